@@ -99,6 +99,7 @@ async function run(stateDir: string, seconds: number): Promise<void> {
     update: backend.retries.update.bind(backend.retries),
     remove: backend.retries.remove.bind(backend.retries),
     release: backend.retries.release.bind(backend.retries),
+    setAside: backend.retries.setAside.bind(backend.retries),
     usage: backend.retries.usage.bind(backend.retries),
     async takeDue(query: Parameters<typeof backend.retries.takeDue>[0]) {
       const taken = await backend.retries.takeDue(query);

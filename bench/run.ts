@@ -41,6 +41,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   postgres: () => import('./postgres.ts'),
   skills: () => import('./skills.ts'),
   split: () => import('./split.ts'),
+  watch: () => import('./watch.ts'),
 };
 const NEED_CATALOGUE = ['signals', 'company', 'companies', 'search', 'snapshot-load', 'offer', 'split'];
 const NEED_DATA_CATALOGUE = ['listing', 'data-api', 'data-memory'];

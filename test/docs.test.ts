@@ -32,7 +32,7 @@ interface SpecDocument {
   readonly sections: readonly Section[];
 }
 
-const HEADING = /^(#{1,6}) (?:(\d+(?:\.\d+)*|[A-M])\.? )?(.*)$/;
+const HEADING = /^(#{1,6}) (?:(\d+(?:\.\d+)*|[A-N])\.? )?(.*)$/;
 
 /** Each heading with all that stands below it, up to the next heading of its level or a higher one. */
 function sectionsOf(text: string): readonly Section[] {
@@ -130,7 +130,7 @@ function resolveReliability(scanner: Scanner, kindBefore: string, faults: Faults
   for (;;) {
     scanner.take(/(?:,|;)? ?(?:and |or )?(?:of )?/);
     kind = scanner.take(/(case|section|finding|invariant)s? /)?.[1] ?? kind;
-    const letter = scanner.take(/([A-M])\b(?!\d)/)?.[1];
+    const letter = scanner.take(/([A-N])\b(?!\d)/)?.[1];
     const number = letter === undefined ? scanner.take(/(I?)(\d{1,3})\b(?!%)(?: to I?(\d{1,3})\b)?/) : undefined;
     if (letter === undefined && number === undefined) return;
     if (letter !== undefined) {
@@ -248,8 +248,8 @@ describe('citations', () => {
     ['/** decisions §9 */', 'decisions §9'],
     ['// decisions 4', 'decisions 4 (a section is cited as §4)'],
     ['/** (decisions §3, "Cohorts of\n * another kind") */', 'decisions "Cohorts of another kind"'],
-    ["it('is refused (reliability 126, 279)')", 'reliability 279'],
-    ["it('is refused (cases 277 to 279)')", 'reliability 279'],
+    ["it('is refused (reliability 126, 292)')", 'reliability 292'],
+    ["it('is refused (cases 290 to 292)')", 'reliability 292'],
     ['// reliability, finding 13', 'reliability finding 13'],
     ['// invariant 21', 'reliability I21'],
     ['// callback.md, "Authentication" 6', 'callback "…" 6'],

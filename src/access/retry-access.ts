@@ -6,11 +6,19 @@ import type { Accounts, KeyHolder } from '../accounts/accounts.ts';
 import { KEY_PREFIX } from '../accounts/key.ts';
 import type { Scope } from '../accounts/scopes.ts';
 import type { Access, Admission } from '../http/access.ts';
-import { defineErrors, type ErrorCode, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
+import {
+  defineErrors,
+  type ErrorCode,
+  type Refusal,
+  refuse,
+  STATE_UNAVAILABLE,
+  stateUnavailable,
+} from '../http/errors.ts';
 import type { RequestView } from '../http/request-view.ts';
 import { isTokenOf, parseRetryId, READ_TOKEN_PREFIX, RETRY_ID_FORM } from '../retry/identifier.ts';
 import type { RetryJob } from '../retry/job.ts';
 import type { Retries } from '../retry/retries.ts';
+import { DamagedJobError } from '../retry/store.ts';
 import { INSUFFICIENT_SCOPE, INVALID_API_KEY, type KeyPrincipal, unknownKey } from './api-key.ts';
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
 
@@ -34,6 +42,13 @@ export interface RetryReader extends Partial<KeyPrincipal> {
 export const noRetry = (): Refusal<'RETRY_NOT_FOUND'> => refuse(RETRY_NOT_FOUND, 'there is no such retry');
 
 const keyRequired = (): Refusal => refuse(API_KEY_REQUIRED, 'this needs an API key; a read token only reads');
+
+/** The answer about a job whose record is damaged. @throws any other failure */
+export function ifDamaged(failure: unknown): Refusal<'STATE_UNAVAILABLE'> {
+  if (failure instanceof DamagedJobError)
+    return stateUnavailable('the record of this retry is damaged', failure.message);
+  throw failure;
+}
 
 const isKey = (token: string): boolean => token.startsWith(KEY_PREFIX);
 
@@ -109,7 +124,10 @@ const jobAccess = (scopes: readonly Scope[], isKeyRequired: boolean): Access<Ret
       const token = bearerToken(request.header('authorization'));
       if (typeof token !== 'string') return token;
       const find = (): Promise<RetryJob | undefined> => retries.find(id);
-      return isKey(token) ? admitByKey(token, scopes, find, accounts) : admitByToken(token, isKeyRequired, find);
+      const admitted = isKey(token)
+        ? admitByKey(token, scopes, find, accounts)
+        : admitByToken(token, isKeyRequired, find);
+      return admitted.catch(ifDamaged);
     },
   }),
 });

@@ -21,8 +21,18 @@ export const BODY_BYTES_MAX = 8_388_608;
 export const KEPT_MS = 3_600_000;
 export const TOMBSTONE_MS = 3_600_000;
 
-/** siblings §7: an extraction past this is ended. */
+/** siblings §7: an extraction past this is ended. It is processor time of the thread that reads, where the system tells it. */
 export const EXTRACTION_MS = 2_000;
+
+/**
+ * Time from handing a document to a thread to ending it in any case. The threads yield to the loop, so on a busy machine the two
+ * seconds of work may take several times as long; a document that gets no processor at all must not keep a thread for ever.
+ */
+export const EXTRACTION_WALL_MS = 20_000;
+
+if (EXTRACTION_WALL_MS < 5 * EXTRACTION_MS || EXTRACTION_WALL_MS >= WORK_MS) {
+  throw new Error('an extraction has time to be slow, and less than the resolve that it belongs to');
+}
 
 /** siblings §7: code points of `text`, and links. */
 export const TEXT_CODE_POINTS_MAX = 100_000;

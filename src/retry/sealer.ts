@@ -9,6 +9,7 @@
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
 import type { Random } from '../base/random.ts';
 import type { RetryId } from './identifier.ts';
+import { DamagedJobError } from './store.ts';
 
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -33,10 +34,14 @@ export class Sealer {
     return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), encrypted]));
   }
 
-  /** @throws Error when the bytes were sealed for another job or with another key, or were changed */
+  /** @throws DamagedJobError when the bytes were sealed for another job or with another key, or were changed */
   open(id: RetryId, sealed: Uint8Array): string {
-    const decipher = createDecipheriv(CIPHER, this.#key, sealed.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(id));
-    decipher.setAuthTag(sealed.subarray(NONCE_BYTES, HEAD_BYTES));
-    return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8');
+    try {
+      const decipher = createDecipheriv(CIPHER, this.#key, sealed.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(id));
+      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, HEAD_BYTES));
+      return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8');
+    } catch (cause) {
+      throw new DamagedJobError(id, 'what it carries was changed, or sealed with another STATE_KEY', { cause });
+    }
   }
 }

@@ -3,14 +3,28 @@
  * implementation passes.
  *
  * Indivisible: {@link RetryStore.create} with its claim of an idempotency key; {@link RetryStore.buy} with its charge as well;
- * {@link RetryStore.update} of one job, from the read to the record; {@link RetryStore.takeDue} of each job that it gives. What a resolved promise says is on record. A rejection is
- * an outage: the step may or may not have happened.
+ * {@link RetryStore.update} of one job, from the read to the record; {@link RetryStore.takeDue} of each job that it gives. What a
+ * resolved promise says is on record. A rejection is an outage: the step may or may not have happened. {@link DamagedJobError} is
+ * another: reads and changes of that job alone reject with it, and {@link RetryStore.takeDue} gives it like every other.
  *
  * A job that was taken is held by this process until it is released: no other process gets it. What a dead process held is free
  * again, at the next start where one process owns the state, else when its lease ends.
  */
 import type { RetryId } from './identifier.ts';
 import type { RetryJob } from './job.ts';
+
+/**
+ * The record of a job is not what was written, or what it carries does not open. Nothing can be done about that job before an
+ * operator has looked; all others are well.
+ */
+export class DamagedJobError extends Error {
+  override readonly name = 'DamagedJobError';
+
+  /** @param detail completes "is damaged:" */
+  constructor(id: string, detail: string, options?: ErrorOptions) {
+    super(`retry ${id} is damaged: ${detail}`, options);
+  }
+}
 
 /** A job with what it carries, sealed. */
 export interface RetryRecord {
@@ -121,6 +135,8 @@ export interface RetryStore {
    * @returns when that is; undefined for a job that was removed
    */
   release(id: RetryId): Promise<number | undefined>;
+  /** Ends the work of this process on a damaged job that it holds. No look finds it while this process runs; its record stays. */
+  setAside(id: RetryId): void;
   usage(organization: string, monthMs: number): Promise<RetryUsage>;
 }
 

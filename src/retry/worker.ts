@@ -17,7 +17,7 @@ import {
   TAKEN_BYTES_MAX,
   TAKEN_COUNT_MAX,
 } from './limits.ts';
-import type { DueJob, DueQuery, Taken } from './store.ts';
+import { DamagedJobError, type DueJob, type DueQuery, type Taken } from './store.ts';
 
 export interface WorkerPorts extends RunnerPorts {
   readonly timers: Timers;
@@ -222,15 +222,20 @@ export class RetryWorker {
 
   async #carry(held: Held): Promise<void> {
     const { id, abort } = held;
-    let isFailed = false;
+    let failed: unknown;
     try {
       await this.runner.run(id, abort.signal);
     } catch (failure) {
-      isFailed = true;
+      failed = failure;
       this.#fail(failure);
     }
-    if (isFailed) await this.#pause();
-    const dueAtMs = await this.#released(id);
+    let dueAtMs: number | undefined;
+    // Released, it would be due at once, again and again.
+    if (failed instanceof DamagedJobError) this.#ports.store.setAside(id);
+    else {
+      if (failed !== undefined) await this.#pause();
+      dueAtMs = await this.#released(id);
+    }
     this.#held.delete(id);
     this.#share(held, -1);
     this.#ports.meter.due = this.#held.size - this.#ports.meter.running;
@@ -246,6 +251,10 @@ export class RetryWorker {
         return await this.#ports.store.release(id);
       } catch (failure) {
         this.#fail(failure);
+        if (failure instanceof DamagedJobError) {
+          this.#ports.store.setAside(id);
+          return undefined;
+        }
         if (this.#state !== 'working') return undefined;
         await this.#pause();
       }

@@ -13,8 +13,8 @@ import { loadSkillExtractor } from '../../src/ingest/skills/skills.ts';
 import type { Outbound, OutboundResult } from '../../src/outbound/outbound.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
-import { answer } from '../support/fake-outbound.ts';
 import { ManualTime } from '../support/manual-time.ts';
+import { answer } from '../support/targets-by-host.ts';
 
 let folder: string;
 beforeEach(() => {

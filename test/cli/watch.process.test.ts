@@ -265,7 +265,7 @@ const FAULTS: readonly FaultCase[] = [
     ],
     outcome: 'ok',
     http: 200,
-    reason: /states more jobs than it lists/,
+    reason: /more jobs than it lists/,
   },
   {
     name: 'a redirect to an address that is not public',

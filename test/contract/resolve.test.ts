@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PAYER_WORK_COUNT_MAX } from '../../src/resolve/limits.ts';
 import { answerOf, expectError as expectErrorIn } from '../support/answers.ts';
-import { FakeOutbound } from '../support/fake-targets.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 import {
   bodyFor,
@@ -15,6 +14,7 @@ import {
   resolvePayment,
   show,
 } from '../support/resolve-client.ts';
+import { TargetsByAddress } from '../support/targets-by-address.ts';
 import { encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
 
 const PAGE = 'https://news.example/story';
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 async function open(variables: Readonly<Record<string, string>> = {}) {
-  const outbound = new FakeOutbound();
+  const outbound = new TargetsByAddress();
   outbound.targets.set(PAGE, { body: HTML });
   const app = await openedApp({ SNAPSHOT: 'none', ...variables }, { outbound });
   opened.push(app);
@@ -161,7 +161,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
 
   it('takes the look-up of the name from the wait', async () => {
     let laterMs = 0;
-    const outbound = new FakeOutbound();
+    const outbound = new TargetsByAddress();
     outbound.targets.set('https://slow.example/', 'held');
     outbound.lookUp = async () => {
       laterMs = 4000;
@@ -227,7 +227,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
 
   it('whose authorization lapses while it waits is 402, uncharged, and its work ends', async () => {
     let laterMs = 0;
-    const outbound = new FakeOutbound();
+    const outbound = new TargetsByAddress();
     const url = 'https://slow.example/';
     outbound.targets.set(url, 'held');
     const clock = { nowMs: () => Date.now() + laterMs, monotonicMs: () => performance.now() };
@@ -331,7 +331,7 @@ describe(`reading a resolve, under ${RUNTIME}`, () => {
 
   it('is 410 for an hour after its hour, then 404', async () => {
     let nowMs = Date.now();
-    const outbound = new FakeOutbound();
+    const outbound = new TargetsByAddress();
     outbound.targets.set(PAGE, { body: HTML });
     const clock = { nowMs: () => nowMs, monotonicMs: () => performance.now() };
     const app = await openedApp({ SNAPSHOT: 'none' }, { outbound, clock });

@@ -1,10 +1,14 @@
 /** The Retry API from outside: creation by key and by payment, reading, cancelling, usage (siblings §6), on both runtimes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { Webhook } from 'standardwebhooks';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Scope } from '../../src/accounts/scopes.ts';
 import { answerOf, expectError as expectAnswer } from '../support/answers.ts';
-import { answer, FakeOutbound, failure, hanging } from '../support/fake-outbound.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
+import { answer, failure, hanging, TargetsByHost } from '../support/targets-by-host.ts';
 import { until } from '../support/until.ts';
 import { buyOver, decodeHeader, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
 
@@ -27,9 +31,9 @@ afterEach(async () => {
 
 class Retrying {
   readonly app: OpenedApp;
-  readonly outbound: FakeOutbound;
+  readonly outbound: TargetsByHost;
 
-  constructor(app: OpenedApp, outbound: FakeOutbound) {
+  constructor(app: OpenedApp, outbound: TargetsByHost) {
     this.app = app;
     this.outbound = outbound;
   }
@@ -73,7 +77,7 @@ class Retrying {
 }
 
 async function open(variables: Readonly<Record<string, string>> = {}): Promise<Retrying> {
-  const outbound = new FakeOutbound()
+  const outbound = new TargetsByHost()
     .target('good.example', () => answer(200, '{"big":12345678901234567890, "b":1}', JSON_TYPE))
     .target('gone.example', () => answer(404, 'no such thing', { 'content-type': 'text/plain' }))
     .target('slow.example', hanging)
@@ -223,6 +227,9 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     expect(unknown.status).toBe(201);
   });
 
+  const bodyWith = (member: string, more = '"deadline_seconds": 60'): string =>
+    `{"request": {"method": "POST", "url": "https://good.example/", ${member}}, ${more}}`;
+  const headerNotSet = (name: string): string => `\`request.headers.${name}\` must not be set`;
   const REFUSED: readonly (readonly [string, unknown, string])[] = [
     ['request', {}, '`request` is required'],
     ['request.url', { request: { method: 'GET' } }, '`request.url` is required'],
@@ -242,6 +249,15 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
       { request: { ...ORDER.request, headers: { 'x-a': 'one\r\ntwo' } } },
       '`request.headers.x-a` must have a field value',
     ],
+    // Bodies as text: written as objects these names would mean something else.
+    ['a header __proto__', bodyWith('"headers": {"x-a": "1", "__proto__": "2"}'), headerNotSet('__proto__')],
+    ['a header constructor', bodyWith('"headers": {"constructor": "2"}'), headerNotSet('constructor')],
+    ['a header prototype', bodyWith('"headers": {"prototype": "2"}'), headerNotSet('prototype')],
+    ['a header with an escape', bodyWith('"headers": {"\\u005f_proto__": "2"}'), headerNotSet('__proto__')],
+    ['a header that is no text', bodyWith('"headers": {"__proto__": {"x-a": "1"}}'), headerNotSet('__proto__')],
+    ['__proto__ of the body', bodyWith('"body": 1', '"__proto__": {}'), 'unknown field `__proto__`'],
+    ['a constructor', bodyWith('"constructor": 1'), 'unknown field `request.constructor`'],
+    ['policy.__proto__', bodyWith('"body": 1', '"policy": {"__proto__": {"max_attempts": 1}}'), '`policy.__proto__`'],
   ];
   it.each(REFUSED)('names the field of a bent body: %s', async (_, body, words) => {
     const one = await open();
@@ -250,6 +266,43 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     const { error } = (await refused.clone().json()) as { error: { message: string } };
     expect(error.message).toContain(words);
     await expectError(refused, 400, 'INVALID_BODY');
+  });
+
+  it('answers 503 about a job whose record is damaged, and everything else as before', async () => {
+    const STATE_DIR = mkdtempSync(join(tmpdir(), 'paygrade-damaged-'));
+    onTestFinished(() => rmSync(STATE_DIR, { recursive: true }));
+    const one = await open({ STATE_DIR });
+    const key = await one.keyWith(5);
+    // Nothing is under way: each waits an hour for its second attempt.
+    const order = {
+      request: { method: 'GET', url: 'https://unknown.example/' },
+      policy: { initial_delay_seconds: 3600 },
+    };
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) ids.push(((await (await one.post(order, bearer(key))).json()) as Body).id);
+    await until('three waiting jobs', async () =>
+      (await Promise.all(ids.map((id) => one.get(`/v1/retries/${id}`, key)))).every(
+        ({ body }) => (body as Body).status === 'waiting',
+      ),
+    );
+    await one.app.close();
+    opened.splice(opened.indexOf(one), 1);
+    const database = new DatabaseSync(join(STATE_DIR, 'state.db'));
+    database.prepare("UPDATE retry SET state = state || ' ' WHERE id = ?").run(ids[0]!);
+    database.prepare("UPDATE retry SET secrets = x'00' WHERE id = ?").run(ids[1]!);
+    database.close();
+    const again = await open({ STATE_DIR });
+    for (const path of ['', '/attempts', '/callback']) {
+      await expectError(
+        await again.app.fetch(`${URL_OF}/${ids[0]}${path}`, { headers: bearer(key) }),
+        503,
+        'STATE_UNAVAILABLE',
+      );
+    }
+    const cancelled = (id: string) =>
+      again.app.fetch(`${URL_OF}/${id}/cancel`, { method: 'POST', headers: bearer(key) });
+    await expectError(await cancelled(ids[1]!), 503, 'STATE_UNAVAILABLE');
+    expect((await cancelled(ids[2]!)).status).toBe(200);
   });
 
   it('refuses bent keys, bodies and targets before any payment', async () => {

@@ -14,8 +14,8 @@ import { StateDatabase } from '../../src/storage/sqlite/database.ts';
 import { SqliteRetryStore } from '../../src/storage/sqlite/retry-store.ts';
 import { freeHeldRetries, type RetryOperation } from '../../src/storage/sqlite/tables/retries.ts';
 import { Chance } from '../support/chance.ts';
-import { FakeOutbound } from '../support/fake-outbound.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
+import { TargetsByHost } from '../support/targets-by-host.ts';
 
 const STATE_KEY = new Uint8Array(32).fill(7);
 
@@ -28,7 +28,7 @@ export interface Process {
 
 export class RetryWorld {
   readonly time = new ManualTime();
-  readonly outbound = new FakeOutbound();
+  readonly outbound = new TargetsByHost();
   readonly failures: unknown[] = [];
   /** Records that the state does not take now. */
   isRefused = (_: RetryOperation): boolean => false;
@@ -57,6 +57,17 @@ export class RetryWorld {
         ),
       )
       .join('\n');
+  }
+
+  /** Turns a character of a column of a job, behind the store. */
+  damage(id: RetryId, column: 'state' | 'secrets' | 'result_body'): void {
+    const changed =
+      column === 'state' ? "replace(state, 'scheduled', 'succeeded')" : `CAST(x'00' || ${column} AS BLOB)`;
+    this.#database.connection.run(`UPDATE retry SET ${column} = ${changed} WHERE id = ?`, id);
+  }
+
+  damageUsage(): void {
+    this.#database.connection.run('UPDATE retry_usage SET created = created + 1');
   }
 
   /** Ends the process as kill -9 does, and starts another over what is on record. */

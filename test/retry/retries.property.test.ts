@@ -12,7 +12,7 @@ import { DELIVERY_PAUSES_MS, KEPT_MS } from '../../src/retry/limits.ts';
 import type { RetryPolicy } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
 import { Chance } from '../support/chance.ts';
-import { answer, failure, type TargetBehaviour } from '../support/fake-outbound.ts';
+import { answer, failure, type TargetBehaviour } from '../support/targets-by-host.ts';
 import { partOf } from '../support/whole.ts';
 import { RetryWorld } from './model.ts';
 

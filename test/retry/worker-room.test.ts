@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HELD_BYTES_MAX, RESPONSE_BYTES_MAX } from '../../src/retry/limits.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
-import { answer, hanging } from '../support/fake-outbound.ts';
+import { answer, hanging } from '../support/targets-by-host.ts';
 import { RetryWorld } from './model.ts';
 
 const LOUD = { customer: 'org:loud', organization: 'loud' };

@@ -1,9 +1,10 @@
 /** The worker where its store fails, and where one customer has a long line (siblings §6). */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { monthStartMs } from '../../src/accounts/month.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
-import { answer, hanging } from '../support/fake-outbound.ts';
 import { settle } from '../support/manual-time.ts';
+import { answer, hanging } from '../support/targets-by-host.ts';
 import { RetryWorld } from './model.ts';
 
 const orderTo = (host: string): RetryOrder => ({
@@ -31,6 +32,59 @@ describe('the worker of retries', () => {
     world.isRefused = () => false;
     await world.pass(60_000);
     expect(await world.process.retries.find(id)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it.each(['state', 'secrets'] as const)(
+    'sets a job aside whose %s is damaged, and goes on with the others',
+    async (column) => {
+      const world = opened();
+      world.outbound.target('well.example', () => answer(200));
+      world.process.worker.drain();
+      const ids = [];
+      for (let i = 0; i < 3; i++) ids.push(await world.create(orderTo('well.example')));
+      const [bad, ...others] = ids;
+      world.damage(bad!, column);
+      for (let start = 1; start <= 2; start++) {
+        world.kill();
+        await world.pass(30_000);
+        for (const id of others) expect(await world.process.retries.find(id)).toMatchObject({ status: 'succeeded' });
+        expect(world.outbound.seen).toHaveLength(2);
+        expect(world.process.worker.heldCount).toBe(0);
+        // Once a start: it stays where it is, for an operator to look into.
+        expect(world.failures.map(String)).toEqual(
+          Array.from({ length: start }, () => expect.stringContaining(`DamagedJobError: retry ${bad} is damaged`)),
+        );
+      }
+    },
+  );
+
+  it('sets a job aside that is damaged while it waits for its delivery, and later ones are delivered', async () => {
+    const world = opened();
+    world.outbound.target('well.example', () => answer(200));
+    world.outbound.target('busy.example', (_request, number) => answer(number <= 2 ? 503 : 200));
+    const order = { ...orderTo('well.example'), callbackUrl: 'https://busy.example/' };
+    const bad = await world.create(order);
+    const other = await world.create(order);
+    await world.pass(1000);
+    world.damage(bad, 'result_body');
+    await world.pass(30_000);
+    expect((await world.process.retries.find(other))?.delivery?.status).toBe('delivered');
+    expect((await world.process.retries.find(bad))?.delivery?.status).not.toBe('delivered');
+    expect(world.failures.map(String)).toEqual([expect.stringContaining(`retry ${bad} is damaged`)]);
+    expect(world.process.worker.heldCount).toBe(0);
+  });
+
+  it('goes on where the usage of an organization is damaged', async () => {
+    const world = opened();
+    world.outbound.target('well.example', () => answer(200));
+    await world.create(orderTo('well.example'));
+    await world.pass(1000);
+    world.damageUsage();
+    const id = await world.create(orderTo('well.example'));
+    await world.pass(1000);
+    expect(await world.process.retries.find(id)).toMatchObject({ status: 'succeeded' });
+    await expect(world.process.retries.usage('acme', monthStartMs(world.time.nowMs()))).rejects.toThrow(/acme/);
+    expect(world.failures).toEqual([]);
   });
 
   it('takes the job of a customer who has few before the long line of another', async () => {

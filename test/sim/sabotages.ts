@@ -33,7 +33,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a job that is held is taken again',
     changes: [
-      ['storage/sqlite/retry-store.ts', 'records.filter(({ job }) => !this.#held.has(job.id))', '[...records]'],
+      ['storage/sqlite/retry-store.ts', 'rows.filter(({ id }) => !this.#held.has(id))', '[...rows]'],
       ['storage/sqlite/tables/retries.ts', "'UPDATE retry SET due_ms = NULL WHERE id = ?'", "'SELECT ?'"],
     ],
     found: /J\d+ /,

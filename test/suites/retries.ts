@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Accounts } from '../../src/accounts/accounts.ts';
 import { monthStartMs } from '../../src/accounts/month.ts';
-import { newRetryId } from '../../src/retry/identifier.ts';
+import { newRetryId, type RetryId } from '../../src/retry/identifier.ts';
 import { cancel, endAttempt, INTERRUPTED, newJob, type RetryJob, startAttempt } from '../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
-import type { RetryRecord, RetryStore } from '../../src/retry/store.ts';
+import { DamagedJobError, type RetryRecord, type RetryStore } from '../../src/retry/store.ts';
 import { Chance } from '../support/chance.ts';
 import { ManualTime } from '../support/manual-time.ts';
 
@@ -21,6 +21,8 @@ export interface OpenedRetries {
   readonly stores: RetriesAndAccounts;
   /** Opens what a kill at this moment leaves; undefined where nothing outlives the process. */
   readonly reopen?: () => Promise<RetriesAndAccounts>;
+  /** The same, with the record of a job changed meanwhile behind the store. */
+  readonly damaged?: (id: RetryId) => Promise<RetryStore>;
   remove(): Promise<void>;
 }
 
@@ -260,6 +262,29 @@ export function describeRetries(
         expect(nextDueMs).toBe(START_MS + 60_000);
         await again.update(held.job.id, ({ job }) => ({ job: endAttempt(job, INTERRUPTED, time.nowMs(), 0)! }));
         expect((await again.usage('acme', monthStartMs(time.nowMs()))).attemptsMade).toBe(1);
+      }),
+    );
+
+    it.runIf(canReopen)('gives a damaged job like every other, and keeps it from looks once it is set aside', () =>
+      using(async (store, time, opened) => {
+        const claim = { key: 'a key', fingerprint: 'f' };
+        const [bad, good] = [record(time, { idempotency: claim }), record(time, { dueAtMs: START_MS + 1 })];
+        await store.create(bad);
+        await store.create(good);
+        time.pass(1);
+        const damaged = await opened.damaged!(bad.job.id);
+        const idsOf = async (countMax: number): Promise<string[]> =>
+          (await damaged.takeDue(look(time, { countMax }))).jobs.map(({ id }) => id);
+        // It is the first, and the only one that this look has room for.
+        expect(await idsOf(1)).toEqual([bad.job.id]);
+        await expect(damaged.find(bad.job.id)).rejects.toThrow(DamagedJobError);
+        await expect(damaged.findByKey('a key')).rejects.toThrow(DamagedJobError);
+        await expect(damaged.update(bad.job.id, started(time))).rejects.toThrow(DamagedJobError);
+        damaged.setAside(bad.job.id);
+        expect(await idsOf(10)).toEqual([good.job.id]);
+        expect(await damaged.update(good.job.id, started(time))).toMatchObject({ job: { status: 'running' } });
+        await damaged.release(good.job.id);
+        expect(await idsOf(10)).toEqual([good.job.id]);
       }),
     );
   });

@@ -68,6 +68,8 @@ export class BoardStub {
   readonly #listings = new Map<string, Listing>();
   readonly #faults = new Map<string, Fault[]>();
   readonly texts = new Map<string, string>();
+  /** Answers to the bodies that are sent to a path: a document, or what happens to the request in place of one. */
+  readonly searches = new Map<string, (sent: string) => unknown>();
 
   private constructor() {
     this.#server = createServer((request, response) => void this.#take(request, response));
@@ -115,6 +117,12 @@ export class BoardStub {
     });
     const text = this.texts.get(path);
     if (text !== undefined) return void response.end(text);
+    const search = this.searches.get(path);
+    if (search !== undefined) {
+      const found = search(Buffer.concat(parts).toString());
+      const text = Buffer.from(JSON.stringify(found) ?? '{}');
+      return void (typeof found === 'function' ? (found as Fault)(request, response, text) : response.end(text));
+    }
     const listing = this.#listings.get(path);
     if (listing === undefined) return void response.writeHead(404).end('{"error":"no such board"}');
     const body = this.#bodyOf(listing, searchParams, Buffer.concat(parts).toString());

@@ -45,6 +45,8 @@ export interface BoardClientOptions {
   readonly draw: () => number;
   /** The robots rules of an address's host; asked for HTML pages only. */
   readonly robotsOf: (url: URL, signal: AbortSignal) => Promise<RobotsRules>;
+  /** One request, milliseconds. */
+  readonly requestMs?: number | undefined;
 }
 
 export interface PageSettings {
@@ -125,7 +127,7 @@ export class BoardClient {
     target: Target,
     { bytesMax, signal, validators }: PageSettings,
   ): Promise<OutboundResult | undefined> {
-    const { outbound, pace } = this.#options;
+    const { outbound, pace, requestMs = REQUEST_MS } = this.#options;
     const { host } = target.url;
     const headers: (readonly [string, string])[] = [['Accept', accept]];
     if (body !== null) headers.push(['Content-Type', 'application/json']);
@@ -137,7 +139,7 @@ export class BoardClient {
         method,
         headers,
         body: body === null ? null : Buffer.from(body),
-        timeoutMs: REQUEST_MS,
+        timeoutMs: requestMs,
         customer: host,
         wireBytesMax: bytesMax,
         unpackedBytesMax: bytesMax,

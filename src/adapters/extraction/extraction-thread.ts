@@ -1,6 +1,6 @@
 /**
- * One extraction thread. It starts with its first document and is ended when a document takes longer than it may; the next document
- * starts another. An idle thread does not keep the process alive.
+ * One extraction thread. It starts with its first document and is ended when a document takes more of its time than it may, so that
+ * a busy machine is no fault of the page; the next document starts another. An idle thread does not keep the process alive.
  */
 import { Worker } from 'node:worker_threads';
 import { firstLineOf } from '../../base/failure.ts';
@@ -8,6 +8,7 @@ import { QUIET_THREAD } from '../../base/quiet-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PageContent } from '../../resolve/result.ts';
+import { threadTimeMs } from '../process/thread-time.ts';
 import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
 
 const ENTRY = new URL('./extraction-worker.ts', import.meta.url);
@@ -18,11 +19,28 @@ const HEAP_MIB_MAX = 512;
 /** A thread that has not started by then never will. */
 const START_MS = 10_000;
 
+/** Between two looks at a thread that has little of its time left. Its time is known in steps of 10 ms. */
+const LOOK_PAUSE_MS = 20;
+
 export type ThreadEnd =
   | { readonly kind: 'content'; readonly content: PageContent }
   | { readonly kind: 'late' }
   /** `detail`: one line. */
   | { readonly kind: 'failed'; readonly detail: string };
+
+export interface ReadingTime {
+  /** Processor time of the thread from the moment at which it begins the document; time on the wall where that is not known. */
+  readonly workMs: number;
+  /** From the moment at which the thread is handed the document. */
+  readonly wallMs: number;
+}
+
+export interface ExtractionThreadOptions {
+  /** Another program for the thread, for tests. */
+  readonly entry?: URL | undefined;
+  /** `threadTimeMs`, or a test's. */
+  readonly timeOf?: typeof threadTimeMs | undefined;
+}
 
 export interface Finished {
   readonly end: ThreadEnd;
@@ -33,20 +51,23 @@ export interface Finished {
 export class ExtractionThread {
   readonly #timers: Timers;
   readonly #entry: URL;
+  readonly #timeOf: typeof threadTimeMs;
   #worker: Worker | undefined;
+  /** Of the worker, as the system counts threads. */
+  #number: number | undefined;
   #starting: Promise<Worker> | undefined;
   /** Ends the document that is being read. */
   #onReply: ((message: ThreadReply) => void) | undefined;
   #onDeath: ((why: string) => void) | undefined;
 
-  /** @param entry another program for the thread, for tests */
-  constructor(timers: Timers, entry: URL = ENTRY) {
+  constructor(timers: Timers, { entry = ENTRY, timeOf = threadTimeMs }: ExtractionThreadOptions = {}) {
     this.#timers = timers;
     this.#entry = entry;
+    this.#timeOf = timeOf;
   }
 
-  /** One document at a time. Never rejects. @param timeoutMs from the moment at which the thread has it */
-  async read(task: ThreadTask, timeoutMs: number): Promise<Finished> {
+  /** One document at a time. Never rejects. */
+  async read(task: ThreadTask, { workMs, wallMs }: ReadingTime): Promise<Finished> {
     let worker: Worker;
     try {
       this.#starting ??= this.#start();
@@ -57,17 +78,22 @@ export class ExtractionThread {
     }
     let sha256: string | undefined;
     const end = await new Promise<ThreadEnd>((resolve) => {
-      const stop = this.#timers.after(timeoutMs, () => {
+      const giveUp = (): void => {
         this.#drop();
-        resolve({ kind: 'late' });
-      });
+        finish({ kind: 'late' });
+      };
+      const stopWall = this.#timers.after(wallMs, giveUp);
+      let stopWork = (): void => {};
       const finish = (found: ThreadEnd): void => {
-        stop();
+        stopWall();
+        stopWork();
         resolve(found);
       };
       this.#onReply = (message) => {
-        if (message.kind === 'digest') sha256 = message.sha256;
-        else if (message.kind !== 'ready') finish(message);
+        if (message.kind === 'digest') {
+          sha256 = message.sha256;
+          stopWork = this.#afterWork(workMs, giveUp);
+        } else if (message.kind !== 'ready') finish(message);
       };
       this.#onDeath = (detail) => finish({ kind: 'failed', detail });
       worker.ref();
@@ -84,6 +110,22 @@ export class ExtractionThread {
     this.#onDeath?.('the server stops');
     this.#drop();
     await worker?.terminate();
+  }
+
+  /** Calls `run` when the thread has worked for `workMs` from now. @returns cancels the call */
+  #afterWork(workMs: number, run: () => void): () => void {
+    const startMs = this.#timeOf(this.#number);
+    let stop = (): void => {};
+    const look = (leftMs: number): void => {
+      stop = this.#timers.after(Math.max(leftMs, LOOK_PAUSE_MS), () => {
+        const nowMs = this.#timeOf(this.#number);
+        const workedMs = startMs === undefined || nowMs === undefined ? workMs : nowMs - startMs;
+        if (workedMs >= workMs) run();
+        else look(workMs - workedMs);
+      });
+    };
+    look(workMs);
+    return () => stop();
   }
 
   /** Forgets the thread and ends it. */
@@ -110,6 +152,7 @@ export class ExtractionThread {
       worker.on('message', (message: ThreadReply) => {
         if (message.kind === 'ready') {
           stop();
+          this.#number = message.thread;
           resolve(worker);
         } else if (this.#worker === worker) this.#onReply?.(message);
       });

@@ -6,9 +6,12 @@ import type { PageContent } from '../../resolve/result.ts';
 export type ThreadTask = DocumentToRead;
 
 export type ThreadReply =
-  /** Once, when the thread takes documents. */
-  | { readonly kind: 'ready' }
-  /** SHA-256 of the body, 64 hex digits: first, so that it is known whatever becomes of the rest. */
+  /** Once, when the thread takes documents. `thread`: as `ownThreadNumber` found it. */
+  | { readonly kind: 'ready'; readonly thread: number | undefined }
+  /**
+   * SHA-256 of the body, 64 hex digits: first, so that it is known whatever becomes of the rest. From then on the document is
+   * being read, and its time runs.
+   */
   | { readonly kind: 'digest'; readonly sha256: string }
   | { readonly kind: 'content'; readonly content: PageContent }
   /** The document broke the extraction, which is a bug of ours. */

@@ -4,6 +4,7 @@ import { getPriority, platform, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { stackOf } from '../../base/failure.ts';
 import { extract } from '../../resolve/extraction/extract.ts';
+import { ownThreadNumber } from '../process/thread-time.ts';
 import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
 
 if (parentPort === null) throw new Error('this file is the entry of a worker');
@@ -25,4 +26,4 @@ port.on('message', (task: ThreadTask) => {
     reply({ kind: 'failed', detail: stackOf(failure) });
   }
 });
-reply({ kind: 'ready' });
+reply({ kind: 'ready', thread: ownThreadNumber() });

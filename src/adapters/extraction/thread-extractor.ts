@@ -1,20 +1,20 @@
 /**
  * Extracts documents in threads, so that no page holds up the loop that answers (siblings §7). Documents wait in line for a thread;
- * one whose resolve has no time left gets nulls and a warning, like one that takes longer than two seconds.
+ * one whose resolve has no time left gets nulls and a warning, like one that takes more than two seconds of work.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { Timers } from '../../base/timers.ts';
-import { EXTRACTION_MS } from '../../resolve/limits.ts';
+import { EXTRACTION_MS, EXTRACTION_WALL_MS } from '../../resolve/limits.ts';
 import { nothingOf, type PageContent } from '../../resolve/result.ts';
 import type { Document, Extracted, Extractor } from '../../resolve/work.ts';
-import { ExtractionThread } from './extraction-thread.ts';
+import { ExtractionThread, type ExtractionThreadOptions } from './extraction-thread.ts';
 
 /** Threads that read at a time: one hostile page does not hold up all others. */
 const THREAD_COUNT = 2;
 
-export const TOO_LATE = `The page could not be read within ${EXTRACTION_MS / 1000} seconds: nothing was extracted.`;
+export const TOO_LATE = 'Reading the page took too long: nothing was extracted.';
 const BROKEN = 'The page could not be read: nothing was extracted.';
 
 export interface ExtractorPorts {
@@ -40,10 +40,9 @@ export class ThreadExtractor implements Extractor {
   #isClosed = false;
   readonly #counts = { done: 0, late: 0, failed: 0 };
 
-  /** @param entry another program for the threads, for tests */
-  constructor(ports: ExtractorPorts, entry?: URL) {
+  constructor(ports: ExtractorPorts, options?: ExtractionThreadOptions) {
     this.#ports = ports;
-    this.#threads = Array.from({ length: THREAD_COUNT }, () => new ExtractionThread(ports.timers, entry));
+    this.#threads = Array.from({ length: THREAD_COUNT }, () => new ExtractionThread(ports.timers, options));
     this.#idle = [...this.#threads];
   }
 
@@ -88,7 +87,10 @@ export class ThreadExtractor implements Extractor {
       this.#finish(document, done, undefined, TOO_LATE);
       return;
     }
-    const { end, sha256 } = await thread.read(document, Math.min(leftMs, EXTRACTION_MS));
+    const { end, sha256 } = await thread.read(document, {
+      workMs: EXTRACTION_MS,
+      wallMs: Math.min(leftMs, EXTRACTION_WALL_MS),
+    });
     switch (end.kind) {
       case 'content':
         this.#counts.done++;

@@ -10,7 +10,7 @@ import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { BuildFacts } from '../../catalogue/snapshot/snapshot-file.ts';
 import { shownCompanyOf } from '../../ingest/companies/resolve.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
-import { companyDirectoryOf } from '../../storage/history/company-directory.ts';
+import { type CompanyDirectory, companyDirectoryOf } from '../../storage/history/company-directory.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { jobsToBuild, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
 import { recordedEvents } from '../../storage/history/recorded-events.ts';
@@ -31,6 +31,10 @@ export const BLOCK_LIST = 'blocks.list';
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
 
+/** Jobs, and events, between two turns of the loop: a few tens of milliseconds. */
+const TURN_JOBS = 256;
+const TURN_EVENTS = 4096;
+
 export interface HistoryBuildPlan extends HistorySelection {
   /** Folder of the catalogue. */
   readonly folder: string;
@@ -44,8 +48,45 @@ export interface HistoryBuildPlan extends HistorySelection {
   readonly isNext: boolean;
 }
 
-/** @returns the exit code @throws UsageError, CommandError */
-export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<number> {
+/** Lets signals and timers come. @throws the reason of a signal that was aborted */
+async function turn(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise(setImmediate);
+  signal?.throwIfAborted();
+}
+
+interface Read {
+  readonly history: HistoryDatabase;
+  readonly selection: JobSelection;
+  readonly directory: CompanyDirectory;
+}
+
+/** The jobs that are selected, and all events. @throws the reason of the signal */
+async function addAll(builder: SnapshotBuilder, read: Read, io: Io, signal: AbortSignal | undefined): Promise<void> {
+  const { history, selection, directory } = read;
+  const progress = new Progress(io.stderr, io.clock);
+  for (const { board, job, stored } of jobsToBuild(history)) {
+    if (!selection.has(job)) continue;
+    const identity = directory.identityOf(board, job.company);
+    const shown = shownCompanyOf(job, identity);
+    const companyAliases = shown.companyDomain === identity.domain ? identity.aliases : [];
+    builder.add({ ...job, ...shown, companyAliases }, 0, stored);
+    if (builder.rowCount % TURN_JOBS === 0) await turn(signal);
+    if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
+  }
+  let events = 0;
+  for (const { event, job, board } of recordedEvents(history)) {
+    builder.addEvent(event, { ...job, ...shownCompanyOf(job, directory.identityOf(board, job.company)) });
+    if (++events % TURN_EVENTS === 0) await turn(signal);
+  }
+  progress.clear();
+}
+
+/**
+ * Lets the loop turn while it reads, so that a process that is to end answers soon.
+ * @param signal gives the build up: nothing is written, and the promise rejects with its reason
+ * @returns the exit code @throws UsageError, CommandError
+ */
+export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: AbortSignal): Promise<number> {
   const { folder, isJson, isNext, keepsDescriptions, out } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
@@ -58,21 +99,9 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io): Promise<
     spill = openSpillFile(out);
     earlier = isNext && keepsDescriptions ? openEarlierBlocks(blockList, out) : undefined;
     const builder = new SnapshotBuilder({ spill, keepsDescriptions, earlier, stored: storedTextsOf(history) });
-    const progress = new Progress(io.stderr, io.clock);
     const selection = new JobSelection(history, plan, io.clock.nowMs());
     const directory = companyDirectoryOf(history);
-    for (const { board, job, stored } of jobsToBuild(history)) {
-      if (!selection.has(job)) continue;
-      const identity = directory.identityOf(board, job.company);
-      const shown = shownCompanyOf(job, identity);
-      const companyAliases = shown.companyDomain === identity.domain ? identity.aliases : [];
-      builder.add({ ...job, ...shown, companyAliases }, 0, stored);
-      if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
-    }
-    for (const { event, job, board } of recordedEvents(history)) {
-      builder.addEvent(event, { ...job, ...shownCompanyOf(job, directory.identityOf(board, job.company)) });
-    }
-    progress.clear();
+    await addAll(builder, { history, selection, directory }, io, signal);
     const sourceRows = history.feedRows();
     const versions = history.skillVersions();
     const facts: BuildFacts = {

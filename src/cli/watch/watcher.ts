@@ -100,7 +100,7 @@ export class Watcher {
       if (due.length > 0) await this.#round(due);
       if (signal.aborted) return;
       if (this.#isOutdated()) await this.#build();
-      if (isOnce) return;
+      if (isOnce || signal.aborted) return;
       const pauseMs = due.length === 0 ? 0 : Math.max(ROUND_PAUSE_MS, this.#buildMs * BUILD_SHARE);
       await this.#untilDue(startMs + pauseMs);
     }
@@ -175,12 +175,14 @@ export class Watcher {
 
   async #build(): Promise<void> {
     const { folder, out, build } = this.#plan;
-    const { io } = this.#ports;
+    const { io, signal } = this.#ports;
     const startMs = io.clock.monotonicMs();
     this.#progress.clear();
     try {
-      await buildFromHistory({ ...build, folder, out, isJson: false, isNext: true }, io);
+      await buildFromHistory({ ...build, folder, out, isJson: false, isNext: true }, io, signal);
     } catch (error) {
+      // The boards are kept, and the next start builds at once.
+      if (signal.aborted && error === signal.reason) return;
       // A full disk, a table that another process holds: the boards are kept, and the next round builds again.
       if (!(error instanceof CommandError) || this.#plan.isOnce) throw error;
       this.#say(`the snapshot was not built: ${firstLineOf(error)}\n`);

@@ -23,6 +23,8 @@ export interface WayOutSettings {
   readonly draw: () => number;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** One request, milliseconds; `REQUEST_MS` when not given. */
+  readonly requestMs?: number;
 }
 
 export interface WayOut {
@@ -50,9 +52,9 @@ function guardedClient({ contact, targetAllow, clock, timers }: WayOutSettings):
 }
 
 export function openWayOut(settings: WayOutSettings, outbound: Outbound = guardedClient(settings)): WayOut {
-  const { clock, draw, pauseMs, timers } = settings;
+  const { clock, draw, pauseMs, requestMs, timers } = settings;
   const pace = new HostPace(pauseMs, clock, timers);
   const robots = new RobotsFiles(outbound, pace, clock);
   const robotsOf = robots.rulesOf.bind(robots);
-  return { pace, client: new BoardClient({ outbound, pace, clock, draw, robotsOf }) };
+  return { pace, client: new BoardClient({ outbound, pace, clock, draw, robotsOf, requestMs }) };
 }

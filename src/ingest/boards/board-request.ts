@@ -20,4 +20,8 @@ export interface PageFound {
   /** To be asked before what is already waiting. */
   readonly more: readonly OwnRequest[];
   readonly isCutShort?: boolean;
+  /** What tells the rows apart, where several pages may list the same one. */
+  readonly keys?: readonly string[];
+  /** Different rows that the whole feed has, where the page says so and only counting them proves that all came. */
+  readonly different?: number;
 }

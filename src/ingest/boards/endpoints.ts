@@ -42,6 +42,10 @@ export interface FeedStep {
   readonly queue: readonly OwnRequest[];
   /** A page said that there are more rows than can be had. */
   readonly isCutShort: boolean;
+  /** Keys of the rows that came, where pages have them. Owned by the feed: each step adds to it. */
+  readonly seen: Set<string>;
+  /** Keys that must come before the feed is whole. */
+  readonly different: number;
 }
 
 export type FeedProgress =
@@ -219,7 +223,7 @@ export function firstStep(board: Board, origins: BoardOrigins): Extract<FeedProg
   const request = ENDPOINTS[board.shape].first(board);
   return {
     kind: 'next',
-    step: { pages: 0, rows: 0, queue: [request], isCutShort: false },
+    step: { pages: 0, rows: 0, queue: [request], isCutShort: false, seen: new Set(), different: 0 },
     request: sent(request, board.shape, origins),
   };
 }
@@ -240,17 +244,20 @@ export function stepAfter(board: Board, step: FeedStep, document: unknown, origi
   const rows = step.rows + found.rows;
   const isCutShort = step.isCutShort || found.isCutShort === true;
   const pages = step.pages + 1;
+  const { seen } = step;
+  for (const key of found.keys ?? []) seen.add(key);
+  const different = Math.max(step.different, found.different ?? 0);
   const next = queue[0];
   if (next !== undefined && pages < FEED_PAGES_MAX) {
     return {
       kind: 'next',
-      step: { pages, rows, queue, isCutShort },
+      step: { pages, rows, queue, isCutShort, seen, different },
       request: sent(next, board.shape, origins),
     };
   }
   if (next !== undefined) return { kind: 'partial', rows, reason: `it has more than ${FEED_PAGES_MAX} pages` };
-  return isCutShort
-    ? { kind: 'partial', rows, reason: 'it states more jobs than it lists' }
+  return isCutShort || seen.size < different
+    ? { kind: 'partial', rows, reason: 'it has, or may have, more jobs than it lists' }
     : { kind: 'complete', rows };
 }
 

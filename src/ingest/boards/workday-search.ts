@@ -1,13 +1,17 @@
 /**
- * The paging of Workday's job search. It gives 20 postings a page, refuses to give more, and counts to 2000 at most: a search
- * that states 2000 is asked again for each value of one of its facets, which its first page lists with their counts. Only the
- * first page of a search states the total reliably (later ones of some tenants say 0), so later requests carry it along.
+ * The paging of Workday's job search. It gives 20 postings a page and refuses to give more. Many tenants count to 2000 and begin
+ * again there; others state larger totals, and some of them page on. So a search of 2000 or more is asked again for each value
+ * of one of its facets, which its first page lists with their counts. A posting without that facet is in no part, and one with
+ * two of its values in two: the feed is whole only when as many different postings came as the unsplit search states. One that
+ * states 2000 has at least as many and does not say how many, so its feed is never whole. Only the first page of a search states
+ * the total reliably (later ones of some tenants say 0), so later requests carry it along.
  */
 import { listOf, objectOf, textOf } from '../input/source-field.ts';
 import type { Board } from './board.ts';
 import type { OwnRequest, PageFound } from './board-request.ts';
 
 const PAGE_ROWS = 20;
+/** What tenants that count no further state of everything that is longer. */
 const TOTAL_MAX = 2000;
 
 /** Host, tenant and site of a Workday board, from its token and address. */
@@ -48,17 +52,28 @@ function facetsOf(facets: unknown): { name: string; values: { id: string; count:
   });
 }
 
-/** The searches into which a search that is too long is split: by the facet that covers most jobs in searches short enough. */
-function splitSearches(board: Board, facets: unknown): OwnRequest[] {
+/**
+ * The searches into which a search that is too long is split: by the facet whose parts add up to the total, else by the one that
+ * covers most, in searches short enough. None when no facet covers as much as the search gives by itself.
+ */
+function splitSearches(board: Board, facets: unknown, total: number): OwnRequest[] {
   const usable = facetsOf(facets)
     .filter(({ values }) => values.every(({ count }) => count < TOTAL_MAX))
     .map((facet) => ({ ...facet, covered: facet.values.reduce((sum, { count }) => sum + count, 0) }))
     .filter(({ covered }) => covered >= TOTAL_MAX)
-    .sort((a, b) => b.covered - a.covered || a.values.length - b.values.length);
+    .sort(
+      (a, b) =>
+        Number(b.covered === total) - Number(a.covered === total) ||
+        b.covered - a.covered ||
+        a.values.length - b.values.length,
+    );
   const best = usable[0];
   if (best === undefined) return [];
   return best.values.map(({ id }) => searchOf(board, { facets: { [best.name]: [id] }, offset: 0 }));
 }
+
+/** What tells a posting of a search from the others. */
+const keyOf = (posting: unknown): string => textOf(objectOf(posting)?.externalPath) ?? JSON.stringify(posting);
 
 /** The pages that follow `request`: of the same search, or of those that it is split into. */
 export function nextSearch(document: unknown, request: OwnRequest, board: Board): PageFound | undefined {
@@ -69,13 +84,19 @@ export function nextSearch(document: unknown, request: OwnRequest, board: Board)
   const total = request.total ?? answer?.total;
   if (typeof total !== 'number') return undefined;
   const rows = postings.length;
-  const isWhole = Object.keys(appliedFacets).length === 0;
-  if (offset === 0 && isWhole && total >= TOTAL_MAX) {
-    const more = splitSearches(board, answer?.facets);
-    if (more.length > 0) return { rows, more };
+  const isPart = Object.keys(appliedFacets).length > 0;
+  const found = {
+    rows,
+    keys: postings.map(keyOf),
+    isCutShort: isPart ? total >= TOTAL_MAX : total === TOTAL_MAX,
+    different: isPart || total < TOTAL_MAX ? 0 : total,
+  };
+  if (offset === 0 && !isPart && total >= TOTAL_MAX) {
+    const more = splitSearches(board, answer?.facets, total);
+    if (more.length > 0) return { ...found, more };
   }
   const end = offset + rows;
-  if (end >= total) return { rows, more: [], isCutShort: total >= TOTAL_MAX };
-  if (rows === 0) return { rows, more: [], isCutShort: true };
-  return { rows, more: [searchOf(board, { facets: appliedFacets, offset: end }, total)] };
+  if (end >= total) return { ...found, more: [] };
+  if (rows === 0) return { ...found, more: [], isCutShort: true };
+  return { ...found, more: [searchOf(board, { facets: appliedFacets, offset: end }, total)] };
 }

@@ -1,6 +1,7 @@
 /** Reads of one job (siblings §6): its status, its attempts, and the delivery of its completion event. */
 import { perKey } from '../../access/key-rate.ts';
-import { noRetry, RETRY_NOT_FOUND, retryReader } from '../../access/retry-access.ts';
+import { ifDamaged, noRetry, RETRY_NOT_FOUND, retryReader } from '../../access/retry-access.ts';
+import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { attemptsAnswer, attemptsOf, callbackAnswer, callbackOf, retryAnswer, retryId, retryOf } from './answers.ts';
@@ -20,11 +21,12 @@ export const getRetry = route<RetryServices>()({
   params: { id: retryId },
   answer: retryAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
-  errors: [RETRY_NOT_FOUND],
+  errors: [RETRY_NOT_FOUND, STATE_UNAVAILABLE],
   examples: { params: PARAMS, answer: EXAMPLE_RETRY },
   async handle(_, { retries }, _request, { job }) {
-    const found = await retries.read(job.id);
-    return found === undefined ? noRetry() : retryOf(found.job, found.resultBody);
+    const found = await retries.read(job.id).catch(ifDamaged);
+    if (found === undefined) return noRetry();
+    return found instanceof Refusal ? found : retryOf(found.job, found.resultBody);
   },
 });
 

@@ -11,6 +11,7 @@ import { HELD_RESULT_BYTES_MAX } from '../../retry/limits.ts';
 import {
   type Bought,
   type Created,
+  DamagedJobError,
   type DueQuery,
   NO_USAGE,
   type RetryChange,
@@ -21,7 +22,14 @@ import {
 } from '../../retry/store.ts';
 import type { MemoryAccounts } from '../memory/accounts.ts';
 import type { ChargeChange } from '../memory/accounts-journal.ts';
-import { type DueRows, RETRIES, type RetryOperation, type RetryQuery, type UsageAdded } from './tables/retries.ts';
+import {
+  DAMAGED,
+  type DueRows,
+  RETRIES,
+  type RetryOperation,
+  type RetryQuery,
+  type UsageAdded,
+} from './tables/retries.ts';
 
 export interface RetryStorePorts {
   readonly clock: Clock;
@@ -102,26 +110,22 @@ export class SqliteRetryStore implements RetryStore {
 
   async takeDue(query: DueQuery): Promise<Taken> {
     this.#writtenSinceLook = new Set();
-    const { records, nextDueMs } = (await this.#ports.read({ table: RETRIES, kind: 'due', ...query })) as DueRows;
+    const { rows, nextDueMs } = (await this.#ports.read({ table: RETRIES, kind: 'due', ...query })) as DueRows;
     // A row is found again that is held already: it was released in between, and the record of that is still under way.
-    const fresh = records.filter(({ job }) => !this.#held.has(job.id));
-    for (const record of fresh) {
-      const { id } = record.job;
+    const fresh = rows.filter(({ id }) => !this.#held.has(id));
+    for (const { id, record } of fresh) {
       const isCurrent = !this.#steps.has(id) && !this.#writtenSinceLook.has(id);
-      this.#hold(id, isCurrent ? record : undefined);
+      this.#hold(id, isCurrent && record !== DAMAGED ? record : undefined);
     }
     if (fresh.length > 0) {
       try {
-        await this.#ports.write({ table: RETRIES, kind: 'take', ids: fresh.map(({ job }) => job.id) });
+        await this.#ports.write({ table: RETRIES, kind: 'take', ids: fresh.map(({ id }) => id) });
       } catch (failure) {
-        for (const { job } of fresh) this.#held.delete(job.id);
+        for (const { id } of fresh) this.#held.delete(id);
         throw failure;
       }
     }
-    return {
-      jobs: fresh.map(({ job: { id, customer }, secrets }) => ({ id, customer, byteCount: secrets?.length ?? 0 })),
-      nextDueMs,
-    };
+    return { jobs: fresh.map(({ id, customer, byteCount }) => ({ id, customer, byteCount })), nextDueMs };
   }
 
   release(id: RetryId): Promise<number | undefined> {
@@ -133,6 +137,11 @@ export class SqliteRetryStore implements RetryStore {
       if (record === undefined) return undefined;
       return record.job.dueAtMs;
     });
+  }
+
+  /** Its row stays without a time at which it is due, until the next start frees what was held. */
+  setAside(id: RetryId): void {
+    this.#held.delete(id);
   }
 
   async usage(organization: string, monthMs: number): Promise<RetryUsage> {
@@ -159,8 +168,12 @@ export class SqliteRetryStore implements RetryStore {
     return this.#read({ table: RETRIES, kind: 'key', key: idempotency.key });
   }
 
-  #read(query: RetryQuery): Promise<RetryRecord | undefined> {
-    return this.#ports.read(query) as Promise<RetryRecord | undefined>;
+  /** @throws DamagedJobError by rejecting */
+  async #read(query: Extract<RetryQuery, { kind: 'find' | 'key' }>): Promise<RetryRecord | undefined> {
+    const found = (await this.#ports.read(query)) as RetryRecord | typeof DAMAGED | undefined;
+    if (found !== DAMAGED) return found;
+    const which = query.kind === 'find' ? query.id : 'of an idempotency key';
+    throw new DamagedJobError(which, 'its record is not what was written');
   }
 
   /** A record with a long result is read again when it is needed: many may wait for the turn of their delivery. */

@@ -2,11 +2,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { getPriority, platform } from 'node:os';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ExtractionThreadOptions } from '../../../src/adapters/extraction/extraction-thread.ts';
 import { ThreadExtractor, TOO_LATE } from '../../../src/adapters/extraction/thread-extractor.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
+import type { Timers } from '../../../src/base/timers.ts';
 import { extract } from '../../../src/resolve/extraction/extract.ts';
 import { INCLUDES } from '../../../src/resolve/result.ts';
 import type { Document } from '../../../src/resolve/work.ts';
@@ -18,11 +20,10 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close();
 });
 
-function open(entry?: URL, hurry = 1) {
+function open(options?: ExtractionThreadOptions, timers: Timers = systemTimers) {
   const failures: string[] = [];
-  // Two seconds of the extractor pass in 2 s / `hurry`.
-  const timers: typeof systemTimers = { after: (delayMs, run) => systemTimers.after(delayMs / hurry, run) };
-  const extractor = new ThreadExtractor({ clock: systemClock, timers, onFailure: (why) => failures.push(why) }, entry);
+  const ports = { clock: systemClock, timers, onFailure: (why: string) => void failures.push(why) };
+  const extractor = new ThreadExtractor(ports, options);
   opened.push(extractor);
   const outcomes = (): string => {
     const page = new Exposition();
@@ -30,6 +31,24 @@ function open(entry?: URL, hurry = 1) {
     return page.text;
   };
   return { extractor, failures, outcomes };
+}
+
+/** Timers that fire when the test says so. */
+function ownTimers() {
+  const set = new Map<number, () => void>();
+  const timers: Timers = {
+    after(delayMs, run) {
+      set.set(delayMs, run);
+      return () => void (set.get(delayMs) === run && set.delete(delayMs));
+    },
+  };
+  /** Fires the timer of `delayMs` as soon as it is set. */
+  const fire = async (delayMs: number): Promise<void> => {
+    const run = await vi.waitUntil(() => set.get(delayMs), { timeout: 30_000 });
+    set.delete(delayMs);
+    run();
+  };
+  return { timers, fire, set };
 }
 
 const documentOf = (html: string, path = ''): Document => ({
@@ -51,17 +70,52 @@ describe('documents in threads', () => {
     expect(outcomes()).toContain('paygrade_resolve_extractions_total{outcome="done"} 5');
   });
 
-  it('that take longer than two seconds are given up, and the next is read by another thread', async () => {
-    const { extractor, outcomes } = open(HANGING, 20);
+  it('that take more than two seconds of the thread’s own time are given up, and the next is read by another', async () => {
+    const { timers, fire, set } = ownTimers();
+    let workedMs = 0;
+    const { extractor, outcomes } = open({ entry: HANGING, timeOf: () => workedMs }, timers);
     for (const one of [documentOf('<p>slow'), documentOf('<p>slow again')]) {
-      const late = await extractor.extract(one, 30_000);
-      expect(late).toEqual({ content: { ...NOTHING, warnings: [TOO_LATE] }, sha256: sha256(one) });
+      const startMs = workedMs;
+      const late = extractor.extract(one, 30_000);
+      // Two seconds on the wall, of which the thread had less: it goes on for the rest of them, and looks are 20 ms apart.
+      await fire(2000);
+      workedMs = startMs + 300;
+      await fire(2000);
+      workedMs = startMs + 1990;
+      await fire(1700);
+      workedMs = startMs + 2000;
+      await fire(20);
+      expect(await late).toEqual({ content: { ...NOTHING, warnings: [TOO_LATE] }, sha256: sha256(one) });
     }
     expect(outcomes()).toContain('paygrade_resolve_extractions_total{outcome="late"} 2');
+    expect([...set]).toEqual([]);
+  });
+
+  it.each([
+    ['whose thread gets no processor', '', 30_000, 20_000],
+    ['that are never begun', 'before', 30_000, 20_000],
+    ['whose resolve has a second left', '', 1000, 1000],
+  ])('%s are given up in the end', async (_, path, timeoutMs, atMs) => {
+    const { timers, fire } = ownTimers();
+    const clock = { ...systemClock, monotonicMs: () => 0 };
+    const extractor = new ThreadExtractor({ clock, timers, onFailure: () => {} }, { entry: HANGING, timeOf: () => 0 });
+    opened.push(extractor);
+    const one = documentOf('<p>x', path);
+    const late = extractor.extract(one, timeoutMs);
+    await fire(atMs);
+    expect(await late).toEqual({ content: { ...NOTHING, warnings: [TOO_LATE] }, sha256: sha256(one) });
+  });
+
+  it('have two seconds on the wall from their beginning where the time of threads is not known', async () => {
+    const { timers, fire } = ownTimers();
+    const { extractor } = open({ entry: HANGING, timeOf: () => undefined }, timers);
+    const late = extractor.extract(documentOf('<p>x'), 30_000);
+    await fire(2000);
+    expect((await late).content.warnings).toEqual([TOO_LATE]);
   });
 
   it('whose thread dies give nulls and a warning, and the failure is reported', async () => {
-    const { extractor, failures } = open(HANGING);
+    const { extractor, failures } = open({ entry: HANGING });
     const one = documentOf('<p>x', 'end');
     const { content, sha256: digest } = await extractor.extract(one, 30_000);
     expect(content).toMatchObject(NOTHING);
@@ -80,7 +134,7 @@ describe('documents in threads', () => {
   });
 
   it('that wait when the server stops end, and so does a close without any', async () => {
-    const { extractor } = open(HANGING);
+    const { extractor } = open({ entry: HANGING });
     const waiting = Array.from({ length: 4 }, (_, i) => extractor.extract(documentOf(`<p>${i}`), 30_000));
     await extractor.close();
     for (const { content } of await Promise.all(waiting)) expect(content).toMatchObject(NOTHING);

@@ -17,6 +17,7 @@ import {
   stepAfter,
 } from '../../../src/ingest/boards/endpoints.ts';
 import { addressBehind, OWN_ORIGINS, parseBoardOrigins, replacedAddress } from '../../../src/ingest/boards/origins.ts';
+import { type TenantPosting, type TenantRules, tenantAnswer } from '../../support/workday-tenant.ts';
 
 const board = (shape: BoardShape, token: string, address = addressOfToken({ shape, token })!): Board => ({
   ...{ shape, token, address, company: null, domain: null },
@@ -124,7 +125,7 @@ describe('a feed', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('of Workday over 2000 is searched by the facet that covers most', () => {
+  it('of Workday over 2000 is searched by the facet whose parts add up, those in groups included', () => {
     const facets = [
       {
         facetParameter: 'jobFamily',
@@ -134,32 +135,87 @@ describe('a feed', () => {
         ],
       },
       { facetParameter: 'type', values: [{ id: 'x', count: 2100 }] },
-      { facetParameter: 'places', values: [{ facetParameter: 'country', values: [{ id: 'us', count: 1500 }] }] },
+      {
+        facetParameter: 'places',
+        values: [
+          {
+            facetParameter: 'country',
+            values: [
+              { id: 'us', count: 1500 },
+              { id: 'ch', count: 510 },
+            ],
+          },
+        ],
+      },
     ];
-    const seen = new Map<string, number>();
-    const { end } = feedOf(WORKDAY, ({ body }) => {
+    const { end, asked } = feedOf(WORKDAY, ({ body }) => {
       const { appliedFacets, offset } = JSON.parse(body!) as {
-        appliedFacets: { jobFamily?: string[] };
+        appliedFacets: { country?: string[] };
         offset: number;
       };
-      const family = appliedFacets.jobFamily?.[0] ?? '';
-      const total = { '': 2000, a: 1990, b: 30 }[family]!;
-      const count = Math.min(20, total - offset);
-      seen.set(family, (seen.get(family) ?? 0) + count);
-      return { total, jobPostings: Array.from({ length: count }, () => ({})), facets };
+      const country = appliedFacets.country?.[0] ?? '';
+      const total = { '': 2010, us: 1500, ch: 510 }[country]!;
+      const first = (country === 'ch' ? 1500 : 0) + offset;
+      const rows = Array.from({ length: Math.min(20, total - offset) }, (_, row) => ({
+        externalPath: `/${first + row}`,
+      }));
+      return { total, jobPostings: rows, facets };
     });
-    expect(end).toEqual({ kind: 'complete', rows: 2040 });
-    expect([...seen]).toEqual([
-      ['', 20],
-      ['a', 1990],
-      ['b', 30],
-    ]);
-    const without = feedOf(WORKDAY, () => ({
-      total: 2000,
-      jobPostings: Array.from({ length: 20 }, () => ({})),
-      facets: [],
-    }));
-    expect(without.end).toMatchObject({ kind: 'partial', rows: 2000 });
+    expect(end).toMatchObject({ kind: 'complete', rows: 2030 });
+    expect(asked.filter((one) => one.includes('jobFamily'))).toEqual([]);
+  });
+
+  describe('of Workday over 2000 is whole only when as many different postings came as the search states', () => {
+    /** Postings of two families, 1100 in the first. @param others facets of the postings at those places */
+    const postings = (count: number, others: Readonly<Record<number, TenantPosting['facets']>> = {}): TenantPosting[] =>
+      Array.from({ length: count }, (_, at) => ({
+        externalPath: `/job/x_R${at}`,
+        facets: others[at] ?? { family: [at < 1100 ? 'a' : 'b'] },
+      }));
+    const counting = { isCapped: false };
+    const capped = { isCapped: true };
+    it.each<[string, TenantPosting[], TenantRules, string, number]>([
+      ['every posting has the facet', postings(2040), counting, 'complete', 2060],
+      ['2001 postings', postings(2001), counting, 'complete', 2021],
+      ['one posting has no facet', postings(2040, { 2000: {} }), counting, 'partial', 2059],
+      ['one without a facet stands on the first page', postings(2040, { 3: {} }), counting, 'complete', 2059],
+      [
+        'one posting has no facet and another has it twice, so that the counts add up',
+        postings(2040, { 1999: { family: ['a', 'b'] }, 2000: {} }),
+        counting,
+        'partial',
+        2060,
+      ],
+      ['one posting has two values', postings(2040, { 2000: { family: ['a', 'b'] } }), counting, 'complete', 2061],
+      [
+        'no facet, and the search goes on',
+        postings(2040).map((one) => ({ ...one, facets: {} })),
+        counting,
+        'complete',
+        2040,
+      ],
+      ['the tenant states 2000 of 2040', postings(2040), capped, 'partial', 2060],
+      ['the tenant states 2000, and has as many', postings(2000), capped, 'partial', 2020],
+      [
+        'the tenant states 2000 and has no facet',
+        postings(2040).map((one) => ({ ...one, facets: {} })),
+        capped,
+        'partial',
+        2000,
+      ],
+      ['1999 postings are no split', postings(1999, { 1000: {} }), capped, 'complete', 1999],
+    ])('%s', (_, of, rules, kind, rows) => {
+      expect(feedOf(WORKDAY, ({ body }) => tenantAnswer(of, body!, rules)).end).toMatchObject({ kind, rows });
+    });
+
+    it('a search that states more than 2000 and begins again there is not whole', () => {
+      const of = postings(2040).map((one) => ({ ...one, facets: {} }));
+      const { end } = feedOf(WORKDAY, ({ body }) => {
+        const answer = tenantAnswer(of, body!, capped) as { total: number };
+        return { ...answer, total: 2040 };
+      });
+      expect(end).toMatchObject({ kind: 'partial', rows: 2040 });
+    });
   });
 
   it('of a page has its postings, and the pages of its own host that it lists', () => {

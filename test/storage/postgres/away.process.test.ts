@@ -1,10 +1,10 @@
 /** What requests are answered while the database that processes share is away (decisions §4; siblings §9), and after. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Callback, createCallback, eventsOf, post } from '../../support/callback-client.ts';
-import { answer, FakeOutbound } from '../../support/fake-outbound.ts';
 import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
 import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 import { resolve } from '../../support/resolve-client.ts';
+import { answer, TargetsByHost } from '../../support/targets-by-host.ts';
 import { TcpLink } from '../../support/tcp-link.ts';
 import { until } from '../../support/until.ts';
 import { encodeHeader, offerFrom, paymentFor, wallet } from '../../support/wallet.ts';
@@ -36,7 +36,7 @@ describe.skipIf(SERVER === undefined)('while the database is away', () => {
   beforeAll(async () => {
     database = await testDatabase(SERVER!);
     link = await TcpLink.to(database.url);
-    const outbound = new FakeOutbound()
+    const outbound = new TargetsByHost()
       .target('good.example', () => answer(200, '{}', JSON_TYPE))
       .target('offer.example', () => answer(200, 'a page', { 'content-type': 'text/plain' }));
     app = await openedApp(

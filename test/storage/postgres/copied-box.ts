@@ -29,6 +29,10 @@ export async function box(time: ManualTime) {
       } else await shared.killAll();
       return shared.process(options(isPlay));
     },
+    /** A statement behind the backends of the copy. */
+    async run(text: string) {
+      await shared?.run(text);
+    },
     async remove() {
       for (const one of left) await one.remove();
     },

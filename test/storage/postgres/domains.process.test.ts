@@ -40,9 +40,13 @@ describe.skipIf(SERVER === undefined)('on PostgreSQL', () => {
     'of a shared database',
     async (time) => {
       const shared = await Shared.open(SERVER, time);
-      const { stores } = await shared.process();
+      const { stores, database } = await shared.process();
       const reopen = async () => (await shared.reopen()).stores;
-      return { stores, reopen, remove: () => shared.remove() };
+      const damaged = async (id: string) => {
+        await database.run({ text: "UPDATE paygrade.retries SET state = '[' WHERE id = $1", values: [id] });
+        return (await reopen()).retries;
+      };
+      return { stores, reopen, damaged, remove: () => shared.remove() };
     },
     true,
   );

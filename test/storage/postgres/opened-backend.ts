@@ -41,13 +41,18 @@ export class SharedDatabase {
     return backend;
   }
 
-  /** All processes so far count as dead, as if their leases had run out. */
-  async killAll(): Promise<void> {
+  /** A statement behind the backends. */
+  async run(text: string): Promise<void> {
     const connections = this.database.connections();
     const connection = await connections.connect();
-    await connection.query({ text: 'DELETE FROM paygrade.processes' });
+    await connection.query({ text });
     connection.release(false);
     await connections.end();
+  }
+
+  /** All processes so far count as dead, as if their leases had run out. */
+  async killAll(): Promise<void> {
+    await this.run('DELETE FROM paygrade.processes');
   }
 
   async remove(): Promise<void> {

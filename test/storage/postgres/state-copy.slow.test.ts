@@ -14,8 +14,13 @@ describe.skipIf(SERVER === undefined)('a copied state', () => {
   describeRetries(
     'of a copied box',
     async (time) => {
-      const { backend, reopen, remove } = await box(time);
-      return { stores: backend, reopen: () => reopen(), remove };
+      const { backend, reopen, run, remove } = await box(time);
+      const damaged = async (id: string) => {
+        const { retries } = await reopen();
+        await run(`UPDATE paygrade.retries SET state = '[' WHERE id = '${id}'`);
+        return retries;
+      };
+      return { stores: backend, reopen: () => reopen(), damaged, remove };
     },
     true,
   );

@@ -1,4 +1,5 @@
 /** The state folder keeps what every backend promises. */
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll } from 'vitest';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
@@ -54,9 +55,10 @@ const inFolder = async (time: ManualTime) => {
   const options = { callbackBytes: 100 * CLAIM_BYTES, play: { openingAtomic: OPENING_ATOMIC } };
   return {
     backend: await place.openBackend(options, time),
-    reopen() {
+    reopen(change = (_path: string): void => {}) {
       const killed = place.killed();
       places.push(killed);
+      change(killed.file('state.db'));
       return killed.openBackend(options, time);
     },
     async remove() {
@@ -123,7 +125,15 @@ describeRetries(
   'over a state file',
   async (time) => {
     const { backend, reopen, remove } = await inFolder(time);
-    return { stores: backend, reopen, remove };
+    const damaged = async (id: string) => {
+      const { retries } = await reopen((path) => {
+        const database = new DatabaseSync(path);
+        database.prepare("UPDATE retry SET state = replace(state, 'scheduled', 'succeeded') WHERE id = ?").run(id);
+        database.close();
+      });
+      return retries;
+    };
+    return { stores: backend, reopen: () => reopen(), damaged, remove };
   },
   true,
 );

@@ -14,6 +14,7 @@ import { HELD_RESULT_BYTES_MAX } from '../../../retry/limits.ts';
 import {
   type Bought,
   type Created,
+  DamagedJobError,
   type DueJob,
   type DueQuery,
   NO_USAGE,
@@ -76,18 +77,20 @@ const heldOf = (known: Versioned): Versioned | undefined =>
 
 const bytesOf = (value: unknown): Uint8Array | null => (value === null ? null : new Uint8Array(value as Uint8Array));
 
+/** @throws DamagedJobError */
+function jobOf(row: Row): RetryJob {
+  const id = row.id as RetryId;
+  try {
+    const key = row.key_digest as string | null;
+    return decodeJob(id, row.customer as string, key, row.next_ms as number, row.state as string);
+  } catch (cause) {
+    throw new DamagedJobError(id, 'its record is not what was written', { cause });
+  }
+}
+
+/** @throws DamagedJobError */
 const versionedOf = (row: Row): Versioned => ({
-  record: {
-    job: decodeJob(
-      row.id as RetryId,
-      row.customer as string,
-      row.key_digest as string | null,
-      row.next_ms as number,
-      row.state as string,
-    ),
-    secrets: bytesOf(row.secrets),
-    resultBody: bytesOf(row.result_body),
-  },
+  record: { job: jobOf(row), secrets: bytesOf(row.secrets), resultBody: bytesOf(row.result_body) },
   version: row.version as number,
 });
 
@@ -98,6 +101,8 @@ export class PostgresRetries implements RetryStore {
   readonly #held = new Map<RetryId, Held>();
   /** The last step of a job that is under way here. */
   readonly #steps = new StepsInTurn<RetryId>();
+  /** Holds of damaged jobs, which stay in the database while this process runs: its lease keeps others from them. */
+  readonly #asideHolds = new Set<string>();
   /** A look may have taken jobs although its answer was lost. */
   #mayHaveStrays = false;
   /** Idempotency keys that could not be released, by their claims. */
@@ -187,7 +192,7 @@ export class PostgresRetries implements RetryStore {
   async takeDue({ nowMs, countMax, bytesMax, without }: DueQuery): Promise<Taken> {
     const { database, random, owner } = this.#ports;
     if (this.#mayHaveStrays) {
-      const holds = [...this.#held.values()].map(({ hold }) => hold);
+      const holds = [...[...this.#held.values()].map(({ hold }) => hold), ...this.#asideHolds];
       await database.run({ ...FREE_STRAYS, values: [owner.id, holds] });
       this.#mayHaveStrays = false;
     }
@@ -224,6 +229,12 @@ export class PostgresRetries implements RetryStore {
       this.#held.delete(id);
       return row?.next_ms as number | undefined;
     });
+  }
+
+  setAside(id: RetryId): void {
+    const held = this.#held.get(id);
+    if (held !== undefined) this.#asideHolds.add(held.hold);
+    this.#held.delete(id);
   }
 
   async usage(organization: string, monthMs: number): Promise<RetryUsage> {

@@ -4,7 +4,7 @@
  * sealed (AES-256-GCM, which also shows a change of it); the rest has a checksum, which every read verifies.
  */
 import type { RetryId } from '../../../retry/identifier.ts';
-import type { RetryRecord, RetryUsage } from '../../../retry/store.ts';
+import type { DueJob, RetryRecord, RetryUsage } from '../../../retry/store.ts';
 import type { ChargeChange } from '../../memory/accounts-journal.ts';
 import { decodeJob, encodeJob } from '../../retry-record.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
@@ -40,7 +40,7 @@ export type RetryOperation =
   | (OfRetries & { readonly kind: 'remove'; readonly id: RetryId });
 
 export type RetryQuery =
-  /** Answered by a {@link RetryRecord} or undefined. */
+  /** Answered by a {@link RetryRecord}, {@link DAMAGED} or undefined. */
   | (OfRetries & { readonly kind: 'find'; readonly id: RetryId })
   /** The same, by the digest of an idempotency key. */
   | (OfRetries & { readonly kind: 'key'; readonly key: string })
@@ -54,8 +54,15 @@ export type RetryQuery =
     })
   | (OfRetries & { readonly kind: 'usage'; readonly organization: string; readonly monthMs: number });
 
+/** A record that is not what was written, as an answer: an error would lose its class between threads. */
+export const DAMAGED = 'damaged';
+
+export interface DueRow extends DueJob {
+  readonly record: RetryRecord | typeof DAMAGED;
+}
+
 export interface DueRows {
-  readonly records: readonly RetryRecord[];
+  readonly rows: readonly DueRow[];
   /** As `Taken.nextDueMs`. */
   readonly nextDueMs: number | null | undefined;
 }
@@ -94,6 +101,15 @@ function recordOf(row: Row): RetryRecord {
     secrets: bytesOrNull(row.secrets),
     resultBody: bytesOrNull(row.result_body),
   };
+}
+
+function foundIn(row: Row): RetryRecord | typeof DAMAGED {
+  try {
+    return recordOf(row);
+  } catch (failure) {
+    if (failure instanceof DamagedError) return DAMAGED;
+    throw failure;
+  }
 }
 
 function create(connection: Connection, { job, secrets, isHeld }: Written): void {
@@ -155,10 +171,17 @@ function usageIn(connection: Connection, organization: string, monthMs: number):
   return usage;
 }
 
+/** Counts of a month whose row is damaged are given up: it stays for an operator, who sees it when it is read, and jobs go on. */
 function addUsage(connection: Connection, added: UsageAdded | undefined): void {
   if (added === undefined) return;
   const { organization, monthMs } = added;
-  const before = usageIn(connection, organization, monthMs);
+  let before: RetryUsage | undefined;
+  try {
+    before = usageIn(connection, organization, monthMs);
+  } catch (failure) {
+    if (failure instanceof DamagedError) return;
+    throw failure;
+  }
   const after = {
     retriesCreated: (before?.retriesCreated ?? 0) + added.retriesCreated,
     attemptsMade: (before?.attemptsMade ?? 0) + added.attemptsMade,
@@ -182,25 +205,26 @@ const DUE_COLUMNS = 'id, customer, key_digest, next_ms, state, secrets, result_b
 function dueRows(connection: Connection, query: Extract<RetryQuery, { kind: 'due' }>): DueRows {
   const { nowMs, countMax, bytesMax, without } = query;
   const wanted = without.length === 0 ? '' : 'AND customer NOT IN (SELECT value FROM json_each(?))';
-  const rows = connection
+  const found = connection
     .prepared(`SELECT ${DUE_COLUMNS} FROM retry WHERE due_ms <= ? ${wanted} ORDER BY due_ms LIMIT ?`)
     .iterate(nowMs, ...(without.length === 0 ? [] : [JSON.stringify(without)]), countMax) as Iterable<Row>;
-  const records: RetryRecord[] = [];
+  const rows: DueRow[] = [];
   let byteCount = 0;
   let isFull = false;
-  for (const row of rows) {
-    const record = recordOf(row);
+  for (const row of found) {
+    const secretBytes = (row.secrets as Uint8Array | null)?.length ?? 0;
     // What is read counts too: results are not held, but they pass through memory here.
-    byteCount += (record.secrets?.length ?? 0) + (record.resultBody?.length ?? 0);
-    if (records.length > 0 && byteCount > bytesMax) {
+    byteCount += secretBytes + ((row.result_body as Uint8Array | null)?.length ?? 0);
+    if (rows.length > 0 && byteCount > bytesMax) {
       isFull = true;
       break;
     }
-    records.push(record);
+    const [id, customer] = [row.id as RetryId, row.customer as string];
+    rows.push({ id, customer, byteCount: secretBytes, record: foundIn(row) });
   }
-  if (isFull || records.length === countMax) return { records, nextDueMs: undefined };
+  if (isFull || rows.length === countMax) return { rows, nextDueMs: undefined };
   const next = connection.prepared('SELECT MIN(due_ms) AS due FROM retry WHERE due_ms > ?').get(nowMs) as Row;
-  return { records, nextDueMs: next.due as number | null };
+  return { rows, nextDueMs: next.due as number | null };
 }
 
 export const retries: Table<RetryOperation, RetryQuery> = {
@@ -238,7 +262,7 @@ export const retries: Table<RetryOperation, RetryQuery> = {
         const row = connection.prepared(`SELECT ${DUE_COLUMNS} FROM retry WHERE ${column} = ?`).get(value) as
           | Row
           | undefined;
-        return row && recordOf(row);
+        return row && foundIn(row);
       }
       case 'due':
         return dueRows(connection, query);

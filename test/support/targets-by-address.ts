@@ -9,7 +9,7 @@ export interface FakeAnswer {
   readonly isTruncated?: boolean;
 }
 
-export type FakeTarget =
+export type TargetAnswer =
   | FakeAnswer
   | { readonly fails: Exclude<OutboundResult['kind'], 'answer'> }
   /** Answers when the test calls `answer` with its address. */
@@ -20,8 +20,8 @@ const LOOKED_UP = { 'blocked.': 'blocked', 'missing.': 'unreachable', 'slow-name
 
 const bytesOf = (body: string | Uint8Array): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body);
 
-export class FakeOutbound implements Outbound {
-  readonly targets = new Map<string, FakeTarget>();
+export class TargetsByAddress implements Outbound {
+  readonly targets = new Map<string, TargetAnswer>();
   /** Addresses in the order of the requests. */
   readonly sent: OutboundRequest[] = [];
   lookUpCount = 0;
@@ -59,7 +59,7 @@ export class FakeOutbound implements Outbound {
   }
 
   /** Lets a held target answer; waits for its request. */
-  async answer(href: string, target: Exclude<FakeTarget, 'held'>): Promise<void> {
+  async answer(href: string, target: Exclude<TargetAnswer, 'held'>): Promise<void> {
     while (!this.#held.has(href)) await new Promise((resolve) => setImmediate(resolve));
     this.#held.get(href)?.(resultOf(target));
     this.#held.delete(href);
@@ -70,7 +70,7 @@ export class FakeOutbound implements Outbound {
   }
 }
 
-function resultOf(target: Exclude<FakeTarget, 'held'>): OutboundResult {
+function resultOf(target: Exclude<TargetAnswer, 'held'>): OutboundResult {
   if ('fails' in target) return { kind: target.fails, detail: 'as the test says', durationMs: 1 };
   const {
     status = 200,

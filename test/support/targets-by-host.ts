@@ -47,7 +47,7 @@ export const hanging: TargetBehaviour = (_request, _number, signal) =>
     signal?.addEventListener('abort', () => resolve(failure('aborted')));
   });
 
-export class FakeOutbound implements Outbound {
+export class TargetsByHost implements Outbound {
   readonly seen: SeenRequest[] = [];
   readonly looks: string[] = [];
   readonly #targets = new Map<string, TargetBehaviour>();
