@@ -71,12 +71,9 @@ function gatesOf(
   });
 }
 
-async function listeningProxy(gates: readonly Member[], port: number): Promise<RunningProxy> {
+async function listeningProxy(port: number): Promise<RunningProxy> {
   try {
-    return await startProxy(
-      gates.map((gate) => gate.port),
-      port,
-    );
+    return await startProxy(port);
   } catch (failure) {
     const reason =
       errorCodeOf(failure) === 'EADDRINUSE' ? 'the port is in use; --port takes another one' : messageOf(failure);
@@ -131,18 +128,17 @@ function makeStateFolder(folder: string): void {
 }
 
 async function runFleet(plan: Plan, database: FleetDatabase | undefined, io: Io): Promise<void> {
-  const baseUrl = `http://127.0.0.1:${plan.port}`;
+  const proxy = await listeningProxy(plan.port);
+  const baseUrl = `http://127.0.0.1:${proxy.port}`;
   const shared = sharedVariables(plan, baseUrl, io);
   const services = servicesOf(plan, shared, io);
   let gates: Member[] = [];
-  let proxy: RunningProxy | undefined;
   try {
     await Promise.all(services.map((service) => service.start()));
     gates = gatesOf(plan, shared, services, database, io);
     // One after the other: the first one makes the tables.
     for (const gate of gates) await gate.start();
-    const listening = await listeningProxy(gates, plan.port);
-    proxy = listening;
+    await proxy.take(gates.map(({ port }) => port));
     for (const member of [...services, ...gates]) {
       io.stderr.write(`${member.name}: port ${member.port}, pid ${member.processId}\n`);
     }
@@ -152,7 +148,7 @@ async function runFleet(plan: Plan, database: FleetDatabase | undefined, io: Io)
     io.stdout.write(`listening on ${baseUrl}\n`);
     let restarting: Promise<void> | undefined;
     await untilStopped(io, () => {
-      restarting ??= restartAll(services, gates, listening, io)
+      restarting ??= restartAll(services, gates, proxy, io)
         .catch((failure: unknown) => io.stderr.write(`${messageOf(failure)}\n`))
         .then(() => {
           restarting = undefined;
@@ -160,7 +156,7 @@ async function runFleet(plan: Plan, database: FleetDatabase | undefined, io: Io)
     });
     await restarting;
   } finally {
-    await proxy?.close();
+    await proxy.close();
     await Promise.all([...gates, ...services].map((member) => member.stop()));
   }
 }
@@ -176,7 +172,7 @@ export const fleet = command({
   options: {
     gates: { type: 'integer', value: 'N', min: 1, max: 16, help: `gates (default ${GATES}; without a database 1)` },
     services: { type: 'integer', value: 'N', min: 1, max: 16, help: 'jobs services', default: 2 },
-    port: { type: 'integer', value: 'PORT', min: 1, max: 65_535, help: 'port of the proxy', default: 8402 },
+    port: { type: 'integer', value: 'PORT', min: 0, max: 65_535, help: 'port of the proxy; 0 = any', default: 8402 },
     snapshot: { type: 'text', value: 'FILE', help: 'catalogue file, its address, or `sample`', default: 'sample' },
     'state-dir': { type: 'text', value: 'DIR', help: 'folder of what lasts', default: '.fleet' },
   },

@@ -123,6 +123,7 @@ describe.each(oneRuntime('bun'))('retries of a server under %s that is killed', 
     for (let life = 0; life < KILL_COUNT; life++) {
       const creating = Array.from({ length: JOBS_A_LIFE }, () => create().catch(() => {}));
       // Moments all over a life, from the first creations to the end of the first attempts.
+      if (life === 0) await until('a creation', () => ids.length > 0, 20_000);
       await pause(60 + ((life * 97) % 400));
       await server.kill();
       await Promise.all(creating);

@@ -57,7 +57,8 @@ it(
         LOG_LEVEL: 'error',
       });
     const gates = await Promise.all(ports.map(startGate));
-    const proxy = await startProxy(ports, 0);
+    const proxy = await startProxy(0);
+    await proxy.take(ports);
     const shop = overSocket(`http://127.0.0.1:${proxy.port}`);
     await until('both gates ready', () => ports.every((port) => proxy.isReady(port)));
 
@@ -91,11 +92,10 @@ it(
 it(
   'fleet starts everything, starts again what dies, and ends with all of it',
   async () => {
-    const port = await freePort();
-    const words = ['fleet', '--port', String(port), '--snapshot', smallSample(), '--state-dir', newFolder()];
+    const words = ['fleet', '--port', '0', '--snapshot', smallSample(), '--state-dir', newFolder()];
     const started = startProcess(binaryOf('node'), [MAIN, ...words], { SHEDDING: 'false', DATABASE_URL: '' });
     onTestFinished(() => void started.child.kill('SIGKILL'));
-    expect(await listeningPort(started)).toBe(port);
+    const port = await listeningPort(started, 60_000);
     const shop = overSocket(`http://127.0.0.1:${port}`);
     const pidOf = (name: string): number =>
       Number(new RegExp(`${name}: port \\d+, pid (\\d+)`).exec(started.stderr())?.[1]);

@@ -14,7 +14,7 @@ import { type Authorization, BrokenPromise, nameOf } from './oracle.ts';
  * server looks at the connection 200 to 400 ms after the hand-over and gathers deliveries for another 50 ms.
  */
 const LAST_COMMITS_MS = 1500;
-/** On a busy machine each of these turns (two looks, gathering, the commit) may come as late as the slowest webhook was. */
+/** On a busy machine each of these turns (two looks, gathering, the commit) may come as late as the slowest answer did. */
 const LATE_TURNS = 4;
 
 /** A server sees by then that a client has closed its connection. */
@@ -144,7 +144,7 @@ function countDelivery(harness: CrashHarness, sale: SaleLine, authorization: Aut
     const allowedMs = LAST_COMMITS_MS + LATE_TURNS * server.slowestMs;
     if (leftMs > allowedMs || (server.endedAtMs !== undefined && server.wasStopped)) {
       throw new BrokenPromise(
-        `the books have as undelivered what a client got ${leftMs} ms before the end of the process (${Math.round(server.slowestMs)} ms for its slowest webhook): ${shown(sale)}`,
+        `the books have as undelivered what a client got ${leftMs} ms before the end of the process (${Math.round(server.slowestMs)} ms for its slowest answer): ${shown(sale)}`,
       );
     }
     counts.longestMs = Math.max(counts.longestMs, leftMs);

@@ -171,12 +171,15 @@ export class CrashHarness {
 
   /** One request; undefined when the server was killed before it answered. */
   async ask(path: string, init: RequestInit = {}): Promise<Answer | undefined> {
+    const { server } = this;
+    const startMs = performance.now();
     let response: Response;
     try {
       response = await fetch(this.#url + path, { redirect: 'manual', ...init });
     } catch (failure) {
       return this.#lost(failure);
     }
+    if (!path.includes('/wait')) server.slowestMs = Math.max(server.slowestMs, performance.now() - startMs);
     const { status, headers } = response;
     if (headers.has('payment-response') && response.ok) this.onStage('answer-begun');
     const text = await response.text().catch(() => undefined);

@@ -80,10 +80,8 @@ describe.skipIf(database === undefined)('three processes on one database', () =>
   });
 
   it('refuse no payment while one of them is replaced behind a proxy that looks at /ready', async () => {
-    const proxy = await startProxy(
-      fleet.members.map((one) => one.server.port),
-      0,
-    );
+    const proxy = await startProxy(0);
+    await proxy.take(fleet.members.map((one) => one.server.port));
     const shop = overSocket(`http://127.0.0.1:${proxy.port}`);
     const [{ server: replaced }] = fleet.members as [Member];
     const statuses: number[] = [];

@@ -64,10 +64,8 @@ describe.skipIf(database === undefined)('three gates on one database, behind a p
       SNAPSHOT: '',
       DRAIN_SECONDS: '1',
     }).start();
-    proxy = await startProxy(
-      fleet.members.map((one) => one.server.port),
-      port,
-    );
+    proxy = await startProxy(port);
+    await proxy.take(fleet.members.map((one) => one.server.port));
     shop = overSocket(`http://127.0.0.1:${port}`);
     await areReady();
   }, 120_000);

@@ -27,25 +27,32 @@ function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
 
 export interface RunningProxy {
   readonly port: number;
+  /** The ports of the gates on this machine; until then every request is 503. */
+  take(ports: readonly number[]): Promise<void>;
   /** Whether a gate was ready at the last look. */
   isReady(port: number): boolean;
   close(): Promise<void>;
 }
 
 class RoundRobin {
-  readonly #ports: readonly number[];
+  #ports: readonly number[] = [];
   readonly #ready = new Set<number>();
   readonly #agent = new http.Agent({ keepAlive: true });
   readonly #timer: ReturnType<typeof setInterval>;
   #turn = 0;
 
-  constructor(ports: readonly number[]) {
-    this.#ports = ports;
+  constructor() {
     this.#timer = setInterval(() => this.look(), LOOK_PAUSE_MS);
   }
 
   isReady(port: number): boolean {
     return this.#ready.has(port);
+  }
+
+  /** From now on requests go to these, first to those that are ready at once. */
+  take(ports: readonly number[]): Promise<void> {
+    this.#ports = ports;
+    return this.look();
   }
 
   async look(): Promise<void> {
@@ -105,9 +112,9 @@ function readyAt(port: number): Promise<boolean> {
   });
 }
 
-/** @param ports of the gates on this machine @param port 0 = a free one. Rejects with the system's error */
-export async function startProxy(ports: readonly number[], port: number): Promise<RunningProxy> {
-  const gates = new RoundRobin(ports);
+/** @param port 0 = a free one. Rejects with the system's error */
+export async function startProxy(port: number): Promise<RunningProxy> {
+  const gates = new RoundRobin();
   const server = http.createServer((request, response) => gates.pass(request, response));
   try {
     await new Promise<void>((resolve, reject) => {
@@ -118,9 +125,9 @@ export async function startProxy(ports: readonly number[], port: number): Promis
     gates.close();
     throw failure;
   }
-  await gates.look();
   return {
     port: (server.address() as AddressInfo).port,
+    take: (ports) => gates.take(ports),
     isReady: (one) => gates.isReady(one),
     close() {
       gates.close();
