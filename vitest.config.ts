@@ -52,13 +52,13 @@ const inProcess = {
   hookTimeout: 60_000,
 } as const;
 
-/** Mostly waits for other processes: five of these keep two cores busy. Loading the modules of each file again took as long. */
+/** Mostly waits for other processes: six of these keep two cores busy. Loading the modules of each file again took as long. */
 const startsProcesses = {
   globalSetup: ['test/support/bundled-setup.ts'],
   setupFiles: ['test/support/published-setup.ts'],
   pool: 'forks',
   isolate: false,
-  maxWorkers: 5,
+  maxWorkers: 6,
   /** Tests that wait for one deadline side by side. */
   maxConcurrency: 10,
   testTimeout: 30_000,

@@ -10,6 +10,7 @@ import { smallSample } from '../support/small-sample.ts';
 import { overSocket } from '../support/transport.ts';
 import { pause, until as untilIn } from '../support/until.ts';
 import { buyOver, wallet } from '../support/wallet.ts';
+import { IS_WHOLE } from '../support/whole.ts';
 
 /** Each test starts several processes, one after the other. */
 const TIMEOUT_MS = 120_000;
@@ -33,7 +34,7 @@ function newFolder(): string {
   return folder;
 }
 
-it(
+it.runIf(IS_WHOLE)(
   'a rolling restart of gates behind a proxy that looks at /ready refuses no payment',
   async () => {
     const service = await startServer('node', {

@@ -6,15 +6,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../../src/accounts/scopes.ts';
 import type { LoadResult } from '../../src/load/result.ts';
-import {
-  binaryOf,
-  MAIN,
-  oneRuntime,
-  RUNTIMES,
-  type RunningServer,
-  startProcess,
-  startServer,
-} from '../support/server.ts';
+import { binaryOf, MAIN, oneRuntime, type RunningServer, startProcess, startServer } from '../support/server.ts';
 import { loaded, runLoadCommand, startLoad } from './load-support.ts';
 
 const ADMIN_TOKEN = 'a token of the operator of this test'.replaceAll(' ', '-');
@@ -266,7 +258,7 @@ describe('paygrade load', () => {
   });
 });
 
-describe.each(RUNTIMES)('paygrade load run by %s', (runtime) => {
+describe.each(oneRuntime('node'))('paygrade load run by %s', (runtime) => {
   let server: RunningServer;
   beforeAll(async () => {
     server = await startServer('node', {

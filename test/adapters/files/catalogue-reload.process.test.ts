@@ -8,8 +8,8 @@ import { binaryOf, MAIN, oneRuntime, startProcess } from '../../support/server.t
 import { partOf } from '../../support/whole.ts';
 import type { ReloadTurns } from './reload-turns.ts';
 
-const JOB_COUNT = String(partOf(100_000, 40_000));
-const RELOADS = String(partOf(8, 4));
+const JOB_COUNT = String(partOf(100_000, 30_000));
+const RELOADS = String(partOf(8, 3));
 const TURN_MS_MAX = 10;
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-reload-'));
