@@ -36,6 +36,7 @@ import type { Io } from './io.ts';
 import { catalogueFactsOf, OperatorLines } from './operator-lines.ts';
 import { serverLog } from './server-log.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
+import { stdinEnd, UNTIL_STDIN_ENDS } from './stdin-end.ts';
 
 /** After SIGTERM, requests in flight have nine of the ten seconds of reliability 264; the last one is for closing the rest. */
 const DRAIN_MS = 9_000;
@@ -64,9 +65,10 @@ async function listenerOf(options: ListenOptions): Promise<Listener> {
   }
 }
 
-/** Resolves at the first SIGTERM or SIGINT; the system handles the next one. */
-function shutdownSignal(io: Io): Promise<void> {
+/** Resolves at the first SIGTERM or SIGINT, and at the end of stdin where it is to; the system handles the next signal. */
+function shutdownSignal(io: Io, endsWithStdin: boolean): Promise<void> {
   return new Promise((resolve) => {
+    if (endsWithStdin) void stdinEnd(io).then(resolve);
     const stops = (['SIGTERM', 'SIGINT'] as const).map((name) =>
       io.onSignal(name, () => {
         for (const stop of stops) stop();
@@ -125,9 +127,9 @@ export const serve = command({
     'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line a request. Notices, the pid and how reloads went stand on stderr, as JSON lines when stdout is no terminal.',
     'SIGHUP (or `paygrade reload`) reloads the catalogue file without dropping a request; SIGTERM answers requests in flight and exits 0.',
   ],
-  options: SETTING_OPTIONS,
-  async run({ options }, io) {
-    const config = configFrom(options, io.env);
+  options: { ...SETTING_OPTIONS, 'until-stdin-ends': UNTIL_STDIN_ENDS },
+  async run({ options: { 'until-stdin-ends': endsWithStdin, ...settings } }, io) {
+    const config = configFrom(settings, io.env);
     const log = lineLog(STDOUT);
     let app: App | undefined;
     /** The current action of SIGHUP, which is handled from here to the end, because unhandled it would end the process. */
@@ -182,7 +184,7 @@ export const serve = command({
       void reloadCatalogue(opened, lines);
     };
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
-    const shutdown = shutdownSignal(io);
+    const shutdown = shutdownSignal(io, endsWithStdin);
     io.stdout.write(`listening on ${address}\n`);
 
     await shutdown;

@@ -8,6 +8,7 @@ import { lockState } from '../storage/sqlite/lock.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { requireWritable } from './snapshot/build-report.ts';
+import { stdinEnd, UNTIL_STDIN_ENDS } from './stdin-end.ts';
 import { WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
 import { REACH_NOTE, reachSettings } from './watch/watch-settings.ts';
 import { Watcher, type WatchPlan } from './watch/watcher.ts';
@@ -17,11 +18,7 @@ import { openWayOut } from './watch/way-out.ts';
 function endSignal(io: Io, endsWithStdin: boolean): { readonly signal: AbortSignal; restore(): void } {
   const end = new AbortController();
   const restores = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, () => end.abort()));
-  const untilStdinEnds = async (): Promise<void> => {
-    for await (const _ of io.stdin.bytes);
-    end.abort();
-  };
-  if (endsWithStdin) void untilStdinEnds().catch(() => end.abort());
+  if (endsWithStdin) void stdinEnd(io).then(() => end.abort());
   return { signal: end.signal, restore: () => restores.forEach((restore) => void restore()) };
 }
 
@@ -73,7 +70,7 @@ export const watch = command({
     once: { type: 'flag', help: 'one round over the boards that are due, then end: for cron' },
     all: { type: 'flag', help: 'with --once: every board, due or not' },
     ...WATCH_OPTIONS,
-    'until-stdin-ends': { type: 'flag', help: 'end when stdin ends, so that it does not outlive who started it' },
+    'until-stdin-ends': UNTIL_STDIN_ENDS,
     json: { type: 'flag', help: 'one JSON object a board on stdout; also where stdout is no terminal' },
   },
   notes: [

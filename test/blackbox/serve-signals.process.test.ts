@@ -6,7 +6,7 @@ import { expectPaid } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { catalogueFolder } from '../support/catalogue-folder.ts';
 import { startJobsServer } from '../support/jobs-server.ts';
-import { oneRuntime, startServer } from '../support/server.ts';
+import { binaryOf, MAIN, oneRuntime, RUNTIMES, startProcess, startServer } from '../support/server.ts';
 import { offerOf, paymentFor, wallet } from '../support/wallet.ts';
 import { openFacilitated, settled } from './facilitated-server.ts';
 
@@ -134,4 +134,13 @@ describe.each(oneRuntime('node'))('signals, under %s', (runtime) => {
     expect(recipients[0]).toMatch(/^0x[0-9a-fA-F]{40}$/);
     expect(recipients[1]).toBe(recipients[0]);
   });
+});
+
+it.each(RUNTIMES)('with --until-stdin-ends a server does not outlive what started it, under %s', async (runtime) => {
+  const settings = { PORT: '0', STATE_DIR: ':memory:', SNAPSHOT: 'none', LOG_LEVEL: 'silent' };
+  // Its stdin has ended already.
+  const { ended } = startProcess(binaryOf(runtime), [MAIN, 'serve', '--until-stdin-ends'], settings);
+  const { exitCode, stdout } = await ended;
+  expect(stdout).toMatch(/^listening on /);
+  expect(exitCode).toBe(0);
 });

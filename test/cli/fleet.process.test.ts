@@ -1,5 +1,5 @@
 /** `paygrade fleet`, its proxy, and a rolling restart in which no payment is refused. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -110,6 +110,23 @@ it(
     started.child.kill('SIGTERM');
     expect(await started.exited).toBe(0);
     await expect(fetch(`http://127.0.0.1:${port}/ready`)).rejects.toThrow();
+  },
+  TIMEOUT_MS,
+);
+
+it.runIf(IS_WHOLE)(
+  'what fleet started ends when it is killed',
+  async () => {
+    const words = ['fleet', '--port', '0', '--snapshot', smallSample(), '--state-dir', newFolder()];
+    const started = startProcess(binaryOf('node'), [MAIN, ...words, '--gates', '1'], { DATABASE_URL: '' });
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    await listeningPort(started, 60_000);
+    await until('the processes', () => started.stderr().includes('gate 1: port'));
+    const processIds = [...started.stderr().matchAll(/: port \d+, pid (\d+)/g)].map(([, id]) => Number(id));
+    expect(processIds).toHaveLength(3);
+    started.child.kill('SIGKILL');
+    const lives = (id: number): boolean => existsSync(`/proc/${id}`);
+    await until('their end', () => !processIds.some(lives));
   },
   TIMEOUT_MS,
 );

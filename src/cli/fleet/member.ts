@@ -39,9 +39,9 @@ export class Member {
     const { name, variables, io } = this.#options;
     const entry = process.argv[1] as string; // this very program
     const { DATABASE_URL: _ofGates, ...inherited } = io.env;
-    const child = spawn(process.execPath, [entry, 'serve'], {
+    const child = spawn(process.execPath, [entry, 'serve', '--until-stdin-ends'], {
       env: { ...inherited, ...variables, PORT: String(this.port), LOG_LEVEL: inherited.LOG_LEVEL ?? 'error' },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.#child = child;
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
