@@ -40,6 +40,8 @@ export interface Backend {
   commits(): Commits;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
+  /** Starts what only requests wait for. */
+  readonly start?: () => void;
   /** Begins shutdown: ends the waits of all callbacks at once, so that listeners can finish soon. */
   drain(): void;
   /** After the last request: stops all timers, writes the queue and releases every resource. May be repeated. Never rejects. */

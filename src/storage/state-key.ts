@@ -2,6 +2,7 @@
  * The secret key of a state (siblings §9, `STATE_KEY`): it authenticates cursors and encrypts what requests carry. The first
  * start writes it to the state folder, so that cursors stay valid after a restart.
  */
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { base64Bytes } from '../base/codec.ts';
 import type { Random } from '../base/random.ts';
@@ -11,6 +12,15 @@ import { StateError } from './state-error.ts';
 const FILE = 'state-key';
 const STATE_KEY_BYTES = 32;
 
+/** @throws StateError when `text`, the file's, is no key */
+function keyOf(stateDir: string, text: string): Uint8Array {
+  const key = base64Bytes(text, STATE_KEY_BYTES);
+  if (key !== undefined) return key;
+  throw new StateError(
+    `${join(stateDir, FILE)} holds no key of ${STATE_KEY_BYTES} bytes as base64; set STATE_KEY, or remove it`,
+  );
+}
+
 /**
  * @param stateDir folder of the file, made when missing; null writes no file
  * @throws StateError when the folder cannot be used or the file holds no key
@@ -18,11 +28,11 @@ const STATE_KEY_BYTES = 32;
 export function keptStateKey(stateDir: string | null, random: Random): Uint8Array {
   if (stateDir === null) return random.bytes(STATE_KEY_BYTES);
   const text = keptFile(stateDir, FILE, () => Buffer.from(random.bytes(STATE_KEY_BYTES)).toString('base64'));
-  const key = base64Bytes(text, STATE_KEY_BYTES);
-  if (key === undefined) {
-    throw new StateError(
-      `${join(stateDir, FILE)} holds no key of ${STATE_KEY_BYTES} bytes as base64; set STATE_KEY, or remove it`,
-    );
-  }
-  return key;
+  return keyOf(stateDir, text);
+}
+
+/** The key of a folder, if it has one of its own. @throws StateError when the file holds no key */
+export function foundStateKey(stateDir: string): Uint8Array | undefined {
+  const path = join(stateDir, FILE);
+  return existsSync(path) ? keyOf(stateDir, readFileSync(path, 'utf8').trim()) : undefined;
 }

@@ -66,18 +66,43 @@ it('brings a known board up to date without losing its state, whatever the case 
   expect(tables.find('greenhouse:acme')).toMatchObject({ nextMs: 0, state: { ...STATE, validators: null } });
 });
 
-it('adds up the days of the boards, and forgets those of a board with it', () => {
+it('adds up the days of the boards, those of boards that are no longer watched included', () => {
   tables.put(ACME, 1);
   const counts = { fetches: 1, opened: 2, changed: 3, closed: 4, reopened: 5 };
   tables.addToDay('greenhouse:acme', 3 * DAY_MS, counts);
   tables.addToDay('greenhouse:acme', 4 * DAY_MS - 1, counts);
   tables.addToDay('greenhouse:acme', 4 * DAY_MS, counts);
   tables.addToDay('lever:other', 4 * DAY_MS + 1, counts);
-  expect(tables.days(0)).toEqual([
+  const days = [
     { dayMs: 3 * DAY_MS, fetches: 2, opened: 4, changed: 6, closed: 8, reopened: 10 },
     { dayMs: 4 * DAY_MS, fetches: 2, opened: 4, changed: 6, closed: 8, reopened: 10 },
-  ]);
+  ];
+  expect(tables.days(0)).toEqual(days);
   expect(tables.days(4 * DAY_MS + 1)).toHaveLength(1);
   expect([tables.remove('greenhouse:acme'), tables.remove('greenhouse:acme')]).toEqual([true, false]);
-  expect([tables.days(0), tables.list()]).toEqual([[{ dayMs: 4 * DAY_MS, ...counts }], []]);
+  expect([tables.days(0), tables.list()]).toEqual([days, []]);
+});
+
+it('keeps which descriptions were asked for in vain, for as long as that matters', () => {
+  tables.put(ACME, 1);
+  tables.keepDetailTries('greenhouse:acme', ['a', 'b'], 10);
+  tables.keepDetailTries('greenhouse:acme', ['b'], 20);
+  expect(tables.detailTries('Greenhouse:acme')).toEqual(
+    new Map([
+      ['a', { tries: 1, triedMs: 10 }],
+      ['b', { tries: 2, triedMs: 20 }],
+    ]),
+  );
+  tables.keepDetailTries('greenhouse:acme', ['c'], 11 + 14 * DAY_MS);
+  expect([...tables.detailTries('greenhouse:acme').keys()]).toEqual(['b', 'c']);
+  tables.remove('greenhouse:acme');
+  expect(tables.detailTries('greenhouse:acme').size).toBe(0);
+});
+
+it('puts boards off, and none that is due later', () => {
+  tables.put(ACME, 1);
+  tables.postpone(['greenhouse:acme'], 50);
+  expect(tables.find('greenhouse:acme')).toMatchObject({ nextMs: 50, state: null });
+  tables.postpone(['greenhouse:acme'], 40);
+  expect(tables.find('greenhouse:acme')?.nextMs).toBe(50);
 });

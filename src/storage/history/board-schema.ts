@@ -2,7 +2,8 @@
 
 /**
  * `watched`: name is `shape:token`; one without a state was never fetched. `watched_day`: what a day's fetches of a board found;
- * `day` is the number of days since the epoch, UTC.
+ * `day` is the number of days since the epoch, UTC. `watched_detail`: jobs whose description was asked for in vain (schedule.ts,
+ * `DetailTries`). `watched_page`: addresses that people gave and behind which, on a look, the board `name` was.
  */
 export const BOARD_TABLES = `
   CREATE TABLE watched (
@@ -13,4 +14,9 @@ export const BOARD_TABLES = `
     name TEXT NOT NULL COLLATE NOCASE, day INTEGER NOT NULL, fetches INTEGER NOT NULL, opened INTEGER NOT NULL,
     changed INTEGER NOT NULL, closed INTEGER NOT NULL, reopened INTEGER NOT NULL, PRIMARY KEY (name, day)
   ) WITHOUT ROWID;
+  CREATE TABLE watched_detail (
+    name TEXT NOT NULL COLLATE NOCASE, id TEXT NOT NULL, tries INTEGER NOT NULL, tried_ms INTEGER NOT NULL,
+    PRIMARY KEY (name, id)
+  ) WITHOUT ROWID;
+  CREATE TABLE watched_page (address TEXT PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE) WITHOUT ROWID;
 `;

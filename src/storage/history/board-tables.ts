@@ -6,6 +6,7 @@ import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { BoardDaySum } from '../../catalogue/watched-boards.ts';
 import { type Board, type BoardShape, nameOfBoard } from '../../ingest/boards/board.ts';
 import type { DayCounts, FetchState } from '../../ingest/boards/fetch-state.ts';
+import { DETAIL_PAUSE_MS_MAX, type DetailTries } from '../../ingest/watch/schedule.ts';
 import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
 
 const DAY_MS = 86_400_000;
@@ -63,10 +64,11 @@ export class BoardTables {
     return 'changed';
   }
 
-  /** The jobs of the board stay in the catalogue as they are. @returns whether there was one */
+  /** The jobs of the board stay in the catalogue as they are, and its days in their sums. @returns whether there was one */
   remove(name: string): boolean {
     const isKnown = this.find(name) !== undefined;
-    this.#run('DELETE FROM watched_day WHERE name = ?', name);
+    this.#run('DELETE FROM watched_detail WHERE name = ?', name);
+    this.#run('DELETE FROM watched_page WHERE name = ?', name);
     this.#run('DELETE FROM watched WHERE name = ?', name);
     return isKnown;
   }
@@ -74,6 +76,48 @@ export class BoardTables {
   /** Keeps what a fetch found. @param nextMs when the board is due again */
   store(name: string, state: FetchState, nextMs: number): void {
     this.#run('UPDATE watched SET state = ?, next_ms = ? WHERE name = ?', stateText(state), nextMs, name);
+  }
+
+  /** Keeps that a look at the page of an address led to a board. */
+  putPage(address: string, name: string): void {
+    this.#run('INSERT OR REPLACE INTO watched_page (address, name) VALUES (?, ?)', address, name);
+  }
+
+  /** The board that a look at the page led to, where it is watched still. */
+  boardOfPage(address: string): WatchedBoard | undefined {
+    const sql =
+      'SELECT watched.* FROM watched JOIN watched_page ON watched_page.name = watched.name WHERE watched_page.address = ?';
+    return this.#all(sql, address).map(boardOf)[0];
+  }
+
+  /** Puts boards off that are due before `untilMs`; what is known of them stays. */
+  postpone(names: readonly string[], untilMs: number): void {
+    for (const name of names) this.#run('UPDATE watched SET next_ms = max(next_ms, ?) WHERE name = ?', untilMs, name);
+  }
+
+  /** Descriptions that were asked for in vain, by the id of their job. */
+  detailTries(name: string): ReadonlyMap<string, DetailTries> {
+    const rows = this.#all('SELECT id, tries, tried_ms FROM watched_detail WHERE name = ?', name);
+    return new Map(
+      rows.map(({ id, tries, tried_ms }) => [id as string, { tries: tries as number, triedMs: tried_ms as number }]),
+    );
+  }
+
+  /** Keeps that the descriptions of these jobs were asked for, and forgets the tries of those that came. */
+  keepDetailTries(name: string, asked: readonly string[], atMs: number): void {
+    for (const id of asked) {
+      const [described] = this.#all('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL', id);
+      if (described !== undefined) this.#run('DELETE FROM watched_detail WHERE name = ? AND id = ?', name, id);
+      else {
+        this.#run(
+          `INSERT INTO watched_detail (name, id, tries, tried_ms) VALUES (?, ?, 1, ?)
+           ON CONFLICT (name, id) DO UPDATE SET tries = tries + 1, tried_ms = excluded.tried_ms`,
+          ...[name, id, atMs],
+        );
+      }
+    }
+    // Of jobs that are no longer listed.
+    this.#run('DELETE FROM watched_detail WHERE name = ? AND tried_ms < ?', name, atMs - 2 * DETAIL_PAUSE_MS_MAX);
   }
 
   /** Adds to the counts of the day of `atMs`. */

@@ -12,18 +12,27 @@ export interface CompanyDirectory {
   readonly identities: readonly Identity[];
   /** Words of the operator that hold for no employer. */
   readonly unfitting: readonly OperatorWord[];
+}
+
+/** What a build takes from the directory. */
+export interface BuildDirectory extends Pick<CompanyDirectory, 'unfitting'> {
   /** The identity of a job by the serial of its board and its recorded company. */
   identityOf(board: number, company: string): Identity;
 }
 
 /** One pass over the jobs; memory grows with the employers. @throws HistoryError */
 export function companyDirectoryOf(history: HistoryDatabase, list: CompanyList = loadCompanyList()): CompanyDirectory {
-  const stored = new StoredEmployers(history);
+  const { all } = new StoredEmployers(history);
+  const words = operatorWordsIn(history);
+  return { employers: all, identities: resolveEmployers(all, { words, list }), unfitting: words.unfitting(all) };
+}
+
+/** As `companyDirectoryOf`, in a twentieth of its time. */
+export function buildDirectoryOf(history: HistoryDatabase, list: CompanyList = loadCompanyList()): BuildDirectory {
+  const stored = new StoredEmployers(history, true);
   const words = operatorWordsIn(history);
   const identities = resolveEmployers(stored.all, { words, list });
   return {
-    employers: stored.all,
-    identities,
     unfitting: words.unfitting(stored.all),
     identityOf: (board, company) => identities[stored.placeOf(board, company)]!,
   };

@@ -5,8 +5,12 @@
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
  * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
  * reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were extracted with;
- * `description`, the texts of the jobs' descriptions; the tables of company-schema.ts and board-schema.ts. Times are
+ * `description`, the texts of the jobs' descriptions; `change`, the last transactions, whose number each job that they wrote
+ * has; `repeated`, feeds that a source said to be unchanged; the tables of company-schema.ts and board-schema.ts. Times are
  * milliseconds since the epoch, UTC.
+ *
+ * A board that is unchanged has all its jobs once more. That is one row of `repeated` and not a write of each job: a job that was
+ * last present in the board's feed of `from_ms` was last present, and observed, at `to_ms`. `JOBS` reads that with each job.
  *
  * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
  * a second import. Readers continue until the import writes its pages to the file.
@@ -27,7 +31,7 @@ import { SCHEMA } from './history-schema.ts';
 export class HistoryError extends Error {}
 
 export const HISTORY_FILE = 'catalogue.sqlite';
-const FORMAT_VERSION = 4;
+const FORMAT_VERSION = 6;
 /** "pgca": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70676361;
 /** How long a reader waits for an import that is writing its pages to the file. */
@@ -57,6 +61,10 @@ export function historyErrorOf(failure: unknown, path: string): Error {
   if (code === undefined && !isSystem) return failure as Error;
   return new HistoryError(`${path}: ${isSystem ? `cannot be used (${name})` : String(message).split('\n')[0]}`);
 }
+
+/** The rows of `job` as `storedJobOf` takes them. */
+export const JOBS = `SELECT job.*,
+  (SELECT to_ms FROM repeated WHERE repeated.board = job.board AND from_ms = present_ms) AS repeated_ms FROM job`;
 
 /** A stored job with its place in the tables. */
 export interface StoredJob extends KnownJob {
@@ -193,8 +201,11 @@ export class HistoryDatabase {
 
   #beginToWrite(waitMs: number): void {
     this.database.exec(`PRAGMA busy_timeout = ${waitMs}; BEGIN IMMEDIATE`);
-    if (this.#pragma('user_version') !== 0) return;
-    this.database.exec(`${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`);
+    if (this.#pragma('user_version') === 0) {
+      this.database.exec(
+        `${SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}`,
+      );
+    }
   }
 
   static #opened(
@@ -252,7 +263,7 @@ export class HistoryDatabase {
     return statement;
   }
 
-  /** Decodes a row. @throws HistoryError when the row is damaged */
+  /** Decodes a row of `JOBS`. @throws HistoryError when the row is damaged */
   storedJobOf(row: Row): StoredJob {
     let skills: unknown;
     try {
@@ -289,14 +300,16 @@ export class HistoryDatabase {
         `${this.path} is damaged: the record of job ${JSON.stringify(row.id)} is not what was written`,
       );
     }
-    return job;
+    const repeatedMs = row.repeated_ms as number | null;
+    return repeatedMs === null ? job : { ...job, lastMs: Math.max(job.lastMs, repeatedMs), presentMs: repeatedMs };
   }
 
   /** Versions of the skill dictionaries that the jobs' skills were extracted with, newest first. */
   skillVersions(): string[] {
     const rows = this.statement(
-      `SELECT version FROM dictionary WHERE serial IN (SELECT DISTINCT dictionary FROM job WHERE has_own_skills = 0)
-       ORDER BY serial DESC`,
+      `SELECT version FROM dictionary WHERE EXISTS (
+         SELECT 1 FROM job WHERE has_own_skills = 0 AND job.dictionary = dictionary.serial
+       ) ORDER BY serial DESC`,
     ).all() as Row[];
     return rows.map(({ version }) => String(version));
   }

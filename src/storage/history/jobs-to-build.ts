@@ -1,55 +1,126 @@
 /**
  * The jobs of a history as a build takes them: a whole description is not read, only named, and the build reads those that it
- * packs (`storedTextsOf`).
+ * packs (`storedTextsOf`). A build that has an earlier snapshot reads only what was written since.
  */
 import type { Job } from '../../catalogue/job.ts';
-import type { StoredDescription } from '../../catalogue/packed/description-build.ts';
-import type { StoredTexts } from '../../catalogue/packed/distinct-texts.ts';
-import { type HistoryDatabase, HistoryError, historyErrorOf, type Row } from './database.ts';
+import { keyOfDigest, type StoredTexts } from '../../catalogue/packed/distinct-texts.ts';
+import type { StoredDescription } from '../../catalogue/packed/item-texts.ts';
+import { type HistoryDatabase, HistoryError, historyErrorOf, JOBS, type Row } from './database.ts';
 import { decompressedText, storedDescription } from './description-table.ts';
 import { shownTimes } from './shown-times.ts';
 
 export interface JobToBuild {
   readonly job: Job;
+  readonly serial: number;
   /** Serial of its board. */
   readonly board: number;
+  /** Time of the latest feed that had it, as its row says: without its repeats. */
+  readonly presentMs: number;
   /** Its description, where that is kept whole; otherwise the job has it. */
   readonly stored: StoredDescription | undefined;
 }
 
+/** A state of the catalogue: its last change. */
+export interface ChangeMark {
+  readonly serial: number;
+  /** As hex. */
+  readonly token: string;
+}
+
 /** Of a description that is cut short the digest is that of the whole text, so its text is read. */
-const JOBS = `SELECT job.*, CASE WHEN is_truncated = 1 THEN text END AS text, is_truncated, bytes FROM job
-  LEFT JOIN description ON description.digest = job.description_digest ORDER BY job.serial`;
+const DESCRIBED = `SELECT job.*, CASE WHEN is_truncated = 1 THEN text END AS text, is_truncated, bytes FROM (${JOBS}) AS job
+  LEFT JOIN description ON description.digest = job.description_digest`;
 
 const unreadable = (history: HistoryDatabase, id: unknown): HistoryError =>
   new HistoryError(`${history.path} is damaged: the description of job ${JSON.stringify(id)} is unreadable`);
 
+function guarded<Result>(history: HistoryDatabase, act: () => Result): Result {
+  try {
+    return act();
+  } catch (failure) {
+    throw historyErrorOf(failure, history.path);
+  }
+}
+
+function jobToBuildOf(history: HistoryDatabase, row: Row): JobToBuild {
+  const { board, job, serial, descriptionDigest, firstMs, lastMs, closedMs } = history.storedJobOf(row);
+  const description = storedDescription(row);
+  if (description === undefined) throw unreadable(history, job.id);
+  const isStored = row.is_truncated === 0;
+  const stored = isStored ? { key: descriptionDigest!, byteLength: row.bytes as number } : undefined;
+  const presentMs = row.present_ms as number;
+  return {
+    job: { ...job, ...description, ...shownTimes(firstMs, lastMs, closedMs) },
+    serial,
+    board,
+    presentMs,
+    stored,
+  };
+}
+
 /** In the order in which they were stored. @throws HistoryError */
 export function* jobsToBuild(history: HistoryDatabase): Generator<JobToBuild, void, void> {
   try {
-    for (const row of history.statement(JOBS).iterate() as Iterable<Row>) {
-      const { board, job, descriptionDigest, firstMs, lastMs, closedMs } = history.storedJobOf(row);
-      const description = storedDescription(row);
-      if (description === undefined) throw unreadable(history, job.id);
-      const isStored = row.is_truncated === 0;
-      const stored = isStored ? { key: descriptionDigest!, byteLength: row.bytes as number } : undefined;
-      yield { job: { ...job, ...description, ...shownTimes(firstMs, lastMs, closedMs) }, board, stored };
+    for (const row of history.statement(`${DESCRIBED} ORDER BY job.serial`).iterate() as Iterable<Row>) {
+      yield jobToBuildOf(history, row);
     }
   } catch (failure) {
     throw historyErrorOf(failure, history.path);
   }
 }
 
+/** Some of them. @throws HistoryError */
+export function* jobsOf(history: HistoryDatabase, serials: Iterable<number>): Generator<JobToBuild, void, void> {
+  const statement = history.statement(`${DESCRIBED} WHERE job.serial = ?`);
+  for (const serial of serials) {
+    yield guarded(history, () => jobToBuildOf(history, statement.get(serial) as Row));
+  }
+}
+
+/** @returns undefined when nothing was written yet @throws HistoryError */
+export function lastChange(history: HistoryDatabase): ChangeMark | undefined {
+  const sql = 'SELECT serial, hex(token) AS token FROM change ORDER BY serial DESC LIMIT 1';
+  return guarded(history, () => history.statement(sql).get()) as ChangeMark | undefined;
+}
+
+/**
+ * Serials of the jobs that were written after a state of the catalogue.
+ * @returns undefined when it was never in that state, or long ago @throws HistoryError
+ */
+export function writtenSince(history: HistoryDatabase, { serial, token }: ChangeMark): Uint32Array | undefined {
+  return guarded(history, () => {
+    const known = history.statement('SELECT hex(token) AS token FROM change WHERE serial = ?').get(serial) as
+      | Row
+      | undefined;
+    if (known?.token !== token) return undefined;
+    const rows = history.statement('SELECT serial FROM job WHERE change > ?').all(serial) as Row[];
+    return Uint32Array.from(rows, (row) => row.serial as number);
+  });
+}
+
+/** Until when the jobs of a board were present that were present in one of its feeds: by board, then by that feed's time. */
+export type Repeats = ReadonlyMap<number, ReadonlyMap<number, number>>;
+
+/** @throws HistoryError */
+export function repeatsIn(history: HistoryDatabase): Repeats {
+  const repeats = new Map<number, Map<number, number>>();
+  const rows = guarded(history, () => history.statement('SELECT board, from_ms, to_ms FROM repeated').all()) as Row[];
+  for (const row of rows) {
+    const board = row.board as number;
+    const ofBoard = repeats.get(board) ?? new Map<number, number>();
+    repeats.set(board, ofBoard.set(row.from_ms as number, row.to_ms as number));
+  }
+  return repeats;
+}
+
 /** `read` throws HistoryError when a text is missing or damaged. */
 export function storedTextsOf(history: HistoryDatabase): StoredTexts {
   return {
-    read(key) {
-      let row: Row | undefined;
-      try {
-        row = history.statement('SELECT text FROM description WHERE digest = ?').get(key) as Row | undefined;
-      } catch (failure) {
-        throw historyErrorOf(failure, history.path);
-      }
+    read(digest) {
+      const key = keyOfDigest(digest);
+      const row = guarded(history, () => history.statement('SELECT text FROM description WHERE digest = ?').get(key)) as
+        | Row
+        | undefined;
       const bytes = row && decompressedText(row.text as Uint8Array);
       if (bytes !== undefined) return bytes;
       const job = history.statement('SELECT id FROM job WHERE description_digest = ?').get(key) as Row | undefined;

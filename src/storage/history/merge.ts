@@ -14,7 +14,7 @@ import {
 } from '../../ingest/history/observation.ts';
 import { fileStemOf } from '../../ingest/shapes/board.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
-import type { HistoryDatabase, Row, StoredJob } from './database.ts';
+import { type HistoryDatabase, JOBS, type Row, type StoredJob } from './database.ts';
 import type { HostStaging } from './host-staging.ts';
 import type { Staging } from './staging.ts';
 import type { HistoryWriter } from './writer.ts';
@@ -162,18 +162,72 @@ export class FeedMerge {
     const completeMs = this.#completeTimes(board);
     if (isComplete) completeMs.push(atMs);
     completeMs.sort((a, b) => a - b);
-    // Reads all rows first, because the loop writes to the same table.
-    const rows = this.#history
-      .statement('SELECT * FROM job WHERE board = ? AND present_ms = ?')
-      .all(board, last.at_ms as number) as Row[];
-    for (const row of rows) {
-      this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
-      counts.seen++;
-    }
+    const target: Target = { board, shape, completeMs, counts };
+    this.#repeatJobs(target, last.at_ms as number);
     this.#hosts.repeat(board, last.at_ms as number, atMs);
     this.#writer.storeFeed(board, atMs, last.rows as number, isComplete);
-    if (isComplete) this.#closeMissing({ board, shape, completeMs, counts });
+    if (isComplete) this.#closeMissing(target);
     return { shape, board: token, rows: last.rows as number, ...counts, hasNameless: false, refusal: null };
+  }
+
+  /** The jobs that were present at `lastMs` are present. Where that changes nothing but their last times, they are not written. */
+  #repeatJobs({ board, completeMs, counts }: Target, lastMs: number): void {
+    const atMs = this.#atMs;
+    const isLatest =
+      this.#history.statement('SELECT 1 FROM feed WHERE board = ? AND at_ms > ?').get(board, atMs) === undefined;
+    const repeat = this.#history
+      .statement('SELECT from_ms FROM repeated WHERE board = ? AND to_ms = ?')
+      .get(board, lastMs) as Row | undefined;
+    const fromMs = repeat?.from_ms as number | undefined;
+    const seenAt = (presentMs: number): void => {
+      // Reads all rows first, because the loop writes to the same table.
+      const rows = this.#history.statement(`${JOBS} WHERE board = ? AND present_ms = ?`).all(board, presentMs) as Row[];
+      for (const row of rows) this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
+      counts.seen += rows.length;
+    };
+    if (isLatest && fromMs !== undefined) {
+      // Of these jobs the first repeat showed that only their times change.
+      this.#writer.storeRepeat(board, fromMs, atMs);
+      counts.seen += this.#jobCounts(board, fromMs).jobs;
+      if (fromMs !== lastMs) seenAt(lastMs);
+      return;
+    }
+    const { jobs, others } = this.#jobCounts(board, lastMs);
+    if (!isLatest || others > 0) {
+      seenAt(lastMs);
+      if (fromMs !== undefined && fromMs !== lastMs) seenAt(fromMs);
+      return;
+    }
+    this.#settleRepeats(board);
+    this.#writer.storeRepeat(board, lastMs, atMs);
+    counts.seen += jobs;
+  }
+
+  /**
+   * The jobs of a board that were present at `presentMs`, and those of them that a sighting now changes by more than their last
+   * times: by the rules of observation.ts, for the board's latest feed.
+   */
+  #jobCounts(board: number, presentMs: number): { readonly jobs: number; readonly others: number } {
+    const sql = `SELECT count(*) AS jobs, total(CASE
+        WHEN first_observed_ms > ?1 THEN 1
+        WHEN is_source_closed = 0 THEN closed_ms IS NOT NULL
+        ELSE closed_ms IS NULL OR closed_ms > ?1 END) AS others
+      FROM job WHERE board = ?2 AND present_ms = ?3`;
+    const row = this.#history.statement(sql).get(this.#atMs, board, presentMs) as Row;
+    return { jobs: row.jobs as number, others: row.others as number };
+  }
+
+  /** Writes the times of earlier repeats into their jobs: of those, only what later feeds did not list is left. */
+  #settleRepeats(board: number): void {
+    const repeats = this.#history.statement('SELECT from_ms FROM repeated WHERE board = ?').all(board) as Row[];
+    for (const { from_ms: fromMs } of repeats) {
+      const rows = this.#history.statement(`${JOBS} WHERE board = ? AND present_ms = ?`).all(board, fromMs as number);
+      for (const row of rows as Row[]) {
+        const known = this.#history.storedJobOf(row);
+        this.#writer.storeTimes(known, known);
+      }
+      this.#writer.removeRepeat(board, fromMs as number);
+    }
   }
 
   /** A known job is listed, and its record says nothing new. */
@@ -220,7 +274,7 @@ export class FeedMerge {
 
   /** Merges one job of the feed. @returns true when the history did not know that the feed of this time has the job */
   #mergeSighting(found: Sighting, { board, completeMs, counts, shape }: Target): boolean {
-    const row = this.#history.statement('SELECT * FROM job WHERE id = ?').get(found.job.id) as Row | undefined;
+    const row = this.#history.statement(`${JOBS} WHERE id = ?`).get(found.job.id) as Row | undefined;
     const known = row && this.#history.storedJobOf(row);
     const outcome = sighted(known, found, completeMs);
     counts[outcome.isNew ? 'new' : 'seen']++;
@@ -250,7 +304,7 @@ export class FeedMerge {
   /** Keeps known jobs open when their records were refused, because the source still lists them. */
   #keepRefused(feed: OpenFeed, { completeMs, counts }: Target): void {
     for (const id of this.#staging.refusedIds(feed.serial)) {
-      const row = this.#history.statement('SELECT * FROM job WHERE id = ?').get(id) as Row | undefined;
+      const row = this.#history.statement(`${JOBS} WHERE id = ?`).get(id) as Row | undefined;
       if (row !== undefined) this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
     }
   }
@@ -259,15 +313,19 @@ export class FeedMerge {
   #closeMissing({ board, completeMs, counts }: Target): void {
     const beforeLast = completeMs.at(-2);
     if (beforeLast === undefined) return;
+    // Those of a repeat are present until its end: none of them is missing.
+    const repeat = this.#history
+      .statement('SELECT from_ms FROM repeated WHERE board = ? AND to_ms >= ?')
+      .get(board, beforeLast) as Row | undefined;
     // Reads all serials first, because the loop writes to the same table.
     const serials = this.#history
       .statement(
-        `SELECT serial FROM job WHERE board = ? AND present_ms < ? AND is_source_closed = 0
+        `SELECT serial FROM job WHERE board = ? AND present_ms < ? AND present_ms IS NOT ? AND is_source_closed = 0
          AND (closed_ms IS NULL OR closed_ms > ?)`,
       )
-      .all(board, beforeLast, this.#atMs) as Row[];
+      .all(board, beforeLast, (repeat?.from_ms as number | undefined) ?? null, this.#atMs) as Row[];
     for (const { serial } of serials) {
-      const row = this.#history.statement('SELECT * FROM job WHERE serial = ?').get(serial as number) as Row;
+      const row = this.#history.statement(`${JOBS} WHERE serial = ?`).get(serial as number) as Row;
       const known = this.#history.storedJobOf(row);
       const outcome = missed(known, completeMs);
       if (outcome.next.closedMs === known.closedMs) continue;

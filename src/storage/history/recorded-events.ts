@@ -27,7 +27,7 @@ const EVENTS = `
     WHERE later.job = event.job AND later.field = 'title' AND (later.at_ms > event.at_ms OR later.serial > event.serial)
     ORDER BY later.serial LIMIT 1
   ) AS title_then
-  FROM event JOIN job ON job.serial = event.job ORDER BY event.serial`;
+  FROM event JOIN job ON job.serial = event.job WHERE event.serial >= ? AND event.serial < ? ORDER BY event.serial`;
 
 export interface CatalogueEvent {
   readonly event: RecordedEvent;
@@ -37,11 +37,18 @@ export interface CatalogueEvent {
   readonly board: number;
 }
 
-/** @throws HistoryError */
-export function* recordedEvents(history: HistoryDatabase): Generator<CatalogueEvent, void, void> {
+/**
+ * @param from serial of the first; where an event begins @param to serial after the last
+ * @throws HistoryError
+ */
+export function* recordedEvents(
+  history: HistoryDatabase,
+  from = 0,
+  to = Number.MAX_SAFE_INTEGER,
+): Generator<CatalogueEvent, void, void> {
   try {
     let rows: Row[] = [];
-    for (const row of history.statement(EVENTS).iterate() as Iterable<Row>) {
+    for (const row of history.statement(EVENTS).iterate(from, to) as Iterable<Row>) {
       const first = rows[0];
       const isSame =
         first !== undefined &&
@@ -56,6 +63,19 @@ export function* recordedEvents(history: HistoryDatabase): Generator<CatalogueEv
       rows.push(row);
     }
     if (rows.length > 0) yield eventOf(rows);
+  } catch (failure) {
+    throw historyErrorOf(failure, history.path);
+  }
+}
+
+/**
+ * Serials of the jobs whose title a change after an event replaced: of those, earlier events may show the replaced one now.
+ * @throws HistoryError
+ */
+export function retitledSince(history: HistoryDatabase, serial: number): ReadonlySet<number> {
+  try {
+    const sql = "SELECT DISTINCT job FROM event WHERE serial > ? AND field = 'title'";
+    return new Set((history.statement(sql).all(serial) as Row[]).map(({ job }) => job as number));
   } catch (failure) {
     throw historyErrorOf(failure, history.path);
   }

@@ -1,23 +1,28 @@
 /** Jobs of a catalogue that share their address. */
-import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+import { type HistoryDatabase, historyErrorOf, JOBS, type Row } from './database.ts';
 
 const OLDER_ONES = `
-  SELECT id FROM (
-    SELECT id, row_number() OVER (PARTITION BY source_url ORDER BY last_observed_ms DESC, serial DESC) AS place
-    FROM job WHERE closed_ms IS NULL AND last_observed_ms >= ?
-  ) WHERE place > 1`;
+  WITH open AS (
+    SELECT serial, source_url, max(last_observed_ms, coalesce(repeated_ms, 0)) AS last_ms FROM (${JOBS})
+    WHERE closed_ms IS NULL
+  ), placed AS (
+    SELECT serial, row_number() OVER (PARTITION BY source_url ORDER BY last_ms DESC, serial DESC) AS place
+    FROM open WHERE last_ms >= ?
+  ) SELECT serial FROM placed WHERE place > 1`;
 
 /**
- * Ids of active jobs with the address of another active one that was observed later (or stored later, where both were observed
+ * Serials of active jobs with the address of another active one that was observed later (or stored later, where both were observed
  * at one time).
  * @param sinceMs only jobs last observed from then on
  * @throws HistoryError
  */
-export function sameUrlIds(history: HistoryDatabase, sinceMs: number): ReadonlySet<string> {
+export function sameUrlJobs(history: HistoryDatabase, sinceMs: number): ReadonlySet<number> {
   try {
-    const ids = new Set<string>();
-    for (const { id } of history.statement(OLDER_ONES).iterate(sinceMs) as Iterable<Row>) ids.add(id as string);
-    return ids;
+    const serials = new Set<number>();
+    for (const { serial } of history.statement(OLDER_ONES).iterate(sinceMs) as Iterable<Row>) {
+      serials.add(serial as number);
+    }
+    return serials;
   } catch (failure) {
     throw historyErrorOf(failure, history.path);
   }

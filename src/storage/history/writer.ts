@@ -24,7 +24,11 @@ const JOB_COLUMNS = [
   'is_source_closed',
   'closed_ms',
   'checksum',
+  'change',
 ];
+/** A build after more transactions than these reads every job: a watch of a thousand boards makes a thousand a round. */
+const CHANGES_KEPT = 100_000;
+
 const NO_CHANGE = { field: null, before: null, after: null };
 const INSERT_JOB = `INSERT INTO job (${JOB_COLUMNS.join(', ')}) VALUES (${JOB_COLUMNS.map(() => '?').join(', ')})`;
 const UPDATE_JOB = `UPDATE job SET ${JOB_COLUMNS.map((name) => `${name} = ?`).join(', ')} WHERE serial = ?`;
@@ -42,6 +46,8 @@ export class HistoryWriter {
   readonly #descriptions: DescriptionStore;
   /** Serial of the current dictionary; 0 = not looked up yet. */
   #dictionary = 0;
+  /** 0 = no number was taken yet. */
+  #change = 0;
   #hasWritten = false;
 
   constructor(history: HistoryDatabase, skillsVersion: string, descriptions: DescriptionStore) {
@@ -90,6 +96,17 @@ export class HistoryWriter {
     return this.#dictionary;
   }
 
+  /**
+   * The number of this transaction among those that changed what jobs say. Its token proves to a build that the catalogue is the
+   * one, or a later state of the one, that it has read before.
+   */
+  currentChange(): number {
+    if (this.#change !== 0) return this.#change;
+    this.#change = this.#write('INSERT INTO change (token) VALUES (randomblob(16))');
+    this.#history.statement('DELETE FROM change WHERE serial <= ?').run(this.#change - CHANGES_KEPT);
+    return this.#change;
+  }
+
   storeFeed(board: number, atMs: number, rows: number, isComplete: boolean): void {
     this.#write(
       'INSERT OR REPLACE INTO feed (board, at_ms, rows, is_complete) VALUES (?, ?, ?, ?)',
@@ -128,6 +145,7 @@ export class HistoryWriter {
       Number(next.isSourceClosed),
       next.closedMs,
       checksumOfJob({ ...next, board, dictionary }),
+      this.currentChange(),
     ];
     let { serial } = place;
     if (serial === undefined) serial = this.#write(INSERT_JOB, ...values);
@@ -141,8 +159,23 @@ export class HistoryWriter {
   /** Writes the times of a job of which nothing else has changed: what most jobs of most feeds need. */
   storeTimes(known: StoredJob, { lastMs, presentMs }: Pick<StoredJob, 'lastMs' | 'presentMs'>): void {
     const checksum = checksumOfJob({ ...known, lastMs, presentMs });
-    const update = 'UPDATE job SET last_observed_ms = ?, present_ms = ?, checksum = ? WHERE serial = ?';
-    this.#write(update, lastMs, presentMs, checksum, known.serial);
+    const update = 'UPDATE job SET last_observed_ms = ?, present_ms = ?, checksum = ?, change = ? WHERE serial = ?';
+    this.#write(update, lastMs, presentMs, checksum, this.currentChange(), known.serial);
+  }
+
+  /**
+   * The jobs that were present at `fromMs` were once more at `toMs`, and nothing else about them changes.
+   * @param board serial
+   */
+  storeRepeat(board: number, fromMs: number, toMs: number): void {
+    this.currentChange();
+    this.#write('INSERT OR REPLACE INTO repeated (board, from_ms, to_ms) VALUES (?, ?, ?)', board, fromMs, toMs);
+  }
+
+  /** The times of `storeRepeat` stand in the jobs themselves by now. */
+  removeRepeat(board: number, fromMs: number): void {
+    this.currentChange();
+    this.#write('DELETE FROM repeated WHERE board = ? AND from_ms = ?', board, fromMs);
   }
 
   /** Records the events of the import: by time of observation, then by the job's id, then as they were found (siblings §4). */

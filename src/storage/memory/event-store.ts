@@ -2,6 +2,7 @@
  * The event store of a process that writes nothing to disk. It holds only the bodies that are too long for the inbox's own
  * records, so a callback without a long body costs nothing here.
  */
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { EventPart, EventRecord } from '../../callback/event.ts';
 import type { CallbackId, EventId } from '../../callback/identifier.ts';
 import type { EventStore, LoadedCallback } from '../../callback/inbox/event-store.ts';
@@ -17,7 +18,7 @@ export class MemoryEventStore implements EventStore {
 
   async create(): Promise<void> {}
 
-  async append(id: CallbackId, event: EventRecord): Promise<void> {
+  append(id: CallbackId, event: EventRecord): MaybePromise<void> {
     if (event.isInline) return;
     const events = this.#long.get(id) ?? new Map<EventId, EventRecord>();
     this.#long.set(id, events.set(event.id, event));

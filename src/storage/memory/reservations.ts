@@ -252,6 +252,11 @@ export class MemoryReservations implements Reservations {
     this.#answers.resizeSettled(serial, length);
   }
 
+  /** No other process has any. */
+  isHeld(): boolean {
+    return true;
+  }
+
   handOver(receive: (unsettled: UnsettledCase) => void): void {
     const cases = this.#unsettled;
     this.#unsettled = NO_CASES;

@@ -30,42 +30,43 @@ const isLoopback = (host: string): boolean =>
 
 const decoded = (text: string): string | undefined => (text === '' ? undefined : decodeURIComponent(text));
 
-function certificateOf(file: string): string {
+function certificateOf(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    throw new StateError(`DATABASE_URL: sslrootcert ${JSON.stringify(file)} cannot be read`);
+    throw new StateError(`${name}: sslrootcert ${JSON.stringify(file)} cannot be read`);
   }
 }
 
-function tlsOf(host: string, mode: string | null, rootFile: string | null): false | ConnectionOptions {
+function tlsOf(name: string, host: string, mode: string | null, rootFile: string | null): false | ConnectionOptions {
   if (mode !== null && !(SSL_MODES as readonly string[]).includes(mode)) {
-    throw new StateError(`DATABASE_URL: sslmode must be one of ${SSL_MODES.join(', ')}`);
+    throw new StateError(`${name}: sslmode must be one of ${SSL_MODES.join(', ')}`);
   }
   if (mode === 'disable') return false;
   if (mode === null && (host.startsWith('/') || isLoopback(host))) return false;
-  const ca = rootFile === null ? undefined : certificateOf(rootFile);
+  const ca = rootFile === null ? undefined : certificateOf(name, rootFile);
   return { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
 }
 
 /**
+ * @param name of the setting or option, for messages
  * @param text `postgres://user:password@host:port/database?sslmode=...&sslrootcert=...`; `?host=/folder` names a socket
  * @throws StateError one line without the address, when it is of another form
  */
-export function parseDatabaseUrl(text: string): DatabaseAddress {
+export function parseDatabaseUrl(text: string, name = 'DATABASE_URL'): DatabaseAddress {
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw new StateError('DATABASE_URL must be an address like postgres://user:password@host:5432/database');
+    throw new StateError(`${name} must be an address like postgres://user:password@host:5432/database`);
   }
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') {
-    throw new StateError('DATABASE_URL must begin with postgres:// or postgresql://');
+    throw new StateError(`${name} must begin with postgres:// or postgresql://`);
   }
-  for (const name of url.searchParams.keys()) {
-    if (!PARAMETERS.has(name)) {
+  for (const parameter of url.searchParams.keys()) {
+    if (!PARAMETERS.has(parameter)) {
       throw new StateError(
-        `DATABASE_URL: unknown parameter ${JSON.stringify(name)}; known are ${[...PARAMETERS].join(', ')}`,
+        `${name}: unknown parameter ${JSON.stringify(parameter)}; known are ${[...PARAMETERS].join(', ')}`,
       );
     }
   }
@@ -79,11 +80,11 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
       user: decoded(url.username),
       password: decoded(url.password),
       database,
-      ssl: tlsOf(host, url.searchParams.get('sslmode'), url.searchParams.get('sslrootcert')),
+      ssl: tlsOf(name, host, url.searchParams.get('sslmode'), url.searchParams.get('sslrootcert')),
       shown: `${host}${host.startsWith('/') ? '' : `:${port}`}/${database ?? ''}`,
     };
   } catch (failure) {
-    if (failure instanceof URIError) throw new StateError('DATABASE_URL holds a broken percent encoding');
+    if (failure instanceof URIError) throw new StateError(`${name} holds a broken percent encoding`);
     throw failure;
   }
 }

@@ -2,7 +2,7 @@
  * The backend that any number of processes share (siblings §9): a PostgreSQL database decides, and each process holds only what it
  * has under way. Opening it waits for the database, checks what `STATE_SYNC` asks of it, and brings its tables up to date.
  */
-import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../../base/clock.ts';
 import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { checksummed } from '../../payment/protocol/network.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
@@ -18,7 +18,7 @@ import { migrate } from './migrations.ts';
 import { Owner } from './owners.ts';
 import { PostgresPlayLedger } from './play-ledger.ts';
 import { PostgresReservations } from './reservations.ts';
-import { keptSecret } from './secrets.ts';
+import { checkStateKey, keptSecret } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
 
 /** A database that does not answer at start is waited for this long (siblings §9). */
@@ -36,6 +36,8 @@ export interface PostgresOptions extends StoreOptions {
   readonly sync: 'full' | 'normal';
   /** How long a sale stays in the books, milliseconds. */
   readonly salesKeptMs: number;
+  /** The same 32 bytes for all processes of the database; undefined: not checked. */
+  readonly stateKey?: Uint8Array | undefined;
   /** How long the start waits for the database; {@link START_MS} when not given. */
   readonly startMs?: number;
 }
@@ -50,7 +52,7 @@ export async function openPostgresBackend(options: PostgresOptions, ports: Postg
   const address = parseDatabaseUrl(options.databaseUrl);
   const database = new Database(ports.openConnections?.() ?? openConnections(address, CONNECTION_LIMITS), ports);
   try {
-    await reach(database, address, options.startMs ?? START_MS);
+    await reach(database, address, ports.clock, options.startMs ?? START_MS);
     return await openOn(database, address, options, ports);
   } catch (failure) {
     await database.close();
@@ -61,26 +63,31 @@ export async function openPostgresBackend(options: PostgresOptions, ports: Postg
   }
 }
 
-/** The database answers, and refuses this user, password or name: waiting changes nothing. */
+/** How the codes begin by which runtimes say that a certificate is not believed. */
+const CERTIFICATE_CODES = /^(?:CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|SELF_SIGNED_|UNABLE_TO_)/;
+
+/** The database answers, and refuses this user, password or name, or its certificate is refused here: waiting changes nothing. */
 function isRefusal(failure: unknown): boolean {
   const code = errorCodeOf(failure instanceof Error ? failure.cause : undefined) ?? '';
-  return code.startsWith('28') || code.startsWith('3D');
+  return code.startsWith('28') || code.startsWith('3D') || CERTIFICATE_CODES.test(code);
 }
 
-/** Waits until the database answers. */
-async function reach(database: Database, address: DatabaseAddress, startMs: number): Promise<void> {
-  const untilMs = performance.now() + startMs;
+/** Waits until the database answers and takes writes. */
+async function reach(database: Database, address: DatabaseAddress, clock: Clock, startMs: number): Promise<void> {
+  const untilMs = clock.monotonicMs() + startMs;
   for (;;) {
     try {
-      await database.probe();
-      return;
+      if (await database.probe()) return;
+      throw new DatabaseAwayError('it takes no writes: it is a stand-by until it is promoted, or read-only');
     } catch (failure) {
       if (isRefusal(failure)) throw failure;
-      if (performance.now() > untilMs) {
+      if (clock.monotonicMs() > untilMs) {
         const waited = Math.round(startMs / 1000);
-        throw new StateError(`the database ${address.shown} did not answer for ${waited} s: ${firstLineOf(failure)}`);
+        throw new StateError(
+          `the database ${address.shown} could not be used for ${waited} s: ${firstLineOf(failure)}`,
+        );
       }
-      await pause(START_PAUSE_MS);
+      await database.pause(START_PAUSE_MS);
     }
   }
 }
@@ -108,6 +115,7 @@ async function openOn(
   if (options.sync === 'full') await checkDurability(database, address);
   const owner = new Owner(database, { clock, timers, random, onFailure: onCallbackFault });
   await migrate(database, TABLES, owner.id);
+  if (options.stateKey !== undefined) await checkStateKey(database, address, options.stateKey);
   await owner.start();
   const { play } = options;
   const books = await PostgresBooks.open(database, owner, options.salesKeptMs, ports);

@@ -64,6 +64,11 @@ const RELEASE = `
   USING unnest($2::text[], $3::bigint[]) AS item(key, attempt)
   WHERE c.key = decode(item.key, 'hex') AND c.owner = $1 AND c.attempt = item.attempt AND c.state = ${RESERVED}`;
 
+/** Removes what tries of this process claimed that arrived after their repeats, and after all was over for them. */
+const FREE_STRAYS = `
+  DELETE FROM paygrade.claims c
+  WHERE c.owner = $1 AND c.state = ${RESERVED} AND c.attempt <= $2::bigint AND NOT (c.attempt = ANY ($3::bigint[]))`;
+
 const COUNT = `
   SELECT count(*) AS count FROM paygrade.claims c
   WHERE NOT (c.state = ${RESERVED} AND ${ownerIsDead('c.owner')})`;
@@ -103,14 +108,19 @@ const foundOf = (row: Row): FoundClaim | undefined =>
 export class Claims {
   readonly #database: Database;
   readonly #owner: string;
+  readonly #onDoubt: () => void;
   readonly #claim: Group<ClaimItem, number | undefined>;
   readonly #find: Group<string, FoundClaim | undefined>;
   readonly #release: Group<Pick<ClaimItem, 'key' | 'attempt'>, true>;
 
-  /** @param removableSerial the last serial whose retention is over by a clock that never steps */
-  constructor(database: Database, owner: string, removableSerial: () => number) {
+  /**
+   * @param removableSerial the last serial whose retention is over by a clock that never steps
+   * @param onDoubt called when a claim may be carried out late
+   */
+  constructor(database: Database, owner: string, removableSerial: () => number, onDoubt: () => void) {
     this.#database = database;
     this.#owner = owner;
+    this.#onDoubt = onDoubt;
     this.#claim = new Group((items) => this.#claimAll(items), { keyOf: ({ key }) => key });
     this.#find = new Group((keys) => this.#findAll(keys, removableSerial()), {
       keyOf: (key) => key,
@@ -142,6 +152,15 @@ export class Claims {
     await this.#release.add(item);
   }
 
+  /** Frees what this process holds for attempts up to `lastAttempt` that are not among the live ones. */
+  async freeStrays(lastAttempt: number, live: readonly number[]): Promise<void> {
+    await this.#database.run({
+      name: 'free-stray-claims',
+      text: FREE_STRAYS,
+      values: [this.#owner, lastAttempt, live],
+    });
+  }
+
   async count(): Promise<number> {
     const [row] = await this.#database.run({ text: COUNT });
     return row?.count as number;
@@ -155,16 +174,13 @@ export class Claims {
 
   async #claimAll(items: readonly ClaimItem[]): Promise<(number | undefined)[]> {
     const keys = items.map(({ key }) => hexOfKey(key));
-    const rows = await this.#database.run({
-      name: 'claim',
-      text: CLAIM,
-      values: [
-        this.#owner,
-        keys,
-        items.map(({ attempt }) => attempt),
-        items.map(({ validBeforeSeconds }) => validBeforeSeconds),
-      ],
-    });
+    const values = [
+      this.#owner,
+      keys,
+      items.map(({ attempt }) => attempt),
+      items.map(({ validBeforeSeconds }) => validBeforeSeconds),
+    ];
+    const rows = await this.#database.run({ name: 'claim', text: CLAIM, values }, { onDoubt: this.#onDoubt });
     const serials = new Map(rows.map(({ key, serial }) => [key as string, serial as number]));
     return keys.map((key) => serials.get(key));
   }

@@ -47,8 +47,11 @@ export interface RunOptions {
 /** Runs the statements of a transaction in turn. */
 export type Query = (statement: Statement) => Promise<readonly Row[]>;
 
-/** Gives the database's wall clock, milliseconds since 1970, as `now_ms`. */
-const CLOCK_PROBE: Statement = { text: 'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms' };
+/** Gives the database's wall clock, milliseconds since 1970, as `now_ms`, and whether it is a stand-by: `read_only` is `on`. */
+const CLOCK_PROBE: Statement = {
+  text: `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
+    current_setting('transaction_read_only') AS read_only`,
+};
 
 const BEGIN: Statement = { text: 'BEGIN' };
 const COMMIT: Statement = { text: 'COMMIT' };
@@ -164,8 +167,17 @@ export class Database {
     }
   }
 
-  /** Probes the database once. @throws DatabaseAwayError, StatementError or InDoubtError */
-  async probe(): Promise<void> {
+  /** Resolves after this time, or earlier once a probe has succeeded. */
+  pause(pauseMs: number): Promise<void> {
+    return this.#wait(pauseMs);
+  }
+
+  /**
+   * Probes the database once.
+   * @returns whether it takes writes, as far as the probe says: a stand-by does not
+   * @throws DatabaseAwayError, StatementError or InDoubtError
+   */
+  async probe(): Promise<boolean> {
     const { clock } = this.#ports;
     const beforeMs = clock.nowMs();
     const startMs = clock.monotonicMs();
@@ -175,6 +187,7 @@ export class Database {
     const tripMs = clock.monotonicMs() - startMs;
     this.#noteClock(Number(rows[0]?.now_ms) - (beforeMs + tripMs / 2), tripMs / 2);
     this.#noteUsable();
+    return rows[0]?.read_only !== 'on';
   }
 
   /** Before the last statements of a shutdown: from now on nothing waits for a database that is away. */

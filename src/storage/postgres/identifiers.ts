@@ -34,6 +34,11 @@ const RELEASE = `
   DELETE FROM paygrade.identifiers
   WHERE digest = decode($1, 'hex') AND owner = $2 AND attempt = $3 AND sealed IS NULL`;
 
+/** As that of claims. */
+const FREE_STRAYS = `
+  DELETE FROM paygrade.identifiers
+  WHERE owner = $1 AND sealed IS NULL AND attempt <= $2::bigint AND NOT (attempt = ANY ($3::bigint[]))`;
+
 const PRUNED_COUNT_MAX = 500;
 
 const PRUNE = `
@@ -52,16 +57,20 @@ function foundOf(row: Row | undefined): FoundIdentifier | undefined {
 export class Identifiers {
   readonly #database: Database;
   readonly #owner: string;
+  readonly #onDoubt: () => void;
 
-  constructor(database: Database, owner: string) {
+  /** @param onDoubt called when a claim may be carried out late */
+  constructor(database: Database, owner: string, onDoubt: () => void) {
     this.#database = database;
     this.#owner = owner;
+    this.#onDoubt = onDoubt;
   }
 
   /** True when the identifier is this attempt's now. */
   async claim({ digest, fingerprint }: IdentifierClaim, attempt: number): Promise<boolean> {
     const values = [hexOfKey(digest), hexOfKey(fingerprint), this.#owner, attempt];
-    return (await this.#database.run({ name: 'claim-identifier', text: CLAIM, values })).length === 1;
+    const statement = { name: 'claim-identifier', text: CLAIM, values };
+    return (await this.#database.run(statement, { onDoubt: this.#onDoubt })).length === 1;
   }
 
   /** undefined = it is free. */
@@ -74,6 +83,12 @@ export class Identifiers {
   async release(digest: string, attempt: number): Promise<void> {
     const values = [hexOfKey(digest), this.#owner, attempt];
     await this.#database.run({ name: 'release-identifier', text: RELEASE, values });
+  }
+
+  /** As that of claims. */
+  async freeStrays(lastAttempt: number, live: readonly number[]): Promise<void> {
+    const values = [this.#owner, lastAttempt, live];
+    await this.#database.run({ name: 'free-stray-identifiers', text: FREE_STRAYS, values });
   }
 
   async read(serial: number): Promise<Uint8Array | undefined> {

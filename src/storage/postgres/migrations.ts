@@ -3,7 +3,6 @@
  * time. The right to migrate is a row with a lease; each step's transaction holds that row, so a process whose lease ran out in
  * the middle of a long step is not overtaken before the step has ended. A database that a newer release has migrated is refused.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { StateError } from '../state-error.ts';
 import type { Database, Query } from './database.ts';
 import { StatementError } from './failures.ts';
@@ -95,7 +94,7 @@ export async function migrate(database: Database, tables: readonly DomainTables[
   if (!(await pending())) return;
   await foundation(database);
   while (!(await database.transaction((query) => takeLease(query, owner)))) {
-    await pause(LOOK_PAUSE_MS);
+    await database.pause(LOOK_PAUSE_MS);
     if (!(await pending())) return;
   }
   const versions = await database.transaction(versionsOf);

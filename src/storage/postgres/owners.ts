@@ -48,7 +48,9 @@ export class Owner {
   #inContactSinceMs: number | undefined;
   #isEnded = false;
   #cancel = (): void => {};
-  #looking: Promise<void> = Promise.resolve();
+  #renewing: Promise<void> = Promise.resolve();
+  /** The look that runs. */
+  #looking: Promise<void> | undefined;
 
   constructor(database: Database, ports: OwnerPorts) {
     this.#database = database;
@@ -71,7 +73,7 @@ export class Owner {
     this.#database.probeWith(this.#renewal());
     await this.#database.probe();
     this.#inContactSinceMs = this.#ports.clock.monotonicMs();
-    this.#lookLater();
+    this.#renewLater();
   }
 
   /** Ends the lease, so that others take over at once what is left. Never rejects. */
@@ -79,6 +81,7 @@ export class Owner {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#cancel();
+    await this.#renewing;
     await this.#looking;
     await this.#database
       .run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [this.id] })
@@ -96,33 +99,56 @@ export class Owner {
     };
   }
 
-  #lookLater(): void {
+  #renewLater(): void {
     if (this.#isEnded) return;
     this.#cancel = this.#ports.timers.after(LOOK_MS, () => {
-      this.#looking = this.#look().then(() => this.#lookLater());
+      this.#renewing = this.#renew().then(() => this.#renewLater());
     });
   }
 
-  async #look(): Promise<void> {
+  /** Renews the lease, then looks, unless a look still runs: what it has to do may take longer than a lease lasts. */
+  async #renew(): Promise<void> {
     try {
       await this.#database.probe();
     } catch {
       this.#inContactSinceMs = undefined;
       return;
     }
-    const nowMs = this.#ports.clock.monotonicMs();
-    this.#inContactSinceMs ??= nowMs;
-    try {
-      for (const look of this.#looks) await look();
-      if (nowMs - this.#inContactSinceMs < LEASE_MS) return;
-      for (const takeOver of this.#takeOvers) await takeOver();
-      await this.#database.run({
-        name: 'forget-processes',
-        text: 'DELETE FROM paygrade.processes WHERE lease_until_ms < paygrade.now_ms() - $1::bigint',
-        values: [FORGET_MS],
-      });
-    } catch (failure) {
-      if (this.#database.fault() === undefined) this.#ports.onFailure(failure);
+    this.#inContactSinceMs ??= this.#ports.clock.monotonicMs();
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  /** Whether all others that live have renewed their leases. */
+  #mayTakeOver(): boolean {
+    const sinceMs = this.#inContactSinceMs;
+    return sinceMs !== undefined && this.#ports.clock.monotonicMs() - sinceMs >= LEASE_MS;
+  }
+
+  /** One that fails stops no other. Never rejects. */
+  async #look(): Promise<void> {
+    await this.#eachOf(this.#looks);
+    if (!this.#mayTakeOver()) return;
+    await this.#eachOf(this.#takeOvers);
+    await this.#eachOf([this.#forgetProcesses]);
+  }
+
+  async #eachOf(looks: readonly Look[]): Promise<void> {
+    for (const look of looks) {
+      try {
+        await look();
+      } catch (failure) {
+        if (this.#database.fault() === undefined) this.#ports.onFailure(failure);
+      }
     }
   }
+
+  readonly #forgetProcesses: Look = async () => {
+    await this.#database.run({
+      name: 'forget-processes',
+      text: 'DELETE FROM paygrade.processes WHERE lease_until_ms < paygrade.now_ms() - $1::bigint',
+      values: [FORGET_MS],
+    });
+  };
 }

@@ -21,6 +21,8 @@ const UNIQUE_VIOLATION = '23505';
 const payerOf = ({ authorization }: PaymentOrder): string => authorization.from.toLowerCase();
 
 type Verdict = 'moved' | 'early' | 'late' | 'used' | 'short';
+/** A failure of a transfer's own statement, after the group's has been carried out. */
+type Judged = Verdict | { readonly failure: unknown };
 
 /** A payer's transfers of one statement are moved together or, when the balance does not cover them all, not at all. */
 const TRANSFER = `
@@ -64,7 +66,7 @@ const PRUNE = `
 export class PostgresPlayLedger implements PlayLedger {
   readonly #database: Database;
   readonly #openingAtomic: bigint;
-  readonly #transfers: Group<PaymentOrder, Verdict>;
+  readonly #transfers: Group<PaymentOrder, Judged>;
 
   /** @param openingAtomic opening balance of every payer, atomic units */
   constructor(database: Database, openingAtomic: bigint) {
@@ -83,7 +85,9 @@ export class PostgresPlayLedger implements PlayLedger {
   async transfer(order: PaymentOrder): Promise<SettleOutcome> {
     for (;;) {
       try {
-        return outcomeOf(await this.#transfers.add(order), order);
+        const judged = await this.#transfers.add(order);
+        if (typeof judged === 'object') throw judged.failure;
+        return outcomeOf(judged, order);
       } catch (failure) {
         // Another process moved the same authorization meanwhile, so the next judgement sees it.
         if (failure instanceof StatementError && failure.code === UNIQUE_VIOLATION) continue;
@@ -101,7 +105,7 @@ export class PostgresPlayLedger implements PlayLedger {
   }
 
   /** What a statement cannot decide together is decided one by one: repeated authorizations, and a balance that runs out. */
-  async #transferAll(orders: readonly PaymentOrder[]): Promise<Verdict[]> {
+  async #transferAll(orders: readonly PaymentOrder[]): Promise<Judged[]> {
     const verdicts = new Map<PaymentOrder, Verdict>();
     const together = [...new Map(orders.map((order) => [order.key, order])).values()];
     const counts = new Map<string, number>();
@@ -110,14 +114,23 @@ export class PostgresPlayLedger implements PlayLedger {
       const order = together[at] as PaymentOrder;
       if (verdict !== 'short' || counts.get(payerOf(order)) === 1) verdicts.set(order, verdict);
     }
-    const ends: Verdict[] = [];
+    const ends: Judged[] = [];
     for (const order of orders) {
       const verdict = verdicts.get(order);
       // The same object may come twice: its first verdict counts once.
       verdicts.delete(order);
-      ends.push(verdict ?? ((await this.#transferTogether([order]))[0] as Verdict));
+      ends.push(verdict ?? (await this.#transferAlone(order)));
     }
     return ends;
+  }
+
+  /** Its failure is not that of the others, whose money may have moved by now. */
+  async #transferAlone(order: PaymentOrder): Promise<Judged> {
+    try {
+      return (await this.#transferTogether([order]))[0] as Verdict;
+    } catch (failure) {
+      return { failure };
+    }
   }
 
   async #transferTogether(orders: readonly PaymentOrder[]): Promise<Verdict[]> {

@@ -15,13 +15,14 @@ import {
   type KeptAnswer,
   type Known,
   RecordInDoubtError,
+  RecordsUnreadableError,
   type Reservation,
   type ReservationStatus,
   type Reservations,
   type Reserved,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
-import { Cases, type EndItem, type FoundCase, type Recorded } from './cases.ts';
+import { Cases, type EndItem, type FoundCase, HELD_MS, type Recorded } from './cases.ts';
 import { Claims, type FoundClaim } from './claims.ts';
 import type { Database } from './database.ts';
 import { DatabaseAwayError, InDoubtError } from './failures.ts';
@@ -31,6 +32,8 @@ import { checkedAnswer, type Doubt, OpenReservation, readable, type State } from
 import { hasNoRow, type Owner, ownerIsDead } from './owners.ts';
 import { Retention } from './retention.ts';
 
+/** A claim whose answer was lost may be carried out this much later, after its repeat: for so long each look frees strays. */
+const LATE_MS = 120_000;
 /** Tries to claim a key that other processes remove and take in between; then the answer is that it is taken. */
 const TRIES_MAX = 5;
 
@@ -53,7 +56,11 @@ export class PostgresReservations implements Reservations {
   readonly #open = new Map<ReservationKey, OpenReservation>();
   /** Claims of this process in flight; each resolves when its answer is there. */
   readonly #claiming = new Map<ReservationKey, Promise<unknown>>();
+  /** Attempts whose claims are in flight. */
+  readonly #claimingAttempts = new Set<number>();
   #doubts: Doubt[] = [];
+  /** Monotonic time until which claims of attempts that are over may appear. */
+  #straysUntilMs = 0;
   #attempt = 0;
   #count = 0;
   #receive: ((one: UnsettledCase) => void) | undefined;
@@ -69,9 +76,12 @@ export class PostgresReservations implements Reservations {
     this.#owner = owner.id;
     this.#ports = ports;
     this.#retention = new Retention(ports.clock);
-    this.#claims = new Claims(database, owner.id, () => this.#retention.removableSerial());
+    const onDoubt = (): void => {
+      this.#straysUntilMs = ports.clock.monotonicMs() + LATE_MS;
+    };
+    this.#claims = new Claims(database, owner.id, () => this.#retention.removableSerial(), onDoubt);
     this.#cases = new Cases(database, owner.id, ports.settlement);
-    this.#identifiers = new Identifiers(database, owner.id);
+    this.#identifiers = new Identifiers(database, owner.id, onDoubt);
     owner.onLook(() => this.#look());
     owner.onDead(() => this.#takeOver(ownerIsDead));
   }
@@ -184,6 +194,22 @@ export class PostgresReservations implements Reservations {
     if (!open.isGone) this.#close(open, 'ended');
   }
 
+  async isHeld(reservation: Reservation): Promise<boolean> {
+    const open = this.#openOf(reservation, 'settling', 'unknown', 'ended');
+    if (open.isGone) return false;
+    const { clock } = this.#ports;
+    const askedMs = clock.monotonicMs();
+    const held = await this.#cases.heldFor(open.serial);
+    if (held === 'gone') {
+      open.isGone = true;
+      this.#close(open, 'ended');
+      return false;
+    }
+    // This process may have stood still since it asked.
+    if (held === 'held' && clock.monotonicMs() - askedMs < HELD_MS) return true;
+    throw new RecordsUnreadableError('the lease of this process may have run out');
+  }
+
   readKept({ serial }: KeptAnswer): Promise<Uint8Array | undefined> {
     return readable(this.#identifiers.read(serial));
   }
@@ -199,6 +225,7 @@ export class PostgresReservations implements Reservations {
 
   async #reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): Promise<Reserved> {
     const attempt = ++this.#attempt;
+    this.#claimingAttempts.add(attempt);
     try {
       if (claim === undefined) return await this.#claimKey({ key, validBeforeSeconds }, attempt, undefined);
       return await this.#claimBoth({ key, validBeforeSeconds }, attempt, claim);
@@ -208,6 +235,8 @@ export class PostgresReservations implements Reservations {
         this.#doubts.push({ key, attempt, digest: claim?.digest, serial: undefined });
       }
       return { kind: 'unavailable', detail: messageOf(failure) };
+    } finally {
+      this.#claimingAttempts.delete(attempt);
     }
   }
 
@@ -330,9 +359,18 @@ export class PostgresReservations implements Reservations {
     const doubts = this.#doubts;
     this.#doubts = [];
     for (const doubt of doubts) await this.#tidy(doubt);
+    if (this.#ports.clock.monotonicMs() < this.#straysUntilMs) await this.#freeStrays();
     while (await this.#claims.prune(this.#retention.removableSerial()));
     await this.#identifiers.prune();
     this.#count = await this.#claims.count();
+  }
+
+  async #freeStrays(): Promise<void> {
+    const open = [...this.#open.values()].filter(({ state }) => state === 'reserved' || state === 'settling');
+    const live = [...this.#claimingAttempts, ...open.map(({ attempt }) => attempt)];
+    const lastAttempt = this.#attempt;
+    await this.#claims.freeStrays(lastAttempt, live);
+    await this.#identifiers.freeStrays(lastAttempt, live);
   }
 
   async #takeOver(isDead: (column: string) => string): Promise<void> {

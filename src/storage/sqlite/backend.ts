@@ -35,6 +35,7 @@ export async function backendOver(
       throwawayPayee: () => throwawayPayee(stateDir, ports.random),
       fault: () => open.fault(),
       commits: () => open.commits(),
+      start: () => open.start(),
       notices,
       drain: () => stores.callbacks.drain(),
       close() {

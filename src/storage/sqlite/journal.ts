@@ -14,7 +14,14 @@ import { RecordInDoubtError } from '../../payment/reservations.ts';
 import { PROBE } from './tables/probe.ts';
 import type { Operation, Query } from './tables/table.ts';
 import { tableOf } from './tables/tables.ts';
-import type { BatchResult, DatabaseOptions, OpenWriter, Writer, WriterReply } from './writer-messages.ts';
+import type {
+  BatchResult,
+  DatabaseOptions,
+  OpenWriter,
+  Writer,
+  WriterReply,
+  WriterRequest,
+} from './writer-messages.ts';
 import { openWriterThread } from './writer-thread.ts';
 
 /** Operations that may wait; beyond it the journal refuses new ones. More than all connections of a full server need at once. */
@@ -65,7 +72,11 @@ const bytesOf = (operation: Operation): number => tableOf(operation).bodyBytesOf
 export class Journal {
   readonly #ports: JournalPorts;
   readonly #soon: (run: () => void) => void;
-  readonly #writer: Writer;
+  readonly #openWriter: () => Writer;
+  #writer: Writer | undefined;
+  #isOpening = false;
+  /** Requests to the writer that came before it was open. */
+  #early: WriterRequest[] = [];
   #queue: Waiting[] = [];
   #queueBytes = 0;
   #inFlight: readonly Waiting[] = [];
@@ -88,13 +99,35 @@ export class Journal {
   constructor(options: DatabaseOptions, ports: JournalPorts) {
     this.#ports = ports;
     this.#soon = ports.soon ?? setImmediate;
-    this.#writer = (ports.openWriter ?? openWriterThread)(options, {
-      onReply: (reply) => this.#onReply(reply),
-      onEnd: (why) => {
-        this.#endWith(why);
-        this.#onClosed?.();
-      },
+    this.#openWriter = () =>
+      (ports.openWriter ?? openWriterThread)(options, {
+        onReply: (reply) => this.#onReply(reply),
+        onEnd: (why) => {
+          this.#endWith(why);
+          this.#onClosed?.();
+        },
+      });
+  }
+
+  /** Opens the writer after the I/O of this turn, as its first use does: a server can listen before its writer is there. */
+  open(): void {
+    if (this.#isOpening) return;
+    this.#isOpening = true;
+    this.#soon(() => {
+      if (this.#isClosing && this.#early.length === 0) return;
+      this.#writer = this.#openWriter();
+      for (const request of this.#early.splice(0)) this.#post(request);
     });
+  }
+
+  #post(request: WriterRequest): void {
+    if (this.#writer === undefined) {
+      this.#early.push(request);
+      this.open();
+      return;
+    }
+    if (request.kind !== 'limit') this.#writer.setAwaited(true);
+    this.#writer.post(request);
   }
 
   /** Why nothing can be written now; undefined = it can. */
@@ -130,14 +163,13 @@ export class Journal {
     const id = ++this.#readCount;
     return new Promise((resolve, reject) => {
       this.#readings.set(id, { resolve, reject });
-      this.#writer.setAwaited(true);
-      this.#writer.post({ kind: 'read', id, query });
+      this.#post({ kind: 'read', id, query });
     });
   }
 
   /** For tests: the file cannot grow past `pageCountMax` pages. */
   limitPages(pageCountMax: number): void {
-    this.#writer.post({ kind: 'limit', pageCountMax });
+    this.#post({ kind: 'limit', pageCountMax });
   }
 
   /** Writes the queue, then closes the file. Never rejects. */
@@ -150,14 +182,14 @@ export class Journal {
         this.#onIdle = resolve;
       });
     }
+    if (this.#writer === undefined && this.#early.length === 0) return;
     if (!this.#hasEnded) {
       await new Promise<void>((resolve) => {
         this.#onClosed = resolve;
-        this.#writer.setAwaited(true);
-        this.#writer.post({ kind: 'close' });
+        this.#post({ kind: 'close' });
       });
     }
-    await this.#writer.terminate();
+    await this.#writer?.terminate();
   }
 
   /** Commits after the turn's I/O, so that all requests that this turn reads share the batch. */
@@ -183,8 +215,7 @@ export class Journal {
     this.#inFlight = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
     this.#startedMs = this.#ports.clock.monotonicMs();
-    this.#writer.setAwaited(true);
-    this.#writer.post({ kind: 'batch', operations: this.#inFlight.map(({ operation }) => operation) });
+    this.#post({ kind: 'batch', operations: this.#inFlight.map(({ operation }) => operation) });
   }
 
   #onReply(reply: WriterReply): void {
@@ -249,7 +280,7 @@ export class Journal {
   /** Lets the writer keep the process alive only while a request waits for it. */
   #rest(): void {
     if (this.#inFlight.length > 0 || this.#readings.size > 0) return;
-    this.#writer.setAwaited(false);
+    this.#writer?.setAwaited(false);
     if (this.#queue.length === 0) this.#onIdle?.();
   }
 

@@ -76,6 +76,8 @@ export interface SqliteState {
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   commits(): Commits;
+  /** Opens what nothing but requests waits for. */
+  start(): void;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
   /** undefined when the state is damaged and the server does not write to it. */
@@ -218,6 +220,7 @@ export function stateOver(
     },
     fault: () => journal.fault(),
     commits: () => ({ batchCount: journal.batchCount, operationCount: journal.operationCount }),
+    start: () => journal.open(),
     notices,
     journal,
     async close() {
@@ -356,6 +359,7 @@ function damagedState(path: string, why: string, clock: Clock, release: () => vo
     },
     fault: () => fault,
     commits: () => ({ batchCount: 0, operationCount: 0 }),
+    start: () => {},
     notices: [fault],
     journal: undefined,
     async close() {

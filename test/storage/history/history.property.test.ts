@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { leverShape } from '../../../src/ingest/shapes/lever.ts';
-import { HistoryDatabase } from '../../../src/storage/history/database.ts';
+import { HistoryDatabase, JOBS } from '../../../src/storage/history/database.ts';
 import { HistoryImport } from '../../../src/storage/history/import.ts';
 import { minimalJob } from '../../support/minimal-job.ts';
 import { partOf } from '../../support/whole.ts';
@@ -61,17 +61,31 @@ function modelOf(feeds: readonly Feed[], id: string): ModelJob | undefined {
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 let catalogues = 0;
 
-function imported(feeds: readonly Feed[]): Map<string, ModelJob> {
+/** In place of a feed: the source says at that day that its listing is unchanged. */
+interface Repeat {
+  readonly at: number;
+  readonly isRepeat: true;
+}
+
+/** @param closed a title whose jobs their source says are closed */
+function imported(feeds: readonly (Feed | Repeat)[], closed?: string): Map<string, ModelJob> {
   const catalogue = join(folder, String(catalogues++));
-  for (const { at, isComplete, titles } of feeds) {
+  for (const feed of feeds) {
     const history = HistoryDatabase.openForImport(catalogue);
     const merging = new HistoryImport(history, { mayHaveDays: false, skillsVersion: 'v' });
+    if ('isRepeat' in feed) {
+      merging.repeatLast('lever', 'acme', feed.at);
+      merging.commit();
+      history.close();
+      continue;
+    }
+    const { at, isComplete, titles } = feed;
     const document = { member: { name: 'm', fileName: 'm', bytes: nothing() }, fetchedAtMs: null };
     merging.begin(at);
     for (const [id, title] of Object.entries(titles)) {
       const texts = { description: null, descriptionText: null };
       const source = { shape: leverShape, board: 'acme', ...texts, hasOwnSkills: false, document };
-      merging.add(minimalJob({ id, title }), source);
+      merging.add(minimalJob({ id, title, status: title === closed ? 'closed' : 'active' }), source);
     }
     merging.merge(isComplete, true, () => {});
     merging.commit();
@@ -80,7 +94,7 @@ function imported(feeds: readonly Feed[]): Map<string, ModelJob> {
   const history = HistoryDatabase.openForReading(catalogue);
   const events = [...history.events({})];
   const jobs = new Map<string, ModelJob>();
-  for (const row of history.database.prepare('SELECT * FROM job').all()) {
+  for (const row of history.database.prepare(JOBS).all()) {
     const { job, firstMs, lastMs, closedMs } = history.storedJobOf(row as Record<string, unknown>);
     const own = events.filter(({ id }) => id === job.id).map(({ atMs, kind }) => `${atMs} ${kind}`);
     jobs.set(job.id, { first: firstMs, last: lastMs, title: job.title, closed: closedMs, events: own });
@@ -133,6 +147,33 @@ describe('the history', () => {
           expect(ended?.endsWith('closed')).toBe(known.get(id)?.closed !== null);
           if (known.get(id)?.closed !== null) expect(events).toContain(`${known.get(id)?.closed} closed`);
         }
+      }),
+      { numRuns: partOf(60) },
+    );
+  });
+
+  it('takes an unchanged listing for the last feed read once more', { timeout: 120_000 }, () => {
+    const repeats = fc.array(fc.record({ after: fc.nat(), at: fc.integer({ min: 2, max: 140 }) }), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    fc.assert(
+      fc.property(feeds, fc.boolean(), fc.option(fc.constant('y')), repeats, (given, isInOrder, closed, places) => {
+        const ordered = isInOrder ? [...given].sort((x, y) => x.at - y.at) : given;
+        const short: (Feed | Repeat)[] = [];
+        const whole: Feed[] = [];
+        for (const [index, feed] of ordered.entries()) {
+          short.push(feed);
+          whole.push(feed);
+          for (const { at } of places.filter(({ after }) => after % ordered.length === index)) {
+            const last = whole.filter((one) => one.at < at).sort((x, y) => y.at - x.at)[0];
+            // Feeds of one day are one feed.
+            if (last === undefined || [...ordered, ...whole].some((one) => one.at === at)) continue;
+            short.push({ at, isRepeat: true });
+            whole.push({ ...last, at });
+          }
+        }
+        expect([...imported(short, closed ?? undefined)]).toEqual([...imported(whole, closed ?? undefined)]);
       }),
       { numRuns: partOf(60) },
     );

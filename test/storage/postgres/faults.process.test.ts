@@ -4,7 +4,8 @@ import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Timers } from '../../../src/base/timers.ts';
-import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
+import { newCallbackId } from '../../../src/callback/identifier.ts';
+import { CLAIM_BYTES, RATE_COUNT_MAX } from '../../../src/callback/limits.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import { RecordInDoubtError, type Reservation, type UnsettledCase } from '../../../src/payment/reservations.ts';
 import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
@@ -13,7 +14,7 @@ import { newJob } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend, type PostgresOptions } from '../../../src/storage/postgres/backend.ts';
-import type { Connections } from '../../../src/storage/postgres/connections.ts';
+import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { checkMigrated, migrate } from '../../../src/storage/postgres/migrations.ts';
 import { LEASE_MS, LOOK_MS } from '../../../src/storage/postgres/owners.ts';
@@ -59,6 +60,8 @@ class LosingConnections implements Connections {
   readonly #connections: Connections;
   /** Name -> answers that are still to be lost. */
   readonly losses = new Map<string, number>();
+  /** Name -> the statement of that name that was sent last. */
+  readonly sent = new Map<string, Statement>();
 
   constructor(connections: Connections) {
     this.#connections = connections;
@@ -68,6 +71,7 @@ class LosingConnections implements Connections {
     const connection = await this.#connections.connect();
     return {
       query: async (statement: Parameters<typeof connection.query>[0]) => {
+        this.sent.set(statement.name ?? '', statement);
         const result = await connection.query(statement);
         const left = this.losses.get(statement.name ?? '') ?? 0;
         if (left === 0) return result;
@@ -85,6 +89,8 @@ class LosingConnections implements Connections {
 interface Process {
   readonly backend: Backend;
   readonly losses: Map<string, number>;
+  /** Carries the last statement of this name out once more, as if it came late. */
+  again(name: string): Promise<void>;
   readonly time: HastyTime;
   readonly taken: UnsettledCase[];
 }
@@ -114,7 +120,12 @@ async function processOn({ url, connections }: TestDatabase, seed: number): Prom
   );
   const taken: UnsettledCase[] = [];
   await backend.reservations.handOver((one) => taken.push(one));
-  return { backend, losses: losing.losses, time, taken };
+  const again = async (name: string): Promise<void> => {
+    const connection = await losing.connect();
+    await connection.query(losing.sent.get(name) as Statement);
+    connection.release(false);
+  };
+  return { backend, losses: losing.losses, again, time, taken };
 }
 
 const freshOrder = (): PaymentOrder =>
@@ -183,6 +194,21 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
         async () => (await other.backend.reservations.statusOf(order.key)) === undefined,
       );
       expect(await buy(other, order)).toBe('settled');
+    }));
+
+  it('frees a claim that is carried out after its repeat was given back', () =>
+    using(2, async (one, other) => {
+      one.losses.set('claim', 1);
+      const order = freshOrder();
+      const { reservations } = one.backend;
+      await reservations.release(await reserved(one, order));
+      await one.again('claim');
+      expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'reserved' });
+      one.time.look();
+      await until(
+        'the claim is free',
+        async () => (await other.backend.reservations.statusOf(order.key)) === undefined,
+      );
     }));
 
   it('frees an authorization whose intent is in doubt: no money was asked for', () =>
@@ -266,6 +292,18 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       });
     }));
 
+  it('counts a webhook once whose admission was repeated because its answer was lost', () =>
+    using(1, async (one) => {
+      const { callbacks } = one.backend;
+      const id = newCallbackId(new Chance(8));
+      const kinds: string[] = [];
+      for (let count = 0; count <= RATE_COUNT_MAX; count++) {
+        one.losses.set('admit-webhooks', count % 2);
+        kinds.push((await callbacks.admit(id)).kind);
+      }
+      expect(kinds).toEqual([...Array(RATE_COUNT_MAX).fill('not-found'), 'too-many']);
+    }));
+
   it('says that a callback is deleted when the answer about that is lost, and later that there is none', () =>
     using(2, async ({ backend: { callbacks }, losses }, other) => {
       await callbacks.capacity.tryClaim();
@@ -284,12 +322,15 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const order = freshOrder();
       const held = await reserved(one, order);
       await one.backend.reservations.recordIntent(held, order, SALE);
+      expect(await one.backend.reservations.isHeld(held)).toBe(true);
       other.time.look(LEASE_MS);
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(other.taken).toEqual([]);
       await one.backend.close();
-      other.time.look(LEASE_MS);
-      await until('the case is taken over', () => other.taken.length === 1);
+      await until('the case is taken over', () => {
+        other.time.look(LEASE_MS);
+        return other.taken.length === 1;
+      });
       expect(facilitatorBodyOf(other.taken[0]!.order)).toBe(facilitatorBodyOf(order));
       expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
       const transaction = localTransactionOf(order);
@@ -332,7 +373,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
 
   it('that does not answer, or does not commit durably, refuses the start in one line without a password', async () => {
     await expect(opening({ startMs: 0 })).rejects.toThrow(
-      /^the database 127\.0\.0\.1:1\/shop did not answer for 0 s: connect ECONNREFUSED/,
+      /^the database 127\.0\.0\.1:1\/shop could not be used for 0 s: connect ECONNREFUSED/,
     );
     const { url, remove } = await testDatabase(server);
     const none = new URL(url);

@@ -1,11 +1,13 @@
 /** A backend on a database of a test's own, opened and killed like a process would be. */
 import type { Backend, StoreOptions } from '../../../src/storage/backend.ts';
-import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
+import { openPostgresBackend, type PostgresOptions } from '../../../src/storage/postgres/backend.ts';
+import type { Row } from '../../../src/storage/postgres/connections.ts';
 import { Chance } from '../../support/chance.ts';
 import type { ManualTime } from '../../support/manual-time.ts';
 import type { TestServer } from '../../support/postgres.ts';
 import { type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 import { SALES_KEPT_MS } from '../../support/sale.ts';
+import { until } from '../../support/until.ts';
 
 export class SharedDatabase {
   readonly database: TestDatabase;
@@ -23,7 +25,7 @@ export class SharedDatabase {
   }
 
   /** One more process; a fault in its background fails the test. */
-  async process(options: StoreOptions): Promise<Backend> {
+  async process(options: StoreOptions & Pick<PostgresOptions, 'stateKey'>): Promise<Backend> {
     const backend = await openPostgresBackend(
       { databaseUrl: this.database.url, sync: 'normal', salesKeptMs: SALES_KEPT_MS, ...options },
       {
@@ -41,13 +43,22 @@ export class SharedDatabase {
     return backend;
   }
 
-  /** A statement behind the backends. */
-  async run(text: string): Promise<void> {
+  /** A statement behind the backends. @returns its rows */
+  async run(text: string): Promise<readonly Row[]> {
     const connections = this.database.connections();
     const connection = await connections.connect();
-    await connection.query({ text });
+    const { rows } = await connection.query({ text });
     connection.release(false);
     await connections.end();
+    return rows;
+  }
+
+  /** After a leap of time longer than a lease: every process has renewed its own. */
+  async renewed(): Promise<void> {
+    await until('the renewal of every lease', async () => {
+      const late = await this.run('SELECT id FROM paygrade.processes WHERE lease_until_ms < paygrade.now_ms()');
+      return late.length === 0;
+    });
   }
 
   /** All processes so far count as dead, as if their leases had run out. */

@@ -84,11 +84,16 @@ export async function openProcess(
       await database.close();
     },
     async kill() {
-      await database.run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [owner.id] });
       isKilled = true;
       database.endWaits();
       await stores.close();
       await database.close();
+      // Only now: a renewal that was on its way would have brought it back.
+      const others = on.connections();
+      const connection = await others.connect();
+      await connection.query({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [owner.id] });
+      connection.release(false);
+      await others.end();
     },
   };
 }

@@ -28,6 +28,7 @@ describe.skipIf(SERVER === undefined)('PostgreSQL', () => {
         await shared.killAll();
         return shared.process(OPTIONS);
       },
+      renewed: () => shared.renewed(),
       remove: () => shared.remove(),
     };
   };

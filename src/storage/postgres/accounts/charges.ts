@@ -14,7 +14,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
 import { StatementError } from '../failures.ts';
-import { CHARGE_NAME, chargeText, READ } from './statements.ts';
+import { CHARGE, READ } from './statements.ts';
 
 /** Charges in one statement. */
 const COUNT_MAX = 1000;
@@ -36,13 +36,10 @@ export interface CreditState {
 
 /** What a charge buys, made by the same statement: both are on record, or neither is. */
 export interface Purchase {
-  /** Of the statement; one name always has the same parts. */
   readonly name: string;
-  /**
-   * Common table expressions after `debit`, which has a row when the charge is made; parameters from {@link PURCHASE_FIRST} on.
-   * A unique key that they violate refuses charge and purchase.
-   */
-  readonly parts: string;
+  /** Of `chargeText`. A unique key that its parts violate refuses charge and purchase. */
+  readonly text: string;
+  /** Of its parts: from `PURCHASE_FIRST` on. */
   readonly values: readonly unknown[];
 }
 
@@ -202,12 +199,17 @@ export class Charges {
       if (isFresh && taken.length === 0) return judged;
       if (isFresh || isWhole) {
         const sum = sumOf(taken);
-        const values = [organization, state.version, state.untilMs, sum.monthMs, sum.amount, sum.subscription];
-        const [row] = await this.#database.run({
-          name: purchase?.name ?? CHARGE_NAME,
-          text: chargeText(purchase?.parts),
-          values: [...values, sum.serials, sum.amounts, entry, ...(purchase?.values ?? [])],
-        });
+        const values: unknown[] = [
+          organization,
+          state.version,
+          state.untilMs,
+          sum.monthMs,
+          sum.amount,
+          sum.subscription,
+        ];
+        const { name, text } = purchase ?? CHARGE;
+        values.push(sum.serials, sum.amounts, entry, ...(purchase?.values ?? []));
+        const [row] = await this.#database.run({ name, text, values });
         if (row?.is_charged === true) {
           this.#states.set(organization, { ...state, version: state.version + 1, nowMs: row.now_ms as number });
           return judged;

@@ -31,7 +31,7 @@ export const READ = {
 /**
  * $1 name, $2 version and $3 end of the state that decided, $4 month, $5 amount, $6 taken from the subscription, $7 serials of
  * grants and $8 what is taken from each, $9 id of the entry. The debit comes first, and all the rest from what it returned.
- * @param purchase further parts, which come from `debit` too
+ * @param purchase further common table expressions, which come from `debit` too; parameters from {@link PURCHASE_FIRST} on
  */
 export const chargeText = (purchase = ''): string => `
     WITH debit AS (
@@ -50,8 +50,8 @@ export const chargeText = (purchase = ''): string => `
     )${purchase === '' ? '' : `,${purchase}`}
     SELECT EXISTS (SELECT FROM debit) AS is_charged, paygrade.now_ms() AS now_ms`;
 
-/** Of {@link chargeText} without a purchase. */
-export const CHARGE_NAME = 'charge-credits';
+/** A charge that buys no record. */
+export const CHARGE = { name: 'charge-credits', text: chargeText() } as const;
 
 /** Number of the first parameter of a purchase. */
 export const PURCHASE_FIRST = 10;

@@ -20,13 +20,17 @@ const FULL = { kind: 'full' } as const;
 export class Admissions {
   readonly #database: Database;
   readonly #clock: Clock;
+  readonly #processId: string;
+  #groupCount = 0;
   readonly #group: Group<CallbackId, WebhookAdmission>;
   /** Until when, by the monotonic clock, an id has no room. */
   readonly #fullUntilMs = new LRUCache<CallbackId, number>({ max: UNKNOWN_ID_COUNT_MAX });
 
-  constructor(database: Database, clock: Clock) {
+  /** @param processId names this process, for the whole of its life */
+  constructor(database: Database, clock: Clock, processId: string) {
     this.#database = database;
     this.#clock = clock;
+    this.#processId = processId;
     this.#group = new Group((ids) => this.#admit(ids), { keyOf: (id) => id, takesRepeatedKeys: true });
   }
 
@@ -45,7 +49,10 @@ export class Admissions {
   async #admit(ids: readonly CallbackId[]): Promise<WebhookAdmission[]> {
     const tries = new Map<CallbackId, number>();
     for (const id of ids) tries.set(id, (tries.get(id) ?? 0) + 1);
-    const rows = await this.#database.run({ ...ADMIT, values: [[...tries.keys()], [...tries.values()]] });
+    const rows = await this.#database.run({
+      ...ADMIT,
+      values: [[...tries.keys()], [...tries.values()], `${this.#processId} ${++this.#groupCount}`],
+    });
     const byId = new Map(rows.map((row) => [row.id as CallbackId, { row, left: row.passed as number }]));
     return ids.map((id) => {
       const found = byId.get(id);

@@ -88,7 +88,7 @@ export class PostgresCallbacks implements Callbacks {
     };
     this.#sweeps = new Repeated(ports, SWEEP_PAUSE_MS, () => this.#sweep(), onFault);
     this.capacity = new SharedCapacity(capacityBytes, database, random, () => this.#sweeps.now());
-    this.#admissions = new Admissions(database, clock);
+    this.#admissions = new Admissions(database, clock, processId);
     this.#finds = new Group((ids) => database.run({ ...FIND, values: [ids] }), {
       keyOf: (id) => id,
       takesRepeatedKeys: true,

@@ -19,18 +19,25 @@ const CLAIM_MS = 300_000;
 
 export const countOf = (bytes: number): number => Math.floor(bytes / CLAIM_BYTES);
 
-/** $1 ids, $2 tries of each. The first `passed` of them pass; `oldest_ms` is the pass that leaves the window first. */
+/**
+ * $1 ids, $2 tries of each, $3 names this group: one whose answer was lost is repeated, and counts once, unless another group
+ * came between the two: then too many tries are counted, never too few. The first `passed` tries
+ * pass; `oldest_ms` is the pass that leaves the window first.
+ */
 export const ADMIT = {
   name: 'admit-webhooks',
   text: `
     WITH asked AS (SELECT * FROM unnest($1::text[], $2::integer[]) AS a (id, tries)),
     rated AS (
-      INSERT INTO paygrade.callback_rates AS r (id, passes, asked, passed, last_ms)
+      INSERT INTO paygrade.callback_rates AS r (id, passes, asked, passed, last_ms, attempt)
       SELECT id, array_fill(paygrade.now_ms(), ARRAY[least(tries, ${RATE_COUNT_MAX})]), tries,
-        least(tries, ${RATE_COUNT_MAX}), paygrade.now_ms() FROM asked
-      ON CONFLICT (id) DO UPDATE SET (passes, asked, passed, last_ms) = (
-        SELECT kept || array_fill(paygrade.now_ms(), ARRAY[least(excluded.asked, ${RATE_COUNT_MAX} - cardinality(kept))]),
-          excluded.asked, least(excluded.asked, ${RATE_COUNT_MAX} - cardinality(kept)), paygrade.now_ms()
+        least(tries, ${RATE_COUNT_MAX}), paygrade.now_ms(), $3 FROM asked
+      ON CONFLICT (id) DO UPDATE SET (passes, asked, passed, last_ms, attempt) = (
+        SELECT CASE WHEN r.attempt = excluded.attempt THEN r.passes
+            ELSE kept || array_fill(paygrade.now_ms(), ARRAY[least(excluded.asked, ${RATE_COUNT_MAX} - cardinality(kept))]) END,
+          excluded.asked,
+          CASE WHEN r.attempt = excluded.attempt THEN r.passed ELSE least(excluded.asked, ${RATE_COUNT_MAX} - cardinality(kept)) END,
+          paygrade.now_ms(), excluded.attempt
         FROM (
           SELECT coalesce(array_agg(pass ORDER BY pass), '{}') AS kept FROM unnest(r.passes) AS p (pass)
           WHERE pass > paygrade.now_ms() - ${RATE_WINDOW_MS}

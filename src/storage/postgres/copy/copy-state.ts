@@ -3,7 +3,7 @@
  * out meanwhile, and its marker says `moving` before the commit and `moved` after it, so the folder never sells beside the
  * database: a copy that was cut off is repeated, or its folder is discarded with STATE_RESET.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIGEST_KEY_BYTES } from '../../../base/digest.ts';
 import { firstLineOf } from '../../../base/failure.ts';
@@ -16,9 +16,11 @@ import { type Marker, readMarker, writeMarker } from '../../sqlite/marker.ts';
 import { STATE_FILE, USED_BEFORE } from '../../sqlite/state.ts';
 import { loadBooks } from '../../sqlite/tables/sales.ts';
 import { StateError } from '../../state-error.ts';
+import { foundStateKey } from '../../state-key.ts';
 import type { Database, Query } from '../database.ts';
 import { InDoubtError } from '../failures.ts';
 import { type DatabasePorts, onDatabase } from '../opened.ts';
+import { KEY_CHECK, keyCheckOf } from '../secrets.ts';
 import { accountTables, callbackTables, workTables } from './domains.ts';
 import { paymentTables } from './payments.ts';
 import { type CopiedTable, insertAll } from './rows.ts';
@@ -35,11 +37,16 @@ const FILLED = ['claims', 'sales', 'play_spent', 'callbacks', 'organizations', '
 /** Tables that number their own rows. */
 const NUMBERED = ['claims', 'onboarding_grants', 'api_keys'] as const;
 
-/** @throws StateError one line, when the folder is in use or no sound state, or the database is not empty */
+/** The folder cannot be copied: it is in use, or no sound state. */
+export class FolderError extends StateError {}
+
+/** @throws StateError one line, a FolderError where the folder is the reason and not the database */
 export async function copyState(stateDir: string, url: string, ports: DatabasePorts): Promise<Copied> {
-  if (!existsSync(stateDir)) throw new StateError(`there is no folder ${stateDir}`);
+  if (statSync(stateDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new FolderError(`there is no folder ${stateDir}`);
+  }
   const lock = lockState(stateDir);
-  if (lock === undefined) throw new StateError(`a server uses ${stateDir}: stop it first`);
+  if (lock === undefined) throw new FolderError(`a server uses ${stateDir}: stop it first`);
   try {
     const marker = markerOf(stateDir);
     const source = openSource(stateDir);
@@ -51,7 +58,7 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
       source.close();
     }
   } catch (failure) {
-    if (isDamage(failure)) throw new StateError(`the state of ${stateDir} is damaged (${firstLineOf(failure)})`);
+    if (isDamage(failure)) throw new FolderError(`the state of ${stateDir} is damaged (${firstLineOf(failure)})`);
     throw failure;
   } finally {
     lock.release();
@@ -61,17 +68,17 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
 /** @throws StateError */
 function markerOf(stateDir: string): Marker {
   const marker = readMarker(stateDir);
-  if (marker === null) throw new StateError(`${stateDir} holds no state`);
-  if (marker === undefined) throw new StateError(`the state of ${stateDir} is damaged (state.json)`);
-  if (marker.moved === 'moved') throw new StateError(`the state of ${stateDir} was copied to a database already`);
+  if (marker === null) throw new FolderError(`${stateDir} holds no state`);
+  if (marker === undefined) throw new FolderError(`the state of ${stateDir} is damaged (state.json)`);
+  if (marker.moved === 'moved') throw new FolderError(`the state of ${stateDir} was copied to a database already`);
   return marker;
 }
 
 /** @throws StateError, or a failure for which isDamage is true */
 function openSource(stateDir: string): StateDatabase {
   const path = join(stateDir, STATE_FILE);
-  if (!existsSync(path)) throw new StateError(`${path} is missing`);
-  if (isDamagedLogFile(`${path}-wal`)) throw new StateError(`the log of ${path} is damaged`);
+  if (!existsSync(path)) throw new FolderError(`${path} is missing`);
+  if (isDamagedLogFile(`${path}-wal`)) throw new FolderError(`the log of ${path} is damaged`);
   const database = new StateDatabase({ path, sync: 'full' });
   try {
     database.check();
@@ -92,7 +99,7 @@ async function copyLocked(
   const nowMs = clock.nowMs();
   if (source.meta(USED_BEFORE) * 1000 > nowMs) {
     const until = new Date(source.meta(USED_BEFORE) * 1000).toISOString();
-    throw new StateError(
+    throw new FolderError(
       `the state of ${stateDir} was reset, and refuses older authorizations until ${until}: copy it then`,
     );
   }
@@ -127,7 +134,7 @@ async function copyAll(query: Query, stateDir: string, connection: Connection, n
   const callbacks = callbackTables(connection, nowMs);
   const tables: CopiedTable[] = [
     ...paymentTables(connection, nowMs, books),
-    ...payeeTables(stateDir),
+    ...secretTables(stateDir),
     ...callbacks.tables,
     ...accountTables(connection, nowMs),
     ...workTables(connection, nowMs),
@@ -146,20 +153,20 @@ async function copyAll(query: Query, stateDir: string, connection: Connection, n
   return counts;
 }
 
-/** The throwaway recipient, so that offers stay the same. */
-function payeeTables(stateDir: string): CopiedTable[] {
-  const path = join(stateDir, PAYEE_FILE);
-  if (!existsSync(path)) return [];
-  const bytes = Buffer.from(readFileSync(path, 'utf8').trim().replace(/^0x/, ''), 'hex');
-  if (bytes.length !== PAYEE_BYTES) throw new StateError(`${path} holds no address`);
-  return [
-    {
-      name: 'secrets',
-      columns: [
-        ['name', 'text'],
-        ['bytes', 'bytea'],
-      ],
-      rows: [[PAYEE_FILE, bytes]],
-    },
-  ];
+/** The throwaway recipient, so that offers stay the same, and which key the folder has, so that no other one is used. */
+function secretTables(stateDir: string): CopiedTable[] {
+  const rows: [string, Uint8Array][] = [];
+  const payeePath = join(stateDir, PAYEE_FILE);
+  if (existsSync(payeePath)) {
+    const bytes = Buffer.from(readFileSync(payeePath, 'utf8').trim().replace(/^0x/, ''), 'hex');
+    if (bytes.length !== PAYEE_BYTES) throw new FolderError(`${payeePath} holds no address`);
+    rows.push([PAYEE_FILE, bytes]);
+  }
+  const key = foundStateKey(stateDir);
+  if (key !== undefined) rows.push([KEY_CHECK, keyCheckOf(key)]);
+  const columns = [
+    ['name', 'text'],
+    ['bytes', 'bytea'],
+  ] as const;
+  return rows.length === 0 ? [] : [{ name: 'secrets', columns, rows }];
 }

@@ -1,5 +1,5 @@
 /** The statements of retry jobs. Each may be repeated. */
-import { PURCHASE_FIRST } from '../accounts/statements.ts';
+import { chargeText, PURCHASE_FIRST } from '../accounts/statements.ts';
 import { hasNoRow, ownerIsDead } from '../owners.ts';
 
 /** No request has an idempotency key for longer than this. */
@@ -39,7 +39,7 @@ const boughtParts = (first: number): string => `
     ),
     used AS (${usage(first + 6, 'made')})`;
 
-export const BUY = { name: 'charge-and-create-retry', parts: boughtParts(PURCHASE_FIRST) } as const;
+export const BUY = { name: 'charge-and-create-retry', text: chargeText(boughtParts(PURCHASE_FIRST)) } as const;
 
 /** $1 id. */
 export const FIND = { name: 'find-retry', text: `SELECT ${COLUMNS} FROM paygrade.retries WHERE id = $1` } as const;

@@ -44,5 +44,6 @@ export const callbacks: DomainTables = {
        passed integer NOT NULL,
        last_ms bigint NOT NULL
      )`,
+    `ALTER TABLE paygrade.callback_rates ADD COLUMN attempt text NOT NULL DEFAULT ''`,
   ],
 };

@@ -1,0 +1,43 @@
+/** Looks of a process that shares a database (siblings §9). */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemRandom } from '../../../src/base/random.ts';
+import { Database } from '../../../src/storage/postgres/database.ts';
+import { LEASE_MS, LOOK_MS, Owner } from '../../../src/storage/postgres/owners.ts';
+import { ManualTime } from '../../support/manual-time.ts';
+import { SERVER, testDatabase } from '../../support/postgres-database.ts';
+
+describe.skipIf(SERVER === undefined)('a look', () => {
+  it('that fails is reported, and stops no other', async () => {
+    const time = new ManualTime();
+    const on = await testDatabase(SERVER!, time);
+    const ports = { clock: time, timers: time };
+    const database = new Database(on.connections(), { ...ports, onFault() {} });
+    const failures: string[] = [];
+    const owner = new Owner(database, {
+      ...ports,
+      random: systemRandom,
+      onFailure: (failure) => void failures.push((failure as Error).message),
+    });
+    onTestFinished(async () => {
+      await owner.end();
+      await database.close();
+      await on.remove();
+    });
+    const failing = (what: string) => async (): Promise<void> => {
+      throw new Error(what);
+    };
+    const done: string[] = [];
+    owner.onLook(failing('look'));
+    owner.onLook(async () => void done.push('look'));
+    owner.onDead(failing('take-over'));
+    owner.onDead(async () => void done.push('take-over'));
+    await owner.start();
+    for (let passedMs = 0; passedMs <= LEASE_MS; passedMs += LOOK_MS) {
+      const before = done.length;
+      time.pass(LOOK_MS);
+      await expect.poll(() => done.length).toBeGreaterThan(before);
+    }
+    await expect.poll(() => done).toContain('take-over');
+    expect(new Set(failures)).toEqual(new Set(['look', 'take-over']));
+  });
+});
