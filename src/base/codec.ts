@@ -67,8 +67,11 @@ export function decodeHex(text: string): Uint8Array | undefined {
   return text.startsWith('0x') ? decodeDigits(text.slice(2)) : undefined;
 }
 
+/** Encodes bytes as lower-case hex digits. */
+export const encodeDigits = (bytes: Uint8Array): string => viewOf(bytes).toString('hex');
+
 /** Encodes bytes as `0x` and lower-case hex digits. */
-export const encodeHex = (bytes: Uint8Array): string => `0x${viewOf(bytes).toString('hex')}`;
+export const encodeHex = (bytes: Uint8Array): string => `0x${encodeDigits(bytes)}`;
 
 /** Encodes bytes, given as code units 0..255, as lower-case hex digits without `0x`. */
 export const hexOfLatin1 = (text: string): string => Buffer.from(text, 'latin1').toString('hex');

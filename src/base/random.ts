@@ -12,7 +12,28 @@ export function drawFrom(random: Random): number {
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0) / 2 ** 32;
 }
 
+/** Bytes that one call of the system gives: it costs as much as most of what they are drawn for, whatever their number. */
+const POOL_BYTES = 4096;
+/** More at once are drawn by themselves. */
+const POOLED_BYTES_MAX = 64;
+
+let pool = new Uint8Array(0);
+let drawnCount = 0;
+
+/** Each byte of the pool is given once, and forgotten then. */
+function pooledBytes(count: number): Uint8Array {
+  if (count > POOLED_BYTES_MAX) return crypto.getRandomValues(new Uint8Array(count));
+  if (drawnCount + count > pool.length) {
+    pool = crypto.getRandomValues(new Uint8Array(POOL_BYTES));
+    drawnCount = 0;
+  }
+  const bytes = pool.slice(drawnCount, drawnCount + count);
+  pool.fill(0, drawnCount, drawnCount + count);
+  drawnCount += count;
+  return bytes;
+}
+
 export const systemRandom: Random = {
-  bytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+  bytes: pooledBytes,
   uuid: () => crypto.randomUUID(),
 };

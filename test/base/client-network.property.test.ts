@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseClientAddress } from '../../src/base/client-network.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { expectEqual } from '../support/expect-equal.ts';
 
 describe('the address of a client', () => {
   it('is the same client in every spelling, and read again it is itself', () => {
@@ -38,8 +39,8 @@ describe('the address of a client', () => {
       if (isV4) texts.push(octets.map((octet) => String(octet).padStart(below(4), '0')).join('.'), `${network}:443`);
       for (const text of texts) {
         const parsed = parseClientAddress(text);
-        expect({ text, network: parsed?.network }).toEqual({ text, network });
-        expect(parseClientAddress(parsed!.address)).toEqual(parsed);
+        expectEqual(parsed?.network, network, () => text);
+        expectEqual(parseClientAddress(parsed!.address), parsed, () => text);
       }
     }
   });

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isSameDigest, sha256, sha256Base64Url, sha256Hex, sha256Latin1 } from '../../src/base/digest.ts';
+import { Hmac, isSameDigest, sha256, sha256Base64Url, sha256Hex, sha256Latin1 } from '../../src/base/digest.ts';
 
 describe('SHA-256 of a text', () => {
   // FIPS 180-4, and a text whose UTF-8 has two and four bytes a character.
@@ -35,5 +36,25 @@ describe('two digests', () => {
       expect(isSameDigest(own, other)).toBe(false);
     }
     expect(isSameDigest(own, own.slice(0, 31))).toBe(false);
+  });
+});
+
+describe('HMAC-SHA-256', () => {
+  it('is that of the runtime, for any key of at most a block, text and bytes, one after another', () => {
+    const keys = fc.uint8Array({ maxLength: 64 });
+    const texts = fc.string({ unit: 'grapheme', maxLength: 400 });
+    const bytes = fc.uint8Array({ maxLength: 300 });
+    fc.assert(
+      fc.property(keys, fc.array(fc.tuple(texts, bytes), { minLength: 1, maxLength: 4 }), (key, messages) => {
+        const hmac = new Hmac(key);
+        for (const [text, more] of messages) {
+          expect(hmac.of(text, more)).toBe(createHmac('sha256', key).update(text).update(more).digest('latin1'));
+        }
+      }),
+    );
+  });
+
+  it('takes no longer key', () => {
+    expect(() => new Hmac(new Uint8Array(65))).toThrow(/longer than a block/);
   });
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KEY_LENGTH, KeyQueue } from '../../src/base/key-queue.ts';
 import { type Random, systemRandom } from '../../src/base/random.ts';
+import { expectEqual } from '../support/expect-equal.ts';
 
 /** Draws zeros, so the salt is known, and the bucket of {@link keyOf} follows from the last code unit alone. */
 const zeros: Random = { bytes: (count) => new Uint8Array(count), uuid: () => '' };
@@ -62,11 +63,9 @@ describe('a queue of keys', () => {
     expect(queue.size).toBe(keys.length - goneCount);
     for (const [i, key] of keys.entries()) {
       const position = queue.find(key);
-      if (i < goneCount) expect(position).toBeUndefined();
-      else {
-        expect(position).toBe(i);
-        expect(queue.valuesOf(i).view.getFloat64(queue.valueOffsetOf(i))).toBe(i);
-      }
+      expectEqual(position, i < goneCount ? undefined : i, () => `key ${i}`);
+      if (i < goneCount) continue;
+      expectEqual(queue.valuesOf(i).view.getFloat64(queue.valueOffsetOf(i)), i, () => `value of ${i}`);
     }
     for (let i = 0; i < keys.length; i++) queue.removeFirst();
     expect(queue.size).toBe(0);
