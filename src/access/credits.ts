@@ -44,6 +44,12 @@ export class ChargedAnswer<T> extends AfterSettlement<T> {
   }
 }
 
+/** The headers of a success with a key (siblings §3). */
+export const creditHeaders = ({ charged, remaining }: CreditsCharged): HeaderRecord => ({
+  'x-credits-charged': String(charged),
+  'x-credits-remaining': String(remaining),
+});
+
 const creditsText = (count: number): string => `${count} credit${count === 1 ? '' : 's'}`;
 
 function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord | Refusal {
@@ -51,7 +57,7 @@ function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord |
   switch (charge.kind) {
     case 'charged':
       answer.charged = { charged: cost, remaining: charge.remaining };
-      return { 'x-credits-charged': String(cost), 'x-credits-remaining': String(charge.remaining) };
+      return creditHeaders(answer.charged);
     case 'insufficient':
       return refuse(
         INSUFFICIENT_CREDITS,

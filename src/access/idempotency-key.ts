@@ -5,16 +5,17 @@
  */
 import type { Access, Admission } from '../http/access.ts';
 import { Answer, Reply } from '../http/answers.ts';
-import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
+import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
 import type { IdempotencyClaim, RetryJob } from '../retry/job.ts';
 import type { Retries, RetryCustomer } from '../retry/retries.ts';
 import type { KeyPrincipal } from './api-key.ts';
+import { type CreditServices, creditHeaders } from './credits.ts';
 import type { Payer } from './x402.ts';
 
 export const { IDEMPOTENCY_CONFLICT } = defineErrors({ IDEMPOTENCY_CONFLICT: { status: 409 } });
 
 /** The services that a module needs for operations with this header. */
-export interface IdempotencyServices {
+export interface IdempotencyServices extends CreditServices {
   readonly retries: Pick<Retries, 'claim'>;
   /** JSON text of the answer to a repeated creation. */
   repeatedAnswer(job: RetryJob): string;
@@ -36,7 +37,7 @@ export function customerOf({ organization, payer }: Partial<KeyPrincipal & Payer
 const NO_BYTES = new Uint8Array();
 
 export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> = {
-  errors: [IDEMPOTENCY_CONFLICT],
+  errors: [IDEMPOTENCY_CONFLICT, STATE_UNAVAILABLE],
   documentation: {
     parameters: [
       {
@@ -49,7 +50,7 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
       },
     ],
   },
-  open: ({ retries, repeatedAnswer }) => ({
+  open: ({ accounts, retries, repeatedAnswer }) => ({
     async admit(request, principal): Promise<Admission<IdempotencyPrincipal> | Refusal | Answer | undefined> {
       const key = request.header('idempotency-key');
       const { draft } = principal as Partial<Payer>;
@@ -60,11 +61,14 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
       switch (claimed.kind) {
         case 'claimed':
           return { principal: { idempotency: claimed.claim }, release: () => claimed.release() };
-        case 'existing':
-          return new Answer(
-            new Reply(repeatedAnswer(claimed.job), { 'content-type': 'application/json' }, 200),
-            undefined,
-          );
+        case 'existing': {
+          const answer = new Reply(repeatedAnswer(claimed.job), { 'content-type': 'application/json' }, 200);
+          const { organization } = claimed.job;
+          if (organization === null) return new Answer(answer, undefined);
+          const charge = await accounts.charge(organization, 0);
+          if (charge.kind !== 'charged') return stateUnavailable('what is left of the credits cannot be read now');
+          return new Answer(answer, creditHeaders({ charged: 0, remaining: charge.remaining }));
+        }
         case 'conflict':
           return refuse(IDEMPOTENCY_CONFLICT, 'this Idempotency-Key was used with another body');
         default:

@@ -20,7 +20,9 @@ export const PAYMENT_OUTCOMES = [
   'unavailable',
   /** The payer had paid for this answer before and asked again under its identifier; nothing was charged. */
   'resent',
-  /** A bug of ours, or too many payments of one client at a time. */
+  /** Too many payments of one client at a time. */
+  'crowded',
+  /** A bug of ours. */
   'failed',
 ] as const;
 
@@ -33,7 +35,7 @@ const OUTCOME_OF_BEGUN = {
   'under-way': 'repeated',
   conflict: 'repeated',
   'no-room': 'unavailable',
-  crowded: 'failed',
+  crowded: 'crowded',
   unavailable: 'unavailable',
 } as const satisfies Record<Exclude<Begun['kind'], 'purchase'>, PaymentOutcome>;
 

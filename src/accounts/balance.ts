@@ -82,6 +82,8 @@ const byLapse = (a: OnboardingGrant, b: OnboardingGrant): number => {
 
 export class Balance {
   #monthMs: number;
+  /** Start of the month after that: computed once a month, because every charge asks for it. */
+  #renewsAtMs: number;
   #charged: number;
   #subscription: number;
   #subscriptionCharged: number;
@@ -90,6 +92,7 @@ export class Balance {
 
   constructor({ monthMs, charged, subscription, subscriptionCharged, onboarding }: BalanceRecord = EMPTY_BALANCE) {
     this.#monthMs = monthMs;
+    this.#renewsAtMs = nextMonthMs(monthMs);
     this.#charged = charged;
     this.#subscription = subscription;
     this.#subscriptionCharged = subscriptionCharged;
@@ -111,7 +114,6 @@ export class Balance {
   /** Takes a whole amount. @returns undefined when less remains: then nothing is taken */
   charge(amount: number, nowMs: number): Taken | undefined {
     if (this.remaining(nowMs) < amount) return undefined;
-    const renewsAtMs = nextMonthMs(this.#monthMs);
     let owed = amount;
     let subscription = 0;
     let isSubscriptionTaken = false;
@@ -124,7 +126,7 @@ export class Balance {
     for (const grant of this.#onboarding) {
       if (owed === 0) break;
       if (lapseOf(grant) <= nowMs || grant.remaining === 0) continue;
-      if (!isSubscriptionTaken && renewsAtMs <= lapseOf(grant)) takeSubscription();
+      if (!isSubscriptionTaken && this.#renewsAtMs <= lapseOf(grant)) takeSubscription();
       const taken = Math.min(owed, grant.remaining);
       if (taken === 0) break;
       grant.remaining -= taken;
@@ -162,7 +164,7 @@ export class Balance {
   /** Grants that have not lapsed, in the order in which charges take them. */
   grants(nowMs: number): readonly Grant[] {
     this.#renew(nowMs);
-    const renewsAtMs = nextMonthMs(this.#monthMs);
+    const renewsAtMs = this.#renewsAtMs;
     const grants: Grant[] = this.#onboarding
       .filter((grant) => lapseOf(grant) > nowMs)
       .map(({ amount, remaining, expiresAtMs }) => ({
@@ -186,7 +188,7 @@ export class Balance {
 
   usage(nowMs: number): Usage {
     const remaining = this.remaining(nowMs);
-    return { startMs: this.#monthMs, endMs: nextMonthMs(this.#monthMs), charged: this.#charged, remaining };
+    return { startMs: this.#monthMs, endMs: this.#renewsAtMs, charged: this.#charged, remaining };
   }
 
   #subscriptionRemaining(): number {
@@ -195,8 +197,9 @@ export class Balance {
 
   /** Begins the month of `nowMs` if it is a later one. */
   #renew(nowMs: number): void {
-    if (nowMs < nextMonthMs(this.#monthMs)) return;
+    if (nowMs < this.#renewsAtMs) return;
     this.#monthMs = monthStartMs(nowMs);
+    this.#renewsAtMs = nextMonthMs(nowMs);
     this.#charged = 0;
     this.#subscriptionCharged = 0;
   }

@@ -93,7 +93,7 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
 
 /** An answer that takes seconds keeps no turn of the facilitator meanwhile; its own route bounds such answers. */
 function purchaseOf({ order, client, named }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
-  const isSlow = (client.answerSeconds ?? 0) > 0;
+  const { isSlow = false } = client;
   if (isSlow) turn?.end();
   return {
     kind: 'purchase',

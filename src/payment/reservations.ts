@@ -135,6 +135,11 @@ export interface Reservations {
   recordReleased(reservation: Reservation): Promise<void>;
   /** unknown -> dead. */
   recordDead(reservation: Reservation): Promise<void>;
+  /**
+   * False: another process has taken over this unsettled case or brought it to its end, because this one did not show that it lives.
+   * Nothing more may be asked about it here: the authorization may be free by now. Rejects when the store cannot say it now.
+   */
+  isHeld(reservation: Reservation): MaybePromise<boolean>;
   /** The sealed answer; undefined when its time has just ended. @throws Error by rejecting, when it cannot be read */
   readKept(kept: KeptAnswer): Promise<Uint8Array | undefined>;
   /** Puts a sealed answer in the place of its draft; without effect once its time has ended. */

@@ -44,7 +44,7 @@ const request = (payment: string | null): RequestView =>
 const BEGUN: readonly (readonly [begun: Begun, outcome: string])[] = [
   [{ kind: 'invalid', fault: fault('invalid_payload', 'no'), detail: '' }, 'invalid'],
   [{ kind: 'used', status: { kind: 'reserved' }, payer: PAYER }, 'repeated'],
-  [{ kind: 'crowded' }, 'failed'],
+  [{ kind: 'crowded' }, 'crowded'],
   [{ kind: 'unavailable', detail: '' }, 'unavailable'],
 ];
 

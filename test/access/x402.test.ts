@@ -24,6 +24,7 @@ import type {
   SettleOutcome,
   VerifyOutcome,
 } from '../../src/payment/settlement/settlement.ts';
+import { SettlementTurns } from '../../src/payment/settlement/settlement-turns.ts';
 import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import type { Recover } from '../../src/payment/signature/signature.ts';
@@ -395,6 +396,19 @@ describe('verification by the settlement', () => {
     kit.settlement.verified = () => Promise.reject(new Error('bug'));
     await expect(kit.admit(await signed())).rejects.toThrow('bug');
     expect(kit.reservations.count).toBe(0);
+  });
+
+  it('keeps its turn until the payment settles, though an answer may take long, unless it takes long as a rule', async () => {
+    const time = new ManualTime(NOW_MS);
+    const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => true });
+    const kit = setUp(new Scripted(), { turns });
+    await kit.passed(await signed(), Object.assign(visit(await signed()), { answerSeconds: 10, isSlow: true }));
+    expect(turns.counts().held).toBe(0);
+    const header = await signed();
+    const held = await kit.passed(header, Object.assign(visit(header), { answerSeconds: 5 }));
+    expect(turns.counts().held).toBe(1);
+    await held.settle();
+    expect(turns.counts().held).toBe(0);
   });
 
   it('comes before the reservation where only the chain can check the signature', async () => {

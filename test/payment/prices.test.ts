@@ -31,7 +31,7 @@ describe('PRICES', () => {
     ['search=0.02,', /names none of/],
     ['search=0,02', /has no price above 0/],
   ])('%j stops the start', (text, fault) => {
-    expect(() => read(text)).toThrow(/^PRICES must be a list such as search=0\.02,company=0\.05: /);
+    expect(() => read(text)).toThrow(/^PRICES must be a list such as search=0\.02,company=0\.05 \(/);
     expect(() => read(text)).toThrow(fault);
   });
 

@@ -25,6 +25,8 @@ export interface VerificationParts {
 export interface PayingClient {
   /** Seconds that the answer may take before the payment settles. */
   readonly answerSeconds?: number;
+  /** Whether an ordinary answer takes seconds: its purchase keeps no turn of the facilitator meanwhile. */
+  readonly isSlow?: boolean;
   /** What counts as one client (client-network.ts). */
   clientNetwork(): string;
   isDisconnected(): boolean;

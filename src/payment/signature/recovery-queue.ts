@@ -112,7 +112,7 @@ export class RecoveryQueue {
   readonly #clock: Clock;
   readonly #timers: Timers;
   #isPaused = false;
-  readonly #workers: readonly RecoveryWorker[];
+  #workers: readonly RecoveryWorker[] | undefined;
   readonly #newcomers = new RecoveryLane<Entry>();
   readonly #paid = new RecoveryLane<Entry>();
   /** Networks of clients whose payment has settled. */
@@ -127,11 +127,20 @@ export class RecoveryQueue {
   #repeatedCount = 0;
   #rejectedCount = 0;
 
-  /** @param workers at least one; their owner calls {@link resume} when one is healthy again */
-  constructor(workers: readonly RecoveryWorker[], clock: Clock, timers: Timers) {
+  /**
+   * @param workers at least one; their owner calls {@link resume} when one is healthy again. undefined: they start, and requests
+   *   wait until {@link use} names them
+   */
+  constructor(workers: readonly RecoveryWorker[] | undefined, clock: Clock, timers: Timers) {
     this.#workers = workers;
     this.#clock = clock;
     this.#timers = timers;
+  }
+
+  /** Gives what waits to the workers that have started. @param workers at least one */
+  use(workers: readonly RecoveryWorker[]): void {
+    this.#workers = workers;
+    this.resume();
   }
 
   counts(): RecoveryCounts {
@@ -155,7 +164,7 @@ export class RecoveryQueue {
 
   /** Charges the client's lane for a recovery: the address that it gave is not the payer's. */
   chargeForgery(network: string): void {
-    const worker = this.#workers.find((one) => one.isHealthy());
+    const worker = this.#workers?.find((one) => one.isHealthy());
     if (worker !== undefined) this.#laneOf(network).charge(worker.recoveryMs(), this.#clock.monotonicMs());
   }
 
@@ -170,7 +179,7 @@ export class RecoveryQueue {
       this.#repeatedCount++;
       return known;
     }
-    if (this.#isClosed || !this.#workers.some((worker) => worker.isHealthy())) return this.#reject('out-of-order');
+    if (this.#isClosed || this.#isOutOfOrder()) return this.#reject('out-of-order');
 
     const isDisconnected = (): boolean => request.isDisconnected();
     const id = network + key;
@@ -199,7 +208,7 @@ export class RecoveryQueue {
 
   /** Gives entries to the free workers. The owner of the workers calls it when one has recovered its health or failed. */
   resume(): void {
-    if (!this.#workers.some((worker) => worker.isHealthy())) {
+    if (this.#isOutOfOrder()) {
       this.#rejectAll();
       return;
     }
@@ -218,6 +227,11 @@ export class RecoveryQueue {
   close(): void {
     this.#isClosed = true;
     this.#rejectAll();
+  }
+
+  /** Whether no worker is healthy; those that start count as healthy. */
+  #isOutOfOrder(): boolean {
+    return this.#workers?.every((worker) => !worker.isHealthy()) ?? false;
   }
 
   #laneOf(network: string): RecoveryLane<Entry> {
@@ -239,7 +253,7 @@ export class RecoveryQueue {
   #freest(): RecoveryWorker | undefined {
     let freest: RecoveryWorker | undefined;
     let mostFree = 0;
-    for (const worker of this.#workers) {
+    for (const worker of this.#workers ?? []) {
       const free = worker.freeCount();
       if (free <= mostFree) continue;
       freest = worker;

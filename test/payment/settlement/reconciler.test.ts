@@ -214,6 +214,19 @@ describe('reconciling an unknown settlement', () => {
     expect(store.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
   });
 
+  it('asks no more about a case that another process has taken over', async () => {
+    const store = new MemoryReservations(new ManualTime());
+    const script = new Script(UNKNOWN);
+    const kit = await unknownCase(script, store);
+    await kit.add();
+    await kit.seconds(1);
+    store.isHeld = () => false;
+    await kit.seconds(300);
+    expect(script.asked).toHaveLength(1);
+    expect(kit.reconciler.openCount).toBe(0);
+    expect(kit.reports).toEqual([]);
+  });
+
   it('makes no further calls after it was stopped', async () => {
     const script = new Script(UNKNOWN);
     const kit = await unknownCase(script);
