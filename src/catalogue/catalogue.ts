@@ -112,16 +112,28 @@ export class Catalogue {
     return is;
   }
 
+  /** Builds now what the first questions would otherwise wait for. See {@link warming}. */
+  warm(): CatalogueIndexes {
+    const warming = this.warming();
+    for (;;) {
+      const step = warming.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
   /**
-   * Builds now what the first questions would otherwise wait for.
+   * The same a part at each step; what a question needs before, it builds itself.
    * @returns all of it, for another catalogue over the same snapshot
    * @throws SnapshotChangedError when the snapshot's file changed after it was opened
    */
-  warm(): CatalogueIndexes {
-    this.byCompany.warmForSignals();
+  *warming(): Generator<void, CatalogueIndexes> {
+    yield* this.byCompany.warming();
+    yield;
     void this.ranking;
+    yield;
     const cold = this.foundJobs.readFirst(this.cohort.rows.length);
     this.loadTexts(cold);
+    yield;
     return {
       runs: this.#runs,
       byCompany: this.byCompany.built,

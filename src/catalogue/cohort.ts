@@ -22,6 +22,13 @@ export interface CohortFacts extends CandidateFacts {
   readonly assignedDomainJobs: number;
 }
 
+/** Of one job, which is its own cohort. */
+export interface JobFacts extends CandidateFacts {
+  readonly basis: 'one job';
+  /** 1 where the domain of the job's company was assigned, not stated. */
+  readonly assignedDomainJobs: number;
+}
+
 /** Of a search: its candidates are the matching jobs. */
 export interface SearchFacts extends CandidateFacts {
   readonly basis: 'matching jobs';

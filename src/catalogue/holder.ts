@@ -17,12 +17,14 @@ export interface CatalogueSource {
   /** What the start waits for before `load`. Rejects with a SnapshotError when it can never work. */
   prepare?(): Promise<void>;
   /**
-   * Opens, checks and warms it as it is now, at once: for the start, when no request waits for an answer.
+   * Opens and checks it as it is now, at once: for the start, when no request waits for an answer.
    * @throws SnapshotError when it cannot be used
    */
   load(): ServedCatalogue | undefined;
+  /** Whether the start left something under way that the next `reload` waits for. */
+  isAwaited?(): boolean;
   /**
-   * The same without holding up the event loop. The holder calls it once at a time. Rejects as `load` throws.
+   * The same without holding up the event loop, and warm. The holder calls it once at a time. Rejects as `load` throws.
    * `unchanged`: it is known to be the one that was loaded last.
    */
   reload(): Promise<ServedCatalogue | undefined | 'unchanged'>;
@@ -48,6 +50,14 @@ export class CatalogueHolder {
   /** The catalogue to answer from, or undefined when there is none. Ask once for each request, so that no answer mixes two. */
   current(): ServedCatalogue | undefined {
     return this.#served;
+  }
+
+  /**
+   * Whether what is served can be read whole: false while its file is not what it was, as when it was written over in place.
+   * undefined: there is none. Looks at the file.
+   */
+  isReadable(): boolean | undefined {
+    return this.#served?.catalogue.snapshot.cold.isUnchanged();
   }
 
   /**

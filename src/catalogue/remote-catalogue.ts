@@ -28,6 +28,8 @@ export type RemoteAnswer<A> =
 export interface RemoteCatalogue {
   /** False while it is known that no service can be asked: no offer is made then. */
   readonly canAsk: () => boolean;
+  /** The longest that a question takes, all services together. */
+  readonly timeoutMs: number;
   /** Never rejects. Each service is asked at most once, one after the other. */
   ask<A>(question: RemoteQuestion<A>): Promise<RemoteAnswer<A>>;
 }

@@ -101,9 +101,14 @@ export class CohortPart {
     return this.#positionsByDepartment;
   }
 
-  /** Builds everything that signals need. */
-  warmForSignals(): void {
+  /** Builds everything that signals need, an index at each step. */
+  *warming(): Generator<void, void> {
     void this.positionsByDepartment;
+    yield;
+    void this.titleIndex;
+    yield;
+    void this.locationIndex;
+    yield;
     this.#joinBitmaps([this.titleIndex, this.locationIndex]);
   }
 

@@ -1,18 +1,25 @@
 /**
  * Positions in a list of jobs: the order key of the job that a page ended with (decisions §3), so that a page goes on at the
- * right place after a reload, also when that job is gone.
+ * right place after a reload, also when that job is gone; and where that job was, for as long as the snapshot is the same one.
  *
  *   byte 0   last observation, Float64, big-endian
  *        8   SHA-256 of the id's UTF-8
+ *       40   the first bytes of the snapshot's content digest
+ *       48   row in that snapshot, Uint32, big-endian
  *
- * Cost: a binary search over times, and where several jobs share one, a search that reads some ids from the file.
+ * Cost: in the same snapshot nothing; in another one a binary search over times, and where several jobs share one, a search that
+ * reads some ids from the file. The row is believed: a cursor is authenticated (modules/data/cursors.ts).
  */
+import { Buffer } from 'node:buffer';
 import { sha256Latin1 } from '../../base/digest.ts';
 import { firstWhere } from '../../base/first-where.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { SNAPSHOT_MARK_BYTES, type Snapshot } from '../snapshot/snapshot.ts';
 
 const TIME_BYTES = 8;
 const DIGEST_BYTES = 32;
+const MARK_AT = TIME_BYTES + DIGEST_BYTES;
+const ROW_AT = MARK_AT + SNAPSHOT_MARK_BYTES;
+const POSITION_BYTES = ROW_AT + 4;
 
 /** The largest distance from the epoch that a Date can show (ECMA-262, "Time Values and Time Range"), milliseconds. */
 const TIME_MAX_MS = 8.64e15;
@@ -21,30 +28,41 @@ export interface JobPosition {
   readonly lastObservedMs: number;
   /** 32 bytes in code units 0..255, which compare as the bytes do. */
   readonly digest: string;
+  /** Where the job was, if that is known: its row in the snapshot with a mark. */
+  readonly place?: { readonly mark: string; readonly row: number };
 }
 
-export function encodeJobPosition({ digest, lastObservedMs }: JobPosition): Uint8Array {
-  const bytes = new Uint8Array(TIME_BYTES + DIGEST_BYTES);
-  new DataView(bytes.buffer).setFloat64(0, lastObservedMs);
-  for (let i = 0; i < DIGEST_BYTES; i++) bytes[TIME_BYTES + i] = digest.charCodeAt(i);
+export function encodeJobPosition({ digest, lastObservedMs, place: { mark, row } }: Required<JobPosition>): Uint8Array {
+  const bytes = Buffer.alloc(POSITION_BYTES);
+  bytes.writeDoubleBE(lastObservedMs);
+  bytes.write(digest, TIME_BYTES, 'latin1');
+  bytes.write(mark, MARK_AT, 'latin1');
+  bytes.writeUInt32BE(row, ROW_AT);
   return bytes;
 }
 
 /** `undefined` when the bytes are no position. */
 export function parseJobPosition(bytes: Uint8Array): JobPosition | undefined {
-  if (bytes.length !== TIME_BYTES + DIGEST_BYTES) return undefined;
-  const lastObservedMs = new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0);
+  if (bytes.length !== POSITION_BYTES) return undefined;
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const lastObservedMs = buffer.readDoubleBE();
   if (!isTime(lastObservedMs)) return undefined;
-  return { lastObservedMs, digest: String.fromCharCode(...bytes.subarray(TIME_BYTES)) };
+  return {
+    lastObservedMs,
+    digest: buffer.toString('latin1', TIME_BYTES, MARK_AT),
+    place: { mark: buffer.toString('latin1', MARK_AT, ROW_AT), row: buffer.readUInt32BE(ROW_AT) },
+  };
 }
 
 /** Whether a number can be a time in a snapshot. */
 export const isTime = (ms: number): boolean => Number.isSafeInteger(ms) && Math.abs(ms) <= TIME_MAX_MS;
 
-/** Of a row. @throws SnapshotChangedError when the snapshot's file changed after it was opened */
-export function jobPositionOf(snapshot: Snapshot, row: number): JobPosition {
-  return { lastObservedMs: snapshot.lastObserved[row]!, digest: digestOf(snapshot, row) };
-}
+/** Of a row. @param id UTF-8 of its id */
+export const jobPositionOf = (
+  { lastObserved, mark }: Snapshot,
+  row: number,
+  id: Uint8Array,
+): Required<JobPosition> => ({ lastObservedMs: lastObserved[row]!, digest: sha256Latin1(id), place: { mark, row } });
 
 /** As `JobPosition.digest`. Does not look whether the file changed. @throws SnapshotChangedError when it finds that it did */
 export const digestOf = (snapshot: Snapshot, row: number): string => sha256Latin1(snapshot.cold.idBytesOf(row));
@@ -54,7 +72,10 @@ export const digestOf = (snapshot: Snapshot, row: number): string => sha256Latin
  * @throws SnapshotChangedError when the snapshot's file changed after it was opened
  */
 export function firstRowAfter(snapshot: Snapshot, start: number, end: number, position: JobPosition): number {
-  const { lastObservedMs } = position;
+  const { lastObservedMs, place } = position;
+  if (place?.mark === snapshot.mark && place.row >= start && place.row < end) {
+    if (snapshot.lastObserved[place.row] === lastObservedMs) return place.row + 1;
+  }
   const first = firstRowBefore(snapshot, start, end, lastObservedMs + 1);
   const past = firstRowBefore(snapshot, first, end, lastObservedMs);
   if (first === past) return first;

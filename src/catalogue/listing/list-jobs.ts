@@ -5,10 +5,12 @@
  * Cost: a page of a filtered list looks at the chunks of 65,536 rows from its place on until it is full (row-finder.ts); a page
  * of a company, a department or a skill alone reads their rows where they lie.
  */
+import { Buffer } from 'node:buffer';
 import type { Catalogue } from '../catalogue.ts';
 import { isUnfiltered, type RowFilter, rowFilterOf } from '../index/row-filter.ts';
 import { RowScan } from '../index/row-scan.ts';
 import { SCANNED_ROWS_MAX } from '../limits.ts';
+import type { RowTexts } from '../snapshot/cold-rows.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { comparedText } from '../terms.ts';
 import { hasMember } from '../whole/row-finder.ts';
@@ -24,6 +26,13 @@ import {
 import type { JobListFilters, JobPage } from './listing-answers.ts';
 import { rowsBetween } from './rows-between.ts';
 
+const NO_JOBS: JobPage = {
+  rows: [],
+  read: [],
+  texts: { bytes: Buffer.alloc(0), places: new Uint32Array(0) },
+  next: null,
+};
+
 /** What a list asks of a row, made from the filters of a request. */
 interface Wanted {
   /** The parts that the index answers; no department. */
@@ -35,6 +44,7 @@ interface Wanted {
 /**
  * @param after where the page before ended; `undefined` = from the beginning
  * @param limit at least 1
+ * @param hasText whether the caller has the texts of a row, so that they need not be read
  * @returns `undefined` when `after` is no position
  * @throws SnapshotChangedError when the snapshot's file changed after it was opened
  */
@@ -43,13 +53,14 @@ export function listJobs(
   filters: JobListFilters,
   after: Uint8Array | undefined,
   limit: number,
+  hasText: (row: number) => boolean = () => false,
 ): JobPage | undefined {
   const position = after === undefined ? undefined : parseJobPosition(after);
   if (after !== undefined && position === undefined) return undefined;
   const { snapshot } = catalogue;
   const { activeCount, rowCount } = snapshot;
   const wanted = wantedBy(catalogue, filters);
-  if (wanted === undefined) return { rows: [], next: null };
+  if (wanted === undefined) return NO_JOBS;
   const { observedSinceMs, status } = filters;
   const rowsIn = (first: number, past: number): number[] => {
     const end = observedSinceMs === undefined ? past : firstRowBefore(snapshot, first, past, observedSinceMs);
@@ -59,11 +70,17 @@ export function listJobs(
   const active = status === 'closed' ? [] : rowsIn(0, activeCount);
   const closed = status === 'active' ? [] : rowsIn(activeCount, rowCount);
   const found = mergedRows(snapshot, active, closed, limit + 1);
-  if (found.length <= limit) return { rows: found, next: null };
-  const rows = found.slice(0, limit);
-  const next = encodeJobPosition(jobPositionOf(snapshot, rows.at(-1)!));
-  snapshot.cold.requireUnchanged();
-  return { rows, next };
+  const rows = found.length <= limit ? found : found.slice(0, limit);
+  const isEnd = rows === found;
+  const read = rows.filter((row, i) => !hasText(row) || (!isEnd && i === limit - 1));
+  const texts = catalogue.foundJobs.textsAt(read);
+  return { rows, read, texts, next: isEnd ? null : positionAfter(snapshot, rows.at(-1)!, texts) };
+}
+
+/** Where a page ends. @param texts the last ones are of its last row */
+function positionAfter(snapshot: Snapshot, lastRow: number, { bytes, places }: RowTexts): Uint8Array {
+  const id = bytes.subarray(places.at(-3)!, places.at(-2)!);
+  return encodeJobPosition(jobPositionOf(snapshot, lastRow, id));
 }
 
 /** `undefined` when no job can match. */

@@ -3,6 +3,7 @@ import type { CompanyDomain } from '../company-domain.ts';
 import type { EmploymentType, JobStatus, RemoteStatus } from '../job.ts';
 import type { HistoryChange, HistoryKind } from '../packed/history-event.ts';
 import type { FoundJob } from '../questions/found-jobs.ts';
+import type { RowTexts } from '../snapshot/cold-rows.ts';
 
 /** As shown now: the name on its most recent active job, else on its most recent closed one (decisions §3). */
 export interface ShownCompany {
@@ -29,6 +30,10 @@ export interface JobListFilters {
 export interface JobPage {
   /** In the order of decisions §3. */
   readonly rows: readonly number[];
+  /** Those of the rows whose texts were read, in the same order. */
+  readonly read: readonly number[];
+  /** Of the rows in `read`; valid until the next read of cold rows. */
+  readonly texts: RowTexts;
   /** null when nothing follows. */
   readonly next: Uint8Array | null;
 }

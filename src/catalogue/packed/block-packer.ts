@@ -1,16 +1,16 @@
 /**
  * Descriptions into compressed blocks. Which texts share a block follows from the texts themselves, so that a change moves the
  * ends of a few blocks and not of all behind it: a block ends before a text whose digest says so once it is three quarters full,
- * and where it would become too long. A block that an earlier snapshot has is copied from there, neither read nor compressed
- * again; as the compressor is deterministic, the result is the same byte by byte.
+ * and where it would become too long. A block that an earlier snapshot has is copied from there, and its texts are neither read nor
+ * compressed again; as the compressor is deterministic, the result is the same byte by byte.
  */
 import { hash } from 'node:crypto';
 import { CHECKED_CHUNK_BYTES, PACKED_BLOCK_BYTES } from '../limits.ts';
 import { checksumOf } from '../snapshot/layout.ts';
 import { combinedChecksum } from './combined-checksum.ts';
-import type { DistinctTexts } from './distinct-texts.ts';
+import { DIGEST_WORDS, type DistinctTexts } from './distinct-texts.ts';
+import type { PackedBlocks } from './packed-blocks.ts';
 import type { Spill } from './spill.ts';
-import type { PackedBlocks } from './text-packer.ts';
 import { compressed } from './zstd.ts';
 
 /** A block, as the next build may find it again. */
@@ -27,13 +27,17 @@ export interface BlockFacts {
 
 /** The blocks of an earlier snapshot of the same compressor. */
 export interface EarlierBlocks {
-  /** @returns undefined when there is none, or its bytes are not what was written; bytes are valid until the next call */
-  find(id: string): (BlockFacts & { readonly bytes: Uint8Array }) | undefined;
+  find(id: string): BlockFacts | undefined;
+  /** The compressed bytes of a block that `find` gave, valid until the next call. @throws SnapshotError when they are damaged */
+  read(id: string): Uint8Array;
 }
 
 /** Texts whose digest ends a block that is at least three quarters full: one in four, so that most blocks end by it. */
 const ENDING_MASK = 3;
 const ENDING_SHARE = 0.75;
+
+/** In place of a start in the spill: the earlier snapshot has the block. */
+const EARLIER = -1;
 
 export class BlockPacker {
   readonly #spill: Spill;
@@ -45,12 +49,11 @@ export class BlockPacker {
   #filled = 0;
   readonly #facts: BlockFacts[] = [];
   readonly #offsets = [0];
-  /** In the spill. */
-  #start = -1;
+  /** By block: its start in the spill, or EARLIER. */
+  readonly #starts: number[] = [];
   #checksum = 0;
   #contentChecksum = 0;
 
-  /** @param spill nothing else may be appended to it before `finish` */
   constructor(spill: Spill, texts: DistinctTexts, earlier: EarlierBlocks | undefined, blockBytes = PACKED_BLOCK_BYTES) {
     this.#spill = spill;
     this.#texts = texts;
@@ -74,32 +77,46 @@ export class BlockPacker {
   /** Call it once, after the last text. */
   finish(): { readonly blocks: PackedBlocks; readonly facts: readonly BlockFacts[] } {
     if (this.#filled > 0) this.#endBlock();
-    const spill = this.#spill;
-    const start = this.#start;
-    const byteLength = this.#offsets.at(-1)!;
     const blocks: PackedBlocks = {
       offsets: Float64Array.from(this.#offsets),
-      byteLength,
+      byteLength: this.#offsets.at(-1)!,
       checksum: this.#checksum,
       contentChecksum: this.#contentChecksum,
-      chunks: {
-        *[Symbol.iterator]() {
-          for (let done = 0; done < byteLength; done += CHECKED_CHUNK_BYTES) {
-            yield Uint8Array.from(spill.read(start + done, Math.min(CHECKED_CHUNK_BYTES, byteLength - done)));
-          }
-        },
-      },
+      chunks: { [Symbol.iterator]: () => this.#chunks() },
     };
     return { blocks, facts: this.#facts };
   }
 
+  /** About a mebibyte at a time, because each chunk is a write of its own. */
+  *#chunks(): Generator<Uint8Array, void, void> {
+    let chunk = new Uint8Array(CHECKED_CHUNK_BYTES);
+    let filled = 0;
+    for (let block = 0; block < this.#facts.length; block++) {
+      const bytes = this.#bytesOf(block);
+      if (filled + bytes.length > chunk.length) {
+        if (filled > 0) yield chunk.subarray(0, filled);
+        chunk = new Uint8Array(Math.max(CHECKED_CHUNK_BYTES, bytes.length));
+        filled = 0;
+      }
+      chunk.set(bytes, filled);
+      filled += bytes.length;
+    }
+    if (filled > 0) yield chunk.subarray(0, filled);
+  }
+
+  #bytesOf(block: number): Uint8Array {
+    const { byteLength, id } = this.#facts[block]!;
+    const start = this.#starts[block]!;
+    return start === EARLIER ? this.#earlier!.read(id) : this.#spill.read(start, byteLength);
+  }
+
   #endBlock(): void {
     const id = this.#id();
-    const { bytes, ...facts } = this.#earlier?.find(id) ?? this.#packed(id);
+    const known = this.#earlier?.find(id);
+    const facts = known ?? this.#pack(id);
+    if (known !== undefined) this.#starts.push(EARLIER);
     this.#checksum = combinedChecksum(this.#checksum, facts.checksum, facts.byteLength);
     this.#contentChecksum = combinedChecksum(this.#contentChecksum, facts.contentChecksum, facts.textBytes);
-    const at = this.#spill.append(bytes);
-    if (this.#start === -1) this.#start = at;
     this.#facts.push(facts);
     this.#offsets.push(this.#offsets.at(-1)! + facts.byteLength);
     this.#numbers = [];
@@ -107,15 +124,12 @@ export class BlockPacker {
   }
 
   #id(): string {
-    const digests = new Uint8Array(this.#numbers.length * 12);
-    for (const [i, number] of this.#numbers.entries()) {
-      const { buffer, byteOffset, byteLength } = this.#texts.digestOf(number);
-      digests.set(new Uint8Array(buffer, byteOffset, byteLength), i * 12);
-    }
+    const digests = new Uint32Array(this.#numbers.length * DIGEST_WORDS);
+    for (const [i, number] of this.#numbers.entries()) digests.set(this.#texts.digestOf(number), i * DIGEST_WORDS);
     return hash('sha256', digests, 'base64url').slice(0, 16);
   }
 
-  #packed(id: string): BlockFacts & { readonly bytes: Uint8Array } {
+  #pack(id: string): BlockFacts {
     const text = new Uint8Array(this.#filled);
     let end = 0;
     for (const number of this.#numbers) {
@@ -123,7 +137,8 @@ export class BlockPacker {
       end += this.#texts.lengthOf(number);
     }
     const bytes = compressed(text);
+    this.#starts.push(this.#spill.append(bytes));
     const checksums = { checksum: checksumOf(bytes), contentChecksum: checksumOf(text) };
-    return { id, bytes, byteLength: bytes.length, textBytes: text.length, ...checksums };
+    return { id, byteLength: bytes.length, textBytes: text.length, ...checksums };
   }
 }

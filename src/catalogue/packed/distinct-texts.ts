@@ -10,13 +10,26 @@ import { sha256 } from '../../base/digest.ts';
 import { grown } from '../snapshot/column-arrays.ts';
 import type { Spill } from './spill.ts';
 
-const DIGEST_WORDS = 3;
+export const DIGEST_WORDS = 3;
 
-/** Texts that their source keeps under their digests. */
+/** 96 bits of a text's SHA-256. */
+export type TextDigest = Uint32Array<ArrayBuffer>;
+
+/** Texts that need not be handed over, because their source keeps them. */
 export interface StoredTexts {
-  /** @param key 16 digits of base64url: 96 bits of the text's SHA-256 @returns UTF-8, valid until the next call; throws its own errors */
-  read(key: string): Uint8Array;
+  /** @param number of the text in the build @returns UTF-8, valid until the next call; throws its own errors */
+  read(digest: TextDigest, number: number): Uint8Array;
 }
+
+/** Three words from the 16 digits of base64url that a catalogue keeps a description under. */
+export function digestOfKey(key: string): TextDigest {
+  const digest = new Uint32Array(DIGEST_WORDS);
+  Buffer.from(digest.buffer).write(key, 'base64url');
+  return digest;
+}
+
+export const keyOfDigest = ({ buffer, byteOffset, byteLength }: TextDigest): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64url');
 
 /** In place of a text's start in the spill: its source has it. */
 const STORED = -1;
@@ -52,21 +65,18 @@ export class DistinctTexts {
     return this.#add(slot, digest, this.#spill.append(bytes), bytes.length);
   }
 
-  /** The number of a text that its source keeps. @param key as `StoredTexts` has it @param byteLength of its UTF-8 */
-  numberOfStored(key: string, byteLength: number): number {
-    const digest = new Uint32Array(DIGEST_WORDS);
-    new Uint8Array(digest.buffer).set(Buffer.from(key, 'base64url'));
-    const slot = this.#slotOf(digest, 0);
+  /** The number of a text that its source keeps. @param digests three words from `at` on @param byteLength of its UTF-8 */
+  numberOfStored(digests: Uint32Array, at: number, byteLength: number): number {
+    const slot = this.#slotOf(digests, at);
     const entry = this.#slots[slot]!;
-    return entry === 0 ? this.#add(slot, digest, STORED, byteLength) : entry - 1;
+    return entry === 0 ? this.#add(slot, digests, STORED, byteLength, at) : entry - 1;
   }
 
   /** UTF-8; valid until the spill or the source is read or written next. */
   bytesOf(number: number): Uint8Array {
     const start = this.#starts[number]!;
     if (start !== STORED) return this.#spill.read(start, this.#lengths[number]!);
-    const { buffer, byteOffset, byteLength } = this.digestOf(number);
-    return this.#stored!.read(Buffer.from(buffer, byteOffset, byteLength).toString('base64url'));
+    return this.#stored!.read(this.digestOf(number), number);
   }
 
   /** Bytes of its UTF-8. */
@@ -75,16 +85,16 @@ export class DistinctTexts {
   }
 
   /** Three words; a view. */
-  digestOf(number: number): Uint32Array<ArrayBuffer> {
+  digestOf(number: number): TextDigest {
     return this.#digests.subarray(number * DIGEST_WORDS, (number + 1) * DIGEST_WORDS);
   }
 
-  #add(slot: number, digest: Uint32Array, start: number, length: number): number {
+  #add(slot: number, digests: Uint32Array, start: number, length: number, at = 0): number {
     const number = this.#size++;
     if (number === this.#starts.length) this.#grow();
     this.#starts[number] = start;
     this.#lengths[number] = length;
-    this.#digests.set(digest, number * DIGEST_WORDS);
+    for (let i = 0; i < DIGEST_WORDS; i++) this.#digests[number * DIGEST_WORDS + i] = digests[at + i]!;
     this.#slots[slot] = number + 1;
     if (this.#size * 2 > this.#slots.length) this.#growSlots();
     return number;

@@ -14,8 +14,9 @@ import {
   type HistoryKind,
   NO_ROW,
 } from './history-event.ts';
+import { ItemTexts, type PackedItems, type TextSources } from './item-texts.ts';
+import { NO_BLOCKS } from './packed-blocks.ts';
 import type { Spill } from './spill.ts';
-import { type PackedBlocks, PLACE_ELEMENTS, TextPacker } from './text-packer.ts';
 
 /** An event as a catalogue recorded it. */
 export interface RecordedEvent {
@@ -36,9 +37,6 @@ export interface EventJob extends AbsentJob {
 /** In place of a company: no job of the snapshot has the domain of an absent job. */
 const NO_COMPANY = 0xffffffff;
 
-/** Texts of the events of one job are put one after the other; a text starts where its event says. */
-const NO_TEXT = -1;
-
 export interface HistorySections {
   readonly historyTimes: Float64Array<ArrayBuffer>;
   readonly historyRows: Uint32Array<ArrayBuffer>;
@@ -48,8 +46,7 @@ export interface HistorySections {
   readonly historyPositions: Uint32Array<ArrayBuffer>;
   readonly historyCompanyOffsets: Uint32Array<ArrayBuffer>;
   readonly historyCompanyPositions: Uint32Array<ArrayBuffer>;
-  readonly historyPlaces: Uint32Array<ArrayBuffer>;
-  readonly historyBlocks: PackedBlocks;
+  readonly texts: PackedItems;
 }
 
 type CompanySections = Pick<HistorySections, 'historyCompanyOffsets' | 'historyCompanyPositions'>;
@@ -72,25 +69,30 @@ export interface EventCompanies {
   readonly companyOfDomain: ReadonlyMap<string, number>;
 }
 
-const encoder = new TextEncoder();
+/** An event of an earlier snapshot that is as it was. */
+export interface CarriedEvent {
+  readonly observedMs: number;
+  /** Index in HISTORY_KINDS. */
+  readonly kind: number;
+  readonly serial: number;
+  /** Of its text's UTF-8; 0 = none. */
+  readonly byteLength: number;
+}
 
 export class HistoryEvents {
-  readonly #spill: Spill;
   #times = new Float64Array(1024);
   #kinds = new Uint8Array(1024);
   #serials = new Uint32Array(1024);
   /** Number of the job in the builder, or NO_ROW. */
   #jobs = new Uint32Array(1024);
-  /** In the spill; NO_TEXT = none. */
-  #textStarts = new Float64Array(1024);
-  #textLengths = new Uint32Array(1024);
+  readonly #texts: ItemTexts;
   /** Domains of absent jobs' companies; by event: number in the table plus 1, 0 = none or not absent. */
   readonly #absentDomains = new TextTable();
   #domains = new Uint32Array(1024);
   #count = 0;
 
-  constructor(spill: Spill) {
-    this.#spill = spill;
+  constructor(spill: Spill, sources?: TextSources) {
+    this.#texts = new ItemTexts(spill, sources);
   }
 
   get count(): number {
@@ -103,41 +105,69 @@ export class HistoryEvents {
    * @throws SnapshotError past the limits of a snapshot
    */
   add({ changes, kind, observedMs, serial, title }: RecordedEvent, job: number | EventJob): void {
-    const at = this.#count;
-    if (at === EVENT_COUNT_MAX) throw new SnapshotError(`the history has more than ${EVENT_COUNT_MAX} events`);
-    if (serial > 0xffffffff) throw new SnapshotError('the history has an event number above 2^32');
-    if (at === this.#times.length) this.#grow();
     const texts =
       typeof job === 'number'
         ? { title, changes, absentJob: null }
         : { title: title ?? job.title, changes, absentJob: job };
     const text = encodedEventTexts(texts);
-    const bytes = text === null ? null : encoder.encode(text);
+    const at = this.#next(serial);
     this.#times[at] = observedMs;
     this.#kinds[at] = HISTORY_KINDS.indexOf(kind);
-    this.#serials[at] = serial;
     this.#jobs[at] = typeof job === 'number' ? job : NO_ROW;
-    this.#textStarts[at] = bytes === null ? NO_TEXT : this.#spill.append(bytes);
-    this.#textLengths[at] = bytes === null ? 0 : bytes.length;
+    if (text !== null) this.#texts.add(at, text);
     const domain = typeof job === 'number' ? null : job.companyDomain;
     this.#domains[at] = domain === null ? 0 : this.#absentDomains.numberOf(domain) + 1;
-    this.#count = at + 1;
   }
 
-  /** @param rowOf row of each job of the builder */
-  sections(rowOf: Uint32Array, companies: EventCompanies): HistorySections {
+  /**
+   * Adds the next event as an earlier snapshot has it.
+   * @param job its number in the builder @param digests of its text, three words from `digest` on
+   * @returns the number of its text, under which the source of texts is asked for it; -1 = it has none
+   */
+  carry(
+    { byteLength, kind, observedMs, serial }: CarriedEvent,
+    job: number,
+    digests: Uint32Array,
+    digest: number,
+  ): number {
+    const at = this.#next(serial);
+    this.#times[at] = observedMs;
+    this.#kinds[at] = kind;
+    this.#jobs[at] = job;
+    this.#domains[at] = 0;
+    return byteLength === 0 ? -1 : this.#texts.addStored(at, digests, digest, byteLength);
+  }
+
+  #next(serial: number): number {
+    const at = this.#count;
+    if (at === EVENT_COUNT_MAX) throw new SnapshotError(`the history has more than ${EVENT_COUNT_MAX} events`);
+    if (serial > 0xffffffff) throw new SnapshotError('the history has an event number above 2^32');
+    if (at === this.#times.length) this.#grow();
+    this.#serials[at] = serial;
+    this.#count = at + 1;
+    return at;
+  }
+
+  /** Yields between pieces of the work. @param rowOf row of each job of the builder */
+  *sections(rowOf: Uint32Array, companies: EventCompanies): Generator<void, HistorySections, void> {
     const count = this.#count;
     const rows = new Uint32Array(count);
     for (let at = 0; at < count; at++) rows[at] = this.#jobs[at] === NO_ROW ? NO_ROW : rowOf[this.#jobs[at]!]!;
     const times = this.#times.slice(0, count);
+    const order = Uint32Array.from({ length: count }, (_, at) => at);
+    yield;
+    const byRow = eventsByRow(rows, times, rowOf.length);
+    yield;
+    const byCompany = this.#byCompany(rows, companies);
+    yield;
     return {
       historyTimes: times,
       historyRows: rows,
       historyKinds: this.#kinds.slice(0, count),
       historySerials: this.#serials.slice(0, count),
-      ...eventsByRow(rows, times, rowOf.length),
-      ...this.#byCompany(rows, companies),
-      ...this.#packedTexts(),
+      ...byRow,
+      ...byCompany,
+      texts: yield* this.#texts.packed(order, count, (at) => at),
     };
   }
 
@@ -154,25 +184,11 @@ export class HistoryEvents {
     });
   }
 
-  #packedTexts(): Pick<HistorySections, 'historyPlaces' | 'historyBlocks'> {
-    const packer = new TextPacker(this.#spill);
-    let places = new Uint32Array(0);
-    for (let at = 0; at < this.#count; at++) {
-      if (this.#textStarts[at] === NO_TEXT) continue;
-      if (places.length === 0) places = new Uint32Array(this.#count * PLACE_ELEMENTS);
-      const bytes = this.#spill.read(this.#textStarts[at]!, this.#textLengths[at]!);
-      packer.put(bytes, places, at * PLACE_ELEMENTS, false);
-    }
-    return { historyPlaces: places, historyBlocks: packer.finish() };
-  }
-
   #grow(): void {
     this.#times = grown(this.#times);
     this.#kinds = grown(this.#kinds);
     this.#serials = grown(this.#serials);
     this.#jobs = grown(this.#jobs);
-    this.#textStarts = grown(this.#textStarts);
-    this.#textLengths = grown(this.#textLengths);
     this.#domains = grown(this.#domains);
   }
 }
@@ -182,7 +198,6 @@ export function derivedHistory(
   from: DerivedFrom,
   rowOf: Uint32Array,
   { companyCount, companyOf }: EventCompanies,
-  spill: Spill,
 ): HistorySections {
   const { closedAt, firstObserved, idRank } = from;
   let count = firstObserved.length;
@@ -210,8 +225,7 @@ export function derivedHistory(
     historySerials: new Uint32Array(0),
     ...eventsByRow(rows, times, rowOf.length),
     ...eventsByCompany(count, companyCount, (position) => companyOf[rows[position]!]!),
-    historyPlaces: new Uint32Array(0),
-    historyBlocks: new TextPacker(spill).finish(),
+    texts: { places: new Uint32Array(0), blocks: NO_BLOCKS, blockFacts: [], digests: new Uint32Array(0) },
   };
 }
 

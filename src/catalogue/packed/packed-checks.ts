@@ -4,8 +4,8 @@ import { requireChecked } from '../snapshot/cold-sections.ts';
 import { float64sIn, uint32sIn } from '../snapshot/numbers-at.ts';
 import type { Refuse } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
+import { PLACE_ELEMENTS } from './packed-blocks.ts';
 import type { PackedSections } from './packed-texts.ts';
-import { PLACE_ELEMENTS } from './text-packer.ts';
 
 /**
  * Blocks are not decompressed here: each carries a checksum that its first reader looks at.

@@ -12,8 +12,8 @@ import type { Section } from '../snapshot/layout.ts';
 import { float64At, uint32At } from '../snapshot/numbers-at.ts';
 import { SnapshotChangedError } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
+import { PLACE_ELEMENTS } from './packed-blocks.ts';
 import { runsOf } from './runs.ts';
-import { PLACE_ELEMENTS } from './text-packer.ts';
 import { decompressed } from './zstd.ts';
 
 export interface PackedText {

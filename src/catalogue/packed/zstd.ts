@@ -17,8 +17,8 @@ export function compressed(bytes: Uint8Array, level = LEVEL): Uint8Array {
   });
 }
 
-/** Most blocks decompress into one piece of this size: a third of the time that the runtimes' 16 KiB take. Bytes. */
-const OUTPUT_BYTES = 2 ** 17;
+/** One more byte than the frame holds, so that it decompresses into one piece; the runtimes take 64 at least. */
+const outputBytesOf = (held: number): number => Math.max(held + 1, 64);
 
 /**
  * Bytes that a frame of `compressed` holds, by its header (RFC 8878 §3.1.1.1); undefined when it is another or none. It has its
@@ -51,7 +51,7 @@ export function decompressed(bytes: Uint8Array, bytesMax: number): Buffer | unde
   const held = heldBytes(bytes);
   if (held === undefined || held === 0 || held > bytesMax) return undefined;
   try {
-    const text = zstdDecompressSync(bytes, { maxOutputLength: bytesMax, chunkSize: OUTPUT_BYTES });
+    const text = zstdDecompressSync(bytes, { maxOutputLength: bytesMax, chunkSize: outputBytesOf(held) });
     return text.length === held ? text : undefined;
   } catch {
     return undefined;

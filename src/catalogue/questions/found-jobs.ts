@@ -2,7 +2,13 @@
 import type { CompanyDomain } from '../company-domain.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from '../job.ts';
 import { CACHED_JOBS_MAX, LOADED_TEXT_BYTES_MAX } from '../limits.ts';
-import { type ColdRow, type ColdTexts, type LoadedColdRows, loadedColdRows } from '../snapshot/cold-rows.ts';
+import {
+  type ColdRow,
+  type ColdTexts,
+  type LoadedColdRows,
+  loadedColdRows,
+  type RowTexts,
+} from '../snapshot/cold-rows.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { TextColumn } from '../snapshot/text-column.ts';
 
@@ -68,6 +74,14 @@ export class FoundJobs {
       jobs.push(job);
     }
     return jobs;
+  }
+
+  /** Ids and source URLs of some rows, valid until the next read of cold rows; in the order of the rows. Errors as `at`. */
+  textsAt(rows: readonly number[]): RowTexts {
+    const cold = this.#cold;
+    return cold !== undefined && rows.every((row) => row < cold.count)
+      ? cold.textsAt(rows)
+      : this.#snapshot.cold.textsAt(rows);
   }
 
   #loaded(row: number): FoundJob {

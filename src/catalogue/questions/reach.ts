@@ -68,8 +68,8 @@ export function reachAdvice({ activeJobs, domainShare, cohortShare, observationD
   const advice: string[] = [];
   if (domainShare < DOMAIN_SHARE_MIN) {
     advice.push(
-      'buyers ask for a company by its domain: `companies --missing` lists those without one, `companies set` and ' +
-        '`companies import` state it, and the next `snapshot build` applies it',
+      'buyers ask for a company by its domain: give native lines a `company_domain`; in a catalogue folder `companies --missing` ' +
+        'lists the companies without one, and `companies set` and `companies import` state it for the next `snapshot build`',
     );
   }
   if (cohortShare < DOMAIN_SHARE_MIN) {

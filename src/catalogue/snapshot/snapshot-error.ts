@@ -3,6 +3,9 @@ export class SnapshotError extends Error {
   override readonly name = 'SnapshotError';
 }
 
+/** The content of a snapshot is damaged, cut or of another format: reading the same bytes again gives the same refusal. */
+export class DamagedSnapshotError extends SnapshotError {}
+
 /** The snapshot's file changed after it was opened, so its ids and URLs no longer fit the loaded columns. */
 export class SnapshotChangedError extends Error {
   override readonly name = 'SnapshotChangedError';
@@ -10,3 +13,6 @@ export class SnapshotChangedError extends Error {
 
 /** Makes the refusal of one source; `reason` completes "<name>: ...". */
 export type Refuse = (reason: string) => SnapshotError;
+
+/** A snapshot that a build takes over from is not what its header or its list says: the build starts from nothing. */
+export class EarlierSnapshotError extends SnapshotError {}

@@ -1,6 +1,6 @@
 /** The sections of a snapshot as its file: checksums, offsets, header, and the bytes in order. */
 import { HOT_BYTES_MAX, INDEX_BYTES_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
-import type { PackedBlocks } from '../packed/text-packer.ts';
+import type { PackedBlocks } from '../packed/packed-blocks.ts';
 import {
   aligned,
   checksumOf,
@@ -57,29 +57,21 @@ export interface Content {
 }
 
 /**
+ * Yields between pieces of the work.
  * @param factsOf gets the content digest
  * @throws SnapshotError when the file is larger than a reader accepts
  */
-export function snapshotFile(
+export function* snapshotFile(
   contents: Readonly<Record<SectionName, Content>>,
   rows: number,
   active: number,
   factsOf: (contentDigest: string) => BuildFacts,
-): BuiltSnapshot {
-  const sections: Section[] = SECTIONS.map(({ name }) => {
-    const { blocks, chunks, reusedChunks, type } = contents[name];
-    if (blocks !== undefined) {
-      const { byteLength, checksum, contentChecksum } = blocks;
-      return { name, type, offset: 0, byteLength, checksum, content: contentChecksum };
-    }
-    let checksum = 0;
-    let byteLength = 0;
-    for (const chunk of reusedChunks ?? chunks) {
-      checksum = checksumOf(chunk, checksum);
-      byteLength += chunk.length;
-    }
-    return { name, type, offset: 0, byteLength, checksum };
-  });
+): Generator<void, BuiltSnapshot, void> {
+  const sections: Section[] = [];
+  for (const { name } of SECTIONS) {
+    sections.push(sectionOf(name, contents[name]));
+    yield;
+  }
   const content = { rows, active, sections };
   const contentDigest = contentDigestOf(content);
   const header = withOffsets({ ...content, facts: exactFacts(factsOf(contentDigest)) });
@@ -108,6 +100,21 @@ export function snapshotFile(
       },
     },
   };
+}
+
+/** @returns a section without its place */
+function sectionOf(name: SectionName, { blocks, chunks, reusedChunks, type }: Content): Section {
+  if (blocks !== undefined) {
+    const { byteLength, checksum, contentChecksum } = blocks;
+    return { name, type, offset: 0, byteLength, checksum, content: contentChecksum };
+  }
+  let checksum = 0;
+  let byteLength = 0;
+  for (const chunk of reusedChunks ?? chunks) {
+    checksum = checksumOf(chunk, checksum);
+    byteLength += chunk.length;
+  }
+  return { name, type, offset: 0, byteLength, checksum };
 }
 
 /** Only the facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */

@@ -5,6 +5,7 @@
  *
  * Cost: memory for the columns, about 75 bytes a job, and for the index, about 65 (bench/snapshot-load.ts).
  */
+import { Buffer } from 'node:buffer';
 import type { CompanyDomain } from '../company-domain.ts';
 import { DOMAIN_EVIDENCE, type DomainEvidence } from '../domain-evidence.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../job.ts';
@@ -21,7 +22,7 @@ import { type OpenedHeader, readHeader } from './header.ts';
 import { readHotBytes } from './hot-sections.ts';
 import { contentDigestOf, type Header } from './layout.ts';
 import { checkRowsById, RowsById } from './rows-by-id.ts';
-import { type Refuse, SnapshotError } from './snapshot-error.ts';
+import { DamagedSnapshotError, type Refuse } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
 
 /**
@@ -37,7 +38,7 @@ export interface CheckedSnapshot {
 const refusalsOf =
   (source: SnapshotSource): Refuse =>
   (reason) =>
-    new SnapshotError(`${source.name}: ${reason}`);
+    new DamagedSnapshotError(`${source.name}: ${reason}`);
 
 const descriptionSections = ({ sections }: OpenedHeader): PackedSections => ({
   places: sections.descriptionPlaces,
@@ -83,6 +84,9 @@ export interface Description {
   readonly isTruncated: boolean;
 }
 
+/** Length of {@link Snapshot.mark}. */
+export const SNAPSHOT_MARK_BYTES = 8;
+
 const NO_DESCRIPTION: Description = { text: null, isTruncated: false };
 
 const encoder = new TextEncoder();
@@ -106,6 +110,7 @@ export class Snapshot extends SnapshotColumns {
   readonly #source: SnapshotSource;
   readonly #header: Header;
   readonly #hotBytes: Uint8Array;
+  #mark: string | undefined;
   #aliasesByCompany: ReadonlyMap<number, readonly number[]> | undefined;
 
   /** Takes microseconds: `checkSnapshot` did the work, here or in a thread. @param source from now on the snapshot's to close */
@@ -136,9 +141,15 @@ export class Snapshot extends SnapshotColumns {
     this.whole = new WholeIndex(hotBytes, opened, refusalsOf(source));
   }
 
-  /** SHA-256 in hex; the same for the same set of jobs. Computed on each access: a server never asks. */
+  /** SHA-256 in hex; the same for the same set of jobs. Computed on each access. */
   get contentDigest(): string {
     return contentDigestOf(this.#header);
+  }
+
+  /** The beginning of that digest, SNAPSHOT_MARK_BYTES in code units 0..255: snapshots with the same mark have the same rows. */
+  get mark(): string {
+    this.#mark ??= Buffer.from(this.contentDigest, 'hex').toString('latin1', 0, SNAPSHOT_MARK_BYTES);
+    return this.#mark;
   }
 
   /**

@@ -74,7 +74,7 @@ export class TextColumn {
   }
 
   /** UTF-8 of all texts one after another; read only. */
-  get bytes(): Uint8Array {
+  get bytes(): Buffer {
     return this.#text;
   }
 
@@ -85,6 +85,11 @@ export class TextColumn {
 
   endOf(code: number): number {
     return this.#offsets[code + 1]! | 0;
+  }
+
+  /** Bytes of a text. */
+  lengthOf(code: number): number {
+    return this.endOf(code) - this.startOf(code);
   }
 
   /** Whether a text is all ASCII. Also `false` when one of the three bytes before or after it is not ASCII. */

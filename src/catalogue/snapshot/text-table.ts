@@ -9,6 +9,9 @@ import { grown } from './column-arrays.ts';
 import { SnapshotError } from './snapshot-error.ts';
 import { compareText } from './text-order.ts';
 
+/** Up to this many bytes a loop is faster than a view and a copy. */
+const COPIED_ALONE_MAX = 48;
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -41,6 +44,19 @@ export class TextBytes {
 
   append(text: string): void {
     this.length = this.write(text);
+  }
+
+  /** Writes bytes behind the last text without advancing `length`. @param bytes well-formed UTF-8 @returns their end */
+  writeBytes(bytes: Uint8Array, start: number, end: number): number {
+    const length = end - start;
+    this.reserve(length);
+    if (length > COPIED_ALONE_MAX) this.bytes.set(bytes.subarray(start, end), this.length);
+    else for (let i = 0; i < length; i++) this.bytes[this.length + i] = bytes[start + i]!;
+    return this.length + length;
+  }
+
+  appendBytes(bytes: Uint8Array, start: number, end: number): void {
+    this.length = this.writeBytes(bytes, start, end);
   }
 }
 
@@ -81,8 +97,17 @@ export class TextTable {
 
   /** The number of a text; adds it when it is new. */
   numberOf(text: string): number {
+    return this.#numberOfWritten(this.#text.write(text));
+  }
+
+  /** The number of a text by its UTF-8; adds it when it is new. */
+  numberOfBytes(bytes: Uint8Array, start: number, end: number): number {
+    return this.#numberOfWritten(this.#text.writeBytes(bytes, start, end));
+  }
+
+  /** @param end of the text that was written behind the last one */
+  #numberOfWritten(end: number): number {
     const start = this.#text.length;
-    const end = this.#text.write(text);
     const hash = hashOf(this.#text.bytes, start, end);
     const slot = this.#slotOf(hash, start, end);
     if (this.#slots[slot] !== 0) return this.#slots[slot]! - 1;

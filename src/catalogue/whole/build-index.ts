@@ -31,10 +31,12 @@ export interface IndexedColumns {
 type IndexColumn = Uint8Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint32Array<ArrayBuffer>;
 
 /**
- * The index's sections. Cost: about three passes over the words of all rows, and a sort of the distinct words; memory for the
- * result and about 20 bytes for each byte of distinct words.
+ * The index's sections; yields between pieces of the work. Cost: about three passes over the words of all rows, and a sort of the
+ * distinct words; memory for the result and about 20 bytes for each byte of distinct words.
  */
-export function buildWholeIndex(columns: IndexedColumns): Record<WholeSectionName, IndexColumn> {
+export function* buildWholeIndex(
+  columns: IndexedColumns,
+): Generator<void, Record<WholeSectionName, IndexColumn>, void> {
   const rowCount = columns.title.length;
   // Small dictionaries first: where not all words fit, those of the newest titles still do (limits.ts).
   const keyword = new GroupIndex(rowCount, [
@@ -47,12 +49,14 @@ export function buildWholeIndex(columns: IndexedColumns): Record<WholeSectionNam
     { texts: textsIn(columns.employerNameOffsets, columns.employerNameText), codes: columns.employer },
     { texts: textsIn(columns.titleOffsets, columns.titleText), codes: columns.title },
   ]);
+  yield;
   const place = new GroupIndex(rowCount, [
     { texts: textsIn(columns.locationOffsets, columns.locationText), codes: columns.location },
   ]);
   const flags = new Uint8Array(rowCount);
   for (const group of [keyword, place]) group.markUnindexed(flags);
-  for (const group of [keyword, place]) group.prepare(flags);
+  yield;
+  for (const group of [keyword, place]) yield* group.prepare(flags);
   const chunkCount = chunkCountOf(rowCount);
   const writer = new SetWriter(LIST_SET_COUNT + keyword.setCount + place.setCount, chunkCount);
   for (let chunk = 0; chunk < chunkCount; chunk++) {
@@ -60,6 +64,7 @@ export function buildWholeIndex(columns: IndexedColumns): Record<WholeSectionNam
     writeCodes(columns.employmentType, EMPLOYMENT_TYPES.length, REMOTE_STATUSES.length, chunk, writer);
     keyword.writeChunk(chunk, LIST_SET_COUNT, flags, writer);
     place.writeChunk(chunk, LIST_SET_COUNT + keyword.setCount, flags, writer);
+    yield;
   }
   const ofKeyword = keyword.finish();
   const ofPlace = place.finish();

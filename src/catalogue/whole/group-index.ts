@@ -78,8 +78,8 @@ export class GroupIndex {
     }
   }
 
-  /** Counts rows, sorts suffixes and chooses the sets. @param flags of `markUnindexed`: rows to leave out */
-  prepare(flags: Uint8Array): void {
+  /** Counts rows, sorts suffixes and chooses the sets; yields between. @param flags of `markUnindexed`: rows to leave out */
+  *prepare(flags: Uint8Array): Generator<void, void, void> {
     const tokenCount = this.#vocabulary.size;
     this.#lastRow = new Uint32Array(tokenCount).fill(NOT_INDEXED);
     this.#counts = new Uint32Array(tokenCount);
@@ -87,10 +87,13 @@ export class GroupIndex {
     this.#visit(0, this.#rowCount, flags, (token) => {
       counts[token]!++;
     });
+    yield;
     this.#numberTokens();
     this.#sortSuffixes();
+    yield;
     this.#chooseRanges();
     this.#assignRanges();
+    yield;
   }
 
   /** Writes the sets of one chunk. @param firstSet number of this group's first set */

@@ -42,6 +42,8 @@ export interface FeedStep {
   readonly queue: readonly OwnRequest[];
   /** A page said that there are more rows than can be had. */
   readonly isCutShort: boolean;
+  /** Pages of single postings that are no longer there. */
+  readonly missing: number;
   /** Keys of the rows that came, where pages have them. Owned by the feed: each step adds to it. */
   readonly seen: Set<string>;
   /** Keys that must come before the feed is whole. */
@@ -60,8 +62,10 @@ export type FeedProgress =
 interface Endpoint {
   /** Boards have hosts of their own. */
   readonly hasOwnHosts: boolean;
-  /** One GET answers everything, so its validators speak of the whole feed. */
-  readonly isOneAnswer: boolean;
+  /** One GET may answer everything, descriptions included; its validators speak of the whole feed then. */
+  readonly mayBeOneAnswer: boolean;
+  /** Pages after the first are single postings, each of which may be gone by itself. */
+  readonly hasPostingPages?: boolean;
   readonly accept: BoardRequest['accept'];
   first(board: Board): OwnRequest;
   /** undefined: the document is no answer of this shape. `request` is the one that it answers. */
@@ -84,7 +88,7 @@ const counted = (document: unknown, key: string, total: unknown): PageFound | un
 
 const greenhouse: Endpoint = {
   hasOwnHosts: false,
-  isOneAnswer: true,
+  mayBeOneAnswer: true,
   accept: 'application/json',
   first: ({ token }) =>
     get(`https://boards-api.greenhouse.io/v1/boards/${encodeURIComponent(token)}/jobs?content=true`),
@@ -93,7 +97,7 @@ const greenhouse: Endpoint = {
 
 const lever: Endpoint = {
   hasOwnHosts: false,
-  isOneAnswer: true,
+  mayBeOneAnswer: true,
   accept: 'application/json',
   first: ({ token, address }) =>
     get(
@@ -104,7 +108,7 @@ const lever: Endpoint = {
 
 const ashby: Endpoint = {
   hasOwnHosts: false,
-  isOneAnswer: true,
+  mayBeOneAnswer: true,
   accept: 'application/json',
   first: ({ token }) => get(`https://api.ashbyhq.com/posting-api/job-board/${encodeURIComponent(token)}`),
   page: (document) => listed(document, 'jobs'),
@@ -115,7 +119,7 @@ const smartrecruitersUrl = (token: string): string =>
 
 const smartrecruiters: Endpoint = {
   hasOwnHosts: false,
-  isOneAnswer: false,
+  mayBeOneAnswer: false,
   accept: 'application/json',
   first: ({ token }) => get(`${smartrecruitersUrl(token)}?limit=${SMARTRECRUITERS_PAGE}&offset=0`),
   page(document, request, { token }) {
@@ -136,7 +140,7 @@ const smartrecruiters: Endpoint = {
 
 const workable: Endpoint = {
   hasOwnHosts: false,
-  isOneAnswer: true,
+  mayBeOneAnswer: true,
   accept: 'application/json',
   first: ({ token }) =>
     get(`https://apply.workable.com/api/v1/widget/accounts/${encodeURIComponent(token)}?details=true`),
@@ -145,7 +149,7 @@ const workable: Endpoint = {
 
 const recruitee: Endpoint = {
   hasOwnHosts: true,
-  isOneAnswer: true,
+  mayBeOneAnswer: true,
   accept: 'application/json',
   first: ({ address }) => get(`https://${hostOf(address)}/api/offers/`),
   page: (document) => listed(document, 'offers'),
@@ -153,7 +157,7 @@ const recruitee: Endpoint = {
 
 const teamtailor: Endpoint = {
   hasOwnHosts: true,
-  isOneAnswer: false,
+  mayBeOneAnswer: true,
   accept: 'application/json',
   first: ({ address }) => get(`https://${hostOf(address)}/jobs.json`),
   page(document, { url }) {
@@ -168,7 +172,7 @@ const teamtailor: Endpoint = {
 
 const workday: Endpoint = {
   hasOwnHosts: true,
-  isOneAnswer: false,
+  mayBeOneAnswer: false,
   accept: 'application/json',
   first: firstSearch,
   page: nextSearch,
@@ -182,15 +186,18 @@ const workday: Endpoint = {
 
 const jsonld: Endpoint = {
   hasOwnHosts: true,
-  isOneAnswer: false,
+  mayBeOneAnswer: true,
+  hasPostingPages: true,
   accept: 'text/html',
   first: ({ address }) => get(address),
   page(document, { url }, { address }) {
     const { postings, pages } = listingOf(document, url);
-    // A page without a single posting proves nothing: the site may have lost the markup.
-    if (postings === 0 && pages.length === 0) return undefined;
     const isList = url === get(address).url;
     const more = isList ? pages.filter((page) => hostOf(page) === hostOf(address) && page !== url) : [];
+    // A page without a single posting proves nothing: the site may have lost the markup, or have moved to another host.
+    if (isList && postings === 0 && more.length === 0) return undefined;
+    // Nor does that of a single posting, whether it says that the job is taken or leads back to the list.
+    if (!isList && postings === 0) return { rows: 0, more: [], isCutShort: true };
     return { rows: postings, more: more.map(get) };
   },
 };
@@ -212,8 +219,8 @@ function sent({ method, url, body }: OwnRequest, shape: BoardShape, origins: Boa
   return { method, url: replacedAddress(url, shape, hasOwnHosts, origins), body, accept };
 }
 
-/** Whether a board's feed is one GET, so that a 304 to its validators says that the whole feed is unchanged. */
-export const isOneAnswer = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINTS[shape].isOneAnswer;
+/** Whether a board's feed may be one GET; where it was, a 304 to its validators says that the whole feed is unchanged. */
+export const mayBeOneAnswer = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINTS[shape].mayBeOneAnswer;
 
 /** The host that is asked for a board, with its port: rates are kept for each. */
 export const askedHostOf = (board: Board, origins: BoardOrigins): string =>
@@ -223,7 +230,7 @@ export function firstStep(board: Board, origins: BoardOrigins): Extract<FeedProg
   const request = ENDPOINTS[board.shape].first(board);
   return {
     kind: 'next',
-    step: { pages: 0, rows: 0, queue: [request], isCutShort: false, seen: new Set(), different: 0 },
+    step: { pages: 0, rows: 0, queue: [request], isCutShort: false, missing: 0, seen: new Set(), different: 0 },
     request: sent(request, board.shape, origins),
   };
 }
@@ -240,25 +247,45 @@ export function stepAfter(board: Board, step: FeedStep, document: unknown, origi
   const [request, ...waiting] = step.queue;
   const found = ENDPOINTS[board.shape].page(document, request!, board);
   if (found === undefined) return { kind: 'broken', reason: `is no list of jobs as ${board.shape} gives it` };
-  const queue = [...found.more, ...waiting];
-  const rows = step.rows + found.rows;
-  const isCutShort = step.isCutShort || found.isCutShort === true;
-  const pages = step.pages + 1;
-  const { seen } = step;
-  for (const key of found.keys ?? []) seen.add(key);
-  const different = Math.max(step.different, found.different ?? 0);
+  for (const key of found.keys ?? []) step.seen.add(key);
+  return following(board, origins, {
+    ...step,
+    pages: step.pages + 1,
+    rows: step.rows + found.rows,
+    queue: [...found.more, ...waiting],
+    isCutShort: step.isCutShort || found.isCutShort === true,
+    different: Math.max(step.different, found.different ?? 0),
+  });
+}
+
+/** Whether a page that took the feed from `step` to `progress` has postings, or only names the pages that have them. */
+export function hasPostings({ shape }: Pick<Board, 'shape'>, step: FeedStep, progress: FeedProgress): boolean {
+  if (ENDPOINTS[shape].hasPostingPages !== true || progress.kind === 'broken') return true;
+  return (progress.kind === 'next' ? progress.step.rows : progress.rows) > step.rows;
+}
+
+/**
+ * The feed goes on where the page that `step` asks for is not there (404, 410).
+ * @returns undefined where that page is more than a single posting
+ */
+export function stepWithout(board: Board, step: FeedStep, origins: BoardOrigins): FeedProgress | undefined {
+  if (step.pages === 0 || ENDPOINTS[board.shape].hasPostingPages !== true) return undefined;
+  const { missing, pages, queue } = step;
+  return following(board, origins, { ...step, pages: pages + 1, queue: queue.slice(1), missing: missing + 1 });
+}
+
+/** What comes next: the first of the queue, or the end. */
+function following(board: Board, origins: BoardOrigins, step: FeedStep): FeedProgress {
+  const { different, isCutShort, missing, pages, queue, rows, seen } = step;
   const next = queue[0];
   if (next !== undefined && pages < FEED_PAGES_MAX) {
-    return {
-      kind: 'next',
-      step: { pages, rows, queue, isCutShort, seen, different },
-      request: sent(next, board.shape, origins),
-    };
+    return { kind: 'next', step, request: sent(next, board.shape, origins) };
   }
-  if (next !== undefined) return { kind: 'partial', rows, reason: `it has more than ${FEED_PAGES_MAX} pages` };
-  return isCutShort || seen.size < different
-    ? { kind: 'partial', rows, reason: 'it has, or may have, more jobs than it lists' }
-    : { kind: 'complete', rows };
+  const partial = (reason: string): FeedProgress => ({ kind: 'partial', rows, reason });
+  if (next !== undefined) return partial(`it has more than ${FEED_PAGES_MAX} pages`);
+  if (missing > 0) return partial(`${missing} of the pages that it lists are not there`);
+  if (isCutShort || seen.size < different) return partial('it has, or may have, more jobs than it lists');
+  return { kind: 'complete', rows };
 }
 
 /** Jobs that the board has: what the first answer states of the whole feed, else what it lists. */

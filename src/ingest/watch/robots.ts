@@ -18,8 +18,6 @@ export interface RobotsRules {
 
 /** No file, or one with an error of the client's (RFC 9309 §2.3.1.3): everything is allowed. */
 export const ALL_ALLOWED: RobotsRules = { rules: [] };
-/** The file could not be had (RFC 9309 §2.3.1.4): nothing is allowed. */
-export const NONE_ALLOWED: RobotsRules = { rules: [{ isAllowed: false, pattern: '/' }] };
 
 /** Bytes of the file that count; 500 KiB at least (RFC 9309 §2.5). */
 export const ROBOTS_BYTES_MAX = 512 * 1024;

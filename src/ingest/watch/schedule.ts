@@ -104,3 +104,34 @@ export function nextTryMs(
   const ownMs = Math.round(grownMs * (0.5 + draw / 2));
   return nowMs + Math.max(ownMs, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
 }
+
+/** Requests for the description of a job that brought none. */
+export interface DetailTries {
+  /** At least 1. */
+  readonly tries: number;
+  /** Time of the last one, milliseconds since the epoch. */
+  readonly triedMs: number;
+}
+
+/** First pause after a description did not come; it doubles with each further try. */
+export const DETAIL_PAUSE_MS = HOUR_MS / 2;
+/** The longest. */
+export const DETAIL_PAUSE_MS_MAX = 7 * 24 * HOUR_MS;
+
+/** When a description that did not come may be asked for again. */
+export const nextDetailMs = ({ tries, triedMs }: DetailTries): number =>
+  triedMs + Math.min(DETAIL_PAUSE_MS_MAX, DETAIL_PAUSE_MS * 2 ** Math.min(tries - 1, 30));
+
+/** How long a host that fails may be left alone: it is asked hourly whether it is back. */
+const HOST_PAUSE_MS_MAX = HOUR_MS;
+
+/**
+ * When a host that fails is asked again: five minutes, doubled with each further time that it is left alone up to an hour, of
+ * which a random half is left out. `Retry-After` is obeyed in full.
+ * @param times in a row, at least 1
+ */
+export const nextHostTryMs = (
+  times: number,
+  nowMs: number,
+  retry: { readonly draw: number; readonly retryAfterMs: number | null },
+): number => nextTryMs(times, { minMs: 0, maxMs: HOST_PAUSE_MS_MAX }, nowMs, retry);

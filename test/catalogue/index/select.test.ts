@@ -11,6 +11,7 @@ import { search } from '../../../src/catalogue/questions/search.ts';
 import { signals } from '../../../src/catalogue/questions/signals.ts';
 import { generatedCohort, generatedJobs, SeededChance } from '../../support/generated-catalogue.ts';
 import { openedJobs } from '../../support/opened-jobs.ts';
+import { partOf } from '../../support/whole.ts';
 
 function jobOf(i: number, more: Partial<Job> = {}): Job {
   return {
@@ -47,9 +48,10 @@ describe('the index and the scan', () => {
           .toSet()
           .first(rows.length)
           .map((place) => rows[place]!);
-      for (let i = 0; i < 800; i++) {
+      const count = partOf(800, 200);
+      for (let i = 0; i < count; i++) {
         // From here on the bitmaps of a part lie in one array.
-        if (i === 400) catalogue.warm();
+        if (i === count / 2) catalogue.warm();
         const filter = rowFilterOf(generatedCohort(chance, jobs));
         const because = JSON.stringify(filter);
         expect(selectByIndex(byCompany, filter, byCompany.rows.length)).toBe(true);

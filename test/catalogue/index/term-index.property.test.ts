@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BitSet } from '../../../src/base/bitset.ts';
 import { buildTermIndex, type IndexedField, TermIndex } from '../../../src/catalogue/index/term-index.ts';
 import { INDEX_UNITS_MAX, TERM_BITMAPS_MAX } from '../../../src/catalogue/limits.ts';
+import { expectEqual } from '../../support/expect-equal.ts';
 import { partOf } from '../../support/whole.ts';
 
 /** One text a row, equal ones not put together. */
@@ -45,20 +46,21 @@ function expectAsIncludes(texts: readonly string[], terms: Iterable<string> = te
   const list = new Uint16Array(rowCount);
   const scratch = new BitSet(rowCount);
   for (const term of terms) {
-    const because = JSON.stringify(term);
+    const because = (): string => JSON.stringify(term);
     const expected = texts.flatMap((text, row) => (text.includes(term) ? [row] : []));
-    expect(rowsWith(index, term, rowCount), because).toEqual(expected);
-    expect(rowsWith(moved, term, rowCount), because).toEqual(expected);
+    expectEqual(rowsWith(index, term, rowCount), expected, because);
+    expectEqual(rowsWith(moved, term, rowCount), expected, because);
     const found = index.find(term);
-    expect(found === undefined, because).toBe(expected.length === 0);
+    expectEqual(found === undefined, expected.length === 0, because);
     if (found === undefined) continue;
-    expect(found.rowCountMax).toBeGreaterThanOrEqual(expected.length);
+    expectEqual(found.rowCountMax >= expected.length, true, because);
     if (found.rowCountMax > rowCount) continue;
     const listed = index.listRows(found, list, scratch);
-    expect(
+    expectEqual(
       [...list.subarray(0, listed)].sort((a, b) => a - b),
+      expected,
       because,
-    ).toEqual(expected);
+    );
   }
 }
 

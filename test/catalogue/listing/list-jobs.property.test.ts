@@ -4,14 +4,13 @@ import { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../../src/catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES, type Job } from '../../../src/catalogue/job.ts';
 import { POSITION_BYTES_MAX } from '../../../src/catalogue/limits.ts';
-import { jobRecords } from '../../../src/catalogue/listing/job-records.ts';
 import { listJobs } from '../../../src/catalogue/listing/list-jobs.ts';
 import type { JobListFilters } from '../../../src/catalogue/listing/listing-answers.ts';
 import { comparedText, termsOf } from '../../../src/catalogue/terms.ts';
 import { generatedJobs, generatedSearch, NOW_MS, SeededChance } from '../../support/generated-catalogue.ts';
 import { newestFirst } from '../../support/naive-catalogue.ts';
 import { openedJobs } from '../../support/opened-jobs.ts';
-import { partOf } from '../../support/whole.ts';
+import { IS_WHOLE, partOf } from '../../support/whole.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -54,19 +53,23 @@ function generatedFilters(chance: SeededChance, jobs: readonly Job[]): JobListFi
 }
 
 const idsOf = (catalogue: Catalogue, rows: readonly number[]): string[] =>
-  jobRecords(catalogue, rows).map(({ id }) => id);
+  catalogue.foundJobs.at(rows).map(({ id }) => id);
 
-/** All ids of a chain, page by page; no page but a first one is empty. */
+/** A position without the snapshot that it is from, so that its place is looked for by the order key. */
+const byOrderKey = (position: Uint8Array): Uint8Array => position.slice().fill(0, 40, 48);
+
+/** All ids of a chain, page by page; no page but a first one is empty. Every other place is looked for. */
 function chainOf(catalogue: Catalogue, filters: JobListFilters, limit: number, from?: Uint8Array): string[] {
   const ids: string[] = [];
   let after = from;
+  let pages = 0;
   for (;;) {
     const page = listJobs(catalogue, filters, after, limit)!;
     ids.push(...idsOf(catalogue, page.rows));
     if (page.next === null) return ids;
     expect(page.rows).toHaveLength(limit);
     expect(page.next.length).toBeLessThanOrEqual(POSITION_BYTES_MAX);
-    after = page.next;
+    after = pages++ % 2 === 0 ? page.next : byOrderKey(page.next);
   }
 }
 
@@ -89,7 +92,7 @@ describe.each([
       expect(chainOf(catalogue, filters, limit), because).toEqual(expected);
     }
     expect(found).toBeGreaterThan(partOf(2500, 700));
-    for (let limit = 3; limit <= 100; limit += partOf(7, 31)) {
+    for (let limit = 3; limit <= 100; limit += IS_WHOLE ? 7 : 31) {
       expect(chainOf(catalogue, { status: 'any' }, limit)).toHaveLength(jobs.length);
     }
   });
@@ -122,10 +125,10 @@ it('shows a job as it was recorded', () => {
   const catalogue = new Catalogue(openedJobs(jobs));
   const byId = new Map(jobs.map((job) => [job.id, job]));
   const rows = Array.from({ length: 200 }, (_, i) => (i * 77) % 200);
-  for (const record of jobRecords(catalogue, rows)) {
+  for (const record of catalogue.foundJobs.at(rows)) {
     expect(byId.get(record.id)).toMatchObject(record);
   }
-  expect(jobRecords(catalogue, rows)).toHaveLength(200);
+  expect(catalogue.foundJobs.at(rows)).toHaveLength(200);
 });
 
 describe('a position that is damaged', () => {
@@ -153,6 +156,6 @@ describe('a position that is damaged', () => {
 
   it('is one at the ends of time', () => {
     expect(listJobs(catalogue, { status: 'any' }, withTime(8.64e15), 100)!.rows).toHaveLength(20);
-    expect(listJobs(catalogue, { status: 'any' }, withTime(-8.64e15), 100)).toEqual({ rows: [], next: null });
+    expect(listJobs(catalogue, { status: 'any' }, withTime(-8.64e15), 100)).toMatchObject({ rows: [], next: null });
   });
 });

@@ -11,6 +11,7 @@ import { observationPeriodEndingAt } from '../../../src/catalogue/questions/peri
 import { search } from '../../../src/catalogue/questions/search.ts';
 import { signals } from '../../../src/catalogue/questions/signals.ts';
 import { requestedSkills } from '../../../src/catalogue/questions/skills.ts';
+import { expectEqual } from '../../support/expect-equal.ts';
 import {
   type CatalogueShape,
   generatedCohort,
@@ -92,15 +93,15 @@ function compareOne(chance: SeededChance, jobs: Job[], model: NaiveCatalogue, ca
   const kind = chance.below(10);
   if (kind === 0) {
     const domain = companyAmong(chance, jobs);
-    expect(companyActivity(catalogue, domain), domain).toEqual(model.company(domain));
+    expectEqual(companyActivity(catalogue, domain), model.company(domain), () => domain);
   } else if (kind < 4) {
     const filters = generatedSearch(chance, jobs);
     const limit = 1 + chance.below(10);
-    expect(search(catalogue, filters, limit), JSON.stringify(filters)).toEqual(model.search(filters, limit));
+    expectEqual(search(catalogue, filters, limit), model.search(filters, limit), () => JSON.stringify(filters));
   } else if (kind === 4) {
     const id =
       jobs.length === 0 || chance.is(20) ? chance.oneOf(['', 'zz', '\ufffd', '\ud800', '0']) : chance.oneOf(jobs).id;
-    expect(jobDetail(catalogue, id), JSON.stringify(id)).toEqual(model.job(id));
+    expectEqual(jobDetail(catalogue, id), model.job(id), () => JSON.stringify(id));
   } else compareCohort(kind, chance, jobs, model, catalogue);
 }
 
@@ -116,22 +117,22 @@ function compareCohort(
   const period = observationPeriodEndingAt(NOW_MS + chance.oneOf([0, 0, 0, 1, -1, DAY_MS, -3 * DAY_MS, 90 * DAY_MS]));
   if (kind < 7) {
     const limit = 1 + chance.below(5);
-    const because = JSON.stringify({ filters, limit, period });
-    expect(signals(catalogue, filters, limit, period), because).toEqual(model.signals(filters, limit, period));
+    const because = (): string => JSON.stringify({ filters, limit, period });
+    expectEqual(signals(catalogue, filters, limit, period), model.signals(filters, limit, period), because);
     return;
   }
   if (kind === 7) {
-    const because = JSON.stringify({ filters, period });
-    expect(market(catalogue, filters, period), because).toEqual(model.market(filters, period));
+    const because = (): string => JSON.stringify({ filters, period });
+    expectEqual(market(catalogue, filters, period), model.market(filters, period), because);
     return;
   }
   const limit = 1 + chance.below(10);
   const company = chance.is(40) ? companyAmong(chance, jobs) : undefined;
-  const because = JSON.stringify({ company, filters, limit, period });
+  const because = (): string => JSON.stringify({ company, filters, limit, period });
   if (kind === 8) {
-    expect(requestedSkills(catalogue, company, filters, limit), because).toEqual(model.skills(company, filters, limit));
+    expectEqual(requestedSkills(catalogue, company, filters, limit), model.skills(company, filters, limit), because);
   } else {
     const expected = model.changes(company, filters, limit, period);
-    expect(changes(catalogue, company, filters, limit, period), because).toEqual(expected);
+    expectEqual(changes(catalogue, company, filters, limit, period), expected, because);
   }
 }

@@ -12,7 +12,7 @@ import {
   documentOf,
   type FeedProgress,
   firstStep,
-  isOneAnswer,
+  mayBeOneAnswer,
   statedJobs,
   stepAfter,
 } from '../../../src/ingest/boards/endpoints.ts';
@@ -83,7 +83,7 @@ describe('a feed', () => {
     [board('recruitee', 'a'), { offers: [] }, { kind: 'complete', rows: 0 }],
     [board('recruitee', 'a'), { offers: {} }, { kind: 'broken' }],
   ])('of one answer: %o', (of, document, end) => {
-    expect(isOneAnswer(of)).toBe(true);
+    expect(mayBeOneAnswer(of)).toBe(true);
     expect(feedOf(of, () => document).end).toMatchObject(end);
   });
 
@@ -230,8 +230,10 @@ describe('a feed', () => {
     );
     expect(found.end).toEqual({ kind: 'complete', rows: 2 });
     expect(found.asked).toEqual(['https://acme.com/jobs', 'https://acme.com/jobs/1', 'https://acme.com/jobs/2']);
-    // A page that lost its markup does not say that the company has no jobs.
+    // A page that lost its markup does not say that the company has no jobs, nor does one that leads to other hosts alone.
     expect(feedOf(of, () => []).end.kind).toBe('broken');
+    expect(feedOf(of, () => list('https://elsewhere.example/3')).end.kind).toBe('broken');
+    expect(feedOf(of, () => list('/jobs')).end.kind).toBe('broken');
   });
 });
 

@@ -2,6 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { boardOfPage, companyDomainOfPage } from '../../../src/ingest/boards/page-boards.ts';
 
+/** Processor time of this thread, which other work on the machine hardly lengthens. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
 const at = (html: string, address = 'https://acme.com/careers') => boardOfPage(html, address);
 
 describe('a page', () => {
@@ -41,8 +47,8 @@ describe('a page', () => {
     ['//a.a.a.a.'],
     ['rtWidget '],
   ])('of half a megabyte of %j is read soon', (piece) => {
-    const startMs = performance.now();
+    const startMs = cpuMs();
     at(`greenhouse smartrecruiters lever ${piece.repeat(500_000 / piece.length)}`);
-    expect(performance.now() - startMs).toBeLessThan(2000);
+    expect(cpuMs() - startMs).toBeLessThan(2000);
   });
 });

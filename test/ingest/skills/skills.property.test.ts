@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadSkillExtractor } from '../../../src/ingest/skills/skills.ts';
+import { anyCharacter } from '../../support/characters.ts';
 import { partOf } from '../../support/whole.ts';
 
 const extractor = loadSkillExtractor();
@@ -44,7 +45,7 @@ const glue = fc.constantFrom(
   '的',
 );
 const text = fc
-  .array(fc.oneof(phrase, glue, fc.string(), fc.string({ unit: 'binary' })), { maxLength: 30 })
+  .array(fc.oneof(phrase, glue, fc.string(), fc.string({ unit: anyCharacter })), { maxLength: 30 })
   .map((parts) => parts.join(''));
 
 test('any two texts are read without an error, the answer is distinct names of the dictionary, and the same again', () => {
