@@ -1,4 +1,5 @@
 /** The port through which requests of a stranger's choosing leave the server (siblings §5). */
+import type { Coding } from './codings.ts';
 import type { Target, TargetPolicy } from './target.ts';
 
 export interface OutboundRequest {
@@ -13,11 +14,13 @@ export interface OutboundRequest {
   readonly customer: string;
   /** Body bytes read from the wire; what is beyond is cut. */
   readonly wireBytesMax: number;
-  /** Bytes of the unpacked body; more is `too-large`. */
-  readonly unpackedBytesMax: number;
+  /** Bytes of the unpacked body; more is `too-large`. null: the body is left packed, and the answer has its codings. */
+  readonly unpackedBytesMax: number | null;
   /** A body whose coding ends early is no answer but `unreachable`; without it, what came before the end is unpacked. */
   readonly isWhole?: boolean;
   readonly signal?: AbortSignal;
+  /** Awaited before a part of the unpacked body is kept; the rest is not read meanwhile. */
+  onPart?(bytes: number): Promise<void>;
   /** Awaited after the turn is given and the addresses are judged, before the first byte leaves. A rejection ends the request. */
   onSent?(): void | Promise<void>;
   /** Makes headers and body after `onSent`, in place of those above: what is long, or signed with its time, is made in its turn. */
@@ -32,8 +35,12 @@ export interface OutboundAnswer {
   readonly status: number;
   /** In the order of the answer, names in lower case. */
   readonly headers: readonly (readonly [string, string])[];
-  /** Unpacked. */
-  readonly body: Uint8Array;
+  /** Unpacked, or left packed in a buffer of its own. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** How the body is packed, the outermost first, where the request left it so. */
+  readonly codings?: readonly Coding[];
+  /** The body is in a coding that was not asked for (RFC 9110 §8.4), as it was on the wire. */
+  readonly isUnreadable?: boolean;
   /** The body on the wire was longer than `wireBytesMax`. */
   readonly isTruncated: boolean;
   readonly durationMs: number;

@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { headerOf, REDIRECT_STATUSES } from '../outbound/answer.ts';
 import type { Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
-import { BODY_BYTES_MAX, REDIRECT_COUNT_MAX, URL_LENGTH_MAX, WIRE_BYTES_MAX } from './limits.ts';
+import { REDIRECT_COUNT_MAX, URL_LENGTH_MAX, WIRE_BYTES_MAX } from './limits.ts';
 import type { FailureCode } from './result.ts';
 
 const REQUEST_HEADERS = [
@@ -91,7 +91,7 @@ export async function fetchPage(
       timeoutMs,
       customer,
       wireBytesMax: WIRE_BYTES_MAX,
-      unpackedBytesMax: BODY_BYTES_MAX,
+      unpackedBytesMax: null,
       signal,
     });
     if (answer.kind !== 'answer') return { kind: 'failed', code: FAILURES[answer.kind] };

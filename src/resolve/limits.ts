@@ -47,8 +47,8 @@ export const DESCRIPTION_MAX = 2_000;
 export const CONTENT_TYPE_LENGTH_MAX = 512;
 
 /**
- * Works in flight in one process. A work holds at most one body, 8 MiB, from the last byte until it is extracted, so all of
- * them hold 1 GiB at the very worst; what a server can bear is the business of its overload bounds.
+ * Works in flight in one process. A work holds at most one body as it was on the wire, 2 MiB, until a thread takes it, so all of
+ * them hold 256 MiB at the very worst; what a server can bear is the business of its overload bounds.
  */
 export const WORK_COUNT_MAX = 128;
 

@@ -38,7 +38,7 @@ export interface ResolverPorts {
   readonly store: ResolveStore;
   /** A bug in a work, or an outcome that could not be recorded yet. */
   onFailure(failure: unknown): void;
-  /** A work ended by itself. */
+  /** A work ended by itself, at its look-up or after it. */
   onFinished(outcome: ResolveOutcome, durationMs: number): void;
 }
 
@@ -208,11 +208,15 @@ export class Resolver {
         client.onDisconnect(listener);
         const { clock } = this.#ports;
         const waitEndMs = clock.monotonicMs() + waitMs;
+        const startMs = clock.monotonicMs();
         const refused = await this.#lookUp(target, ending.signal);
         if (refused === undefined) {
           work = this.#begin(question, target, payer, ending);
           found = await this.#wait(work, waitEndMs - clock.monotonicMs());
-        } else found = refused;
+        } else {
+          found = refused;
+          if (!ending.signal.aborted) this.#ports.onFinished(found, clock.monotonicMs() - startMs);
+        }
         listener.end();
         if (found?.status === 'failed') return { kind: 'failed', failure: found.failure };
         return { kind: found === undefined ? 'pending' : 'resolved' };

@@ -81,7 +81,7 @@ export type ResolveOutcome =
 
 const MESSAGES: Readonly<Record<FailureCode, string>> = {
   TARGET_NOT_ALLOWED: 'the address, or one that it redirects to, may not be fetched from here',
-  TARGET_UNREACHABLE: 'the name does not resolve, or nothing answers there',
+  TARGET_UNREACHABLE: 'the name does not resolve, nothing answers there, or the answer is broken',
   TOO_MANY_REDIRECTS: 'the address redirects more than ten times',
   RESPONSE_TOO_LARGE: 'the answer has a head over 32 KiB or a body over 8 MiB unpacked',
   TLS_ERROR: 'the target has no certificate that holds for its name, or no TLS',

@@ -2,15 +2,28 @@
 import type { Clock } from '../base/clock.ts';
 import type { Timers } from '../base/timers.ts';
 import { headerOf } from '../outbound/answer.ts';
+import type { Coding } from '../outbound/codings.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
 import { type FetchedPage, fetchPage } from './fetch-page.ts';
 import { CONTENT_TYPE_LENGTH_MAX, WORK_MS } from './limits.ts';
-import { failedWith, type Include, type PageContent, type ResolveOutcome, type ResolveQuestion } from './result.ts';
+import {
+  type FailureCode,
+  failedWith,
+  type Include,
+  type PageContent,
+  type ResolveOutcome,
+  type ResolveQuestion,
+} from './result.ts';
 
 /** A document to be read. */
 export interface Document {
-  readonly body: Uint8Array;
+  /** As it was on the wire. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** How it is packed, the outermost first. */
+  readonly codings: readonly Coding[];
+  /** It is in a coding that was not asked for: measured as it is, and not read. */
+  readonly isUnreadable: boolean;
   /** The header as sent; null = none. */
   readonly contentType: string | null;
   /** Where it was found: relative addresses are those of this one. */
@@ -19,17 +32,28 @@ export interface Document {
   readonly isTruncated: boolean;
 }
 
-/** What was read of a document. */
-export interface Extracted {
-  readonly content: PageContent;
-  /** SHA-256 of the body, 64 hex digits. */
+/** What a body is once it is unpacked. */
+export interface Measured {
+  /** SHA-256, 64 hex digits. */
   readonly sha256: string;
+  readonly sizeBytes: number;
 }
+
+/** What was read of a document. */
+export type Extracted =
+  | (Measured & { readonly kind: 'read'; readonly content: PageContent })
+  /** Unpacked it has more than BODY_BYTES_MAX. */
+  | { readonly kind: 'too-large' }
+  /** It cannot be unpacked. */
+  | { readonly kind: 'broken' }
+  /** Nothing is known of it: the server stops, is starved, or has a bug. */
+  | { readonly kind: 'unread' };
 
 /** Reads documents off the main thread (a port). */
 export interface Extractor {
   /**
-   * Never rejects: a document that cannot be read in time gives nulls and a warning. The body is the extractor's from here on.
+   * Unpacks a document and reads it. Never rejects: one that cannot be read in time gives nulls and a warning. The body's buffer
+   * is the extractor's from here on.
    * @param timeoutMs waiting for a turn included
    */
   extract(document: Document, timeoutMs: number): Promise<Extracted>;
@@ -51,6 +75,13 @@ export interface WorkOptions {
   readonly signal: AbortSignal;
 }
 
+/** Why there is no result, by what became of the document. */
+const UNREAD: Readonly<Record<Exclude<Extracted['kind'], 'read'>, FailureCode>> = {
+  'too-large': 'RESPONSE_TOO_LARGE',
+  broken: 'TARGET_UNREACHABLE',
+  unread: 'INTERNAL_ERROR',
+};
+
 async function outcomeOf(
   page: Extract<FetchedPage, { kind: 'page' }>,
   { clock, extractor }: WorkPorts,
@@ -59,13 +90,14 @@ async function outcomeOf(
 ): Promise<ResolveOutcome> {
   const { answer, finalUrl, redirects, warnings } = page;
   const fetchedAt = new Date(clock.nowMs()).toISOString();
-  const { body, isTruncated, status } = answer;
+  const { body, codings = [], isUnreadable = false, isTruncated, status } = answer;
   const contentType = headerOf(answer, 'content-type')?.slice(0, CONTENT_TYPE_LENGTH_MAX) ?? null;
-  const sizeBytes = body.length;
-  const { content, sha256 } = await extractor.extract(
-    { body, contentType, url: finalUrl, include: question.include, isTruncated },
+  const extracted = await extractor.extract(
+    { body, codings, isUnreadable, contentType, url: finalUrl, include: question.include, isTruncated },
     Math.max(0, deadlineMs - clock.monotonicMs()),
   );
+  if (extracted.kind !== 'read') return failedWith(UNREAD[extracted.kind]);
+  const { content, sha256, sizeBytes } = extracted;
   const result = {
     requested_url: question.url,
     final_url: finalUrl,

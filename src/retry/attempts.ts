@@ -40,7 +40,7 @@ export function attemptEndOf(answered: OutboundResult, nowMs: number): EndedAtte
     const outcome = answered.kind === 'aborted' ? 'interrupted' : OUTCOMES[answered.kind];
     return { end: { outcome, durationMs, statusCode: null, retryAfterSeconds: null, result: null }, body: null };
   }
-  const { status, headers, body, isTruncated: isCut } = answered;
+  const { status, headers, body, isTruncated: isCut, isUnreadable } = answered;
   const contentType = headerOf(headers, 'content-type') ?? null;
   const { json, isTruncated } = resultBodyOf(body, contentType, isCut);
   const result: Result = { statusCode: status, contentType, sizeBytes: body.length, isTruncated };
@@ -51,5 +51,5 @@ export function attemptEndOf(answered: OutboundResult, nowMs: number): EndedAtte
     retryAfterSeconds: retryAfterSecondsOf(headerOf(headers, 'retry-after'), nowMs),
     result,
   };
-  return { end, body: json };
+  return { end, body: isUnreadable ? 'null' : json };
 }
