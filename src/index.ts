@@ -62,7 +62,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
   return {
     fetch: async (request, client) => app.fetch(request, client),
     reload: () => app.reload(),
-    notices: app.notices,
+    notices: [...app.notices, ...(await app.laterNotices)],
     demoKey: app.demoKey,
     close: () => app.close(),
   };

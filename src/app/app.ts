@@ -73,12 +73,14 @@ export interface App {
   reload(): Promise<void>;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
+  /** What the operator is to know of parts that start in the background, one line each. Never rejects. */
+  readonly laterNotices: Promise<readonly string[]>;
   /**
    * The key of the organization that this start made (demo-organization.ts): shown to the operator once, never to a logger.
    * undefined: it made none.
    */
   readonly demoKey: string | undefined;
-  readonly catalogue: Pick<CatalogueHolder, 'current'>;
+  readonly catalogue: Pick<CatalogueHolder, 'current' | 'isReadable'>;
   counts(): AppCounts;
   /** Says in `/ready` that no new work is wanted, and goes on serving. */
   leave(): void;
@@ -213,9 +215,11 @@ async function openOn(
   const isDemo = config.settlement === 'local' && config.surfaces.length > 0;
   const demoKey = isDemo ? await openDemoOrganization(backend.accounts) : undefined;
   server.start();
+  const laterNotices = parts.startVerification();
   return {
     catalogue: parts.catalogue.holder,
     notices: [...parts.notices, ...surfaceNotices(config)],
+    laterNotices,
     demoKey,
     counts: () => countsOf(parts),
     fetch,

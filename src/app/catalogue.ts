@@ -80,8 +80,9 @@ class Polling {
     this.#options = options;
   }
 
-  start(): void {
-    if (this.#holder.current() === undefined) void this.#poll();
+  /** @param isAwaited whether a reload has something to wait for already */
+  start(isAwaited: boolean): void {
+    if (isAwaited || this.#holder.current() === undefined) void this.#poll();
     else this.#wait();
   }
 
@@ -110,6 +111,23 @@ class Polling {
   }
 }
 
+/** Time for the requests that waited for the start; what they need they build themselves. */
+const WARM_AFTER_MS = 500;
+
+/**
+ * Warms the catalogue that a start opened, one part in each turn of the loop, so that requests come in between. Ends when another
+ * one is served. Never rejects: what fails here fails for the question that needs it.
+ */
+async function warmInTurns(holder: CatalogueHolder): Promise<void> {
+  const first = holder.current()?.catalogue;
+  const warming = first?.warming();
+  try {
+    while (holder.current()?.catalogue === first && warming?.next().done === false) await new Promise(setImmediate);
+  } catch {
+    // As when the file has changed: questions say so.
+  }
+}
+
 /**
  * @param isExpected false where the operator configured no catalogue
  * @throws SnapshotError when the catalogue cannot be used
@@ -118,6 +136,7 @@ export function openCatalogue(
   source: CatalogueSource,
   isExpected: boolean,
   clock: Clock,
+  timers: Timers,
   poll?: PollOptions,
 ): OpenCatalogue {
   const reloads = { done: 0, unchanged: 0, failed: 0 };
@@ -136,11 +155,12 @@ export function openCatalogue(
     discard: (catalogue) => source.discard(catalogue),
     close: () => source.close(),
   });
+  let cancelWarming = (): void => {};
   const polling = poll === undefined ? undefined : new Polling(holder, poll);
   return {
     holder,
     component: {
-      readiness: () => ({ snapshot: !isExpected || holder.current() !== undefined }),
+      readiness: () => ({ snapshot: holder.isReadable() ?? !isExpected }),
       metrics(page) {
         page
           .family('paygrade_catalogue_reloads_total', 'counter', 'Reloads of the catalogue by result.')
@@ -149,8 +169,14 @@ export function openCatalogue(
           .sample(reloads.failed, { result: 'failed' });
         writeFacts(page, holder, clock.nowMs());
       },
-      start: () => polling?.start(),
-      drain: () => polling?.stop(),
+      start() {
+        cancelWarming = timers.after(WARM_AFTER_MS, () => void warmInTurns(holder));
+        polling?.start(source.isAwaited?.() ?? false);
+      },
+      drain() {
+        cancelWarming();
+        polling?.stop();
+      },
       close: () => holder.close(),
     },
   };

@@ -48,7 +48,7 @@ export function openOutbound(
     policy,
     concurrency: outboundConcurrency,
     resolver,
-    ownHooks: new OwnHooks(ownFetch, hookBaseUrl),
+    ownHooks: new OwnHooks(ownFetch, hookBaseUrl, userAgentOf(contact)),
     clock,
     timers,
     ca: targetAuthorities,

@@ -76,6 +76,8 @@ export interface Parts {
   readonly payments: OpenPayments;
   readonly extractor: Extractor;
   readonly recoveryCounts: () => RecoveryCounts;
+  /** Starts what recovers signatures, after this turn. Resolves with notices for the operator. Never rejects. */
+  readonly startVerification: () => Promise<readonly string[]>;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
 }
@@ -85,6 +87,7 @@ const DAY_MS = 86_400_000;
 function stateComponent(backend: Backend): Component {
   return {
     readiness: () => ({ state: backend.fault() === undefined }),
+    start: () => backend.start?.(),
     metrics(page) {
       const { batchCount, operationCount } = backend.commits();
       page
@@ -147,9 +150,8 @@ function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, 
 }
 
 /** @throws ConfigError when processes that share a database would each have a key of their own */
-function stateKeyOf(config: Config, stateDir: string | undefined, random: Random): Uint8Array {
-  if (config.stateKey !== null) return config.stateKey;
-  if (config.databaseUrl === null) return keptStateKey(stateDir ?? null, random);
+function requireSharedKey({ databaseUrl, stateKey }: Config): void {
+  if (databaseUrl === null || stateKey !== null) return;
   throw new ConfigError(
     'STATE_KEY is required with DATABASE_URL, the same for all processes; `openssl rand -base64 32` makes one',
   );
@@ -160,20 +162,21 @@ function stateKeyOf(config: Config, stateDir: string | undefined, random: Random
  * @throws SnapshotError, StateError, ConfigError or Error with one line when one cannot be opened
  */
 export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
+  requireSharedKey(config);
   const { clock, random, timers = systemTimers } = ports;
   const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, sourcePorts(config, ports, timers));
-  // Threads start while the state is read; this never rejects.
-  const verifying = openVerification(config, {
+  const verification = openVerification(config, {
     clock,
     timers,
     recoveryWorker: ports.recoveryWorker,
     onFault: (fault) => ports.onVerificationFault?.(fault),
   });
-  server.add({ close: async () => (await verifying).close() });
+  server.add({ close: () => verification.close() });
   const stateDir = config.stateDir === IN_MEMORY ? undefined : config.stateDir;
   const backend = await (ports.openBackend ?? openBackend)(
     {
       databaseUrl: config.databaseUrl ?? undefined,
+      stateKey: config.stateKey ?? undefined,
       stateDir,
       sync: config.stateSync,
       mayReset: config.stateReset,
@@ -190,10 +193,15 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     },
   );
   server.add(stateComponent(backend));
-  const verification = await verifying;
   const source = await loading;
   await source.prepare?.();
-  const catalogue = openCatalogue(source, config.snapshot !== NO_CATALOGUE, clock, pollOf(config, ports, timers));
+  const catalogue = openCatalogue(
+    source,
+    config.snapshot !== NO_CATALOGUE,
+    clock,
+    timers,
+    pollOf(config, ports, timers),
+  );
   server.add(catalogue.component);
   const { reservations, playLedger, books } = backend;
   const payments = await openPayments(config, {
@@ -218,10 +226,11 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     backend,
     catalogue,
     remoteCatalogue: openRemoteCatalogue(config, ports, timers, server),
-    stateKey: stateKeyOf(config, stateDir, random),
+    stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
     payments,
     extractor,
     recoveryCounts: () => verification.queue.counts(),
-    notices: [...payments.notices, ...verification.notices, ...backend.notices],
+    startVerification: async () => (await verification.start()).notices,
+    notices: [...payments.notices, ...backend.notices],
   };
 }

@@ -41,6 +41,7 @@ export class HttpRequestView implements RequestView, LoggedRequest {
   readonly body: Request;
   bodyBytes: Uint8Array | undefined = undefined;
   answerSeconds?: number;
+  isSlow?: boolean;
   readonly requestId: string;
   readonly path: string;
   readonly search: string;

@@ -6,12 +6,17 @@ import { API_VERSION, VERSION } from '../base/version.ts';
 import type { OperationMeter } from '../http/meter.ts';
 import type { Component, ServerView, SurfaceView } from '../modules/module.ts';
 
+/** The route is free and open, and a page takes about a millisecond: asking for more of them must not cost others their time. */
+const PAGES_PER_SECOND = 50;
+
 export class Server implements ServerView {
   readonly version = VERSION;
   readonly apiVersion = API_VERSION;
   readonly componentNames: readonly string[];
   readonly #clock: Clock;
   readonly #onFailure: (failure: unknown) => void;
+  readonly #processFacts = processFacts();
+  #lastPage = { second: -1, count: 0, text: '' };
   readonly #startedMs: number;
   /** In the order of opening. */
   readonly #components: Component[] = [];
@@ -62,7 +67,18 @@ export class Server implements ServerView {
     return all;
   };
 
+  /** The page of `/metrics`, made again up to PAGES_PER_SECOND times a second; beyond it the last one, which is of that second. */
   readonly metricsText = (): string => {
+    const second = Math.floor(this.#clock.monotonicMs() / 1000);
+    if (second !== this.#lastPage.second) this.#lastPage = { second, count: 0, text: '' };
+    if (this.#lastPage.count < PAGES_PER_SECOND) {
+      this.#lastPage.text = this.#metricsPage();
+      this.#lastPage.count++;
+    }
+    return this.#lastPage.text;
+  };
+
+  #metricsPage(): string {
     const page = new Exposition();
     this.#writeRequests(page);
     for (const { metrics } of this.#components) metrics?.(page);
@@ -70,7 +86,7 @@ export class Server implements ServerView {
     for (const [component, isReady] of Object.entries(this.readiness())) page.sample(isReady ? 1 : 0, { component });
     this.#writeProcess(page);
     return page.text;
-  };
+  }
 
   /** @throws Error for readiness under a name that its module does not list; passes on the errors of components */
   start(): void {
@@ -110,7 +126,7 @@ export class Server implements ServerView {
   }
 
   #writeProcess(page: Exposition): void {
-    const facts = processFacts();
+    const facts = this.#processFacts?.();
     const uptimeSeconds = this.uptimeMs() / 1000;
     const startedSeconds = this.#clock.nowMs() / 1000 - uptimeSeconds;
     page

@@ -161,7 +161,7 @@ export interface Callbacks {
   /** The checks of a webhook that need no body: rate, existence, expiry, limit of events. */
   admit(id: CallbackId): MaybePromise<WebhookAdmission>;
   /** Validates a JSON body and stores the webhook; checks expiry and the limit of events again. */
-  receive(callback: CallbackHandle, webhook: Webhook): Promise<Received>;
+  receive(callback: CallbackHandle, webhook: Webhook): MaybePromise<Received>;
   /** Checks a read token: existence, then token, then expiry. */
   authorize(id: CallbackId, token: string): MaybePromise<Authorized>;
   /**

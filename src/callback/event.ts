@@ -4,6 +4,7 @@
  * nothing stores that text; event-json.ts makes it when a client reads.
  */
 import { Buffer } from 'node:buffer';
+import { isoTime } from '../base/iso-time.ts';
 import type { BodyForm } from '../base/media-type.ts';
 import type { EventId } from './identifier.ts';
 import { isJson } from './json-text.ts';
@@ -117,8 +118,8 @@ export const eventHead = (id: EventId, receivedAtSeconds: number, method: string
 
 /** The head of an event from its time of receipt and the rest that {@link headRest} gives. */
 export function headOf(id: EventId, receivedAtSeconds: number, rest: string): string {
-  const receivedAt = `${new Date(receivedAtSeconds * 1000).toISOString().slice(0, 19)}Z`;
-  return `{"id":"${id}","received_at":"${receivedAt}",${rest}`;
+  const receivedAt = isoTime(receivedAtSeconds * 1000).slice(0, -'.000Z'.length);
+  return `{"id":"${id}","received_at":"${receivedAt}Z",${rest}`;
 }
 
 /** What follows the time of receipt in a head: all of it that is known before the event is stored. */

@@ -4,12 +4,11 @@
  */
 import { alphanumerics } from '../base/alphanumerics.ts';
 import type { Brand } from '../base/brand.ts';
+import { encodeDigits } from '../base/codec.ts';
 import type { Random } from '../base/random.ts';
 
 export type CallbackId = Brand<string, 'CallbackId'>;
 export type EventId = Brand<string, 'EventId'>;
-
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 
 const CALLBACK_ID = /^cb_[A-Za-z0-9]{24}$/;
 const CALLBACK_ID_LENGTH = 27; // `$` also matches before a final line feed; the length does not
@@ -22,9 +21,7 @@ export function newCallbackId(random: Random): CallbackId {
 }
 
 export function newEventId(random: Random): EventId {
-  const parts = ['evt_'];
-  for (const byte of random.bytes(16)) parts.push(HEX[byte]!); // one of 256
-  return parts.join('') as EventId;
+  return ['evt_', encodeDigits(random.bytes(16))].join('') as EventId;
 }
 
 /** Parses a callback id (callback.md: `^cb_[A-Za-z0-9]{24}$`); undefined for any other text. */

@@ -1,4 +1,5 @@
 /** Parsers of settings. Each refuses with words that complete "VARIABLE must be ...". */
+import { isIPv4 } from 'node:net';
 import { base64Bytes } from '../base/codec.ts';
 import { parseTargetAllow } from '../outbound/target-allow.ts';
 import { type Prices, parsePrices } from '../payment/prices.ts';
@@ -15,6 +16,10 @@ export const oneOf =
   (text) =>
     values.find((value) => value === text) ?? refuse(`one of ${values.join(', ')}`);
 
+/** An address or a name to listen on. Digits and dots that are no IPv4 address are no name either (RFC 1123 §2.1). */
+export const listeningHost: Parse<string> = (text) =>
+  /^[\d.]+$/.test(text) && !isIPv4(text) ? refuse('an address or a name of this machine') : notBlank(text);
+
 /** Decimal digits without sign or leading zero, `min` to `max`, both included. */
 export const wholeNumber =
   (min: number, max: number): Parse<number> =>
@@ -30,7 +35,7 @@ export const atomicAmount: Parse<bigint> = (text) =>
 /** Prices by name: `search=0.02,company=0.05`. */
 export const priceList: Parse<Prices> = (text) => {
   const parsed = parsePrices(text);
-  return parsed.ok ? parsed.prices : refuse(`a list such as search=0.02,company=0.05: ${parsed.fault}`);
+  return parsed.ok ? parsed.prices : refuse(`a list such as search=0.02,company=0.05 (${parsed.fault})`);
 };
 
 /** Entries of `TARGET_ALLOW`, `host:port` or `cidr:port`, as given. */

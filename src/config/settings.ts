@@ -7,6 +7,7 @@ import {
   contactText,
   databaseAddress,
   fileOrAddress,
+  listeningHost,
   notBlank,
   oneOf,
   origin,
@@ -50,7 +51,7 @@ const settlement = setting({
 
 const host = setting({
   variable: 'HOST',
-  parse: notBlank,
+  parse: listeningHost,
   default: '127.0.0.1',
   help: 'address to listen on',
   detail: 'The library does not listen; it uses `HOST` and `PORT` only for the default of the public addresses.',
@@ -82,7 +83,7 @@ export const SERVER_SETTINGS = {
     shownDefault: SURFACE_NAMES.join(','),
     help: `products that this server has, comma-separated: ${SURFACE_NAMES.map((name) => `\`${name}\``).join(', ')}; or \`none\``,
     detail:
-      'The paths of the others are 404, and no document names them. `none` leaves `/health`, `/ready` and `/metrics`. With `SETTLEMENT=local` and a `HOST` or `BASE_URL` that is not loopback, `retry` and `resolve` are on only when they are named here: play money must not buy outbound requests.',
+      'The paths of the others are 404, and no document names them. `none` leaves `/internal`, `/health`, `/ready` and `/metrics`. With `SETTLEMENT=local` and a `HOST` or `BASE_URL` that is not loopback, `retry` and `resolve` are on only when they are named here: play money must not buy outbound requests.',
   }),
   rateLimitPerMinute: setting({
     variable: 'RATE_LIMIT_PER_MINUTE',
@@ -272,7 +273,8 @@ export const STATE_SETTINGS = {
     default: null,
     shownDefault: 'made once and kept in STATE_DIR',
     help: '32 bytes as base64 that authenticate cursors',
-    detail: 'Cursors that were given out with another key are refused. `openssl rand -base64 32` makes one.',
+    detail:
+      'Cursors that were given out with another key are refused. With `DATABASE_URL` all processes have the same, and one with another does not start. `openssl rand -base64 32` makes one.',
     isSecret: true,
   }),
   stateReset: setting({

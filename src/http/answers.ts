@@ -14,6 +14,13 @@ export type HeaderRecord = Readonly<Record<string, string>>;
  * before, each in a separate turn of the loop. Nothing is asked after the end, after a cut, or when the client has disconnected.
  */
 export abstract class BodyPieces {
+  /** Bodies of one share take turns with those of others as one, so that many readers of one thing delay no other. */
+  readonly share: string;
+
+  constructor(share: string) {
+    this.share = share;
+  }
+
   /**
    * One call at a time.
    * @returns the next piece, not empty; null at the end; `cut` where the rest will never come: the kit closes the connection, so

@@ -1,51 +1,11 @@
 /**
  * Sends bodies that are made while they leave. A stream asks for a piece only when the runtime wants to write one, which it does
  * when the client has taken the one before; a client that does not read therefore stops the production. All bodies share the
- * turns: one piece of one body in each turn of the loop, in the order in which they asked, so that any number of readers delays
- * other requests by no more than a piece.
+ * turns: one piece of one body in each turn of the loop, shares in their order, so that any number of readers delays other
+ * requests by no more than a piece, and readers of other things by no more than a piece each.
  */
+import { Turns } from '../base/turns.ts';
 import type { BodyPieces } from './answers.ts';
-
-/** Entries of the queue of turns that have run and are still in it: dropping each would move all others. */
-const RUN_COUNT_MAX = 256;
-
-/** Runs what waits, one each turn of the loop, first come, first served. */
-class Turns {
-  readonly #soon: (run: () => void) => void;
-  #waiting: (() => void)[] = [];
-  /** Index of the next one in `#waiting`; those before it have run. */
-  #next = 0;
-  #isScheduled = false;
-
-  constructor(soon: (run: () => void) => void) {
-    this.#soon = soon;
-  }
-
-  /** Resolves in a turn in which no other resolves. */
-  take(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-      this.#schedule();
-    });
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    this.#soon(this.#run);
-  }
-
-  readonly #run = (): void => {
-    this.#isScheduled = false;
-    const run = this.#waiting[this.#next++]!; // scheduled only while there is one
-    if (this.#next === this.#waiting.length || this.#next === RUN_COUNT_MAX) {
-      this.#waiting = this.#waiting.slice(this.#next);
-      this.#next = 0;
-    }
-    if (this.#waiting.length > 0) this.#schedule();
-    run();
-  };
-}
 
 /** The request that a body answers. */
 export interface BodyReceiver {
@@ -67,14 +27,19 @@ export class BodyStreams {
 
   constructor({ report, soon = setImmediate }: BodyStreamPorts) {
     this.#report = report;
-    this.#turns = new Turns((run) => soon(run));
+    this.#turns = new Turns(1, soon);
   }
 
-  /** The pieces as a body of a `Response`, which holds one of them at most. */
-  open(pieces: BodyPieces, receiver: BodyReceiver): ReadableStream<Uint8Array> {
+  /**
+   * The pieces as a body of a `Response`, which holds one of them at most.
+   * @param onEnd called once: all of it was handed over, or the rest will never be
+   */
+  open(pieces: BodyPieces, receiver: BodyReceiver, onEnd: () => void = () => {}): ReadableStream<Uint8Array> {
     let source: BodyPieces | undefined = pieces;
     const end = (): void => {
+      if (source === undefined) return;
       source = undefined;
+      onEnd();
     };
     const cut = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
       end();
@@ -84,7 +49,7 @@ export class BodyStreams {
     return new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
-          await this.#turns.take();
+          await this.#turns.take(pieces.share);
           try {
             const piece = await source?.next();
             // Canceled in the meantime.

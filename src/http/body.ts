@@ -45,17 +45,6 @@ function declaredBytes(source: BodySource): number | undefined {
   return text !== null && DECIMAL.test(text) ? Number(text) : undefined;
 }
 
-async function readDeclared(source: BodySource, bytesMax: number): Promise<BodyRead> {
-  const bytes = new Uint8Array(await source.arrayBuffer());
-  return bytes.length > bytesMax ? TOO_LARGE : { ok: true, bytes };
-}
-
-/** The listener discards an unread rest. */
-async function readCounted(stream: ReadableStream<Uint8Array>, bytesMax: number): Promise<BodyRead> {
-  const bytes = await readAtMost(stream.getReader(), bytesMax);
-  return bytes === undefined ? TOO_LARGE : { ok: true, bytes };
-}
-
 /** What a reader needs of a request. */
 export interface BodyRequest {
   readonly body: BodySource;
@@ -96,15 +85,11 @@ export class BodyReader {
     const waitingBytes = stream === null ? Math.min(bytes, this.#waitingBytesMax) : this.#waitingBytesMax;
     const claim = this.#budget.claim(request.clientNetwork(), bytes, waitingBytes);
     if (claim === undefined) return use(CROWDED);
-    let cancelTimer: () => void = () => {};
-    const deadline = new Promise<BodyRead>((resolve) => {
-      cancelTimer = this.#timers.after(deadlineMs, () => resolve(LATE));
-    });
     try {
       const reading = claim.isGranted
         ? readNow(source, stream, bytesMax)
         : readLater(claim, request, () => readNow(source, stream, bytesMax));
-      const read = await Promise.race([reading, deadline]).finally(cancelTimer);
+      const read = await this.#inTime(reading, deadlineMs);
       // A body that was not read, or not to its end, takes nothing more: its connection ends with the answer.
       if (!read.ok) claim.release();
       return await use(read);
@@ -112,16 +97,29 @@ export class BodyReader {
       claim.release();
     }
   }
+
+  /** @param reading never rejects */
+  #inTime(reading: Promise<BodyRead>, deadlineMs: number): Promise<BodyRead> {
+    return new Promise((resolve) => {
+      const cancelTimer = this.#timers.after(deadlineMs, () => resolve(LATE));
+      void reading.then((read) => {
+        cancelTimer();
+        resolve(read);
+      });
+    });
+  }
 }
 
-/** Never rejects. */
+/** Of a stream the listener discards an unread rest. Never rejects. */
 async function readNow(
   source: BodySource,
   stream: ReadableStream<Uint8Array> | null,
   bytesMax: number,
 ): Promise<BodyRead> {
   try {
-    return await (stream === null ? readDeclared(source, bytesMax) : readCounted(stream, bytesMax));
+    const bytes =
+      stream === null ? new Uint8Array(await source.arrayBuffer()) : await readAtMost(stream.getReader(), bytesMax);
+    return bytes === undefined || bytes.length > bytesMax ? TOO_LARGE : { ok: true, bytes };
   } catch {
     return CUT;
   }

@@ -42,6 +42,8 @@ class Execution {
   principal: object = UNKNOWN_PRINCIPAL;
   /** Admissions to settle or release, in the order of their gates. */
   admissions: Admission[] | undefined;
+  /** From this one on, admissions that settle have begun to: they are not released any more. */
+  settledFrom = Number.POSITIVE_INFINITY;
   answer: unknown;
 
   constructor(
@@ -67,14 +69,15 @@ class Execution {
     else this.admissions.push(admission);
   }
 
-  /** Releases each admission, even when the release of another fails. @returns a promise only when a release waits */
+  /** Releases each admission that has not settled, even when the release of another fails. @returns a promise only when a release waits */
   releaseAll(): Promise<unknown> | undefined {
     const { admissions } = this;
     this.admissions = undefined;
     if (admissions === undefined) return undefined;
     const failed = (failure: unknown): void => this.report(failure, this.request.requestId);
     const waiting: Promise<void>[] = [];
-    for (const admission of admissions) {
+    for (const [i, admission] of admissions.entries()) {
+      if (i >= this.settledFrom && admission.settle !== undefined) continue;
       try {
         const released = admission.release?.();
         if (released instanceof Promise) waiting.push(released.catch(failed));
@@ -154,10 +157,9 @@ function withReceipt(refusal: Refusal, receipt: HeaderRecord | undefined): Refus
 
 /** The calls that follow once the answer has left; undefined where no admission wants one. */
 function deliveredOf(admissions: readonly Admission[]): (() => void) | undefined {
-  const wanting = admissions.filter(({ delivered }) => delivered !== undefined);
-  if (wanting.length === 0) return undefined;
+  if (admissions.every(({ delivered }) => delivered === undefined)) return undefined;
   return () => {
-    for (const admission of wanting) admission.delivered?.();
+    for (const admission of admissions) admission.delivered?.();
   };
 }
 
@@ -196,16 +198,13 @@ function createdBody(
  */
 class Settlement {
   readonly #execution: Execution;
-  /** Those that are neither settled nor released. */
-  readonly #left: Admission[];
   readonly #all: readonly Admission[];
   readonly #body: string | Reply | undefined;
   #receipt: HeaderRecord | undefined;
 
-  constructor(execution: Execution, admissions: Admission[], body: string | Reply | undefined) {
+  constructor(execution: Execution, body: string | Reply | undefined) {
     this.#execution = execution;
-    this.#left = admissions;
-    this.#all = [...admissions];
+    this.#all = execution.admissions ?? [];
     this.#body = body;
   }
 
@@ -226,7 +225,7 @@ class Settlement {
     for (let i = last; i >= 0; i--) {
       const admission = this.#all[i] as Admission;
       if (admission.settle === undefined) continue;
-      this.#left.splice(i, 1);
+      this.#execution.settledFrom = i;
       const settled = admission.settle(this.#execution.answer, this.#body);
       if (settled instanceof Promise) {
         return settled.then((later) => this.#refusalIn(later) ?? this.#settleFrom(i - 1));
@@ -234,7 +233,7 @@ class Settlement {
       const refusal = this.#refusalIn(settled);
       if (refusal !== undefined) return refusal;
     }
-    this.#left.length = 0;
+    this.#execution.admissions = undefined;
     const answer = this.#execution.answer as AfterSettlement<unknown>;
     return chain(
       this.#body ?? createdBody(this.#execution, answer, this.#all),
@@ -253,7 +252,7 @@ const settle: Step = (execution) => {
   const { answer, admissions } = execution;
   const body = answer instanceof AfterSettlement ? undefined : bodyOf(answer);
   if (admissions === undefined && body !== undefined) return new Answer(body, undefined);
-  return new Settlement(execution, admissions ?? [], body).outcome();
+  return new Settlement(execution, body).outcome();
 };
 
 /** The steps of an operation, in their order. */

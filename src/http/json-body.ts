@@ -124,6 +124,8 @@ interface Inside {
   readonly wrapped?: v.GenericSchema;
   readonly entries?: Readonly<Record<string, v.GenericSchema>>;
   readonly item?: v.GenericSchema;
+  /** Of a record. */
+  readonly value?: v.GenericSchema;
 }
 
 /** The schema inside `optional(...)` and `nullable(...)`. */
@@ -137,8 +139,8 @@ function ruleAt(schema: v.GenericSchema, keys: readonly unknown[]): { readonly r
   let at: v.GenericSchema = schema;
   let rule = { rule: 'valid' };
   for (const key of keys) {
-    const { entries, item } = unwrapped(at) as Inside;
-    const next = typeof key === 'number' ? item : entries?.[String(key)];
+    const { entries, item, value } = unwrapped(at) as Inside;
+    const next = typeof key === 'number' ? item : (entries?.[String(key)] ?? value);
     if (next === undefined) break;
     at = next;
     const found = ruleOf(unwrapped(at));

@@ -20,6 +20,8 @@ export interface RequestView {
   bodyBytes: Uint8Array | undefined;
   /** Seconds that the answer may take before anything is settled, set while the input is read; undefined = no time to speak of. */
   answerSeconds?: number;
+  /** Whether an ordinary answer takes seconds, so that it must hold nothing scarce meanwhile; set while the input is read. */
+  isSlow?: boolean;
   /** A request header's value, or null; `name` in lower case. Repeated headers arrive joined by `, `. */
   header(name: string): string | null;
   /** The client's address, for the log: that of the socket, or the one that a trusted proxy reports; no port, no zone. */

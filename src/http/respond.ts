@@ -14,6 +14,11 @@ export interface SuccessTerms {
   readonly cacheControl: string;
 }
 
+const SENT = new WeakMap<Response, Promise<void>>();
+
+/** Resolves when the body has been handed over or given up; undefined for one that is not made while it leaves. */
+export const bodySent = (response: Response): Promise<void> | undefined => SENT.get(response);
+
 export class Responder {
   readonly #headers: ResponseHeaders;
   readonly #streams: BodyStreams;
@@ -36,11 +41,18 @@ export class Responder {
     if (!(body instanceof Reply)) {
       return new Response(body, { status, headers: this.#headers.json(cacheControl, receipt, requestId) });
     }
-    const content = body.body instanceof BodyPieces ? this.#streams.open(body.body, receiver) : body.body;
-    return new Response(content as BodyInit, {
+    const init = {
       status: body.status ?? status,
       headers: this.#headers.other(cacheControl, requestId, body.headers, receipt),
+    };
+    if (!(body.body instanceof BodyPieces)) return new Response(body.body as BodyInit | null, init);
+    let onEnd = (): void => {};
+    const sent = new Promise<void>((resolve) => {
+      onEnd = resolve;
     });
+    const response = new Response(this.#streams.open(body.body, receiver, onEnd), init);
+    SENT.set(response, sent);
+    return response;
   }
 
   refusal(refusal: Refusal, requestId: string): Response {

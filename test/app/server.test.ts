@@ -5,8 +5,9 @@ import { ManualTime } from '../support/manual-time.ts';
 
 function opened(names: readonly string[] = []) {
   const reported: unknown[] = [];
-  const server = new Server(new ManualTime(), names, (failure) => reported.push(failure));
-  return { server, reported };
+  const time = new ManualTime();
+  const server = new Server(time, names, (failure) => reported.push(failure));
+  return { server, reported, time };
 }
 
 const fail = (): never => {
@@ -42,6 +43,17 @@ describe('the components of a server', () => {
     server.add({ readiness: () => ({ state: true, network: true }) });
     server.add({});
     expect(server.readiness()).toEqual({ state: true, network: false });
+  });
+
+  it('write fifty pages of metrics a second, however often a page is asked for', () => {
+    const { server, time } = opened();
+    let written = 0;
+    server.add({ metrics: (page) => page.single('paygrade_written', 'gauge', 'Pages so far.', ++written) });
+    const pages = Array.from({ length: 400 }, () => server.metricsText());
+    expect(new Set(pages).size).toBe(50);
+    expect(pages.at(-1)).toMatch(/^paygrade_written 50$/m);
+    time.pass(1000);
+    expect(server.metricsText()).toMatch(/^paygrade_written 51$/m);
   });
 
   it('do not start when one reports a name that no module lists', () => {

@@ -10,8 +10,8 @@ class Given extends BodyPieces {
   readonly #give: (count: number) => Piece | Promise<Piece>;
   count = 0;
 
-  constructor(give: (count: number) => Piece | Promise<Piece>) {
-    super();
+  constructor(give: (count: number) => Piece | Promise<Piece>, share = '') {
+    super(share);
     this.#give = give;
   }
 

@@ -1,6 +1,7 @@
 /** Headers that are prepared once and written over: what one response was given is never on another. */
 import { describe, expect, it } from 'vitest';
 import { PAYMENT_INVALID, PAYMENT_REQUIRED } from '../../src/access/x402-contract.ts';
+import { Answer, type HeaderRecord, Reply } from '../../src/http/answers.ts';
 import { NOT_FOUND, refuse } from '../../src/http/errors.ts';
 import { RepeatedRefusal } from '../../src/http/hot/repeated-refusal.ts';
 import { Responder } from '../../src/http/respond.ts';
@@ -62,6 +63,27 @@ describe.each([
       expect(Object.fromEntries(response.headers)).toEqual({ ...base(requestId), 'payment-required': 'offer' });
       const error = { code: 'PAYMENT_REQUIRED', message: 'pay "me"', request_id: requestId };
       expect(await response.json()).toEqual({ error, x402Version: 2 });
+    }
+  });
+
+  it('are those of one reply where many share frozen ones', () => {
+    const responder = new Responder(EVERYWHERE, copies, { report: unreported });
+    const text = Object.freeze({ 'content-type': 'text/plain', 'x-content-type-options': 'nosniff' });
+    const varied = Object.freeze({ 'content-type': 'text/html', vary: 'Accept' });
+    const asked: readonly { own: HeaderRecord; cacheControl: string; receipt?: HeaderRecord }[] = [
+      { own: text, cacheControl: 'no-store' },
+      { own: text, cacheControl: 'private, no-store' },
+      { own: varied, cacheControl: 'no-store' },
+      { own: text, cacheControl: 'no-store', receipt: { 'payment-response': 'settled' } },
+      { own: { ...text, etag: '"1"' }, cacheControl: 'no-store' },
+    ];
+    for (const [i, { own, cacheControl, receipt }] of [...asked, ...asked].entries()) {
+      const terms = { status: 200, cacheControl };
+      const receiver = { requestId: `req_${i}`, cut: () => true };
+      const response = responder.respond(terms, new Answer(new Reply('yes', own), receipt), receiver);
+      const expected = { ...base(`req_${i}`), 'cache-control': cacheControl, ...own, ...receipt };
+      const vary = own.vary === undefined ? 'Origin' : 'Origin, Accept';
+      expect(Object.fromEntries(response.headers)).toEqual({ ...expected, vary });
     }
   });
 });

@@ -7,6 +7,7 @@
  * expire, nothing after it); reads may overlap with anything. A rejected promise is an outage: the step may or may not have
  * happened. The client then gets a 500, and the inbox treats the step as not done.
  */
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { EventPart, EventRecord } from '../event.ts';
 import type { CallbackId, EventId } from '../identifier.ts';
 
@@ -34,7 +35,7 @@ export interface LoadedEvent extends Omit<EventRecord, 'bytes'> {
 export interface EventStore {
   create(callback: CallbackRecord): Promise<void>;
   /** Stores an event. From the call on the store owns the bytes of an event that is not inline, and may empty them. */
-  append(id: CallbackId, event: EventRecord): Promise<void>;
+  append(id: CallbackId, event: EventRecord): MaybePromise<void>;
   /**
    * Reads one part of an event that is not inline, and nothing of the others.
    * @param index of the part, from 0

@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { isSameDigest } from '../../base/digest.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
 import type {
@@ -173,7 +174,7 @@ export class Inbox implements Callbacks {
     return callback.events.length < EVENT_COUNT_MAX ? { kind: 'admitted', callback } : FULL;
   }
 
-  receive(handle: CallbackHandle, webhook: Webhook): Promise<Received> {
+  receive(handle: CallbackHandle, webhook: Webhook): MaybePromise<Received> {
     return this.#writer.receive(callbackOf(handle), webhook);
   }
 

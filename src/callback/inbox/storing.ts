@@ -3,9 +3,10 @@
  * expiry and the limit of events are checked again at that moment.
  */
 import type { Clock } from '../../base/clock.ts';
+import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
 import type { Random } from '../../base/random.ts';
 import type { Received } from '../callbacks.ts';
-import { type EventRecord, eventHead, inboxEventOf, isAcceptable, type Webhook } from '../event.ts';
+import { type EventRecord, eventHead, type InboxEvent, inboxEventOf, isAcceptable, type Webhook } from '../event.ts';
 import { newEventId } from '../identifier.ts';
 import { EVENT_COUNT_MAX } from '../limits.ts';
 import type { Callback } from './callback.ts';
@@ -30,30 +31,21 @@ export class EventWriter {
     this.#ports = ports;
   }
 
-  async receive(callback: Callback, webhook: Webhook): Promise<Received> {
+  receive(callback: Callback, webhook: Webhook): MaybePromise<Received> {
     if (!isAcceptable(webhook.form, webhook.bytes)) return { kind: 'invalid-json' };
-    const before = callback.storing;
-    const storing = before === undefined ? this.#store(callback, webhook) : this.#storeAfter(before, callback, webhook);
-    const settled = storing.then(
-      () => undefined,
-      () => undefined,
-    );
-    callback.storing = settled;
-    try {
-      return await storing;
-    } finally {
+    const storing = chain(callback.storing, () => this.#store(callback, webhook));
+    if (!(storing instanceof Promise)) return storing;
+    const over = (): void => {
       if (callback.storing === settled) callback.storing = undefined;
-    }
-  }
-
-  async #storeAfter(before: Promise<unknown>, callback: Callback, webhook: Webhook): Promise<Received> {
-    await before;
-    return this.#store(callback, webhook);
+    };
+    const settled = storing.then(over, over);
+    callback.storing = settled;
+    return storing;
   }
 
   /** Appends one event while no other append of its callback runs. */
-  async #store(callback: Callback, webhook: Webhook): Promise<Received> {
-    const { clock, random, store, lifetimes, waking } = this.#ports;
+  #store(callback: Callback, webhook: Webhook): MaybePromise<Received> {
+    const { clock, random, store, lifetimes } = this.#ports;
     const ended = lifetimes.endOf(callback);
     if (ended !== undefined) return ended;
     if (callback.events.length >= EVENT_COUNT_MAX) return FULL;
@@ -64,13 +56,17 @@ export class EventWriter {
     const event = inboxEventOf({ id, head, form }, bytes.length, bytes);
     // The store owns the bytes of a long event from here on.
     const record: EventRecord = { id, receivedAtSeconds, head, form, bytes, isInline: event.text !== null };
-    await store.append(callback.id, record);
-    const endedMeanwhile = lifetimes.endOf(callback);
-    if (endedMeanwhile !== undefined) return endedMeanwhile;
+    return chain(store.append(callback.id, record), () => this.#stored(callback, event, receivedAtSeconds));
+  }
+
+  /** Shows an event that the store has. */
+  #stored(callback: Callback, event: InboxEvent, receivedAtSeconds: number): MaybePromise<Received> {
+    const { lifetimes, waking } = this.#ports;
+    const ended = lifetimes.endOf(callback);
+    if (ended !== undefined) return ended;
     callback.lastReceivedSeconds = receivedAtSeconds;
     callback.addEvent(event);
-    const woken = waking.wake(callback, event);
-    if (woken !== undefined) await woken;
-    return { kind: 'stored', eventId: id };
+    const received = { kind: 'stored', eventId: event.id } as const;
+    return chain(waking.wake(callback, event), () => received);
   }
 }

@@ -28,6 +28,8 @@ export class ResponseHeaders {
   readonly copies: boolean;
   /** Headers of JSON by `cache-control`. */
   readonly #jsonHeaders: (cacheControl: string) => JsonHeadersFor;
+  /** Of replies that share their frozen headers, by these and by `cache-control`. */
+  readonly #shared = new WeakMap<HeaderRecord, Map<string, HeadersFor>>();
 
   /** @param everywhere headers that every response of this server carries, names in lower case */
   constructor(everywhere: HeaderRecord, copies: boolean) {
@@ -43,7 +45,10 @@ export class ResponseHeaders {
 
   /** Prepares headers of JSON responses that all have the same additions. */
   repeated(cacheControl: string, more: HeaderRecord | undefined): HeadersFor {
-    const record = this.#jsonRecord(cacheControl, more);
+    return this.#preparedFrom(this.#jsonRecord(cacheControl, more));
+  }
+
+  #preparedFrom(record: HeaderRecord): HeadersFor {
     if (!this.copies) return (requestId) => ({ ...record, 'x-request-id': requestId });
     const headers = new Headers(record);
     return (requestId) => {
@@ -52,10 +57,24 @@ export class ResponseHeaders {
     };
   }
 
-  /** Headers of a body with its own media type. */
-  other(cacheControl: string, requestId: string, ...more: readonly (HeaderRecord | undefined)[]): HeaderRecord {
-    const headers = { 'cache-control': cacheControl, 'x-request-id': requestId, ...this.#everywhere };
-    return Object.assign(headers, ...more.map((one) => this.#joined(one)));
+  /** Headers of a body with its own media type, and of a receipt. Frozen ones are prepared: many replies share them. */
+  other(cacheControl: string, requestId: string, own: HeaderRecord, receipt?: HeaderRecord): PreparedHeaders {
+    if (receipt === undefined && Object.isFrozen(own)) return this.#sharedBy(own, cacheControl)(requestId);
+    return { ...this.#recordOf(cacheControl, own), 'x-request-id': requestId, ...this.#joined(receipt) };
+  }
+
+  #sharedBy(own: HeaderRecord, cacheControl: string): HeadersFor {
+    let byCacheControl = this.#shared.get(own);
+    if (byCacheControl === undefined) {
+      byCacheControl = new Map();
+      this.#shared.set(own, byCacheControl);
+    }
+    let headersFor = byCacheControl.get(cacheControl);
+    if (headersFor === undefined) {
+      headersFor = this.#preparedFrom(this.#recordOf(cacheControl, own));
+      byCacheControl.set(cacheControl, headersFor);
+    }
+    return headersFor;
   }
 
   #jsonHeadersFor(cacheControl: string): JsonHeadersFor {
@@ -82,12 +101,11 @@ export class ResponseHeaders {
   }
 
   #jsonRecord(cacheControl: string, more: HeaderRecord | undefined): HeaderRecord {
-    return {
-      'content-type': 'application/json',
-      'cache-control': cacheControl,
-      ...this.#everywhere,
-      ...this.#joined(more),
-    };
+    return { 'content-type': 'application/json', ...this.#recordOf(cacheControl, more) };
+  }
+
+  #recordOf(cacheControl: string, more: HeaderRecord | undefined): HeaderRecord {
+    return { 'cache-control': cacheControl, ...this.#everywhere, ...this.#joined(more) };
   }
 
   /** Joins an answer's `vary` with that of the whole server, so that neither is lost. */

@@ -1,0 +1,75 @@
+/** The catalogue as a component: the first one becomes warm while it is served. */
+import { expect, it } from 'vitest';
+import { openCatalogue } from '../../src/app/catalogue.ts';
+import { Catalogue } from '../../src/catalogue/catalogue.ts';
+import type { ServedCatalogue } from '../../src/catalogue/holder.ts';
+import { openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
+import { buildSample, sampleSource } from '../../src/ingest/synth/sample.ts';
+import { ManualTime } from '../support/manual-time.ts';
+
+const NOW_MS = Date.UTC(2026, 0, 10);
+const sample = buildSample(NOW_MS);
+
+const servedSample = (): ServedCatalogue => ({
+  catalogue: new Catalogue(openSnapshot(sampleSource(sample))),
+  isSynthetic: true,
+});
+
+function opened() {
+  const loaded: ServedCatalogue[] = [];
+  const load = (): ServedCatalogue => {
+    const served = servedSample();
+    loaded.push(served);
+    return served;
+  };
+  const source = { load, reload: async () => load(), discard: () => {}, close: async () => {} };
+  const time = new ManualTime();
+  return { loaded, time, ...openCatalogue(source, true, time, time) };
+}
+
+const indexesOf = ({ catalogue }: ServedCatalogue): unknown[] => Object.values(catalogue.byCompany.built);
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await nextTurn();
+}
+
+it('is ready before it is warm, and warm some turns later, a part in each', async () => {
+  const { component, loaded, time } = opened();
+  const [first] = loaded as [ServedCatalogue];
+  component.start?.();
+  expect(component.readiness?.()).toEqual({ snapshot: true });
+  time.pass(499);
+  await turns(3);
+  expect(indexesOf(first)).toEqual([undefined, undefined, undefined]);
+  time.pass(1);
+  await turns(1);
+  expect(indexesOf(first).filter((index) => index === undefined)).toHaveLength(1);
+  await turns(10);
+  expect(indexesOf(first)).not.toContain(undefined);
+  await component.close?.();
+});
+
+it('is left as it is once another one is served', async () => {
+  const { component, holder, loaded, time } = opened();
+  component.start?.();
+  time.pass(500);
+  await holder.reload();
+  const [first] = loaded as [ServedCatalogue];
+  const before = indexesOf(first);
+  expect(before).toContain(undefined);
+  await turns(12);
+  expect(indexesOf(first)).toEqual(before);
+  await component.close?.();
+});
+
+it('is left cold at a shutdown', async () => {
+  const { component, loaded, time } = opened();
+  component.start?.();
+  component.drain?.();
+  expect(time.pendingCount).toBe(0);
+  time.pass(1000);
+  await turns(12);
+  expect(indexesOf(loaded[0] as ServedCatalogue)).toEqual([undefined, undefined, undefined]);
+  await component.close?.();
+});
