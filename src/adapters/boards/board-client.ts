@@ -6,13 +6,21 @@
 import type { Clock } from '../../base/clock.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
 import type { Validators } from '../../ingest/boards/fetch-state.ts';
-import { isAllowed, type RobotsRules } from '../../ingest/watch/robots.ts';
+import { isAllowed } from '../../ingest/watch/robots.ts';
 import { headerOf, REDIRECT_STATUSES } from '../../outbound/answer.ts';
-import type { Outbound, OutboundAnswer, OutboundFailure, OutboundResult } from '../../outbound/outbound.ts';
+import type {
+  Outbound,
+  OutboundAnswer,
+  OutboundFailure,
+  OutboundFailureKind,
+  OutboundResult,
+} from '../../outbound/outbound.ts';
 import type { Target } from '../../outbound/target.ts';
 import { retryAfterSecondsOf } from '../../retry/policy.ts';
+import type { FeedClaim } from './feed-memory.ts';
 import type { HostPace } from './host-pace.ts';
 import { REDIRECTS_MAX, REQUEST_MS, TRIES_MAX, TRY_PAUSES, WAITED_MS_MAX } from './limits.ts';
+import type { HostRobots } from './robots-files.ts';
 
 export type PageAnswer =
   | {
@@ -35,6 +43,8 @@ export interface PageFailure {
   readonly reason: string;
   /** What the host asked for, beyond what was waited. */
   readonly retryAfterMs: number | null;
+  /** The host failed, rather than this one of its addresses: its other boards will hardly fare better now. */
+  readonly isOfHost: boolean;
 }
 
 export interface BoardClientOptions {
@@ -44,7 +54,7 @@ export interface BoardClientOptions {
   /** Evenly from 0 (included) to 1 (excluded). */
   readonly draw: () => number;
   /** The robots rules of an address's host; asked for HTML pages only. */
-  readonly robotsOf: (url: URL, signal: AbortSignal) => Promise<RobotsRules>;
+  readonly robotsOf: (url: URL, signal: AbortSignal) => Promise<HostRobots>;
   /** One request, milliseconds. */
   readonly requestMs?: number | undefined;
 }
@@ -53,16 +63,23 @@ export interface PageSettings {
   readonly validators: Validators | null;
   readonly bytesMax: number;
   readonly signal: AbortSignal;
+  /** What keeps the answer; its bytes are given back where it is none. */
+  readonly memory?: FeedClaim;
 }
+
+/** Awaited before a part of the answer is kept. */
+type OnPart = (bytes: number) => Promise<void>;
 
 /** One try. */
 type Tried = PageAnswer & { readonly waitMs?: number | null };
 
-const failed = (reason: string, status: number | null = null, retryAfterMs: number | null = null): PageFailure => ({
+const failed = (reason: string, more: Partial<PageFailure> = {}): PageFailure => ({
   kind: 'failed',
-  status,
+  status: null,
   reason,
-  retryAfterMs,
+  retryAfterMs: null,
+  isOfHost: false,
+  ...more,
 });
 
 /** Failures of a moment, of the host or on the way to it (RFC 9110 §15). */
@@ -81,18 +98,32 @@ export class BoardClient {
   async ask(request: BoardRequest, settings: PageSettings): Promise<PageAnswer> {
     const { draw, pace } = this.#options;
     for (let tries = 1; ; tries++) {
-      const { waitMs, ...answer } = await this.#try(request, settings);
-      if (waitMs === undefined || tries === TRIES_MAX) return answer;
+      const { waitMs, ...answer } = await this.#tryWithin(request, settings);
+      if (waitMs === undefined) return answer;
+      // The whole host: what it asks of one request it means for the next as well.
+      if (waitMs !== null && waitMs <= WAITED_MS_MAX) pace.hold(new URL(request.url).host, waitMs);
+      if (tries === TRIES_MAX) return answer;
       const pauseMs = waitMs ?? Math.round(pace.pauseMs * TRY_PAUSES * 2 ** (tries - 1) * (0.5 + draw() / 2));
       if (pauseMs > WAITED_MS_MAX) return answer;
-      // The whole host: what it asks of one request it means for the next as well.
-      if (waitMs !== null) pace.hold(new URL(request.url).host, waitMs);
       await pace.pause(pauseMs, settings.signal);
     }
   }
 
+  /** As `#try`; an answer that is no page leaves nothing in the memory. */
+  async #tryWithin(request: BoardRequest, settings: PageSettings): Promise<Tried> {
+    const { memory } = settings;
+    if (memory === undefined) return this.#try(request, settings);
+    let bytes = 0;
+    const tried = await this.#try(request, settings, async (more) => {
+      await memory.take(more, settings.signal);
+      bytes += more;
+    });
+    memory.giveBack(tried.kind === 'page' ? bytes - tried.body.length : bytes);
+    return tried.kind === 'failed' && tried.status === null && memory.hasWaited ? { ...tried, isOfHost: false } : tried;
+  }
+
   /** `waitMs` in the result: worth another try, after this pause; null = after a pause of our choosing. */
-  async #try(request: BoardRequest, settings: PageSettings): Promise<Tried> {
+  async #try(request: BoardRequest, settings: PageSettings, onPart?: OnPart): Promise<Tried> {
     const { outbound, clock } = this.#options;
     let address = request.url;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
@@ -102,20 +133,24 @@ export class BoardClient {
       const { target } = judged;
       const { url } = target;
       if (request.accept === 'text/html') {
-        const rules = await this.#options.robotsOf(url, settings.signal);
-        if (!isAllowed(rules, url)) return failed(`the robots rules of ${url.host} do not allow it`);
+        const robots = await this.#options.robotsOf(url, settings.signal);
+        if (!robots.ok) {
+          const { reason, retryAfterMs } = robots;
+          return failed(`the robots.txt of ${url.host} cannot be read: ${reason}`, { retryAfterMs, isOfHost: true });
+        }
+        if (!isAllowed(robots.rules, url)) return failed(`the robots rules of ${url.host} do not allow it`);
       }
-      const result = await this.#send(request, target, settings);
+      const result = await this.#send(request, target, settings, onPart);
       if (result === undefined || result.kind === 'aborted') return failed('the watch is ending');
       if (result.kind !== 'answer') return failureOf(result);
       const { status } = result;
       if (!REDIRECT_STATUSES.has(status)) return answered(result, url, settings, clock.nowMs());
       const location = headerOf(result, 'location');
       if (location === null || !URL.canParse(location, url)) {
-        return failed(`status ${status} without a usable Location`, status);
+        return failed(`status ${status} without a usable Location`, { status });
       }
       if (request.method === 'POST' && !REPEATING.has(status))
-        return failed(`a redirect ${status} of a search`, status);
+        return failed(`a redirect ${status} of a search`, { status });
       address = new URL(location, url).href;
     }
     return failed(`more than ${REDIRECTS_MAX} redirects`);
@@ -126,6 +161,7 @@ export class BoardClient {
     { method, body, accept }: BoardRequest,
     target: Target,
     { bytesMax, signal, validators }: PageSettings,
+    onPart: OnPart | undefined,
   ): Promise<OutboundResult | undefined> {
     const { outbound, pace, requestMs = REQUEST_MS } = this.#options;
     const { host } = target.url;
@@ -145,6 +181,7 @@ export class BoardClient {
         unpackedBytesMax: bytesMax,
         isWhole: true,
         signal,
+        ...(onPart && { onPart }),
       }),
     );
   }
@@ -159,8 +196,12 @@ function validatorOf(answer: OutboundAnswer, name: string): string | null {
   return value.length <= VALIDATOR_LENGTH_MAX && /^[\x20-\x7e]+$/.test(value) ? value : null;
 }
 
+/** Failures of a connection, whatever was asked for. */
+const HOST_FAILURES: ReadonlySet<OutboundFailureKind> = new Set(['timeout', 'unreachable', 'tls-error']);
+
 function failureOf({ kind, detail }: OutboundFailure): Tried {
-  const refusal = failed(kind === 'blocked' ? `must not be asked: ${detail}` : `${kind}: ${detail}`);
+  const reason = kind === 'blocked' ? `must not be asked: ${detail}` : `${kind}: ${detail}`;
+  const refusal = failed(reason, { isOfHost: HOST_FAILURES.has(kind) });
   return kind === 'unreachable' ? { ...refusal, waitMs: null } : refusal;
 }
 
@@ -168,7 +209,7 @@ function answered(answer: OutboundAnswer, url: URL, { bytesMax, validators }: Pa
   const { status, body, isTruncated } = answer;
   if (status === 304 && validators !== null) return { kind: 'unchanged', status };
   if (status === 200) {
-    if (isTruncated) return failed(`an answer over ${bytesMax} bytes`, status);
+    if (isTruncated) return failed(`an answer over ${bytesMax} bytes`, { status });
     const etag = validatorOf(answer, 'etag');
     const lastModified = validatorOf(answer, 'last-modified');
     const own = etag === null && lastModified === null ? null : { etag, lastModified };
@@ -176,6 +217,7 @@ function answered(answer: OutboundAnswer, url: URL, { bytesMax, validators }: Pa
   }
   const seconds = retryAfterSecondsOf(headerOf(answer, 'retry-after') ?? undefined, nowMs);
   const waitMs = seconds === null ? null : seconds * 1000;
-  const refusal = failed(`status ${status}`, status, waitMs);
-  return TRANSIENT.has(status) ? { ...refusal, waitMs } : refusal;
+  const isTransient = TRANSIENT.has(status);
+  const refusal = failed(`status ${status}`, { status, retryAfterMs: waitMs, isOfHost: isTransient });
+  return isTransient ? { ...refusal, waitMs } : refusal;
 }

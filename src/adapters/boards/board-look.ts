@@ -11,7 +11,8 @@ import { addressBehind, type BoardOrigins, replacedAddress } from '../../ingest/
 import { boardOfPage, companyDomainOfPage } from '../../ingest/boards/page-boards.ts';
 import { boardWith, sampleOfBoard } from '../../ingest/boards/sample.ts';
 import type { CompanyList } from '../../ingest/companies/company-list.ts';
-import type { BoardClient } from './board-client.ts';
+import type { BoardClient, PageAnswer } from './board-client.ts';
+import { isGone } from './feed-fetch.ts';
 
 /** A page that a person sees: bytes, unpacked. */
 const PAGE_BYTES_MAX = 16 * 1024 * 1024;
@@ -47,7 +48,14 @@ export type Looked =
 
 /** What an address leads to before its board was asked. */
 type Lead =
-  | { readonly ok: true; readonly board: NamedBoard; readonly mayBeNone: boolean; readonly site: string | null }
+  | {
+      readonly ok: true;
+      readonly board: NamedBoard;
+      readonly mayBeNone: boolean;
+      readonly site: string | null;
+      /** The page that led to the board, as it answered. */
+      readonly page: PageAnswer;
+    }
   | { readonly ok: false; readonly reason: string };
 
 export class BoardLook {
@@ -64,7 +72,7 @@ export class BoardLook {
     if (verdict.kind === 'board') return this.ask(verdict);
     const lead = await this.#leadOf(verdict.address, PAGES_MAX);
     if (!lead.ok) return lead;
-    const asked = await this.ask(lead.board);
+    const asked = await this.ask(lead.board, lead.page);
     if (!asked.ok && lead.mayBeNone) {
       return { ok: false, reason: `the page seems to run on ${lead.board.shape}, but ${asked.reason}` };
     }
@@ -75,21 +83,23 @@ export class BoardLook {
     return { ...asked, siteDomain, board: { ...asked.board, domain: siteDomain } };
   }
 
-  /** Asks a board for the first page of its feed. Never rejects. */
-  async ask(named: NamedBoard): Promise<Looked> {
+  /** Asks a board for the first page of its feed. @param known an answer, which may be that page. Never rejects. */
+  async ask(named: NamedBoard, known?: PageAnswer): Promise<Looked> {
     const { client, origins, list, clock, signal } = this.#options;
     const board: Board = { ...named, company: null, domain: null };
     const { request } = firstStep(board, origins);
-    const answer = await client.ask(request, { validators: null, bytesMax: ANSWER_BYTES_MAX, signal });
+    const answer =
+      known?.kind === 'page' && known.url === request.url
+        ? known
+        : await client.ask(request, { validators: null, bytesMax: ANSWER_BYTES_MAX, signal });
     const name = nameOfBoard(named);
     if (answer.kind !== 'page') {
       const status = answer.kind === 'failed' ? answer.status : null;
-      const isGone = status === 404 || status === 410;
       const reason = answer.kind === 'failed' ? answer.reason : 'it gave nothing';
       return {
         ok: false,
         board: named,
-        reason: isGone ? `there is no board ${name} (status ${status})` : `${name} does not answer: ${reason}`,
+        reason: isGone(status) ? `there is no board ${name} (status ${status})` : `${name} does not answer: ${reason}`,
       };
     }
     const parsed = documentOf(board, new TextDecoder().decode(answer.body));
@@ -114,12 +124,13 @@ export class BoardLook {
     }
     const at = addressBehind(answer.url, 'jsonld', origins);
     const moved = boardOfAddress(at);
-    if (moved.kind === 'board') return { ok: true, board: moved, mayBeNone: false, site: null };
+    if (moved.kind === 'board') return { ok: true, board: moved, mayBeNone: false, site: null, page: answer };
     const verdict = boardOfPage(new TextDecoder().decode(answer.body), at);
-    if (verdict.kind === 'board') return { ok: true, board: verdict.board, mayBeNone: verdict.mayBeNone, site: at };
+    if (verdict.kind === 'board')
+      return { ok: true, board: verdict.board, mayBeNone: verdict.mayBeNone, site: at, page: answer };
     for (const page of verdict.careersPages.slice(0, pagesLeft - 1)) {
       const named = boardOfAddress(page);
-      if (named.kind === 'board') return { ok: true, board: named, mayBeNone: false, site: at };
+      if (named.kind === 'board') return { ok: true, board: named, mayBeNone: false, site: at, page: answer };
       const lead = await this.#leadOf(page, 1);
       if (lead.ok) return lead;
     }

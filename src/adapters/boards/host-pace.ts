@@ -1,6 +1,6 @@
 /**
- * One request at a time to a host, and a pause after each: the next one leaves no earlier than `pauseMs` after the answer of the
- * last one began, so that the host never sees two within the pause, whatever the network does between.
+ * One request at a time to a host, and a pause after each: the next one leaves no earlier than `pauseMs` after the last one ended,
+ * with its whole answer or a failure. Thus two requests never reach a host within the pause, however long each is on its way.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -11,6 +11,20 @@ interface Lane {
   waiting: number;
   /** Monotonic. */
   freeMs: number;
+}
+
+/** Whether the promise, which never rejects, resolves before the signal aborts. */
+async function settlesFirst(promise: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false;
+  let stop = (): void => {};
+  const aborted = new Promise<false>((resolve) => {
+    const end = (): void => resolve(false);
+    signal.addEventListener('abort', end, { once: true });
+    stop = () => signal.removeEventListener('abort', end);
+  });
+  const isFirst = await Promise.race([promise.then(() => true), aborted]);
+  stop();
+  return isFirst;
 }
 
 export class HostPace {
@@ -38,17 +52,24 @@ export class HostPace {
       end = resolve;
     });
     lane.waiting++;
+    const leave = (): void => {
+      lane.waiting--;
+      end();
+      this.#forgetIdle();
+    };
+    if (!(await settlesFirst(before, signal))) {
+      // The one before it has the lane still.
+      void before.then(leave);
+      return undefined;
+    }
     try {
-      await before;
       while (!signal.aborted && this.#clock.monotonicMs() < lane.freeMs)
         await this.pause(lane.freeMs - this.#clock.monotonicMs(), signal);
       if (signal.aborted) return undefined;
       return await send();
     } finally {
       lane.freeMs = Math.max(lane.freeMs, this.#clock.monotonicMs() + this.pauseMs);
-      lane.waiting--;
-      end();
-      this.#forgetIdle();
+      leave();
     }
   }
 

@@ -2,8 +2,15 @@
 
 /** All pages of a feed together, unpacked, bytes: what `import` accepts of one document. A longer feed fails and is never cut. */
 export const FEED_BYTES_MAX = 256 * 1024 * 1024;
+/**
+ * The feeds of all visits but one together, bytes. With the longest feed beside them, which is parsed in eight times its length,
+ * they stay within `MemoryMax` of deploy/paygrade-watch.service.
+ */
+export const FEEDS_BYTES_MAX = 128 * 1024 * 1024;
 /** One request, from its turn to the last byte, milliseconds. */
 export const REQUEST_MS = 120_000;
+/** All pages of a feed together, without the pauses between them: a host that answers a byte at a time holds no round, milliseconds. */
+export const VISIT_MS_MAX = 20 * 60_000;
 /** Redirects of one request; each is judged as the first address is. */
 export const REDIRECTS_MAX = 5;
 /** Requests for one page in one visit, when a host fails for a moment. */
@@ -12,5 +19,5 @@ export const TRIES_MAX = 3;
 export const TRY_PAUSES = 2;
 /** A longer `Retry-After` holds its board until a later round, so that a round ends, milliseconds. */
 export const WAITED_MS_MAX = 60_000;
-/** Boards in progress at a time: their pages wait in memory. */
+/** Boards in progress at a time. */
 export const VISITS_AT_ONCE = 16;

@@ -2,7 +2,6 @@
 import type { Clock } from '../../base/clock.ts';
 import {
   ALL_ALLOWED,
-  NONE_ALLOWED,
   parseRobots,
   ROBOTS_BYTES_MAX,
   ROBOTS_KEPT_MS,
@@ -11,16 +10,33 @@ import {
 } from '../../ingest/watch/robots.ts';
 import { headerOf } from '../../outbound/answer.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
+import { retryAfterSecondsOf } from '../../retry/policy.ts';
 import type { HostPace } from './host-pace.ts';
 import { REQUEST_MS } from './limits.ts';
 
 /** Our product token (RFC 9309 §2.2.1). */
 const TOKEN = 'paygrade';
+/**
+ * By RFC 9309 §2.3.1.3 a file that is not there, like any 4xx, which would allow everything; but a host that answers this has the
+ * file, and asks for fewer requests.
+ */
+const TOO_MANY = 429;
 /** Hosts whose rules are kept; beyond it the one asked first is forgotten. */
 const KEPT_MAX = 10_000;
 
+/** The rules of a host, or why they cannot be had: nothing may be fetched then (RFC 9309 §2.3.1.4). */
+export type HostRobots =
+  | { readonly ok: true; readonly rules: RobotsRules }
+  | { readonly ok: false; readonly reason: string; readonly retryAfterMs: number | null };
+
+const unreadable = (reason: string, retryAfterMs: number | null = null): HostRobots => ({
+  ok: false,
+  reason,
+  retryAfterMs,
+});
+
 interface Kept {
-  readonly rules: Promise<RobotsRules>;
+  readonly robots: Promise<HostRobots>;
   readonly untilMs: number;
 }
 
@@ -37,26 +53,26 @@ export class RobotsFiles {
   }
 
   /** Never rejects. */
-  async rulesOf({ origin }: URL, signal: AbortSignal): Promise<RobotsRules> {
+  async rulesOf({ origin }: URL, signal: AbortSignal): Promise<HostRobots> {
     const known = this.#kept.get(origin);
-    if (known !== undefined && known.untilMs > this.#clock.nowMs()) return known.rules;
-    const rules = this.#ask(`${origin}/robots.txt`, signal);
+    if (known !== undefined && known.untilMs > this.#clock.nowMs()) return known.robots;
+    const robots = this.#ask(`${origin}/robots.txt`, signal);
     this.#kept.delete(origin);
-    this.#kept.set(origin, { rules, untilMs: this.#clock.nowMs() + ROBOTS_KEPT_MS });
+    this.#kept.set(origin, { robots, untilMs: this.#clock.nowMs() + ROBOTS_KEPT_MS });
     for (const first of this.#kept.keys()) {
       if (this.#kept.size <= KEPT_MAX) break;
       this.#kept.delete(first);
     }
     // A host that cannot say is asked again at the next visit, which its board's backoff puts off.
-    if ((await rules) === NONE_ALLOWED) this.#kept.delete(origin);
-    return rules;
+    if (!(await robots).ok) this.#kept.delete(origin);
+    return robots;
   }
 
-  async #ask(first: string, signal: AbortSignal): Promise<RobotsRules> {
+  async #ask(first: string, signal: AbortSignal): Promise<HostRobots> {
     let address = first;
     for (let redirects = 0; redirects <= ROBOTS_REDIRECTS_MAX; redirects++) {
       const judged = this.#outbound.policy.judge(address, 'resolve');
-      if (!judged.ok) return NONE_ALLOWED;
+      if (!judged.ok) return unreadable(judged.reason);
       const { target } = judged;
       const result = await this.#pace.inTurn(target.url.host, signal, () =>
         this.#outbound.send({
@@ -71,15 +87,21 @@ export class RobotsFiles {
           signal,
         }),
       );
-      if (result?.kind !== 'answer' || result.status >= 500) return NONE_ALLOWED;
+      if (result === undefined) return unreadable('the watch is ending');
+      if (result.kind !== 'answer') return unreadable(`${result.kind}: ${result.detail}`);
       const { status, body } = result;
+      if (status >= 500 || status === TOO_MANY) {
+        const seconds = retryAfterSecondsOf(headerOf(result, 'retry-after') ?? undefined, this.#clock.nowMs());
+        return unreadable(`status ${status}`, seconds === null ? null : seconds * 1000);
+      }
       const location = headerOf(result, 'location');
       if (status >= 300 && status < 400 && location !== null && URL.canParse(location, target.url)) {
         address = new URL(location, target.url).href;
         continue;
       }
-      return status >= 200 && status < 300 ? parseRobots(new TextDecoder().decode(body), TOKEN) : ALL_ALLOWED;
+      const rules = status >= 200 && status < 300 ? parseRobots(new TextDecoder().decode(body), TOKEN) : ALL_ALLOWED;
+      return { ok: true, rules };
     }
-    return ALL_ALLOWED; // too many redirects count as a file that is not there (RFC 9309 §2.3.1.2)
+    return { ok: true, rules: ALL_ALLOWED }; // too many redirects count as a file that is not there (RFC 9309 §2.3.1.2)
   }
 }

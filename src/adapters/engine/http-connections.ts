@@ -1,7 +1,7 @@
 /** Connections by `node:http`. */
-import http from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
 import { errorCodeOf } from '../../base/failure.ts';
+import { nodeHttp, nodeHttps } from '../process/node-http.ts';
 import {
   BodyCollector,
   type Connections,
@@ -26,7 +26,7 @@ export class HttpConnections implements Connections {
   /** @param baseUrl http or https, no trailing slash @param token of the jobs services */
   constructor(baseUrl: string, token: string) {
     const { protocol, hostname, port, pathname } = new URL(baseUrl);
-    const kind = protocol === 'https:' ? https : http;
+    const kind = protocol === 'https:' ? nodeHttps() : nodeHttp();
     this.#send = kind.request;
     this.#agent = new kind.Agent({
       keepAlive: true,
@@ -48,7 +48,9 @@ export class HttpConnections implements Connections {
     let request: http.ClientRequest | undefined;
     let isAborted = false;
     const start = (resolve: (exchanged: Exchanged) => void, mayRepeat: boolean): void => {
+      let hasBegun = false;
       const sent = this.#send({ ...this.#options, path: this.#basePath + target }, (response) => {
+        hasBegun = true;
         const body = new BodyCollector();
         response.on('data', (chunk: Uint8Array) => {
           if (body.add(chunk)) return;
@@ -60,6 +62,8 @@ export class HttpConnections implements Connections {
         response.on('aborted', () => resolve(CUT));
       });
       sent.on('error', (failure) => {
+        // Its answer has begun: the response says what became of it.
+        if (hasBegun) return;
         // A service may close a connection that was unused at the very moment at which a question takes it.
         if (mayRepeat && sent.reusedSocket && !isAborted) start(resolve, false);
         else resolve(lostBy(failure));

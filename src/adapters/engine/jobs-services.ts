@@ -28,7 +28,8 @@ export interface JobsServicesOptions {
 }
 
 /** Statuses that say nothing about the question: another service may answer it. */
-const isRefusal = (status: number): boolean => status === 401 || status === 403 || status === 429 || status >= 500;
+const isRefusal = (status: number): boolean =>
+  status === 401 || status === 403 || status === 429 || (status >= 500 && status <= 599);
 
 /** What one service made of a question. */
 type Asked<A> =
@@ -43,21 +44,28 @@ const LOOK: RemoteQuestion<true> = {
 };
 
 export class JobsServices implements RemoteCatalogue {
+  readonly timeoutMs: number;
   readonly #options: JobsServicesOptions;
   readonly #services: readonly JobsService[];
   readonly #looks = new Map<JobsService, () => void>();
   #turn = 0;
+  /** Monotonic time of the last answer of any service. */
+  #answeredMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor(options: JobsServicesOptions) {
     this.#options = options;
+    this.timeoutMs = options.timeoutMs;
     this.#services = options.urls.map((url) => new JobsService(url, options.token));
   }
 
-  readonly canAsk = (): boolean => this.#services.some(({ standing }) => standing !== 'away');
+  /** One question that failed does not decide: offers go on until a look has failed as well. */
+  readonly canAsk = (): boolean => this.#services.some((service) => !service.isOut || this.#isOld(service));
 
-  /** Whether a service answered the last question to it. False until one did. */
-  readonly isReady = (): boolean => this.#services.some(({ standing }) => standing === 'well');
+  /** Whether a service answered the last question to it, or failed once and was not looked at since. False until one did. */
+  readonly isReady = (): boolean =>
+    this.#answeredMs > Number.NEGATIVE_INFINITY &&
+    this.#services.some(({ standing, isOut }) => standing === 'well' || (standing === 'away' && !isOut));
 
   /** Begins to look at the services. */
   start(): void {
@@ -111,10 +119,15 @@ export class JobsServices implements RemoteCatalogue {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
     const asked = await this.#exchange(service, question, timeoutMs);
-    service.count(outcomeOf(asked), clock.monotonicMs() - startMs);
+    const endMs = clock.monotonicMs();
+    service.count(outcomeOf(asked), endMs - startMs);
+    service.askedMs = startMs;
     if (asked.kind === 'next') this.#note(service, 'away', asked.detail);
     else if (asked.kind === 'late') this.#note(service, 'late', `no answer within ${Math.round(timeoutMs)} ms`);
-    else this.#note(service, 'well', undefined);
+    else {
+      this.#answeredMs = endMs;
+      this.#note(service, 'well', undefined);
+    }
     return asked;
   }
 
@@ -155,13 +168,21 @@ export class JobsServices implements RemoteCatalogue {
     return { kind: 'invalid', detail: `${url}: a body that is no answer of ${path}, status ${status}` };
   }
 
+  /** It was found away before another one last answered, so it may be back: services are replaced one after the other. */
+  #isOld({ askedMs }: JobsService): boolean {
+    return askedMs < this.#answeredMs;
+  }
+
   #note(service: JobsService, standing: Standing, fault: string | undefined): void {
     const was = service.standing;
     if (this.#isClosed || was === standing) return;
     service.standing = standing;
+    service.isOut = false;
     // The first contact is no news unless it failed.
     if (was !== 'unknown' || fault !== undefined) this.#options.onService(service.url, fault);
     if (fault !== undefined) this.#lookAfter(service, LOOK_PAUSE_AWAY_MS);
+    if (this.#services.some((one) => one.standing !== 'away')) return;
+    for (const one of this.#services) if (this.#isOld(one)) this.#lookAfter(one, 0);
   }
 
   #lookAfter(service: JobsService, pauseMs: number): void {
@@ -176,6 +197,7 @@ export class JobsServices implements RemoteCatalogue {
 
   async #look(service: JobsService): Promise<void> {
     await this.#askOne(service, LOOK, this.#options.timeoutMs);
+    service.isOut = service.standing === 'away';
     const isWell = service.standing === 'well';
     // A question that failed meanwhile may have set the next look already.
     if (!this.#looks.has(service)) this.#lookAfter(service, isWell ? LOOK_PAUSE_MS : LOOK_PAUSE_AWAY_MS);

@@ -25,6 +25,10 @@ export class JobsService {
   readonly url: string;
   readonly connections: Connections;
   standing: Standing = 'unknown';
+  /** It was away when the gate last looked at it. */
+  isOut = false;
+  /** Monotonic time of the question that `standing` is of. */
+  askedMs = Number.NEGATIVE_INFINITY;
   readonly #counts: Record<Outcome, number> = { answered: 0, invalid: 0, late: 0, lost: 0, refused: 0 };
   readonly #durations = new Histogram(BOUNDS_MS);
   #reaching: Promise<boolean> | undefined;

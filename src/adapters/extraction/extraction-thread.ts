@@ -8,6 +8,7 @@ import { QUIET_THREAD } from '../../base/quiet-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PageContent } from '../../resolve/result.ts';
+import type { Measured } from '../../resolve/work.ts';
 import { threadTimeMs } from '../process/thread-time.ts';
 import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
 
@@ -24,12 +25,12 @@ const LOOK_PAUSE_MS = 20;
 
 export type ThreadEnd =
   | { readonly kind: 'content'; readonly content: PageContent }
-  | { readonly kind: 'late' }
+  | { readonly kind: 'late' | 'too-large' | 'broken' }
   /** `detail`: one line. */
   | { readonly kind: 'failed'; readonly detail: string };
 
 export interface ReadingTime {
-  /** Processor time of the thread from the moment at which it begins the document; time on the wall where that is not known. */
+  /** Processor time of the thread from the moment at which it has unpacked the document; time on the wall where that is not known. */
   readonly workMs: number;
   /** From the moment at which the thread is handed the document. */
   readonly wallMs: number;
@@ -44,8 +45,8 @@ export interface ExtractionThreadOptions {
 
 export interface Finished {
   readonly end: ThreadEnd;
-  /** undefined: the thread ended before it knew. */
-  readonly sha256: string | undefined;
+  /** undefined: the thread ended before it knew, or the document cannot be unpacked. */
+  readonly measured: Measured | undefined;
 }
 
 export class ExtractionThread {
@@ -74,9 +75,9 @@ export class ExtractionThread {
       worker = await this.#starting;
     } catch (failure) {
       this.#starting = undefined;
-      return { end: { kind: 'failed', detail: firstLineOf(failure) }, sha256: undefined };
+      return { end: { kind: 'failed', detail: firstLineOf(failure) }, measured: undefined };
     }
-    let sha256: string | undefined;
+    let measured: Measured | undefined;
     const end = await new Promise<ThreadEnd>((resolve) => {
       const giveUp = (): void => {
         this.#drop();
@@ -90,19 +91,21 @@ export class ExtractionThread {
         resolve(found);
       };
       this.#onReply = (message) => {
-        if (message.kind === 'digest') {
-          sha256 = message.sha256;
-          stopWork = this.#afterWork(workMs, giveUp);
+        if (message.kind === 'measured') {
+          const { sha256, sizeBytes } = message;
+          measured = { sha256, sizeBytes };
+          if (task.isLate) finish({ kind: 'late' });
+          else stopWork = this.#afterWork(workMs, giveUp);
         } else if (message.kind !== 'ready') finish(message);
       };
       this.#onDeath = (detail) => finish({ kind: 'failed', detail });
       worker.ref();
-      worker.postMessage(task);
+      worker.postMessage(task, [task.document.body.buffer]);
     });
     this.#onReply = undefined;
     this.#onDeath = undefined;
     this.#worker?.unref();
-    return { end, sha256 };
+    return { end, measured };
   }
 
   async close(): Promise<void> {

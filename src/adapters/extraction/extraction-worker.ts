@@ -1,9 +1,13 @@
 /** Entry of an extraction thread: it reads one document after the other, and is ended from outside when one takes too long. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { getPriority, platform, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { stackOf } from '../../base/failure.ts';
 import { extract } from '../../resolve/extraction/extract.ts';
+import { BODY_BYTES_MAX } from '../../resolve/limits.ts';
+import { nothingOf } from '../../resolve/result.ts';
+import type { Document } from '../../resolve/work.ts';
+import { BodyTooLarge, unpackWhole } from '../outbound/unpack.ts';
 import { ownThreadNumber } from '../process/thread-time.ts';
 import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
 
@@ -18,10 +22,26 @@ const NICENESS_MAX = 19;
 // On Linux each thread has a niceness (setpriority(2)); elsewhere the whole process would take this one.
 if (platform() === 'linux') setPriority(Math.min(NICENESS_MAX, getPriority() + NICENESS_MORE));
 
-port.on('message', (task: ThreadTask) => {
-  reply({ kind: 'digest', sha256: createHash('sha256').update(task.body).digest('hex') });
+const UNKNOWN_CODING = 'The page came in a content coding that was not asked for: nothing was extracted.';
+
+/** undefined: a reply says why not. */
+function unpackedOf({ body, codings }: Document): Uint8Array | undefined {
   try {
-    reply({ kind: 'content', content: extract(task) });
+    return unpackWhole(body, codings, BODY_BYTES_MAX);
+  } catch (failure) {
+    reply({ kind: failure instanceof BodyTooLarge ? 'too-large' : 'broken' });
+    return undefined;
+  }
+}
+
+port.on('message', ({ document, isLate }: ThreadTask) => {
+  const body = unpackedOf(document);
+  if (body === undefined) return;
+  reply({ kind: 'measured', sha256: hash('sha256', body), sizeBytes: body.length });
+  if (isLate) return;
+  try {
+    const content = document.isUnreadable ? nothingOf([UNKNOWN_CODING]) : extract({ ...document, body });
+    reply({ kind: 'content', content });
   } catch (failure) {
     reply({ kind: 'failed', detail: stackOf(failure) });
   }

@@ -1,15 +1,14 @@
 /**
- * Extracts documents in threads, so that no page holds up the loop that answers (siblings §7). Documents wait in line for a thread;
- * one whose resolve has no time left gets nulls and a warning, like one that takes more than two seconds of work.
+ * Unpacks and extracts documents in threads, so that no page holds up the loop that answers (siblings §7). Documents wait in line
+ * for a thread; one whose resolve has no time left gets nulls and a warning, like one that takes more than two seconds of work.
  */
-import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { Timers } from '../../base/timers.ts';
 import { EXTRACTION_MS, EXTRACTION_WALL_MS } from '../../resolve/limits.ts';
 import { nothingOf, type PageContent } from '../../resolve/result.ts';
-import type { Document, Extracted, Extractor } from '../../resolve/work.ts';
-import { ExtractionThread, type ExtractionThreadOptions } from './extraction-thread.ts';
+import type { Document, Extracted, Extractor, Measured } from '../../resolve/work.ts';
+import { ExtractionThread, type ExtractionThreadOptions, type ThreadEnd } from './extraction-thread.ts';
 
 /** Threads that read at a time: one hostile page does not hold up all others. */
 const THREAD_COUNT = 2;
@@ -30,7 +29,8 @@ interface Waiting {
   readonly done: (extracted: Extracted) => void;
 }
 
-const digestOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
+const readOf = (measured: Measured | undefined, content: PageContent): Extracted =>
+  measured === undefined ? { kind: 'unread' } : { kind: 'read', ...measured, content };
 
 export class ThreadExtractor implements Extractor {
   readonly #ports: ExtractorPorts;
@@ -38,7 +38,7 @@ export class ThreadExtractor implements Extractor {
   readonly #threads: readonly ExtractionThread[];
   #waiting: Waiting[] = [];
   #isClosed = false;
-  readonly #counts = { done: 0, late: 0, failed: 0 };
+  readonly #counts = { done: 0, late: 0, failed: 0, refused: 0 };
 
   constructor(ports: ExtractorPorts, options?: ExtractionThreadOptions) {
     this.#ports = ports;
@@ -67,7 +67,7 @@ export class ThreadExtractor implements Extractor {
 
   #next(): void {
     if (this.#isClosed) {
-      for (const { document, done } of this.#waiting.splice(0)) this.#finish(document, done, undefined, BROKEN);
+      for (const { done } of this.#waiting.splice(0)) done({ kind: 'unread' });
       return;
     }
     while (this.#waiting.length > 0) {
@@ -82,38 +82,30 @@ export class ThreadExtractor implements Extractor {
 
   async #read(thread: ExtractionThread, { document, deadlineMs, done }: Waiting): Promise<void> {
     const leftMs = deadlineMs - this.#ports.clock.monotonicMs();
-    if (leftMs <= 0) {
-      this.#counts.late++;
-      this.#finish(document, done, undefined, TOO_LATE);
-      return;
-    }
-    const { end, sha256 } = await thread.read(document, {
-      workMs: EXTRACTION_MS,
-      wallMs: Math.min(leftMs, EXTRACTION_WALL_MS),
-    });
+    const isLate = leftMs <= 0;
+    const wallMs = isLate ? EXTRACTION_WALL_MS : Math.min(leftMs, EXTRACTION_WALL_MS);
+    const { end, measured } = await thread.read({ document, isLate }, { workMs: EXTRACTION_MS, wallMs });
+    done(this.#extracted(end, measured));
+  }
+
+  #extracted(end: ThreadEnd, measured: Measured | undefined): Extracted {
     switch (end.kind) {
       case 'content':
         this.#counts.done++;
-        this.#finish(document, done, sha256, end.content);
-        return;
+        return readOf(measured, end.content);
       case 'late':
         this.#counts.late++;
-        this.#finish(document, done, sha256, TOO_LATE);
-        return;
+        return readOf(measured, nothingOf([TOO_LATE]));
       case 'failed':
         this.#counts.failed++;
         if (!this.#isClosed) this.#ports.onFailure(end.detail);
-        this.#finish(document, done, sha256, BROKEN);
-        return;
+        return readOf(measured, nothingOf([BROKEN]));
+      case 'too-large':
+      case 'broken':
+        this.#counts.refused++;
+        return { kind: end.kind };
       default:
-        end satisfies never;
+        return end satisfies never;
     }
-  }
-
-  #finish({ body }: Document, done: Waiting['done'], sha256: string | undefined, content: PageContent | string): void {
-    done({
-      sha256: sha256 ?? digestOf(body),
-      content: typeof content === 'string' ? nothingOf([content]) : content,
-    });
   }
 }

@@ -44,19 +44,19 @@ export interface SourcePorts extends Partial<FetchedPorts> {
 export async function catalogueSource(snapshot: string, ports: SourcePorts): Promise<CatalogueSource> {
   if (snapshot === NO_CATALOGUE) return NOTHING;
   if (isWebAddress(snapshot)) {
-    const { timers, folder = null, onFault = () => {} } = ports;
-    return fetchedSource(snapshot, (pathOf) => fileSource(pathOf, ports), { timers, folder, onFault });
+    const { folder = null, onFault = () => {} } = ports;
+    return fetchedSource(snapshot, (pathOf) => fileSource(pathOf, ports), { ...ports, folder, onFault });
   }
   if (snapshot !== SAMPLE) return fileSource(() => snapshot, ports);
   const { clock } = ports;
   const { buildSample, sampleSource } = await import('../../ingest/synth/sample.ts');
   const threads = new Threads(ports);
-  const load = () => warmed(openSnapshot(sampleSource(buildSample(clock.nowMs()))), true);
+  const load = () => opened(openSnapshot(sampleSource(buildSample(clock.nowMs()))), true);
   return {
     load,
     async reload() {
       const loaded = await threads.load({ kind: 'sample', nowMs: clock.nowMs() }, 'the sample');
-      return loaded?.bytes === undefined ? load() : servedOf(sampleSource(loaded.bytes), loaded, true);
+      return loaded?.bytes === undefined ? warmed(load()) : servedOf(sampleSource(loaded.bytes), loaded, true);
     },
     discard: (catalogue) => threads.discard(catalogue),
     close: () => threads.close(),
@@ -66,7 +66,7 @@ export async function catalogueSource(snapshot: string, ports: SourcePorts): Pro
 /** @param pathOf asked at each loading */
 function fileSource(pathOf: () => string, ports: SourcePorts): CatalogueSource {
   const threads = new Threads(ports);
-  const load = () => warmed(openSnapshot(openSnapshotFile(pathOf())), false);
+  const load = () => opened(openSnapshot(openSnapshotFile(pathOf())), false);
 
   /** @returns 'replaced' where the file is refused and has changed since, so that it may be whole by now */
   async function read(mayRepeat: boolean): Promise<ServedCatalogue | 'replaced'> {
@@ -88,7 +88,7 @@ function fileSource(pathOf: () => string, ports: SourcePorts): CatalogueSource {
       throw failure;
     }
     file.close();
-    return load();
+    return warmed(load());
   }
 
   return {
@@ -168,10 +168,14 @@ class Threads {
   }
 }
 
-function warmed(snapshot: Snapshot, isSynthetic: boolean): ServedCatalogue {
-  const catalogue = new Catalogue(snapshot);
-  catalogue.warm();
-  return { catalogue, isSynthetic };
+const opened = (snapshot: Snapshot, isSynthetic: boolean): ServedCatalogue => ({
+  catalogue: new Catalogue(snapshot),
+  isSynthetic,
+});
+
+function warmed(served: ServedCatalogue): ServedCatalogue {
+  served.catalogue.warm();
+  return served;
 }
 
 /** Lets the event loop answer what has come meanwhile. */

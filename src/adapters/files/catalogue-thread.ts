@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import { QUIET_THREAD } from '../../base/quiet-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
-import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { DamagedSnapshotError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { LoadedCatalogue, LoadingMessage, LoadingTask } from './catalogue-wire.ts';
 
 const ENTRY = new URL('./catalogue-worker.ts', import.meta.url);
@@ -46,7 +46,7 @@ export function startLoading(task: LoadingTask, name: string, entry: URL = ENTRY
     worker.on('message', (message: LoadingMessage) => {
       if (message.kind === 'started') isStarted = true;
       else if (message.kind === 'loaded') resolve(message);
-      else reject(new SnapshotError(message.message));
+      else reject(new (message.isDamaged ? DamagedSnapshotError : SnapshotError)(message.message));
     });
     onThreadEnd(worker, 'the thread that loads it', (why) => {
       if (isStarted) reject(new SnapshotError(`${name}: ${why}`));

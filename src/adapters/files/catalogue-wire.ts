@@ -25,8 +25,8 @@ export interface LoadedCatalogue {
 export type LoadingMessage =
   /** The first one: this host can run such threads. */
   | { readonly kind: 'started' }
-  /** `message` of the SnapshotError, one line. */
-  | { readonly kind: 'refused'; readonly message: string }
+  /** `message` of the SnapshotError, one line. @member isDamaged whether its content is the reason */
+  | { readonly kind: 'refused'; readonly message: string; readonly isDamaged: boolean }
   | { readonly kind: 'loaded'; readonly loaded: LoadedCatalogue };
 
 /** Every memory block that a value refers to, once each: what a message transfers instead of copying. */

@@ -5,7 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Catalogue } from '../../catalogue/catalogue.ts';
 import { checkSnapshot, Snapshot } from '../../catalogue/snapshot/snapshot.ts';
-import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { DamagedSnapshotError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
 import { buffersIn, type LoadedCatalogue, type LoadingMessage, type LoadingTask } from './catalogue-wire.ts';
 import { descriptorSource } from './snapshot-file.ts';
@@ -36,5 +36,5 @@ try {
   post(message);
 } catch (failure) {
   if (!(failure instanceof SnapshotError)) throw failure;
-  post({ kind: 'refused', message: failure.message });
+  post({ kind: 'refused', message: failure.message, isDamaged: failure instanceof DamagedSnapshotError });
 }

@@ -32,7 +32,7 @@ export class FetchedFile {
   readonly #url: string;
   readonly #timers: Timers;
   readonly #download: string;
-  /** Of the kept copy; undefined = there is none, or it has no tag. */
+  /** Of the file that is kept, or served without a copy; undefined = there is none, or it has no tag. */
   #keptTag: string | undefined;
   /** Of a file that was refused: it is not fetched again. */
   #refusedTag: string | undefined;
@@ -68,15 +68,20 @@ export class FetchedFile {
     return exists(this.path);
   }
 
+  /** The kept copy cannot be read now: the file is fetched whole. */
+  forgetCopy(): void {
+    this.#keptTag = undefined;
+  }
+
   /** The kept copy is damaged: it is removed, and fetched whole. */
   async dropCopy(): Promise<void> {
-    this.#keptTag = undefined;
+    this.forgetCopy();
     await Promise.all([this.path, `${this.path}.json`].map((path) => rm(path, { force: true })));
   }
 
   /**
    * Fetches the file unless it is the kept or the refused one.
-   * @returns where it is now, for `keep` or `refuse`; undefined = the address has nothing new
+   * @returns where it is now, for `keep`, `drop` or `refuse`; undefined = the address has nothing new
    * @throws SnapshotError of one line (rejects) when the address has no file for us
    */
   async fetchNew(): Promise<string | undefined> {
@@ -100,7 +105,7 @@ export class FetchedFile {
       this.#freshTag = tag === undefined || tag.length > ETAG_LENGTH_MAX ? undefined : tag;
       return this.#download;
     } catch (failure) {
-      await rm(this.#download, { force: true });
+      await this.drop();
       if (failure instanceof SnapshotError) throw failure;
       const why = watch.hasStalled ? `nothing arrived for ${STALL_MS / 1000} s` : fetchCodeOf(failure);
       throw new SnapshotError(`${this.name}: cannot be fetched (${why})`);
@@ -110,19 +115,32 @@ export class FetchedFile {
     }
   }
 
-  /** The download is sound: it becomes the kept copy. Open descriptors of it stay valid. */
-  async keep(): Promise<void> {
-    this.#keptTag = undefined;
-    await rm(`${this.path}.json`, { force: true });
-    await rename(this.#download, this.path);
+  /**
+   * The download is sound and served: it becomes the kept copy. Open descriptors of it stay valid.
+   * @returns undefined; or why it cannot be kept: it is not fetched again before the next start
+   */
+  async keep(): Promise<string | undefined> {
     this.#keptTag = this.#freshTag;
-    if (this.#keptTag !== undefined) await writeFile(`${this.path}.json`, JSON.stringify({ etag: this.#keptTag }));
+    try {
+      await rm(`${this.path}.json`, { force: true });
+      await rename(this.#download, this.path);
+      if (this.#keptTag !== undefined) await writeFile(`${this.path}.json`, JSON.stringify({ etag: this.#keptTag }));
+      return undefined;
+    } catch (failure) {
+      await this.drop();
+      return fetchCodeOf(failure);
+    }
+  }
+
+  /** The download cannot be used now, which says nothing about the file: it is removed, and fetched again. */
+  async drop(): Promise<void> {
+    await rm(this.#download, { force: true }).catch(() => {});
   }
 
   /** The download is damaged: it is removed, and not fetched again while the address has the same. */
   async refuse(): Promise<void> {
     this.#refusedTag = this.#freshTag;
-    await rm(this.#download, { force: true });
+    await this.drop();
   }
 
   /** Ends a download under way, which then rejects. */

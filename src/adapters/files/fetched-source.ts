@@ -8,25 +8,69 @@ import { join } from 'node:path';
 import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { CatalogueSource, ServedCatalogue } from '../../catalogue/holder.ts';
-import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { DamagedSnapshotError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { FetchedFile } from './fetched-file.ts';
 
-/** How long a start waits for the address; what takes longer is served when it has come. */
 const START_WAIT_MS = 10_000;
 
 export interface FetchedPorts {
   readonly timers: Timers;
   /** Folder of the kept copy, made when missing; null: a folder that ends with the source. */
   readonly folder: string | null;
+  /** How long a start waits for the address; what takes longer is served when it has come. */
+  readonly startWaitMs?: number;
   /** Called with one line about a copy or a file that is not served. */
   onFault(fault: string): void;
+}
+
+/** What a promise gives within the time of a start. */
+async function inTime<T>(promise: Promise<T>, waitMs: number, timers: Timers): Promise<T | 'waited'> {
+  let cancel = (): void => {};
+  const waited = new Promise<'waited'>((resolve) => {
+    cancel = timers.after(waitMs, () => resolve('waited'));
+  });
+  try {
+    return await Promise.race([promise, waited]);
+  } finally {
+    cancel();
+  }
+}
+
+/** Loads a download, which is removed when that fails. @throws SnapshotError (rejects) */
+async function loaded(source: CatalogueSource, file: FetchedFile, download: string): Promise<ServedCatalogue> {
+  try {
+    // A file always gives a catalogue or rejects.
+    return (await source.reload()) as ServedCatalogue;
+  } catch (failure) {
+    const isDamaged = failure instanceof DamagedSnapshotError;
+    await (isDamaged ? file.refuse() : file.drop());
+    const what = isDamaged ? 'refused' : 'cannot be loaded and is tried again';
+    throw new SnapshotError(messageOf(failure).replace(download, `${file.name}: ${what}`));
+  }
+}
+
+/** The kept copy, unless it is damaged or cannot be read. */
+async function keptCatalogue(
+  source: CatalogueSource,
+  file: FetchedFile,
+  onFault: FetchedPorts['onFault'],
+): Promise<ServedCatalogue | undefined> {
+  try {
+    return source.load();
+  } catch (failure) {
+    if (!(failure instanceof SnapshotError)) throw failure;
+    onFault(`the kept copy is not served: ${failure.message}`);
+    if (failure instanceof DamagedSnapshotError) await file.dropCopy();
+    else file.forgetCopy();
+    return undefined;
+  }
 }
 
 /** @param fileSource gives the catalogue of the file that its argument names at each call */
 export function fetchedSource(
   url: string,
   fileSource: (pathOf: () => string) => CatalogueSource,
-  { timers, folder, onFault }: FetchedPorts,
+  { timers, folder, startWaitMs = START_WAIT_MS, onFault }: FetchedPorts,
 ): CatalogueSource {
   const ownFolder = folder === null ? mkdtempSync(join(tmpdir(), 'paygrade-snapshot-')) : undefined;
   const file = new FetchedFile(url, folder ?? ownFolder!, process.pid, timers);
@@ -34,22 +78,19 @@ export function fetchedSource(
   const source = fileSource(() => path);
   /** What the start serves. */
   let first: ServedCatalogue | undefined;
-  /** A fetch under way: one that began at the start may still go on at the first reload. */
+  /** A fetch under way. */
   let pending: Promise<ServedCatalogue | 'unchanged'> | undefined;
+  /** The fetch of the start, which took too long for it: the first reload takes what it comes to, whenever it has ended. */
+  let late: Promise<ServedCatalogue | 'unchanged'> | undefined;
 
   async function fetchAndCheck(): Promise<ServedCatalogue | 'unchanged'> {
     const download = await file.fetchNew();
     if (download === undefined) return 'unchanged';
     path = download;
-    try {
-      // A file always gives a catalogue or rejects.
-      const served = (await source.reload()) as ServedCatalogue;
-      await file.keep();
-      return served;
-    } catch (failure) {
-      await file.refuse();
-      throw new SnapshotError(messageOf(failure).replace(download, `${file.name}: refused`));
-    }
+    const served = await loaded(source, file, download);
+    const fault = await file.keep();
+    if (fault !== undefined) onFault(`${file.name}: is served, but no copy of it can be kept (${fault})`);
+    return served;
   }
 
   function begin(): Promise<ServedCatalogue | 'unchanged'> {
@@ -63,34 +104,34 @@ export function fetchedSource(
   async function copy(): Promise<ServedCatalogue | undefined> {
     if (!(await file.hasCopy())) return undefined;
     path = file.path;
-    try {
-      return source.load();
-    } catch (failure) {
-      if (!(failure instanceof SnapshotError)) throw failure;
-      onFault(`the kept copy is not served: ${failure.message}`);
-      await file.dropCopy();
-      return undefined;
-    }
+    return keptCatalogue(source, file, onFault);
   }
 
   return {
     async prepare() {
       await file.open();
-      let cancel = (): void => {};
-      const waited = new Promise<'waited'>((resolve) => {
-        cancel = timers.after(START_WAIT_MS, () => resolve('waited'));
-      });
-      const fetched = begin().catch((failure: unknown) => {
+      const running = begin();
+      const fetched = running.catch((failure: unknown) => {
         if (!(failure instanceof SnapshotError)) throw failure;
-        onFault(failure.message);
+        // The reload that takes a late one says it itself.
+        if (!hasWaited) onFault(failure.message);
         return 'failed' as const;
       });
-      const result = await Promise.race([fetched, waited]);
-      cancel();
+      let hasWaited = false;
+      const result = await inTime(fetched, startWaitMs, timers);
+      if (result === 'waited') {
+        hasWaited = true;
+        late = running;
+      }
       first = typeof result === 'object' ? result : await copy();
     },
     load: () => first,
-    reload: () => pending ?? begin(),
+    isAwaited: () => late !== undefined,
+    reload() {
+      const running = late ?? pending ?? begin();
+      late = undefined;
+      return running;
+    },
     discard: (catalogue) => source.discard(catalogue),
     async close() {
       file.close();

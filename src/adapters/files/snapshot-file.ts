@@ -115,14 +115,20 @@ function readAt(path: string, descriptor: number, offset: number, bytes: Buffer)
 /**
  * Writes a snapshot so that `path` holds either what it held before or the whole new file, whenever power fails: a
  * temporary file beside it, synced, renamed, and the directory synced. The temporary file is removed on failure.
- * throws  SnapshotError when the file system refuses; whatever `chunks` throws
+ * signal  gives it up before the rename
+ * throws  SnapshotError when the file system refuses; whatever `chunks` throws; the reason of the signal
  */
-export async function writeSnapshotFile(path: string, chunks: Iterable<Uint8Array>): Promise<void> {
+export async function writeSnapshotFile(
+  path: string,
+  chunks: Iterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   try {
     const file = await open(temporary, 'wx');
     try {
       for (const chunk of chunks) {
+        signal?.throwIfAborted();
         for (let done = 0; done < chunk.length; ) {
           const { bytesWritten } = await file.write(chunk, done, Math.min(chunk.length - done, READ_BYTES_MAX));
           done += bytesWritten;

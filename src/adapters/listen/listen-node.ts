@@ -2,11 +2,11 @@
  * node:http around the handler, through @hono/node-server: its lightweight Request and Response keep it close to the speed of
  * the bare server, which undici's own objects would halve.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
 import { systemClock } from '../../base/clock.ts';
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
+import { nodeHttp } from '../process/node-http.ts';
 import {
   HEAD_TIMEOUT_MS,
   IDLE_TIMEOUT_SECONDS,
@@ -16,7 +16,7 @@ import {
 } from './limits.ts';
 import type { ClientConnection, Listener, ListenOptions } from './listen.ts';
 import { ParsedMessage } from './parsed-message.ts';
-import { ServedSockets } from './served-sockets.ts';
+import { type HandleRequest, ServedSockets } from './served-sockets.ts';
 
 /** What @hono/node-server passes to a Fetch handler beside the request. */
 interface NodeBindings {
@@ -93,15 +93,20 @@ const SERVER_OPTIONS = {
 
 /** @throws the error of node:http, with its code, when the address cannot be listened on */
 export async function listen({ host, port, fetch, unreadable, bounds }: ListenOptions): Promise<Listener> {
-  const answer = getRequestListener(
-    (request, bindings) => fetch(request, new NodeConnection(bindings as NodeBindings)),
-    {
+  let answer: HandleRequest | undefined;
+  /** Request and Response are what takes longest to load, and a server that starts has no use for them yet. */
+  const adapter = async (): Promise<HandleRequest> => {
+    const { getRequestListener } = await import('@hono/node-server');
+    answer ??= getRequestListener((request, bindings) => fetch(request, new NodeConnection(bindings as NodeBindings)), {
       errorHandler: unreadable,
       hostname: 'localhost',
-    },
-  );
-  const sockets = new ServedSockets(bounds, answer, systemClock);
-  const server = createServer(SERVER_OPTIONS, (incoming, outgoing) => {
+    });
+    return answer;
+  };
+  const handle: HandleRequest = (incoming, outgoing) =>
+    answer === undefined ? adapter().then((loaded) => loaded(incoming, outgoing)) : answer(incoming, outgoing);
+  const sockets = new ServedSockets(bounds, handle, systemClock);
+  const server = nodeHttp().createServer(SERVER_OPTIONS, (incoming, outgoing) => {
     // A malformed Host would keep @hono/node-server from making a Request. `NodeConnection.header` still gives the one sent.
     incoming.headers.host = 'localhost';
     sockets.receive(incoming, outgoing);
@@ -119,6 +124,7 @@ export async function listen({ host, port, fetch, unreadable, bounds }: ListenOp
   const check = setInterval(() => sockets.check(), OUTPUT_CHECK_MS).unref();
   return {
     port: (server.address() as AddressInfo).port,
+    start: () => void setImmediate(adapter),
     metrics: (page) => sockets.metrics(page),
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -57,6 +57,8 @@ export interface ListenOptions {
 
 export interface Listener {
   readonly port: number;
+  /** Loads what the first request would otherwise wait for, after this turn. */
+  start(): void;
   /** Writes the families of its connections. */
   metrics(page: Exposition): void;
   /** Stops accepting connections and requests. Resolves when the running ones are answered, or after `graceMs`. */

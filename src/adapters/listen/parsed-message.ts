@@ -4,9 +4,9 @@
  * stops only at a message that upgrades its connection, so every message of a destroyed socket says that it does;
  * node:http then finds no listener for upgrades and closes the socket, which is closed already.
  */
-import { IncomingMessage } from 'node:http';
+import { nodeHttp } from '../process/node-http.ts';
 
-export class ParsedMessage extends IncomingMessage {
+export class ParsedMessage extends nodeHttp().IncomingMessage {
   /** What the parser has set, already while the constructor of the base class runs. */
   declare private isUpgrade: boolean | null;
 

@@ -4,16 +4,18 @@
  * a second answer of the resolver changes nothing; the name of the certificate stays that of the host. `node:http` under Bun
  * keeps to all of it (test/adapters/outbound/client.process.test.ts), `fetch` there does not.
  */
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type http from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
 import { errorCodeOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import { VERSION } from '../../base/version.ts';
+import { ACCEPTED_CODINGS, codingsOf } from '../../outbound/codings.ts';
 import { ADDRESSES_TRIED_MAX, CONNECT_MS, HEAD_BYTES_MAX } from '../../outbound/limits.ts';
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from '../../outbound/outbound.ts';
+import { nodeHttp, nodeHttps } from '../process/node-http.ts';
 import { isNotSent } from './connection-failure.ts';
-import { ACCEPTED_CODINGS, BodyTooLarge, codingsOf, readBody } from './unpack.ts';
+import { BodyTooLarge, readBody } from './unpack.ts';
 
 /** Without its duration, which the client measures. */
 export type ExchangeResult = Omit<OutboundAnswer, 'durationMs'> | Omit<OutboundFailure, 'durationMs'>;
@@ -39,12 +41,22 @@ export type Exchange = (
 /** Time for an address before the next one of the same name is tried, milliseconds (RFC 8305 §5 says 250 to 2000). */
 const ATTEMPT_MS = 1000;
 
-const PLAIN_AGENT = new Agent({ keepAlive: false, autoSelectFamilyAttemptTimeout: ATTEMPT_MS });
-const TLS_AGENT = new HttpsAgent({
-  keepAlive: false,
-  maxCachedSessions: 0,
-  autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
-});
+/** Made at the first request. */
+let plainAgent: Agent | undefined;
+let tlsAgent: Agent | undefined;
+
+/** The request function and the agent of a scheme. */
+function clientOf(isTls: boolean): { readonly send: typeof http.request; readonly agent: Agent } {
+  const options = { keepAlive: false, autoSelectFamilyAttemptTimeout: ATTEMPT_MS };
+  if (!isTls) {
+    const { Agent, request } = nodeHttp();
+    plainAgent ??= new Agent(options);
+    return { send: request, agent: plainAgent };
+  }
+  const { Agent, request } = nodeHttps();
+  tlsAgent ??= new Agent({ ...options, maxCachedSessions: 0 });
+  return { send: request, agent: tlsAgent };
+}
 
 /** Set here, or about one connection (RFC 9110 §7.6.1). */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
@@ -122,23 +134,38 @@ function failureOf(failure: unknown, { isConnected, isSecured, isTooSlow }: Prog
   return { kind: 'unreachable', detail: `${what} (${code})` };
 }
 
-/** Pairs of `rawHeaders`, names in lower case; without the codings where the body is unpacked. */
-function headersOf({ rawHeaders }: IncomingMessage, isUnpacked: boolean): (readonly [string, string])[] {
+/** Pairs of `rawHeaders`, names in lower case; without the codings where they are known. */
+function headersOf({ rawHeaders }: IncomingMessage, isCoded: boolean): (readonly [string, string])[] {
   const pairs: (readonly [string, string])[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase();
-    if (!isUnpacked || (name !== 'content-encoding' && name !== 'content-length')) {
+    if (!isCoded || (name !== 'content-encoding' && name !== 'content-length')) {
       pairs.push([name, rawHeaders[i + 1] as string]);
     }
   }
   return pairs;
 }
 
+/** What the answer says of its length; undefined when it says nothing. */
+function lengthOf({ headers }: IncomingMessage): number | undefined {
+  const said = headers['content-length'];
+  return said !== undefined && /^\d{1,15}$/.test(said) ? Number(said) : undefined;
+}
+
 async function answerOf(response: IncomingMessage, request: OutboundRequest): Promise<ExchangeResult> {
-  const codings = codingsOf(String(response.headers['content-encoding'] ?? '')) ?? [];
-  const { bytes, isTruncated } = await readBody(response, codings, request);
+  const known = codingsOf(String(response.headers['content-encoding'] ?? ''));
+  const codings = known ?? [];
+  const { bytes, isTruncated } = await readBody(response, codings, request, lengthOf(response));
   const headers = headersOf(response, codings.length > 0);
-  return { kind: 'answer', status: response.statusCode as number, headers, body: bytes, isTruncated };
+  return {
+    kind: 'answer',
+    status: response.statusCode as number,
+    headers,
+    body: bytes,
+    isTruncated,
+    ...(request.unpackedBytesMax === null && { codings }),
+    ...(known === undefined && { isUnreadable: true }),
+  };
 }
 
 /** Notes how far the connection came, and ends it when it takes too long. */
@@ -176,8 +203,9 @@ export async function exchange(
   let stopWatching = (): void => {};
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      sent = (isTls ? httpsRequest : httpRequest)({
-        agent: isTls ? TLS_AGENT : PLAIN_AGENT,
+      const { send, agent } = clientOf(isTls);
+      sent = send({
+        agent,
         method: request.method,
         hostname: url.hostname.replace(/^\[|\]$/g, ''),
         port: url.port === '' ? undefined : Number(url.port),

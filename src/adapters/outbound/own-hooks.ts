@@ -17,11 +17,16 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 export class OwnHooks {
   readonly #fetch: OwnFetch;
   readonly #hook: URL;
+  readonly #userAgent: string | undefined;
 
-  /** @param hookBaseUrl the public address; its path is the proxy's and is not part of what the handler sees */
-  constructor(fetch: OwnFetch, hookBaseUrl: string) {
+  /**
+   * @param hookBaseUrl the public address; its path is the proxy's and is not part of what the handler sees
+   * @param userAgent as of the requests that go out
+   */
+  constructor(fetch: OwnFetch, hookBaseUrl: string, userAgent?: string) {
     this.#fetch = fetch;
     this.#hook = new URL(hookBaseUrl);
+    this.#userAgent = userAgent;
   }
 
   /** Never rejects. What the signal ended is `aborted`. */
@@ -45,7 +50,7 @@ export class OwnHooks {
 
   async #answer(request: OutboundRequest, onAnswer: () => void, signal: AbortSignal): Promise<ExchangeResult> {
     const { method, body, customer } = request;
-    const headers = Object.entries(sentHeadersOf(request)).flatMap(([name, values]) =>
+    const headers = Object.entries(sentHeadersOf(request, this.#userAgent)).flatMap(([name, values]) =>
       FORWARDED.has(name.toLowerCase()) ? [] : values.map((value): [string, string] => [name, value]),
     );
     const own = new Request(this.#innerUrl(request.target.url), {

@@ -1,24 +1,39 @@
 /**
  * Reads the body of an answer within two bounds: bytes on the wire, beyond which it is cut, and bytes unpacked, beyond which it
- * is refused. Unpacking is streamed and stops at the bound, so a body that unpacks to gigabytes costs no more than one that
- * ends there.
+ * is refused. Unpacking stops at the bound, so a body that unpacks to gigabytes costs no more than one that ends there.
  */
-import { pipeline, Readable } from 'node:stream';
-import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import { CODINGS_MAX } from '../../outbound/limits.ts';
+import { pipeline, Readable, type Transform } from 'node:stream';
+import {
+  brotliDecompressSync,
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  gunzipSync,
+  inflateRawSync,
+  inflateSync,
+} from 'node:zlib';
+import { errorCodeOf } from '../../base/failure.ts';
+import { Turns } from '../../base/turns.ts';
+import type { Coding } from '../../outbound/codings.ts';
 
-/** What `Accept-Encoding` asks for. */
-export const ACCEPTED_CODINGS = 'gzip, deflate, br';
+/** Bytes of a body of which no length was said. */
+const LENGTH_HINT = 16_384;
 
 export interface BodyBounds {
   readonly wireBytesMax: number;
-  readonly unpackedBytesMax: number;
+  /** null: the body is left packed. */
+  readonly unpackedBytesMax: number | null;
   /** A coding that ends early is an error. */
   readonly isWhole?: boolean;
+  /** Awaited before a part of the unpacked body is kept. */
+  onPart?(bytes: number): Promise<void>;
 }
 
 export interface ReadBody {
-  readonly bytes: Uint8Array;
+  /** Left packed, they have their buffer to themselves. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** More was on the wire than `wireBytesMax`. */
   readonly isTruncated: boolean;
 }
@@ -27,6 +42,8 @@ export interface ReadBody {
 export class BodyTooLarge extends Error {
   override readonly name = 'BodyTooLarge';
 }
+
+const tooLarge = (bytesMax: number): BodyTooLarge => new BodyTooLarge(`a body over ${bytesMax} bytes`);
 
 type Chunks = AsyncIterable<Uint8Array>;
 
@@ -38,33 +55,18 @@ const WHOLE = {};
 /** The lower half of the first byte of a zlib stream (RFC 1950 §2.2); some servers send `deflate` without that frame. */
 const hasZlibFrame = (first: Uint8Array): boolean => ((first[0] ?? 0) & 0x0f) === 8;
 
-const DECODERS = {
-  gzip: (isWhole: boolean) => createGunzip(isWhole ? WHOLE : CUT),
-  'x-gzip': (isWhole: boolean) => createGunzip(isWhole ? WHOLE : CUT),
-  deflate: (isWhole: boolean, first: Uint8Array) =>
-    (hasZlibFrame(first) ? createInflate : createInflateRaw)(isWhole ? WHOLE : CUT),
-  br: (isWhole: boolean) => createBrotliDecompress(isWhole ? WHOLE : CUT_BROTLI),
-} as const;
+const DECODERS: Readonly<Record<Coding, (isWhole: boolean, first: Uint8Array) => Transform>> = {
+  gzip: (isWhole) => createGunzip(isWhole ? WHOLE : CUT),
+  'x-gzip': (isWhole) => createGunzip(isWhole ? WHOLE : CUT),
+  deflate: (isWhole, first) => (hasZlibFrame(first) ? createInflate : createInflateRaw)(isWhole ? WHOLE : CUT),
+  br: (isWhole) => createBrotliDecompress(isWhole ? WHOLE : CUT_BROTLI),
+};
 
-type Coding = keyof typeof DECODERS;
+/** Of chunks, 64 KiB as a rule: what a turn reads of all bodies together takes less than a millisecond. */
+const CHUNKS_A_TURN = 4;
+const READING = new Turns(CHUNKS_A_TURN);
 
-const isCoding = (text: string): text is Coding => Object.hasOwn(DECODERS, text);
-
-/**
- * The codings of a body, the outermost first (RFC 9110 §8.4); undefined when one of them is unknown or they are too many.
- * @param header `content-encoding`, several of them joined
- */
-export function codingsOf(header: string): readonly Coding[] | undefined {
-  const names = header
-    .toLowerCase()
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '' && one !== 'identity');
-  const codings = names.filter(isCoding).reverse();
-  return codings.length === names.length && codings.length <= CODINGS_MAX ? codings : undefined;
-}
-
-/** Stops at the first chunk that goes beyond the bound, which ends the source. */
+/** Stops at the first chunk that goes beyond the bound, which ends the source; the source is held back meanwhile. */
 async function* cutAt(source: Chunks, bytesMax: number, onCut: () => void): AsyncGenerator<Uint8Array> {
   let left = bytesMax;
   for await (const chunk of source) {
@@ -75,6 +77,7 @@ async function* cutAt(source: Chunks, bytesMax: number, onCut: () => void): Asyn
     }
     left -= chunk.length;
     yield chunk;
+    await READING.take('');
   }
 }
 
@@ -92,23 +95,86 @@ async function* unpacked(source: Chunks, coding: Coding, isWhole: boolean): Asyn
   yield* decoder;
 }
 
-/** @throws BodyTooLarge; passes on the errors of the source and of the decoders */
+/** Copies parts to where they stay as they come: joining a long body in the end would hold up the loop. */
+class Gathered {
+  #held: Uint8Array<ArrayBuffer>;
+  byteCount = 0;
+
+  constructor(capacity: number) {
+    this.#held = new Uint8Array(capacity);
+  }
+
+  add(part: Uint8Array): void {
+    const byteCount = this.byteCount + part.length;
+    if (byteCount > this.#held.length) {
+      const capacity = Math.max(byteCount, 2 * this.#held.length);
+      // Frees what it moves at once, not when it is collected.
+      this.#held = new Uint8Array(this.#held.buffer.transfer(capacity));
+    }
+    this.#held.set(part, this.byteCount);
+    this.byteCount = byteCount;
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#held.subarray(0, this.byteCount);
+  }
+}
+
+/**
+ * @param lengthHint bytes that are expected on the wire
+ * @throws BodyTooLarge; passes on the errors of the source and of the decoders
+ */
 export async function readBody(
   source: Chunks,
   codings: readonly Coding[],
-  { wireBytesMax, unpackedBytesMax, isWhole = false }: BodyBounds,
+  bounds: BodyBounds,
+  lengthHint = LENGTH_HINT,
 ): Promise<ReadBody> {
+  const { wireBytesMax, unpackedBytesMax, isWhole = false } = bounds;
   let isTruncated = false;
-  let chunks: Chunks = cutAt(source, wireBytesMax, () => {
+  const wire = cutAt(source, wireBytesMax, () => {
     isTruncated = true;
   });
+  if (unpackedBytesMax === null) {
+    const gathered = new Gathered(Math.min(wireBytesMax, lengthHint));
+    for await (const part of wire) gathered.add(part);
+    return { bytes: gathered.bytes, isTruncated };
+  }
+  let chunks: Chunks = wire;
   for (const coding of codings) chunks = unpacked(chunks, coding, isWhole);
   const parts: Uint8Array[] = [];
   let byteCount = 0;
   for await (const part of chunks) {
     byteCount += part.length;
-    if (byteCount > unpackedBytesMax) throw new BodyTooLarge(`a body over ${unpackedBytesMax} bytes`);
+    if (byteCount > unpackedBytesMax) throw tooLarge(unpackedBytesMax);
+    await bounds.onPart?.(part.length);
     parts.push(part);
   }
   return { bytes: Buffer.concat(parts, byteCount), isTruncated };
+}
+
+const UNPACKERS: Readonly<Record<Coding, (bytes: Uint8Array, maxOutputLength: number) => Uint8Array>> = {
+  gzip: (bytes, maxOutputLength) => gunzipSync(bytes, { ...CUT, maxOutputLength }),
+  'x-gzip': (bytes, maxOutputLength) => gunzipSync(bytes, { ...CUT, maxOutputLength }),
+  deflate: (bytes, maxOutputLength) =>
+    (hasZlibFrame(bytes) ? inflateSync : inflateRawSync)(bytes, { ...CUT, maxOutputLength }),
+  br: (bytes, maxOutputLength) => brotliDecompressSync(bytes, { ...CUT_BROTLI, maxOutputLength }),
+};
+
+/**
+ * Unpacks a body that was left packed, for a thread that may stop for it; of one that ends early, what came before its end.
+ * @param bytesMax of each coding's output
+ * @throws BodyTooLarge; passes on the errors of the decoders
+ */
+export function unpackWhole(packed: Uint8Array, codings: readonly Coding[], bytesMax: number): Uint8Array {
+  let bytes = packed;
+  for (const coding of codings) {
+    if (bytes.length === 0) break;
+    try {
+      bytes = UNPACKERS[coding](bytes, bytesMax);
+    } catch (failure) {
+      throw errorCodeOf(failure) === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(bytesMax) : failure;
+    }
+  }
+  return bytes;
 }

@@ -1,16 +1,16 @@
 /**
  * A measurement that may fail: the last value stands in for it. Node reads a file to measure its memory, which a process
- * without a free file descriptor cannot do (reliability 210).
- * @throws what `read` throws, as long as it has given no value
+ * without a free file descriptor cannot do (reliability 210). It is read at once for the first time, while that can be done.
+ * @throws what the first `read` throws
  */
 export function lastKnown<T>(read: () => T): () => T {
-  let last: { readonly value: T } | undefined;
+  let last = read();
   return () => {
     try {
-      last = { value: read() };
-    } catch (failure) {
-      if (last === undefined) throw failure;
+      last = read();
+    } catch {
+      // The last one.
     }
-    return last.value;
+    return last;
   };
 }

@@ -8,19 +8,16 @@ export interface ProcessFacts {
   readonly cpuSeconds: number;
 }
 
-const memoryUsage = lastKnown(() => globalThis.process.memoryUsage());
-
-/** @returns undefined in a runtime without `process`, where the handler can run too */
-export function processFacts(): ProcessFacts | undefined {
+/** @returns a function that measures, or undefined in a runtime without `process`, where the handler can run too */
+export function processFacts(): (() => ProcessFacts) | undefined {
   const { process } = globalThis;
   if (typeof process?.memoryUsage !== 'function' || typeof process.cpuUsage !== 'function') return undefined;
-  const { rss, heapUsed } = memoryUsage();
-  const { user, system } = process.cpuUsage();
+  const memoryUsage = lastKnown(() => process.memoryUsage());
   const { bun, node } = process.versions;
-  return {
-    runtime: bun === undefined ? `node ${node}` : `bun ${bun}`,
-    residentBytes: rss,
-    heapUsedBytes: heapUsed,
-    cpuSeconds: (user + system) / 1_000_000,
+  const runtime = bun === undefined ? `node ${node}` : `bun ${bun}`;
+  return () => {
+    const { rss, heapUsed } = memoryUsage();
+    const { user, system } = process.cpuUsage();
+    return { runtime, residentBytes: rss, heapUsedBytes: heapUsed, cpuSeconds: (user + system) / 1_000_000 };
   };
 }

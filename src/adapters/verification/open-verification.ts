@@ -1,4 +1,7 @@
-/** Opens signature recovery on worker threads, or on the main thread when there are none. */
+/**
+ * Opens signature recovery on worker threads, or on the main thread when there are none. The queue takes requests at once;
+ * libraries are loaded and proven in the background, because a server can listen and make offers meanwhile.
+ */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -14,13 +17,20 @@ export interface VerificationOptions {
   readonly workers: number;
 }
 
-export interface OpenVerification {
-  readonly queue: RecoveryQueue;
+/** What recovers signatures. */
+export interface StartedVerification {
   readonly library: RecoveryLibrary | 'handed-in';
   /** 0: on the main thread. */
   readonly threadCount: number;
-  /** Messages for the operator at start. */
+  /** Messages for the operator, one line each. */
   readonly notices: readonly string[];
+}
+
+export interface OpenVerification {
+  /** Until the start is done its requests wait. */
+  readonly queue: RecoveryQueue;
+  /** Starts after this turn; once. Never rejects: when a thread cannot start, the main thread verifies and a notice says why. */
+  start(): Promise<StartedVerification>;
   /** Never rejects. */
   close(): Promise<void>;
 }
@@ -34,65 +44,82 @@ export interface VerificationPorts {
   readonly onFault: (fault: string | undefined) => void;
 }
 
-async function onMainThread(
-  { signatures }: VerificationOptions,
-  { clock, timers }: VerificationPorts,
-  why: readonly string[],
-): Promise<OpenVerification> {
-  const { chooseRecovery } = await import('./recovery.ts'); // a start with threads does not load the libraries here
-  const { library, publicKeyOf, recoveryMs, notice } = await chooseRecovery(signatures, clock);
-  const worker = inlineRecovery(checkedRecovery(publicKeyOf), recoveryMs, setImmediate);
-  const queue = new RecoveryQueue([worker], clock, timers);
-  const notices = notice === undefined ? why : [...why, notice];
-  return { queue, library, threadCount: 0, notices, close: async () => queue.close() };
+interface StartedWorkers extends StartedVerification {
+  /** At least one. */
+  readonly workers: readonly RecoveryWorker[];
+  /** Those of them that are threads. */
+  readonly threads: readonly RecoveryThread[];
 }
 
-/** Never rejects: when a thread cannot start, the main thread verifies and a notice says why. */
-export async function openVerification(
+async function onMainThread(
+  { signatures }: VerificationOptions,
+  clock: Clock,
+  why: readonly string[],
+): Promise<StartedWorkers> {
+  const { chooseRecovery } = await import('./recovery.ts'); // a server with threads does not load the libraries here
+  const { library, publicKeyOf, recoveryMs, notice } = await chooseRecovery(signatures, clock);
+  const worker = inlineRecovery(checkedRecovery(publicKeyOf), recoveryMs, setImmediate);
+  const notices = notice === undefined ? why : [...why, notice];
+  return { workers: [worker], threads: [], library, threadCount: 0, notices };
+}
+
+async function startWorkers(
   options: VerificationOptions,
-  ports: VerificationPorts,
-): Promise<OpenVerification> {
-  const { clock, timers, recoveryWorker } = ports;
-  if (recoveryWorker !== undefined) {
-    const handedIn = new RecoveryQueue([recoveryWorker], clock, timers);
-    return { queue: handedIn, library: 'handed-in', threadCount: 0, notices: [], close: async () => handedIn.close() };
-  }
-  if (options.workers === 0) return onMainThread(options, ports, []);
-  let queue: RecoveryQueue | undefined;
-  const onFault = (fault: string | undefined): void => {
-    ports.onFault(fault);
-    queue?.resume();
-  };
+  { clock, timers, onFault }: VerificationPorts,
+): Promise<StartedWorkers> {
+  if (options.workers === 0) return onMainThread(options, clock, []);
   const starting = Array.from({ length: options.workers }, () =>
     RecoveryThread.start({ signatures: options.signatures }, { timers, onFault }),
   );
   const started = await Promise.allSettled(starting);
   const running = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const failed = started.find((one) => one.status === 'rejected');
-  const closeThreads = async (): Promise<void> => {
-    await Promise.all(running.map(({ thread }) => thread.close()));
-  };
+  const threads = running.map(({ thread }) => thread);
   const [first] = running;
   if (first === undefined || failed !== undefined) {
-    await closeThreads();
-    const reason = messageOf(failed?.reason);
-    return onMainThread(options, ports, [`signatures are verified on the main thread: ${reason}`]);
+    await Promise.all(threads.map((thread) => thread.close()));
+    return onMainThread(options, clock, [`signatures are verified on the main thread: ${messageOf(failed?.reason)}`]);
   }
-  queue = new RecoveryQueue(
-    running.map(({ thread }) => thread),
-    clock,
-    timers,
-  );
   const { library, notice } = first.ready;
-  const open = queue;
   return {
-    queue: open,
+    workers: threads,
+    threads,
     library,
-    threadCount: running.length,
+    threadCount: threads.length,
     notices: notice === undefined ? [] : [notice],
+  };
+}
+
+/** Starts nothing yet. */
+export function openVerification(options: VerificationOptions, ports: VerificationPorts): OpenVerification {
+  const { clock, timers, recoveryWorker } = ports;
+  if (recoveryWorker !== undefined) {
+    const queue = new RecoveryQueue([recoveryWorker], clock, timers);
+    const started: StartedVerification = { library: 'handed-in', threadCount: 0, notices: [] };
+    return { queue, start: async () => started, close: async () => queue.close() };
+  }
+  const queue = new RecoveryQueue(undefined, clock, timers);
+  const onFault = (fault: string | undefined): void => {
+    ports.onFault(fault);
+    queue.resume();
+  };
+  let starting: Promise<StartedWorkers> | undefined;
+  const start = async (): Promise<StartedWorkers> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    const started = await startWorkers(options, { ...ports, onFault });
+    queue.use(started.workers);
+    return started;
+  };
+  return {
+    queue,
+    start() {
+      starting ??= start();
+      return starting;
+    },
     async close() {
-      open.close();
-      await closeThreads();
+      queue.close();
+      const { threads = [] } = (await starting) ?? {};
+      await Promise.all(threads.map((thread) => thread.close()));
     },
   };
 }

@@ -97,6 +97,8 @@ export interface BoardSite {
   readonly target: string;
   /** Boards of the site may come and go. */
   readonly boards: Set<string>;
+  /** Paths with their queries, in the order in which they were asked for. */
+  readonly asked: readonly string[];
   close(): Promise<void>;
 }
 
@@ -106,9 +108,11 @@ export interface BoardSite {
  */
 export async function openBoardSite(names: Iterable<string>, pages: ReadonlyMap<string, SitePage>): Promise<BoardSite> {
   const boards = new Set([...names].map((name) => name.toLowerCase()));
+  const asked: string[] = [];
   let origin = '';
   const server: Server = createServer((request, response) => {
     const path = request.url ?? '/';
+    asked.push(path);
     const name = boardAsked(path);
     if (name !== undefined && boards.has(name)) {
       const body = answerOf(name, parseBoardName(name)!.shape);
@@ -135,6 +139,7 @@ export async function openBoardSite(names: Iterable<string>, pages: ReadonlyMap<
     endpoints,
     target: `127.0.0.1:${port}`,
     boards,
+    asked,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

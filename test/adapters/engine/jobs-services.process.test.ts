@@ -154,6 +154,41 @@ describe('jobs services', () => {
     });
   });
 
+  it('can be asked while one that was away is not known to be so still, when the last other one goes', async () => {
+    const [first, second] = [await serviceOf(hangingUp), await serviceOf(good)];
+    const news: string[] = [];
+    const services = openServices([first.url, second.url], news);
+    expect((await services.ask(question)).kind).toBe('answer');
+    expect(news).toEqual([expect.stringMatching(/^0 /)]);
+    first.answerBy((request, response) => void setTimeout(() => good(request, response), 300));
+    second.answerBy(hangingUp);
+    const asking = services.ask(question);
+    await expect.poll(() => news.at(-1)).toMatch(/^1 /);
+    expect(services.canAsk()).toBe(true);
+    expect((await asking).kind).toBe('answer');
+    first.answerBy(hangingUp);
+    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
+    expect(await services.ask(question)).toMatchObject({ kind: 'unavailable' });
+    expect(services.canAsk()).toBe(false);
+  });
+
+  it.each([
+    ['500', sending(500, '')],
+    ['429', sending(429, '')],
+    ['a lost connection', hangingUp],
+  ] as const)('are asked on after one %s, and away once a look has met it too', async (_, script) => {
+    const only = await serviceOf(good);
+    const services = openServices([only.url]);
+    await services.ask(question);
+    only.answerBy(script);
+    expect(await services.ask(question)).toMatchObject({ kind: 'unavailable' });
+    expect([services.canAsk(), services.isReady()]).toEqual([true, true]);
+    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
+    expect(services.isReady()).toBe(false);
+    only.answerBy(good);
+    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(true);
+  });
+
   it('are unavailable when none can be asked, which the operator hears once, and come back by a look', async () => {
     const back = await serviceOf(hangingUp);
     const news: string[] = [];
@@ -162,7 +197,8 @@ describe('jobs services', () => {
       kind: 'unavailable',
       detail: expect.stringContaining(NOWHERE),
     });
-    expect([services.canAsk(), services.isReady()]).toEqual([false, false]);
+    expect([services.canAsk(), services.isReady()]).toEqual([true, false]);
+    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
     await services.ask(question);
     expect(news.map((line) => line.slice(0, 1))).toEqual(['0', '1']);
     back.answerBy(good);
@@ -225,4 +261,23 @@ it('an exchange by node:http is repeated where the service has closed the connec
     expect(await connections.get('/x').done).toMatchObject({ kind: 'answer' });
   }
   expect(service.questions.length).toBe(5);
+});
+
+it('an exchange by node:http is not repeated once its answer has begun, and is lost', async () => {
+  const service = await serviceOf((request, response) => {
+    const { socket } = request;
+    const { isUsed } = socket as { isUsed?: boolean };
+    Object.assign(socket, { isUsed: true });
+    if (isUsed !== true) return good(request, response);
+    response.writeHead(200, { 'content-length': '100' });
+    response.write('"');
+    setTimeout(() => socket.resetAndDestroy(), 20);
+  });
+  const connections = new HttpConnections(service.url, TOKEN);
+  opened.push(connections);
+  expect(await connections.get('/x').done).toMatchObject({ kind: 'answer' });
+  expect(await connections.get('/x').done).toMatchObject({ kind: 'lost' });
+  // A repeat would be on its way.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(service.questions.length).toBe(2);
 });

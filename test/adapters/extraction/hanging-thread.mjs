@@ -1,11 +1,17 @@
-/** A thread that takes documents and never reads them; those at `/end` end it, and those at `/before` hang before their time runs. */
-import { createHash } from 'node:crypto';
+/**
+ * A thread that takes documents and never reads them; those at `/before` hang before they are measured, those at `/end` end it after
+ * that, and those at `/end-at-once` before.
+ */
+import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 
-parentPort.on('message', ({ url, body }) => {
-  if (url.endsWith('/end')) process.exit(1);
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  if (!url.endsWith('/before')) parentPort.postMessage({ kind: 'digest', sha256 });
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+parentPort.on('message', ({ document: { url, body } }) => {
+  const { pathname } = new URL(url);
+  if (pathname === '/end-at-once') process.exit(1);
+  if (pathname !== '/before') {
+    parentPort.postMessage({ kind: 'measured', sha256: hash('sha256', body), sizeBytes: body.length });
+  }
+  if (pathname === '/end') setTimeout(() => process.exit(1), 20);
+  else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 });
 parentPort.postMessage({ kind: 'ready', thread: 1 });

@@ -1,14 +1,22 @@
 /** The bounds of both listeners on real sockets (reliability 169, 210, 213): who is closed, and that the others notice nothing. */
 import { connect, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { UNREAD_BYTES_TOTAL_MAX, WAITING_COUNT_MAX } from '../../../src/adapters/listen/limits.ts';
 import { MetricsPage } from '../../support/metrics-page.ts';
 import { binaryOf, listeningPort, RUNTIMES, type Runtime, type Started, startProcess } from '../../support/server.ts';
+import { pause } from '../../support/until.ts';
 import { ECHO_PROGRAM, requestOf } from './started-echo.ts';
 
 const answerCountIn = (received: string): number => received.match(/HTTP\/1.1 200/g)?.length ?? 0;
 /** They take the echo server 50 ms and more. */
 const PIPELINED_COUNT = 10_000;
+
+/** Of this machine, and not loopback, which no rule counts. */
+const OWN_ADDRESS = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one !== undefined && !one.internal && one.family === 'IPv4')?.address;
+if (OWN_ADDRESS === undefined) console.warn('SKIPPED: no address but loopback, so bounds by address were not tried');
 
 /** A client that keeps what it reads. */
 class Client {
@@ -16,8 +24,8 @@ class Client {
   received = '';
   isClosed = false;
 
-  constructor(port: number, sent: string, reads = true) {
-    this.socket = connect(port, '127.0.0.1', () => this.socket.write(sent));
+  constructor(port: number, sent: string, reads = true, host = '127.0.0.1') {
+    this.socket = connect(port, host, () => this.socket.write(sent));
     this.socket
       .on('error', () => {})
       .on('close', () => {
@@ -49,8 +57,8 @@ describe('the bounds of the listener', () => {
     const started = startProcess(binaryOf(runtime), [ECHO_PROGRAM], variables);
     server = started;
     const port = await listeningPort(started);
-    const open = (sent: string, reads = true): Client => {
-      const client = new Client(port, sent, reads);
+    const open = (sent: string, reads = true, host?: string): Client => {
+      const client = new Client(port, sent, reads, host);
       clients.push(client);
       return client;
     };
@@ -129,7 +137,7 @@ describe('the bounds of the listener', () => {
     small.read();
     await expect.poll(() => small.received.length, { timeout: 10_000 }).toBeGreaterThan(6_000_000);
     for (const client of large) client.read();
-    await expect.poll(() => large.some(({ isClosed }) => isClosed)).toBe(true);
+    await expect.poll(() => large.some(({ isClosed }) => isClosed), { timeout: 10_000 }).toBe(true);
   });
 
   it('Node closes a connection above the maximum at once, and accepts one again when another has ended', async () => {
@@ -154,6 +162,32 @@ describe('the bounds of the listener', () => {
     await expect.poll(() => server?.stdout(), { timeout: 5_000 }).toContain('disconnected');
     const next = open(requestOf('/metrics'));
     await expect.poll(() => next.received).toContain('paygrade_connections_refused_total{reason="all"} 1');
+  });
+
+  it.runIf(OWN_ADDRESS)('Bun counts a request until its client has all of the answer, or has left', async () => {
+    const { open, metric } = await start('bun', { HOST: '0.0.0.0', CONNECTIONS_PER_ADDRESS: '3' });
+    const ask = (reads = true) => open(requestOf('/pieces/whole'), reads, OWN_ADDRESS);
+    const unread = [ask(false), ask(false), ask(false)];
+    await expect.poll(() => metric('paygrade_requests_in_flight')).toBeGreaterThan(3);
+    const refused = ask();
+    await expect.poll(() => refused.received).toMatch(/^HTTP\/1\.1 503 .*\r\n\r\naddress$/s);
+    // One that leaves and one that reads to the end make room for one each.
+    unread[0]!.socket.destroy();
+    unread[1]!.read();
+    await expect.poll(() => unread[1]!.received.length, { timeout: 20_000 }).toBeGreaterThan(65_536_000);
+    await pause(700); // until the sweep of those who have left
+    const answered = [ask(), ask()];
+    await expect
+      .poll(() => answered.map(({ received }) => received.slice(0, 12)), { timeout: 10_000 })
+      .toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
+  });
+
+  it.each(['/health', '/ready?a=b', '/metrics'])('Bun refuses %s for no number of requests', async (path) => {
+    const { open } = await start('bun', { CONNECTIONS_MAX: '1' });
+    open(requestOf('/held'));
+    await expect.poll(() => server?.stdout()).toMatch(/held/);
+    const asked = open(requestOf(path));
+    await expect.poll(() => asked.received).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it.each(RUNTIMES)('the maximum of one address does not bind loopback, under %s', async (runtime) => {

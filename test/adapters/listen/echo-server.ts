@@ -6,8 +6,8 @@ import type { ClientConnection } from '../../../src/adapters/listen/listen.ts';
 import { openListener } from '../../../src/adapters/listen/open-listener.ts';
 import type { DisconnectListener } from '../../../src/base/disconnect-listener.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
-import { BodyPieces } from '../../../src/http/answers.ts';
-import { BodyStreams } from '../../../src/http/body-stream.ts';
+import { BodyPieces, Reply } from '../../../src/http/answers.ts';
+import { Responder } from '../../../src/http/respond.ts';
 
 const headerOf = (request: Request, client: ClientConnection, name: string): string | null =>
   client.header === undefined ? request.headers.get(name) : client.header(name);
@@ -34,7 +34,7 @@ class Pieces extends BodyPieces {
   #count = 0;
 
   constructor(end: string) {
-    super();
+    super('');
     this.#end = end;
   }
 
@@ -48,7 +48,7 @@ class Pieces extends BodyPieces {
   }
 }
 
-const streams = new BodyStreams({
+const responder = new Responder({}, process.versions.bun !== undefined, {
   report: (failure, requestId) => process.stdout.write(`${requestId}: ${(failure as Error).message}\n`),
 });
 
@@ -57,7 +57,8 @@ function pieces(end: string, client: ClientConnection): Response {
     client.cut?.();
     return client.cut !== undefined;
   };
-  return new Response(streams.open(new Pieces(end), { requestId: 'req_1', cut }), { status: 200, headers: {} });
+  const outcome = { body: new Reply(new Pieces(end), {}), receipt: undefined, delivered: undefined };
+  return responder.respond({ status: 200, cacheControl: 'no-store' }, outcome, { requestId: 'req_1', cut });
 }
 
 function metrics(): Response {
@@ -79,7 +80,7 @@ async function later(name: string): Promise<Response> {
 }
 
 const listener = await openListener({
-  host: '127.0.0.1',
+  host: process.env.HOST ?? '127.0.0.1',
   port: 0,
   fetch(request, client) {
     // Under Bun the address of a request without a Host is a path.

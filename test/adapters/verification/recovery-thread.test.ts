@@ -29,8 +29,8 @@ afterEach(async () => {
 const run = (thread: RecoveryThread, job: RecoveryJob): Promise<Recovered | undefined> =>
   new Promise((resolve) => thread.start(job, resolve));
 
-const verification = async (variables: Record<string, string>): Promise<OpenVerification> => {
-  const opened = await openVerification(CONFIGURATION.read(variables), {
+const verification = (variables: Record<string, string>): OpenVerification => {
+  const opened = openVerification(CONFIGURATION.read(variables), {
     clock: systemClock,
     timers: systemTimers,
     onFault: () => {},
@@ -89,18 +89,17 @@ describe('verification', () => {
     ['1', 1],
     ['2', 2],
   ])('with WORKERS=%s has %i threads, and all verdicts are noble’s', async (WORKERS, threadCount) => {
-    const { queue, ...opened } = await verification({ WORKERS });
-    expect(opened).toMatchObject({ threadCount, library: 'wasm', notices: [] });
-    const answers = await Promise.all(
-      jobs.map(({ struct, signature }, i) =>
-        queue.recover({ struct, signature, network: `192.0.2.${i % 4}`, isDisconnected: () => false }),
-      ),
+    const { queue, start } = verification({ WORKERS });
+    const early = jobs.map(({ struct, signature }, i) =>
+      queue.recover({ struct, signature, network: `192.0.2.${i % 4}`, isDisconnected: () => false }),
     );
-    expect(answers).toEqual(expected);
+    expect(await start()).toMatchObject({ threadCount, library: 'wasm', notices: [] });
+    expect(await Promise.all(early)).toEqual(expected);
   });
 
   it('that is closed turns away and ends', async () => {
-    const { queue, close } = await verification({ WORKERS: '2' });
+    const { queue, start, close } = verification({ WORKERS: '2' });
+    void start();
     await close();
     const [{ struct, signature }] = jobs as [RecoveryJob];
     expect(queue.recover({ struct, signature, network: '', isDisconnected: () => false })).toMatchObject({

@@ -5,6 +5,7 @@
 import { systemClock } from '../../../base/clock.ts';
 import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
 import type { Exposition } from '../../../base/prometheus.ts';
+import { bodySent } from '../../../http/respond.ts';
 import { DisconnectSweep } from '../disconnect-sweep.ts';
 import { IDLE_TIMEOUT_SECONDS } from '../limits.ts';
 import {
@@ -46,6 +47,23 @@ class BunConnection implements ClientConnection {
   }
 }
 
+/** Resolves when a body that is made while it leaves has left, or its client has; at once for any other. */
+async function sent(response: Response, client: BunConnection): Promise<void> {
+  const body = bodySent(response);
+  if (body === undefined) return;
+  await new Promise<void>((resolve) => {
+    const listener = { isOver: false, handleEvent: resolve };
+    client.onDisconnect(listener);
+    void body.then(() => {
+      listener.isOver = true;
+      resolve();
+    });
+  });
+}
+
+/** What probes and scrapers ask is answered however many requests are in flight (decisions §4). */
+const NEVER_REFUSED = /^[^?#]*\/(?:health|ready|metrics)(?:[?#]|$)/;
+
 /** Bounds requests, in all by the server's own count, and of one network, and counts those that it refuses. */
 class RequestBounds {
   readonly #countMax: number;
@@ -58,14 +76,21 @@ class RequestBounds {
   }
 
   /** The bound that a request is above, and counts it then. */
-  boundAbove(client: ClientConnection, { pendingRequests }: Server): 'all' | 'address' | undefined {
-    const bound = pendingRequests > this.#countMax ? 'all' : this.#inFlight.isCrowded(client) ? 'address' : undefined;
+  boundAbove(request: Request, client: ClientConnection, { pendingRequests }: Server): 'all' | 'address' | undefined {
+    const isFull = pendingRequests > this.#countMax && !NEVER_REFUSED.test(request.url);
+    const bound = isFull ? 'all' : this.#inFlight.isCrowded(client) ? 'address' : undefined;
     if (bound !== undefined) this.#refused[bound]++;
     return bound;
   }
 
-  hold(answer: Promise<Response>, client: ClientConnection): Promise<Response> {
-    this.#inFlight.hold(answer, client);
+  /** Counts a request until its answer is there, and all of its body has left or the client has. */
+  hold(answer: Response | Promise<Response>, client: BunConnection): Response | Promise<Response> {
+    if (answer instanceof Promise)
+      this.#inFlight.hold(
+        answer.then((response) => sent(response, client)),
+        client,
+      );
+    else if (bodySent(answer) !== undefined) this.#inFlight.hold(sent(answer, client), client);
     return answer;
   }
 
@@ -97,15 +122,16 @@ export async function listen({ host, port, fetch, unreadable, bounds, crowded }:
     development: false,
     fetch(request, self) {
       const client = new BunConnection(request, self, sweep);
-      const bound = requests.boundAbove(client, self);
+      const bound = requests.boundAbove(request, client, self);
       if (bound !== undefined) return crowded(bound);
       const answer = turn.isUsedUp() ? turn.next().then(() => answerLater(request, client)) : fetch(request, client);
-      return answer instanceof Promise ? requests.hold(answer, client) : answer;
+      return requests.hold(answer, client);
     },
     error: unreadable,
   });
   return {
     port: server.port as number, // listens on a port, not on a Unix socket
+    start() {},
     metrics: (page) => requests.metrics(page, server),
     async close(graceMs) {
       let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,0 +1,147 @@
+/** A catalogue behind an address (siblings §8), by its source: what is fetched again, what is refused for good, what comes late. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { catalogueSource, type SourcePorts } from '../../../src/adapters/files/catalogue-source.ts';
+import { startLoading } from '../../../src/adapters/files/catalogue-thread.ts';
+import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import { openCatalogue } from '../../../src/app/catalogue.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import type { CatalogueSource, ServedCatalogue } from '../../../src/catalogue/holder.ts';
+import { SnapshotError } from '../../../src/catalogue/snapshot/snapshot-error.ts';
+import { minimalJob } from '../../support/minimal-job.ts';
+import { ObjectStore } from '../../support/object-store.ts';
+import { bytesOfJobs } from '../../support/opened-jobs.ts';
+import { until } from '../../support/until.ts';
+
+const FIRST = bytesOfJobs([minimalJob({ id: 'a' })]);
+const SECOND = bytesOfJobs([minimalJob({ id: 'a' }), minimalJob({ id: 'b' })]);
+const DAMAGED = Uint8Array.from(SECOND, (byte, i) => (i === SECOND.length >> 1 ? byte ^ 1 : byte));
+const POLL_MS = 60_000;
+
+const jobCountOf = (served: ServedCatalogue | 'unchanged' | undefined): number | string =>
+  typeof served === 'object' ? served.catalogue.snapshot.rowCount : String(served);
+
+describe('a catalogue behind an address', () => {
+  let store: ObjectStore;
+  let folder: string;
+  let faults: string[];
+  beforeEach(async () => {
+    store = new ObjectStore();
+    await store.listen();
+    folder = mkdtempSync(join(tmpdir(), 'paygrade-fetched-'));
+    faults = [];
+    onTestFinished(() => {
+      store.close();
+      rmSync(folder, { recursive: true });
+    });
+  });
+
+  async function opened(ports: Partial<SourcePorts> = {}): Promise<CatalogueSource> {
+    const onFault = (fault: string): void => void faults.push(fault);
+    const all: SourcePorts = { clock: systemClock, timers: systemTimers, folder, onFault, ...ports };
+    const source = await catalogueSource(`http://127.0.0.1:${store.port}/jobs.pgs`, all);
+    await source.prepare?.();
+    onTestFinished(() => source.close());
+    return source;
+  }
+  const fileNames = (end: string): string[] => readdirSync(folder).filter((name) => name.endsWith(end));
+
+  it('is fetched again after its loading failed for another reason than its content', async () => {
+    store.object = { bytes: FIRST, etag: '"first"' };
+    let failures = 1;
+    const source = await opened({
+      startLoading(task, name) {
+        const running = startLoading(task, name);
+        if (failures-- <= 0) return running;
+        return {
+          ...running,
+          done: running.done.then(() => Promise.reject(new SnapshotError(`${name}: out of memory`))),
+        };
+      },
+    });
+    expect(source.load()).toBeUndefined();
+    expect(faults).toEqual([expect.stringMatching(/jobs\.pgs: cannot be loaded and is tried again: out of memory$/)]);
+    expect(jobCountOf(await source.reload())).toBe(1);
+    expect(store.statuses).toEqual([200, 200]);
+  });
+
+  it('is not fetched again while its content is damaged, and is when another one is there', async () => {
+    store.object = { bytes: FIRST, etag: '"first"' };
+    const source = await opened();
+    store.object = { bytes: DAMAGED, etag: '"damaged"' };
+    await expect(source.reload()).rejects.toThrow(/jobs\.pgs: refused: /);
+    expect(jobCountOf(await source.reload())).toBe('unchanged');
+    store.object = { bytes: SECOND, etag: '"second"' };
+    expect(jobCountOf(await source.reload())).toBe(2);
+    expect(store.statuses).toEqual([200, 200, 304, 200]);
+  });
+
+  it('is served though no copy of it can be kept, and then not fetched again before the next start', async () => {
+    store.object = { bytes: FIRST, etag: '"first"' };
+    await opened();
+    const [tagName = ''] = fileNames('.json');
+    rmSync(join(folder, tagName));
+    mkdirSync(join(folder, tagName));
+    store.object = { bytes: SECOND, etag: '"second"' };
+    const source = await opened();
+    expect(jobCountOf(source.load())).toBe(2);
+    expect(faults).toEqual([expect.stringMatching(/jobs\.pgs: is served, but no copy of it can be kept \(\w+\)$/)]);
+    expect(fileNames('.new')).toEqual([]);
+    expect(jobCountOf(await source.reload())).toBe('unchanged');
+  });
+
+  it('is fetched whole when the kept copy cannot be read, which removes the copy only if it is damaged', async () => {
+    store.object = { bytes: FIRST, etag: '"first"' };
+    await opened();
+    const copy = join(folder, fileNames('.pgs')[0] ?? '');
+    rmSync(copy);
+    mkdirSync(copy);
+    const source = await opened();
+    expect(source.load()).toBeUndefined();
+    expect(existsSync(copy)).toBe(true);
+    expect(faults).toEqual([expect.stringMatching(/^the kept copy is not served: .*is not a file$/)]);
+    expect(jobCountOf(await source.reload())).toBe(1);
+    expect(store.statuses).toEqual([200, 304, 200]);
+  });
+
+  it('that takes longer than a start waits is served when it has come, the kept copy until then', async () => {
+    store.object = { bytes: FIRST, etag: '"first"' };
+    await opened();
+    store.object = { bytes: SECOND, etag: '"second"' };
+    let release = (): void => {};
+    store.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const source = await opened({ startWaitMs: 50 });
+    const reported: (string | undefined)[] = [];
+    const poll = {
+      intervalMs: POLL_MS,
+      timers: systemTimers,
+      onCatalogue: (fault?: string) => void reported.push(fault),
+    };
+    const { holder, component } = openCatalogue(source, true, systemClock, systemTimers, poll);
+    component.start?.();
+    expect(jobCountOf(holder.current())).toBe(1);
+    release();
+    await until('the new catalogue', () => jobCountOf(holder.current()) === 2);
+    expect([reported, faults, store.statuses]).toEqual([[undefined], [], [200, 200]]);
+    component.drain?.();
+    await component.close?.();
+  });
+
+  it('that comes late and damaged is refused with one line, and the kept copy is served on', async () => {
+    store.object = { bytes: FIRST, etag: '"first"' };
+    await opened();
+    store.object = { bytes: DAMAGED, etag: '"damaged"' };
+    let release = (): void => {};
+    store.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const source = await opened({ startWaitMs: 50 });
+    release();
+    await expect(source.reload()).rejects.toThrow(/jobs\.pgs: refused: /);
+    expect([jobCountOf(source.load()), faults]).toEqual([1, []]);
+  });
+});
