@@ -25,7 +25,7 @@ export const CATALOGUE_ERRORS = [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONS
 
 /** A handler gets the current catalogue once for each request, so that no answer mixes two. */
 export interface CatalogueServices {
-  readonly catalogue: Pick<CatalogueHolder, 'current'>;
+  readonly catalogue: Pick<CatalogueHolder, 'current' | 'isReadable'>;
 }
 
 export const noCompany = (domain: CompanyDomain): Refusal<'COMPANY_NOT_FOUND'> =>
@@ -44,16 +44,37 @@ export const noCatalogue = (): Refusal<'CATALOGUE_UNAVAILABLE'> =>
 export const hasCatalogue = ({ catalogue }: CatalogueServices): Refusal<'CATALOGUE_UNAVAILABLE'> | undefined =>
   catalogue.current() === undefined ? noCatalogue() : undefined;
 
+const altered = (detail?: string): Refusal<'CATALOGUE_UNAVAILABLE'> =>
+  refuse(CATALOGUE_UNAVAILABLE, 'the catalogue file was altered in place and has to be loaded again', {
+    ...(detail !== undefined && { detail }),
+  });
+
 /**
- * Calls a question on the snapshot. Refuses with 502 when the snapshot file was altered in place or the disk cannot read it,
- * as for any invalid answer of the catalogue.
+ * The same for routes that are paid by the request and whose answers have texts of jobs, which are read from the snapshot's file:
+ * while a producer writes into it in place nothing can be answered from it.
  */
-export function fromCatalogue<T>(ask: () => T): T | Refusal<'UPSTREAM_INVALID_RESPONSE'> {
+export const hasReadableCatalogue = ({
+  catalogue,
+}: CatalogueServices): Refusal<'CATALOGUE_UNAVAILABLE'> | undefined => {
+  const isReadable = catalogue.isReadable();
+  if (isReadable === undefined) return noCatalogue();
+  return isReadable ? undefined : altered();
+};
+
+/** The file of the catalogue was altered in place, or the disk cannot read it. */
+export type Unread = Refusal<'CATALOGUE_UNAVAILABLE'> | Refusal<'UPSTREAM_INVALID_RESPONSE'>;
+
+/**
+ * Calls a question on the snapshot. Refuses with 503 when the snapshot file was altered in place, and with 502, as for any invalid
+ * answer of the catalogue, when the disk cannot read it.
+ */
+export function fromCatalogue<T>(ask: () => T): T | Unread {
   try {
     return ask();
   } catch (failure) {
-    if (!(failure instanceof SnapshotChangedError || failure instanceof SnapshotError)) throw failure;
-    return refuse(UPSTREAM_INVALID_RESPONSE, 'the catalogue file changed or could not be read', {
+    if (failure instanceof SnapshotChangedError) return altered(failure.message);
+    if (!(failure instanceof SnapshotError)) throw failure;
+    return refuse(UPSTREAM_INVALID_RESPONSE, 'the catalogue file could not be read', {
       detail: failure.message,
     });
   }

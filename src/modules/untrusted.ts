@@ -5,11 +5,11 @@
 import * as v from 'valibot';
 import type { AnswerHeader } from '../http/contract.ts';
 
-export const UNTRUSTED_HEADERS = {
+export const UNTRUSTED_HEADERS = Object.freeze({
   'content-type': 'application/json',
   'x-content-type-options': 'nosniff',
   'content-security-policy': 'sandbox',
-} as const;
+} as const);
 
 /** The same headers for the contract. */
 export const UNTRUSTED_ANSWER_HEADERS: Readonly<Record<string, AnswerHeader>> = {

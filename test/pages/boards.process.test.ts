@@ -2,19 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { storedWords } from '../../src/storage/history/company-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
-import {
-  AXE_TIMEOUT_MS,
-  axeViolations,
-  CHROMIUM,
-  isWiderThanWindow,
-  LOOKS,
-  openBrowser,
-  openPage,
-} from '../support/browser.ts';
+import { AXE_TIMEOUT_MS, axeViolations, CHROMIUM, isWiderThanWindow, LOOKS, openPage } from '../support/browser.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
 import { WATCHED, watchedFolder } from '../support/watched-boards.ts';
 
@@ -30,19 +22,17 @@ async function open(page: Page, url: string): Promise<void> {
 describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => {
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-boards-'));
   let server: RunningServer;
-  let browser: Browser;
   beforeAll(async () => {
     watchedFolder(folder);
-    [server, browser] = await Promise.all([startServer('node', { ADMIN_TOKEN, CATALOGUE: folder }), openBrowser()]);
+    server = await startServer('node', { ADMIN_TOKEN, CATALOGUE: folder });
   });
   afterAll(async () => {
-    await browser.close();
     expect(await server.stop()).toBe(0);
     rmSync(folder, { recursive: true });
   });
 
   it('shows health, days and boards, those that need the operator first', async () => {
-    const { page, faults, requests, close } = await openPage(browser);
+    const { page, faults, requests, close } = await openPage();
     await open(page, server.url);
     expect(await page.locator('#figures dt').allInnerTexts()).toEqual([
       'Boards',
@@ -86,7 +76,7 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
   });
 
   it('keeps the domain of a company as the operator’s word, and says what is wrong with another', async () => {
-    const { page, faults, close } = await openPage(browser);
+    const { page, faults, close } = await openPage();
     await open(page, server.url);
     const first = page.locator('.missing-company').first();
     const company = await first.locator('[data-part="company"]').innerText();
@@ -112,7 +102,7 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
   });
 
   it.each(LOOKS)('axe finds nothing, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
-    const { page, close } = await openPage(browser, look);
+    const { page, close } = await openPage(look);
     await page.goto(`${server.url}/boards`);
     expect(await axeViolations(page)).toEqual([]);
     await open(page, server.url);

@@ -3,7 +3,7 @@
  * real inbox under a clock which the test owns, behind the real listener.
  */
 import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Listener } from '../../src/adapters/listen/listen.ts';
 import { listen } from '../../src/adapters/listen/listen-node.ts';
@@ -16,7 +16,6 @@ import {
   CHROMIUM,
   isWiderThanWindow,
   LOOKS,
-  openBrowser,
   openPage,
   type WatchedPage,
 } from '../support/browser.ts';
@@ -56,18 +55,16 @@ const eventTexts = (page: Page): Promise<string[]> => page.locator('[data-part="
 
 describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a server under %s', (runtime) => {
   let server: RunningServer;
-  let browser: Browser;
   let watched: WatchedPage;
   let page: Page;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(runtime, { SNAPSHOT: 'none' }), openBrowser()]);
+    server = await startServer(runtime, { SNAPSHOT: 'none' });
   });
   afterAll(async () => {
-    await browser.close();
     expect(await server.stop()).toBe(0);
   });
   beforeEach(async () => {
-    watched = await openPage(browser, { permissions: ['clipboard-read', 'clipboard-write'] });
+    watched = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     page = watched.page;
     await page.goto(`${server.url}/inbox`);
   });
@@ -258,8 +255,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox that is interrupted', () => {
   it('goes on by itself when the server comes back, with the events of the meantime', async () => {
     const first = await startServer('node', { SNAPSHOT: 'none' });
     const { port, stateDir } = first;
-    const browser = await openBrowser();
-    const { page } = await openPage(browser);
+    const { page, close } = await openPage();
     await page.goto(`${first.url}/inbox`);
     const { callback } = await boughtCallback(first.url);
     await watch(page, callback);
@@ -271,7 +267,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox that is interrupted', () => {
     await page.getByText('"after": 1').waitFor();
     await page.getByText('"before": 1').waitFor();
     expect(await page.locator('#events > li').count()).toBe(2);
-    await browser.close();
+    await close();
     await second.stop();
     await first.stop();
   });
@@ -282,11 +278,6 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
   let app: App;
   let listener: Listener;
   let url: string;
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser.close());
   beforeEach(async () => {
     clock = new ShiftedClock();
     listener = await listen({
@@ -314,7 +305,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
   const TEN_MINUTES_MS = 600_000;
 
   it('counts the time down, says that it is over, and keeps what it showed', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await page.clock.install();
     await page.goto(`${url}/inbox`);
     const { callback } = await boughtCallback(url);
@@ -337,7 +328,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
   });
 
   it('believes the server when the clock of the visitor is wrong', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await page.clock.install({ time: Date.now() + 24 * 3_600_000 });
     await page.goto(`${url}/inbox`);
     const { callback } = await boughtCallback(url);
@@ -353,7 +344,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     'axe finds nothing on it, empty, full and over, $name',
     { timeout: AXE_TIMEOUT_MS },
     async (look) => {
-      const { page, close } = await openPage(browser, look);
+      const { page, close } = await openPage(look);
       await page.goto(`${url}/inbox`);
       expect(await axeViolations(page)).toEqual([]);
       const { callback } = await boughtCallback(url);

@@ -1,35 +1,24 @@
 /** The pages in a real browser, served by real processes under both runtimes. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  AXE_TIMEOUT_MS,
-  axeViolations,
-  CHROMIUM,
-  isWiderThanWindow,
-  LOOKS,
-  openBrowser,
-  openPage,
-} from '../support/browser.ts';
+import { AXE_TIMEOUT_MS, axeViolations, CHROMIUM, isWiderThanWindow, LOOKS, openPage } from '../support/browser.ts';
 import { binaryOf, oneRuntime, PROJECT, type RunningServer, startServer } from '../support/server.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 
 describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a server under %s', (runtime) => {
   let server: RunningServer;
-  let browser: Browser;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(runtime), openBrowser()]);
+    server = await startServer(runtime);
   });
   afterAll(async () => {
-    await browser.close();
     expect(await server.stop()).toBe(0);
   });
 
   it.each(['/', '/docs', '/inbox'])(
     '%s loads without a word on the console and from its own origin alone',
     async (path) => {
-      const { page, faults, requests, close } = await openPage(browser);
+      const { page, faults, requests, close } = await openPage();
       await page.goto(server.url + path);
       if (path === '/docs') await page.waitForSelector('.opblock');
       await page.waitForLoadState('networkidle');
@@ -42,7 +31,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
   );
 
   it('a visitor who comes again fetches the pages and nothing that they are made of', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await page.goto(`${server.url}/`);
     await page.goto(`${server.url}/inbox`);
     const sizes = await page.evaluate(async () => {
@@ -54,7 +43,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
   });
 
   it('the overview links to what is there', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await page.goto(`${server.url}/`);
     const links = await page.$$eval('a[href]', (found) => found.map((link) => (link as HTMLAnchorElement).href));
     const own = [...new Set(links)].filter((link) => link.startsWith(server.url) && !link.includes('#'));
@@ -67,7 +56,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
   });
 
   it('the script that the overview shows buys an answer', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await page.goto(`${server.url}/`);
     const script = await page.locator('#client').innerText();
     await close();
@@ -92,7 +81,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
       ['jobs:read', '1 credit a record', 'INSUFFICIENT_CREDITS'],
     ],
   ])('the reference %s shows every operation of %s, with its terms', async (path, contractPath, texts) => {
-    const { page, faults, close } = await openPage(browser);
+    const { page, faults, close } = await openPage();
     await page.goto(server.url + path);
     await page.waitForSelector('.opblock.is-open');
     expect(await page.locator('#contract').evaluate((link) => (link as HTMLAnchorElement).href)).toBe(
@@ -118,17 +107,15 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
 
 describe.skipIf(CHROMIUM === undefined)('for everybody', () => {
   let server: RunningServer;
-  let browser: Browser;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer('node'), openBrowser()]);
+    server = await startServer('node');
   });
   afterAll(async () => {
-    await browser.close();
     expect(await server.stop()).toBe(0);
   });
 
   it.each(LOOKS)('axe finds nothing on the overview, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
-    const { page, close } = await openPage(browser, look);
+    const { page, close } = await openPage(look);
     await page.goto(`${server.url}/`);
     await page.locator('summary').click();
     expect(await axeViolations(page)).toEqual([]);
@@ -140,7 +127,7 @@ describe.skipIf(CHROMIUM === undefined)('for everybody', () => {
     'axe finds nothing on the reference with operations open, $name',
     { timeout: AXE_TIMEOUT_MS },
     async (look) => {
-      const { page, close } = await openPage(browser, look);
+      const { page, close } = await openPage(look);
       await page.goto(`${server.url}/docs`);
       await page.waitForSelector('.opblock');
       for (const operation of ['searchJobs', 'createCallback']) {
@@ -156,7 +143,7 @@ describe.skipIf(CHROMIUM === undefined)('for everybody', () => {
   );
 
   it('the pages can be reached and left by keyboard', async () => {
-    const { page, close } = await openPage(browser);
+    const { page, close } = await openPage();
     await page.goto(`${server.url}/`);
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to content');

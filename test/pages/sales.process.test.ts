@@ -1,15 +1,7 @@
 /** The operator's page in a real browser: what it asks, shows, keeps and forgets. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  AXE_TIMEOUT_MS,
-  axeViolations,
-  CHROMIUM,
-  isWiderThanWindow,
-  LOOKS,
-  openBrowser,
-  openPage,
-} from '../support/browser.ts';
+import { AXE_TIMEOUT_MS, axeViolations, CHROMIUM, isWiderThanWindow, LOOKS, openPage } from '../support/browser.ts';
 import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { buy, wallet } from '../support/wallet.ts';
 
@@ -23,21 +15,19 @@ const opened = (page: Page) => page.waitForSelector('#state[data-kind="watching"
 
 describe.skipIf(CHROMIUM === undefined).each(oneRuntime('bun'))('the sales page of a server under %s', (runtime) => {
   let server: RunningServer;
-  let browser: Browser;
   const account = wallet();
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer(runtime, { SNAPSHOT: 'none', ADMIN_TOKEN }), openBrowser()]);
+    server = await startServer(runtime, { SNAPSHOT: 'none', ADMIN_TOKEN });
     for (let count = 0; count < 3; count++) {
       expect((await buy(`${server.url}/v1/callbacks`, account, { method: 'POST' })).status).toBe(201);
     }
   });
   afterAll(async () => {
-    await browser.close();
     expect(await server.stop()).toBe(0);
   });
 
   it('shows the days as a chart and a table, with the token in one header alone', async () => {
-    const { page, faults, requests, close } = await openPage(browser);
+    const { page, faults, requests, close } = await openPage();
     await page.goto(`${server.url}/sales`);
     await open(page, ADMIN_TOKEN);
     await opened(page);
@@ -73,7 +63,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('bun'))('the sales page 
   });
 
   it('says what is wrong with a token, and forgets one when it is told to', async () => {
-    const { page, requests, close } = await openPage(browser);
+    const { page, requests, close } = await openPage();
     await page.goto(`${server.url}/sales`);
     await open(page, '');
     await page.getByText('Enter the admin token.').waitFor();
@@ -97,12 +87,10 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('bun'))('the sales page 
 
 describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
   let server: RunningServer;
-  let browser: Browser;
   beforeAll(async () => {
-    [server, browser] = await Promise.all([startServer('node', { SNAPSHOT: 'none', ADMIN_TOKEN }), openBrowser()]);
+    server = await startServer('node', { SNAPSHOT: 'none', ADMIN_TOKEN });
   });
   afterAll(async () => {
-    await browser.close();
     expect(await server.stop()).toBe(0);
   });
 
@@ -148,7 +136,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
   }
 
   it('keeps play money apart from real settlement, and shows more undelivered sales', async () => {
-    const { page, faults, close } = await openPage(browser);
+    const { page, faults, close } = await openPage();
     await showBooks(page);
     expect(await page.locator('#settlements h2').allInnerTexts()).toEqual(['Real settlement', 'Play money']);
     const figures = await page.locator('.figures dd').allInnerTexts();
@@ -167,7 +155,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
   });
 
   it.each(LOOKS)('axe finds nothing, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
-    const { page, close } = await openPage(browser, look);
+    const { page, close } = await openPage(look);
     await page.goto(`${server.url}/sales`);
     expect(await axeViolations(page)).toEqual([]);
     await showBooks(page);

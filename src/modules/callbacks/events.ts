@@ -25,6 +25,6 @@ export const listEvents = route<CallbackServices>()({
     const { id, expiresAtMs } = callback;
     const expiresAt = new Date(expiresAtMs).toISOString();
     const head = `{"callback_id":"${id}","status":"active","expires_at":"${expiresAt}","event_count":${events.length},"events":[`;
-    return eventsReply(head, events, ']}');
+    return eventsReply(head, events, ']}', id);
   },
 });

@@ -42,7 +42,7 @@ export const rawEvent = route<CallbackServices>()({
     const { contentType } = raw;
     // Omits a stored value that is not a valid header value, so that the client can still read the bytes.
     const isSendable = contentType !== null && isFieldValue(contentType);
-    return new Reply(rawBody(raw), {
+    return new Reply(rawBody(raw, callback.id), {
       ...UNTRUSTED_HEADERS,
       'content-type': RAW_TYPE,
       ...(isSendable ? { 'x-original-content-type': contentType } : {}),

@@ -14,8 +14,8 @@ export function jsonReply(json: string): Reply {
 class EventPieces extends BodyPieces {
   readonly #json: JsonPieces<Absent>;
 
-  constructor(json: JsonPieces<Absent>) {
-    super();
+  constructor(json: JsonPieces<Absent>, callback: string) {
+    super(callback);
     this.#json = json;
   }
 
@@ -26,11 +26,11 @@ class EventPieces extends BodyPieces {
 
 const isFinished = (event: EventJson): event is string => typeof event === 'string';
 
-/** JSON text with events in it: one string when all of them are finished, else pieces. */
-export function eventsReply(before: string, events: readonly EventJson[], after: string): Reply {
+/** JSON text with events of a callback in it: one string when all of them are finished, else pieces. */
+export function eventsReply(before: string, events: readonly EventJson[], after: string, callback: string): Reply {
   if (events.every(isFinished)) return jsonReply(before + events.join(',') + after);
   const segments = events.flatMap((event, index) => (index === 0 ? [event] : [',', event]));
-  return new Reply(new EventPieces(new JsonPieces([before, ...segments, after])), UNTRUSTED_HEADERS);
+  return new Reply(new EventPieces(new JsonPieces([before, ...segments, after]), callback), UNTRUSTED_HEADERS);
 }
 
 /** The exact bytes of an event, one part after the other. */
@@ -39,8 +39,8 @@ class RawPieces extends BodyPieces {
   #index = 0;
   #sentBytes = 0;
 
-  constructor(raw: RawBody) {
-    super();
+  constructor(raw: RawBody, callback: string) {
+    super(callback);
     this.#raw = raw;
   }
 
@@ -55,5 +55,5 @@ class RawPieces extends BodyPieces {
 }
 
 /** The exact bytes of an event. */
-export const rawBody = (raw: RawBody): Uint8Array | BodyPieces =>
-  raw.first.length === raw.sizeBytes ? raw.first : new RawPieces(raw);
+export const rawBody = (raw: RawBody, callback: string): Uint8Array | BodyPieces =>
+  raw.first.length === raw.sizeBytes ? raw.first : new RawPieces(raw, callback);

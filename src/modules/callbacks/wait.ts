@@ -32,7 +32,8 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
   switch (waited.kind) {
     case 'event': {
       const next = `/v1/callbacks/${id}/wait?after=${waited.eventId}&timeout=${seconds}`;
-      return eventsReply('{"received":true,"timeout":false,"event":', [waited.event], `,"next_wait_url":"${next}"}`);
+      const end = `,"next_wait_url":"${next}"}`;
+      return eventsReply('{"received":true,"timeout":false,"event":', [waited.event], end, id);
     }
     case 'timed-out':
     case 'disconnected': // no client will read the answer

@@ -85,18 +85,20 @@ function answerTo(received: Received): Reply | WebhookRefusal {
   }
 }
 
-async function store(
+function store(
   callback: CallbackHandle,
   form: BodyForm,
   request: RequestView,
   read: BodyRead,
   { callbacks, counters }: CallbackServices,
-): Promise<Reply | WebhookRefusal> {
+): MaybePromise<Reply | WebhookRefusal> {
   if (!read.ok) return unreadBody(read, BOUNDS);
   const retained = retainedHeaders((name) => request.header(name));
-  const received = await callbacks.receive(callback, { method: request.method, form, retained, bytes: read.bytes });
-  if (received.kind === 'stored') counters.eventsStored++;
-  return answerTo(received);
+  const webhook = { method: request.method, form, retained, bytes: read.bytes };
+  return chain(callbacks.receive(callback, webhook), (received) => {
+    if (received.kind === 'stored') counters.eventsStored++;
+    return answerTo(received);
+  });
 }
 
 function readAndStore(

@@ -14,7 +14,7 @@ import { inCompany } from './companies.ts';
 import { badCursor, INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
-import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
+import { answerPage, checksCursor, jobsEntries, jobsPage, withMembers } from './lists.ts';
 import { ofJobs, paging } from './parameters.ts';
 import type { DataServices } from './services.ts';
 
@@ -57,7 +57,7 @@ export const listCompanyJobs = route<DataServices>()({
         if (code === undefined) return undefined;
         const company = { name: snapshot.shownNameOf(code), domain: snapshot.domainOf(code) };
         const listed = jobsPage(served, { company: domain, status, observedSinceMs }, after, limit);
-        return listed === undefined ? badCursor() : { ...listed, data: { company, ...listed.data } };
+        return listed === undefined ? badCursor() : withMembers({ company }, listed);
       }),
     );
   },

@@ -5,6 +5,8 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
+import { Hmac } from '../../base/digest.ts';
+import { POSITION_BYTES_MAX } from '../../catalogue/limits.ts';
 import { defineErrors, type Refusal, refuse } from '../../http/errors.ts';
 import { rule } from '../parameter-rules.ts';
 
@@ -30,22 +32,38 @@ export const badCursor = (): Refusal<'INVALID_CURSOR'> =>
 /** What a cursor is bound to: an operation with all of its filters, by one text. */
 export type Question = string;
 
-/** The text of a question. @param filters its filters as decoded, with the path's parameters, without cursor and limit */
-export const questionOf = (operation: string, filters: Readonly<Record<string, unknown>>): Question =>
-  JSON.stringify([operation, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))]);
+/** What a question does not depend on. */
+const OF_THE_PAGE: readonly string[] = ['cursor', 'limit'];
+
+/**
+ * The text of a question.
+ * @param input its query as decoded
+ * @param params of its path
+ */
+export function questionOf(operation: string, input: object, params: Readonly<Record<string, string>>): Question {
+  const filters = [...Object.entries(input), ...Object.entries(params)].filter(([name]) => !OF_THE_PAGE.includes(name));
+  if (filters.length > 1) filters.sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([operation, filters]);
+}
 
 export class Cursors {
-  readonly #key: Uint8Array;
+  readonly #hmac: Hmac;
+  /** Code and position of the cursor that is being written. */
+  readonly #bytes = Buffer.alloc(CODE_BYTES + POSITION_BYTES_MAX);
   /** The last one that was read: a request's cursor is checked first and used later, in the same turn. */
   #last: { readonly question: Question; readonly text: string; readonly position: Uint8Array } | undefined;
 
   /** @param stateKey 32 secret bytes, the same after a restart */
   constructor(stateKey: Uint8Array) {
-    this.#key = createHmac('sha256', stateKey).update(PURPOSE).digest();
+    this.#hmac = new Hmac(createHmac('sha256', stateKey).update(PURPOSE).digest());
   }
 
+  /** @param position at most POSITION_BYTES_MAX long */
   textOf(question: Question, position: Uint8Array): string {
-    return Buffer.concat([this.#codeOf(question, position), position]).toString('base64url');
+    const bytes = this.#bytes;
+    bytes.write(this.#codeOf(question, position), 0, CODE_BYTES, 'latin1');
+    bytes.set(position, CODE_BYTES);
+    return bytes.toString('base64url', 0, CODE_BYTES + position.length);
   }
 
   /** The position in a cursor's text; undefined for one that this server did not give out for this question. */
@@ -61,15 +79,12 @@ export class Cursors {
     // Other texts decode to the same bytes: unused bits, left-out characters.
     if (bytes.length < CODE_BYTES || bytes.toString('base64url') !== text) return undefined;
     const position = new Uint8Array(bytes.subarray(CODE_BYTES));
-    return timingSafeEqual(this.#codeOf(question, position), bytes.subarray(0, CODE_BYTES)) ? position : undefined;
+    const code = Buffer.from(this.#codeOf(question, position), 'latin1');
+    return timingSafeEqual(code.subarray(0, CODE_BYTES), bytes.subarray(0, CODE_BYTES)) ? position : undefined;
   }
 
-  #codeOf(question: Question, position: Uint8Array): Uint8Array {
-    return createHmac('sha256', this.#key)
-      .update(question)
-      .update('\0')
-      .update(position)
-      .digest()
-      .subarray(0, CODE_BYTES);
+  /** The whole digest; its beginning is the code. */
+  #codeOf(question: Question, position: Uint8Array): string {
+    return this.#hmac.of(`${question}\0`, position);
   }
 }

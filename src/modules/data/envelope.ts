@@ -8,7 +8,7 @@ import { Refusal } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
-import { fromCatalogue } from '../catalogue-refusals.ts';
+import { fromCatalogue, type Unread } from '../catalogue-refusals.ts';
 import { LIMITATIONS, SYNTHETIC } from '../limitations.ts';
 import type { DataText } from './pages-memo.ts';
 import type { DataServices } from './services.ts';
@@ -63,6 +63,14 @@ function textsOf(served: ServedCatalogue): { readonly freshness: string; readonl
   return texts;
 }
 
+let lastTime = { ms: 0, text: isoTime(0) };
+
+/** Of the answers of one millisecond, which are many under load. */
+function timeOfAnswer(nowMs: number): string {
+  if (lastTime.ms !== nowMs) lastTime = { ms: nowMs, text: isoTime(nowMs) };
+  return lastTime.text;
+}
+
 /** The answer is written when it is charged: all but the credits is ready before, so nothing can fail afterwards. */
 function charged<D>(
   { text, cost }: DataText,
@@ -72,7 +80,7 @@ function charged<D>(
 ): Charged<D> {
   const { freshness, limitations } = textsOf(served);
   const before =
-    `{"data":${text},"meta":{"generated_at":"${isoTime(nowMs)}","request_id":"${requestId}",` +
+    `{"data":${text},"meta":{"generated_at":"${timeOfAnswer(nowMs)}","request_id":"${requestId}",` +
     `"freshness":${freshness},"credits":`;
   return new ChargedAnswer<{ data: D; meta: v.InferInput<typeof meta> }>(
     cost,
@@ -80,8 +88,6 @@ function charged<D>(
       new JsonText(`${before}{"charged":${taken},"remaining":${remaining}},"limitations":${limitations}}}`),
   );
 }
-
-type Unread = Refusal<'UPSTREAM_INVALID_RESPONSE'>;
 
 /**
  * Answers with what the catalogue says, for its credits.
@@ -97,19 +103,17 @@ export function answered<D, C extends string = never>(
   return made instanceof Refusal ? made : charged(textOf(made), nowMs, served, request);
 }
 
-/** The same for an answer that follows from the catalogue and the question alone: it is remembered. */
+/**
+ * The same for an answer that follows from the catalogue and the question alone: it is remembered.
+ * @param make the whole `data`, or a refusal
+ */
 export function answeredOnce<D, C extends string = never>(
   { clock, memo }: Pick<DataServices, 'clock' | 'memo'>,
   served: ServedCatalogue,
   request: RequestView,
   question: string,
-  make: () => Costing<D> | Refusal<C>,
+  make: () => DataText | Refusal<C>,
 ): Charged<D> | Refusal<C> | Unread {
-  const made: DataText | Refusal<C> | Unread = fromCatalogue(() =>
-    memo.over(served, question, (): DataText | Refusal<C> => {
-      const costing = make();
-      return costing instanceof Refusal ? costing : textOf(costing);
-    }),
-  );
+  const made: DataText | Refusal<C> | Unread = fromCatalogue(() => memo.over(served, question, make));
   return made instanceof Refusal ? made : charged(made, clock.nowMs(), served, request);
 }

@@ -14,7 +14,7 @@ import {
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
-import { answerPage, checksCursor, eventsEntries, eventsPage } from './lists.ts';
+import { answerPage, checksCursor, eventsEntries, eventsPage, withMembers } from './lists.ts';
 import { paging } from './parameters.ts';
 import { EXAMPLE_EVENTS } from './records.ts';
 import type { DataServices } from './services.ts';
@@ -57,7 +57,7 @@ export const listJobHistory = route<DataServices>()({
       const row = catalogue.snapshot.rowOf(id);
       if (row === undefined) return noJob();
       const listed = eventsPage(listEvents(catalogue, row, after, input.limit));
-      return listed && { ...listed, data: { job_id: id, ...listed.data } };
+      return listed && withMembers({ job_id: id }, listed);
     });
   },
 });

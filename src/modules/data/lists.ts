@@ -2,17 +2,18 @@
 import * as v from 'valibot';
 import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
-import { jobRecords } from '../../catalogue/listing/job-records.ts';
 import { listJobs } from '../../catalogue/listing/list-jobs.ts';
 import type { HistoryPage, JobListFilters } from '../../catalogue/listing/listing-answers.ts';
 import { Refusal } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { wholeNumber } from '../answer-values.ts';
-import { jobRecord, jobRecordOf } from '../job-answer.ts';
-import { badCursor, questionOf } from './cursors.ts';
-import { answeredOnce, type Costing } from './envelope.ts';
+import { jobRecord } from '../job-answer.ts';
+import { badCursor, type Question, questionOf } from './cursors.ts';
+import { answeredOnce } from './envelope.ts';
+import type { DataText } from './pages-memo.ts';
 import { PAGE_LIMIT_MAX } from './parameters.ts';
 import { historyEvent, historyEventOf } from './records.ts';
+import { recordTextsOf } from './records-text.ts';
 import type { DataServices } from './services.ts';
 
 /** The members of a page. */
@@ -35,13 +36,23 @@ interface PageInput {
   readonly limit: number;
 }
 
+/**
+ * The last one: a request's question is needed for its check and for its answer, in the same turn, and a client that asks again
+ * has the same input. An input belongs to one operation.
+ */
+let last:
+  | { readonly input: PageInput; readonly params: RequestView['params']; readonly question: Question }
+  | undefined;
+
 /** The question of a request: its operation, its path's parameters and its filters, without the page. */
-function questionIn(operation: string, input: PageInput, { params }: RequestView): string {
-  const { cursor: _cursor, limit: _limit, ...filters } = input;
+function questionIn(operation: string, input: PageInput, { params }: RequestView): Question {
+  if (last?.input === input && last.params === params) return last.question;
   const { domain } = params;
   // Domains compare in lower case, in a path as in a filter.
   const named = domain === undefined ? params : { ...params, domain: parseCompanyDomain(domain) ?? domain };
-  return questionOf(operation, { ...filters, ...named });
+  const question = questionOf(operation, input, named);
+  last = { input, params, question };
+  return question;
 }
 
 /** A route's check of its cursor: one of another question, or a bent one, is refused before the rate and the question. */
@@ -54,12 +65,23 @@ export const checksCursor =
     return position === undefined ? badCursor() : undefined;
   };
 
+/** Members of an answer's `data` as JSON text, without the braces around them. */
+export type MembersText<D> = string & { readonly shape?: D };
+
+export const membersOf = <D extends object>(data: D): MembersText<D> => JSON.stringify(data).slice(1, -1);
+
 /** A page as the engine gives it: the records for the answer, and where the next page begins. */
 export interface Page<D> {
-  readonly data: D;
+  readonly members: MembersText<D>;
   readonly recordCount: number;
   readonly next: Uint8Array | null;
 }
+
+/** A page with other members before its own. */
+export const withMembers = <M extends object, D>(more: M, page: Page<D>): Page<M & D> => ({
+  ...page,
+  members: `${membersOf(more)},${page.members}`,
+});
 
 /**
  * Answers with a page of a list, which costs one credit a record.
@@ -76,15 +98,16 @@ export function answerPage<D extends object, C extends string = never>(
   const { cursors } = services;
   const { cursor, limit } = input;
   const question = questionIn(operation, input, request);
-  type Paged = D & { limit: number; next_cursor: string | null };
-  const make = (): Costing<Paged> | Refusal<C | 'INVALID_CURSOR'> => {
+  const make = (): DataText | Refusal<C | 'INVALID_CURSOR'> => {
     const listed = listAfter(cursor === undefined ? undefined : cursors.positionIn(question, cursor));
     if (listed === undefined) return badCursor();
     if (listed instanceof Refusal) return listed;
-    const next = listed.next === null ? null : cursors.textOf(question, listed.next);
-    return { data: { ...listed.data, limit, next_cursor: next }, cost: listed.recordCount };
+    const next = listed.next === null ? 'null' : `"${cursors.textOf(question, listed.next)}"`;
+    return { text: `{${listed.members},"limit":${limit},"next_cursor":${next}}`, cost: listed.recordCount };
   };
-  return answeredOnce(services, served, request, `${question}\n${limit} ${cursor ?? ''}`, make);
+  type Paged = D & { limit: number; next_cursor: string | null };
+  const asked = `${question}\n${limit} ${cursor ?? ''}`;
+  return answeredOnce<Paged, C | 'INVALID_CURSOR'>(services, served, request, asked, make);
 }
 
 /** A page of jobs. */
@@ -94,10 +117,12 @@ export function jobsPage(
   after: Uint8Array | undefined,
   limit: number,
 ): Page<{ jobs: v.InferInput<typeof jobRecord>[]; returned_jobs: number }> | undefined {
-  const listed = listJobs(catalogue, filters, after, limit);
+  const recordTexts = recordTextsOf(catalogue.snapshot);
+  const listed = listJobs(catalogue, filters, after, limit, recordTexts.has);
   if (listed === undefined) return undefined;
-  const jobs = jobRecords(catalogue, listed.rows).map(jobRecordOf);
-  return { data: { jobs, returned_jobs: jobs.length }, recordCount: jobs.length, next: listed.next };
+  const { next, rows } = listed;
+  const records = recordTexts.textOf(listed);
+  return { members: `"jobs":[${records}],"returned_jobs":${rows.length}`, recordCount: rows.length, next };
 }
 
 /** A page of events. */
@@ -106,5 +131,6 @@ export function eventsPage(
 ): Page<{ events: v.InferInput<typeof historyEvent>[]; returned_events: number }> | undefined {
   if (listed === undefined) return undefined;
   const events = listed.events.map(historyEventOf);
-  return { data: { events, returned_events: events.length }, recordCount: events.length, next: listed.next };
+  const members = membersOf({ events, returned_events: events.length });
+  return { members, recordCount: events.length, next: listed.next };
 }

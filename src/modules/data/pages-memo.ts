@@ -1,13 +1,16 @@
 /**
  * The texts of recent answers over the served catalogue: what an answer says follows from the catalogue and the question alone,
- * but for the times and the credits of its `meta`. Bounded by characters; a new catalogue drops all of them.
+ * but for the times and the credits of its `meta`. A text is kept at its second use, because a chain of pages asks for each once,
+ * and texts that live on for a while cost the collector more than they save. Bounded by characters; a new catalogue drops all.
  */
-import { LRUCache } from 'lru-cache';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { Refusal } from '../../http/errors.ts';
 
 /** Characters of all texts together, at most two bytes each. */
 const TEXT_LENGTH_MAX = 8_000_000;
+
+/** Questions that were asked once: at most some 300 characters each. */
+const ASKED_COUNT_MAX = 4096;
 
 /** The `data` of an answer as JSON text, with its cost in credits. */
 export interface DataText {
@@ -17,11 +20,10 @@ export interface DataText {
 
 export class PagesMemo {
   #served: ServedCatalogue | undefined;
-  readonly #texts = new LRUCache<string, DataText>({
-    maxSize: TEXT_LENGTH_MAX,
-    maxEntrySize: TEXT_LENGTH_MAX / 8,
-    sizeCalculation: ({ text }, question) => text.length + question.length,
-  });
+  readonly #askedOnce = new Set<string>();
+  readonly #texts = new Map<string, DataText>();
+  /** Characters of the texts and their questions. */
+  #length = 0;
 
   /**
    * @param question the same text for the same question, page and limit
@@ -30,12 +32,32 @@ export class PagesMemo {
   over<R extends Refusal>(served: ServedCatalogue, question: string, make: () => DataText | R): DataText | R {
     if (served !== this.#served) {
       this.#served = served;
-      this.#texts.clear();
+      this.#askedOnce.clear();
+      this.#clear();
     }
     const known = this.#texts.get(question);
     if (known !== undefined) return known;
     const made = make();
-    if (!(made instanceof Refusal)) this.#texts.set(question, made);
+    if (!(made instanceof Refusal)) this.#note(question, made);
     return made;
+  }
+
+  #note(question: string, made: DataText): void {
+    if (!this.#askedOnce.delete(question)) {
+      if (this.#askedOnce.size >= ASKED_COUNT_MAX) this.#askedOnce.clear();
+      this.#askedOnce.add(question);
+      return;
+    }
+    const length = question.length + made.text.length;
+    if (length > TEXT_LENGTH_MAX / 8) return;
+    // All at once: an order of use would cost every answer more than a full memo costs.
+    if (this.#length + length > TEXT_LENGTH_MAX) this.#clear();
+    this.#texts.set(question, made);
+    this.#length += length;
+  }
+
+  #clear(): void {
+    this.#texts.clear();
+    this.#length = 0;
   }
 }

@@ -81,7 +81,7 @@ export const searchPublicSamples = route<DataServices>()({
   handle({ q }, { catalogue, clock }, request) {
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
-    return cached<'UPSTREAM_INVALID_RESPONSE'>(served, `search\n${q}`, request, () =>
+    return cached<'CATALOGUE_UNAVAILABLE' | 'UPSTREAM_INVALID_RESPONSE'>(served, `search\n${q}`, request, () =>
       fromCatalogue(() => {
         const { poolSize, rows } = publicSamples(served.catalogue, q);
         const samples = served.catalogue.foundJobs.at(rows.slice(0, SAMPLE_COUNT_MAX)).map((job) => ({

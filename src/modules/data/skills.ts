@@ -8,7 +8,7 @@ import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESP
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
-import { answerPage, checksCursor, listOf, page, returned } from './lists.ts';
+import { answerPage, checksCursor, listOf, membersOf, page, returned } from './lists.ts';
 import { department, paging, partOfSkill } from './parameters.ts';
 import type { DataServices } from './services.ts';
 
@@ -61,7 +61,8 @@ export const listSkills = route<DataServices>()({
         active_job_count: activeJobs,
         company_count: companies,
       }));
-      return { data: { skills, returned_skills: skills.length }, recordCount: skills.length, next: listed.next };
+      const members = membersOf({ skills, returned_skills: skills.length });
+      return { members, recordCount: skills.length, next: listed.next };
     });
   },
 });

@@ -15,7 +15,7 @@ import {
   CATALOGUE_ERRORS,
   COMPANY_NOT_FOUND,
   fromCatalogue,
-  hasCatalogue,
+  hasReadableCatalogue,
   noCatalogue,
   noCompany,
 } from '../catalogue-refusals.ts';
@@ -38,8 +38,8 @@ const changesData = v.strictObject({
 
 /** `meta.methodology.historical_changes` of this route. */
 const HISTORY =
-  'first observed: active jobs of the cohort whose first observation lies in the period; no longer observed: jobs that a ' +
-  'complete feed of their source stopped listing in the period, the 10000 newest closings at most';
+  'first observed: active jobs of the cohort whose first observation lies in the period; no longer observed: jobs whose ' +
+  'recorded closing lies in the period, the 10000 newest closings at most';
 
 export const listChanges = route<JobsServices>()({
   operation: 'listChanges',
@@ -81,7 +81,7 @@ export const listChanges = route<JobsServices>()({
       meta: exampleMeta('monitored catalogue', 4210, { history: HISTORY }),
     },
   },
-  ready: hasCatalogue,
+  ready: hasReadableCatalogue,
   handle(input, { catalogue, clock }) {
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
-import type { CohortFacts } from '../../catalogue/cohort.ts';
+import type { JobFacts } from '../../catalogue/cohort.ts';
 import { isStated } from '../../catalogue/domain-evidence.ts';
 import type { Job } from '../../catalogue/job.ts';
 import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
@@ -15,7 +15,7 @@ import { jobId } from '../catalogue-parameters.ts';
 import {
   CATALOGUE_ERRORS,
   fromCatalogue,
-  hasCatalogue,
+  hasReadableCatalogue,
   JOB_NOT_FOUND,
   noCatalogue,
   noJob,
@@ -26,13 +26,12 @@ import { exampleMeta } from './examples.ts';
 import type { JobsServices } from './services.ts';
 
 /** One job is its own cohort. */
-const cohortOf = ({ companyDomainEvidence: evidence, lastObservedMs }: Job): CohortFacts => ({
+const factsOf = ({ companyDomainEvidence: evidence, lastObservedMs }: Job): JobFacts => ({
   scope: 'monitored catalogue',
-  basis: 'cohort',
+  basis: 'one job',
   sampled: false,
   candidateJobs: 1,
   assignedDomainJobs: evidence === undefined || evidence === null || isStated(evidence) ? 0 : 1,
-  jobsWithoutDepartment: 0,
   newestObservedMs: lastObservedMs,
   oldestObservedMs: lastObservedMs,
 });
@@ -55,10 +54,10 @@ export const getJob = route<JobsServices>()({
       data: {
         job: EXAMPLE_DETAIL,
       },
-      meta: exampleMeta('monitored catalogue', 1),
+      meta: exampleMeta('monitored catalogue', 1, { basis: 'one job' }),
     },
   },
-  ready: hasCatalogue,
+  ready: hasReadableCatalogue,
   handle(input, { catalogue, clock }) {
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
@@ -67,7 +66,7 @@ export const getJob = route<JobsServices>()({
     if (found === undefined) return noJob();
     return {
       data: { job: jobDetailOf(found) },
-      meta: metaOf(served, cohortOf(found), periodEndingAt(clock.nowMs())),
+      meta: metaOf(served, factsOf(found), periodEndingAt(clock.nowMs())),
     };
   },
 });

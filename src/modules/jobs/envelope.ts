@@ -3,8 +3,9 @@
  * coverage, methodology and limitations. All of it except the time and the period follows from the snapshot and the cohort.
  */
 import * as v from 'valibot';
+import { grouped } from '../../base/grouped.ts';
 import { isoTimeOrNull } from '../../base/iso-time.ts';
-import type { CohortFacts, SearchFacts } from '../../catalogue/cohort.ts';
+import type { CohortFacts, JobFacts, SearchFacts } from '../../catalogue/cohort.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type AnswerPeriod, observationPeriod } from '../answer-period.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
@@ -63,6 +64,11 @@ const CANDIDATES = {
     selection: `active jobs that match every filter, ${ORDER}`,
     sampled: `More than ${COHORT_ROWS_MAX} active jobs match: the candidates are the newest of them.`,
   },
+  'one job': {
+    aggregation: 'none: the answer is one job',
+    selection: 'the job with the requested id, active or closed',
+    sampled: '',
+  },
 } as const;
 
 const METHODOLOGY = {
@@ -82,19 +88,20 @@ interface Provenance {
 }
 
 const withoutDepartment = (count: number, of: number): string =>
-  `${count} of the ${of} candidate jobs have no recorded department: no count by department and no filter finds them.`;
+  `${grouped(count)} of the ${grouped(of)} jobs of the cohort have no recorded department: counts by department and the filter ` +
+  '`department` leave them out.';
 
 /** @param historicalChanges how the answer knows of changes, where it does */
 export function metaOf(
   served: Provenance,
-  coverage: SearchFacts | CohortFacts,
+  coverage: SearchFacts | CohortFacts | JobFacts,
   period: AnswerPeriod,
   historicalChanges?: string,
 ): Meta {
   const limitations: string[] = [...LIMITATIONS];
   const words = CANDIDATES[coverage.basis];
   if (coverage.sampled) limitations.push(words.sampled);
-  if (coverage.basis === 'cohort') limitations.push(...assignedDomainLimitation(coverage));
+  if (coverage.basis !== 'matching jobs') limitations.push(...assignedDomainLimitation(coverage));
   if (coverage.basis === 'cohort' && coverage.jobsWithoutDepartment > 0) {
     limitations.push(withoutDepartment(coverage.jobsWithoutDepartment, coverage.candidateJobs));
   }

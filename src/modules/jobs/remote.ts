@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import type { RemoteCatalogue } from '../../catalogue/remote-catalogue.ts';
 import { type ErrorCode, type Refusal, refuse } from '../../http/errors.ts';
+import type { RequestView } from '../../http/request-view.ts';
 import type { Route } from '../../http/route.ts';
 import { CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, UPSTREAM_TIMEOUT } from '../catalogue-refusals.ts';
 import type { JobsServices } from './services.ts';
@@ -59,10 +60,16 @@ export function answerReader({ answer, errors }: Pick<Route, 'answer' | 'errors'
 
 /** The same route, answered by jobs services. */
 export function remoteRoute(route: Route<JobsServices>, remote: RemoteCatalogue): Route<JobsServices> {
-  const { path } = route;
+  const { path, check } = route;
+  const answerSeconds = Math.ceil(remote.timeoutMs / 1000);
   const read = answerReader(route);
   return {
     ...route,
+    /** Tells the payment how long the answer may take (decisions §4). */
+    check(input: never, services: JobsServices, request: RequestView): Refusal | undefined {
+      request.answerSeconds = answerSeconds;
+      return check?.(input, services, request);
+    },
     ready: () => (remote.canAsk() ? undefined : servicesUnavailable()),
     async handle(input: Readonly<Record<string, unknown>>): Promise<unknown> {
       const asked = await remote.ask({ path, query: queryOf(input), read });

@@ -10,7 +10,7 @@ import { periodEndingAt } from '../answer-period.ts';
 import { wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_JOB } from '../catalogue-examples.ts';
 import { companyDomain, employmentType, terms } from '../catalogue-parameters.ts';
-import { CATALOGUE_ERRORS, fromCatalogue, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
+import { CATALOGUE_ERRORS, fromCatalogue, hasReadableCatalogue, noCatalogue } from '../catalogue-refusals.ts';
 import { job, jobOf } from '../job-answer.ts';
 import { boolean, integer } from '../parameter-rules.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -53,7 +53,7 @@ export const searchJobs = route<JobsServices>()({
       meta: exampleMeta('monitored catalogue', 4210, { basis: 'matching jobs' }),
     },
   },
-  ready: hasCatalogue,
+  ready: hasReadableCatalogue,
   handle(input, { catalogue, clock }) {
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { type Route, route } from '../../http/route.ts';
-import { asksForHtml } from './asks-for-html.ts';
+import { acceptsHtml } from './accepts-html.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
 
@@ -105,7 +105,7 @@ export const pageRoute = (operation: string, path: PagePath, summary: string, pa
     answer: v.string(),
     answerType: 'text/html',
     cacheControl: 'no-cache',
-    variant: { header: 'accept', matches: asksForHtml },
+    variant: { header: 'accept', matches: acceptsHtml },
     errors: [],
     handle: (_, services) => pageReply(path, page, services),
   });

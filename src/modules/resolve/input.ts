@@ -65,6 +65,9 @@ export async function readInput(
   const body = await readJson(request, services);
   if ('code' in body) return body;
   const input = inputOf(body, services.policy);
-  if (!('code' in input)) request.answerSeconds = input.waitSeconds;
+  if (!('code' in input)) {
+    request.answerSeconds = input.waitSeconds;
+    request.isSlow = input.waitSeconds > 0;
+  }
   return input;
 }

@@ -110,19 +110,23 @@ interface Body {
   readonly type: string | undefined;
 }
 
-/** The body as it goes out: text as it is, any other JSON as it was written. @param written the creation as it came */
-function bodyOf({ request }: CreateBody, written: string): Body {
+/** The text of a creation as it came. */
+const writtenOf = ({ bodyBytes }: RequestView): string =>
+  (decodeUtf8(bodyBytes ?? new Uint8Array()) ?? '').replace(/^\ufeff/, '');
+
+/** The body as it goes out: text as it is, any other JSON as it was written. */
+function bodyOf({ request }: CreateBody, creation: RequestView): Body {
   if (!('body' in request)) return { text: null, type: undefined };
   if (typeof request.body === 'string') return { text: request.body, type: 'text/plain; charset=utf-8' };
-  return { text: memberText(written, ['request', 'body']) ?? 'null', type: 'application/json' };
+  return { text: memberText(writtenOf(creation), ['request', 'body']) ?? 'null', type: 'application/json' };
 }
 
 /**
  * A name that the schema drops without a word: valibot's `record` leaves out what objects have of their own (`__proto__`,
  * `constructor`, `prototype`). Such a request would go out with other headers than were asked for.
  */
-function droppedName(kept: Readonly<Record<string, string>>, written: string): string | undefined {
-  const given = JSON.parse(memberText(written, ['request', 'headers']) ?? '{}') as object;
+function droppedName(kept: Readonly<Record<string, string>>, creation: RequestView): string | undefined {
+  const given = JSON.parse(memberText(writtenOf(creation), ['request', 'headers']) ?? '{}') as object;
   return Object.keys(given).find((name) => !Object.hasOwn(kept, name));
 }
 
@@ -141,8 +145,7 @@ export function checkedOrder(
   if (method === 'GET' && 'body' in given.request) {
     return invalid('`request.body` must be left out with GET, null included');
   }
-  const written = (decodeUtf8(request.bodyBytes ?? new Uint8Array()) ?? '').replace(/^\ufeff/, '');
-  const dropped = given.request.headers && droppedName(record, written);
+  const dropped = given.request.headers && droppedName(record, request);
   if (dropped !== undefined) return invalid(`${pathOf(dropped)} must not be set`);
   const headers: HeaderPairs = Object.entries(record);
   const fault = faultOfHeaders(headers);
@@ -158,7 +161,7 @@ export function checkedOrder(
   const callbackUrl = given.callback_url ?? null;
   const callback = callbackUrl === null ? undefined : judged(policy, 'callback_url', callbackUrl, 'delivery');
   if (callback !== undefined && !('target' in callback)) return callback;
-  const body = bodyOf(given, written);
+  const body = bodyOf(given, request);
   const isTyped = body.type === undefined || hasHeader(headers, 'content-type');
   return {
     order: {

@@ -1,10 +1,14 @@
 /**
  * GET /ready: whether each component is ready for paid work (decisions §6), and whether the server has capacity for new work
  * (`load`, decisions §4). It reveals neither secrets nor versions.
+ *
+ * `only=process` leaves out of the status what other machines decide (jobs services, database, facilitator). Without them the
+ * process still answers webhooks, reads and free routes, so a proxy needs to know who is about to end even while none is ready.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
+import { rule } from '../parameter-rules.ts';
 import type { ProcessServices } from './services.ts';
 
 /** The components of every server, in the order of the answer; modules add theirs. */
@@ -15,6 +19,12 @@ export const COMPONENT_NAMES = ['snapshot', 'state', 'settlement'] as const;
  * server out would give its load to the next one, and what was bought here is still served here.
  */
 const LOAD = 'load';
+
+const query = v.strictObject({
+  only: v.optional(
+    v.pipe(v.picklist(['process']), rule({ rule: '`process`: the components do not decide the status' })),
+  ),
+});
 
 /** @param componentNames the members of the answer that decide its status */
 export function readyWith(componentNames: readonly string[]) {
@@ -27,15 +37,17 @@ export function readyWith(componentNames: readonly string[]) {
     summary: 'Whether every component is ready: 200 when all are, 503 when one is not or the server is about to end',
     access: [],
     relation: 'status',
+    query,
     answer,
     otherAnswers: { 503: answer },
     errors: [],
     examples: { answer: Object.fromEntries(names.map((name) => [name, true])) },
-    handle(_, { readiness, isLeaving, shedding }) {
+    handle({ only }, { readiness, isLeaving, shedding }) {
       const now = readiness();
       const components = Object.fromEntries(componentNames.map((name) => [name, now[name] === true]));
       const body = { ...components, [LOAD]: shedding.overload.level === 0 && !isLeaving() };
-      if (Object.values(components).every((isReady) => isReady) && !isLeaving()) return body;
+      const areReady = only === 'process' || Object.values(components).every((isReady) => isReady);
+      if (areReady && !isLeaving()) return body;
       return new Reply(JSON.stringify(body), { 'content-type': 'application/json' }, 503);
     },
   });

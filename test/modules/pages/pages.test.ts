@@ -5,7 +5,7 @@ import { observationDays } from '../../../src/catalogue/questions/observation-da
 import { openSnapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
 import { createPaygrade, type Paygrade } from '../../../src/index.ts';
 import { buildSample, sampleSource } from '../../../src/ingest/synth/sample.ts';
-import { asksForHtml } from '../../../src/modules/pages/asks-for-html.ts';
+import { acceptsHtml } from '../../../src/modules/pages/accepts-html.ts';
 import { ageOf } from '../../../src/modules/pages/home.ts';
 import { html } from '../../../src/modules/pages/html.ts';
 import { PAGE_PATHS, PAGE_ROUTES } from '../../support/declared.ts';
@@ -23,14 +23,18 @@ describe('a request for a page', () => {
     ['application/json, text/html;q=0.5', false, 'it weighs less than JSON'],
     ['text/html;q=0', false, 'a weight of nothing is a refusal'],
     ['text/html;q=0.000', false, 'a weight of nothing is a refusal'],
-    ['*/*', false, 'a wildcard names nothing'],
-    ['text/*', false, 'a wildcard names nothing'],
+    ['*/*', true, 'curl takes anything'],
+    ['text/*', true, 'it is a text'],
+    ['*/*;q=0', false, 'a weight of nothing is a refusal'],
+    ['text/*;q=0, */*', false, 'no text, whatever else'],
+    ['text/html;q=0, */*', false, 'anything but a page'],
     ['application/json', false, 'a program'],
+    ['application/json, text/plain, */*', false, 'a program that names JSON alone'],
     ['text/htmlx', false, 'another type'],
     ['', false, 'nothing is asked for'],
     [null, false, 'there is no header'],
   ])('Accept %j: %s, because %s', (accept, isPage, _because) => {
-    expect(asksForHtml(accept)).toBe(isPage);
+    expect(acceptsHtml(accept)).toBe(isPage);
   });
 });
 
@@ -69,11 +73,11 @@ describe('pages', () => {
   it.each(PAGES)('%s is unknown to a program', async (path) => {
     const unknown = (await (await get('/nothing')).json()) as { error: { code: string; message: string } };
     for (const [method, accept] of [
-      ['GET', '*/*'],
       ['GET', 'application/json'],
-      ['POST', '*/*'],
-      ['HEAD', '*/*'],
-      ['OPTIONS', '*/*'],
+      ['GET', 'application/json, text/plain, */*'],
+      ['POST', 'application/json'],
+      ['HEAD', 'application/json'],
+      ['OPTIONS', 'application/json'],
     ] as const) {
       const response = await get(path, { accept }, method);
       expect([method, response.status]).toEqual([method, 404]);
@@ -84,6 +88,7 @@ describe('pages', () => {
       expect({ ...error, request_id: '' }).toEqual({ ...unknown.error, request_id: '' });
     }
     expect((await get(path)).status).toBe(404);
+    expect((await get(path, { accept: '*/*' })).headers.get('content-type')).toBe('text/html; charset=utf-8');
     const posted = await get(path, { accept: BROWSER }, 'POST');
     expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET']);
   });
@@ -166,6 +171,22 @@ describe('pages', () => {
     expect(text).toContain('made up');
     expect(text).toContain('https://api.example.com/pay/v1/jobs/search?keyword=data+engineer');
     expect(text.match(/<rect /g)).toHaveLength(30);
+  });
+
+  it('show what each further surface sells and for what, and keys only where there are any', async () => {
+    const every = await createPaygrade({ stateDir: ':memory:', snapshot: 'none', baseUrl: 'http://127.0.0.1:8402' });
+    const text = await (await every.fetch(new Request('http://h/', { headers: { accept: BROWSER } }))).text();
+    await every.close();
+    const sectionOf = (name: string): string =>
+      new RegExp(`<section aria-labelledby="surface-${name}">[^]*?</section>`).exec(text)?.[0] ?? '';
+    const [data, retry, resolve] = ['data', 'retry', 'resolve'].map(sectionOf) as [string, string, string];
+    expect(data).toContain('Bearer $KEY" \'http://127.0.0.1:8402/data/v1/jobs/search?');
+    expect(data).toContain('next_cursor');
+    expect(retry).toMatch(/POST \/v1\/retries<[\s\S]{0,60}>0\.02 <span class="unit">USDC<\/span> or 1 <span/);
+    expect(retry).toContain('Keys and credits come from the operator');
+    expect(resolve).toMatch(/POST \/v1\/resolve<[\s\S]{0,60}>0\.03 <span/);
+    expect(resolve).not.toContain('Keys and credits');
+    for (const section of [retry, resolve]) expect(section).not.toMatch(/next_cursor|curl/);
   });
 
   it('keep the Vary of the whole server', async () => {
