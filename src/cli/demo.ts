@@ -60,9 +60,12 @@ export const demo = command({
     }
     const purchases: Purchase[] = [];
     let wallet: string | undefined;
-    const shop = new Purchases(serverOf(options.url, io.env), io.env, spendAtomic, (address, isThrowaway) => {
-      wallet ??= address;
-      io.stderr.write(`${isThrowaway ? 'throwaway wallet' : 'wallet of PRIVATE_KEY'}: ${address}\n`);
+    const shop = new Purchases(serverOf(options.url, io.env), io.env, spendAtomic, {
+      onWallet(address, isThrowaway) {
+        wallet ??= address;
+        io.stderr.write(`${isThrowaway ? 'throwaway wallet' : 'wallet of PRIVATE_KEY'}: ${address}\n`);
+      },
+      onPause: (seconds) => io.stderr.write(`the server is overloaded and asks to come again in ${seconds} s\n`),
     });
     if (options.retry) {
       const shown = await demoRetry(serverOf(options.url, io.env), shop, io);

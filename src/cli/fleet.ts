@@ -179,7 +179,7 @@ export const fleet = command({
   async run({ options }, io) {
     const folder = options['state-dir'];
     makeStateFolder(folder);
-    const database = await fleetDatabase(io.env.DATABASE_URL, folder);
+    const database = await fleetDatabase(io.env.DATABASE_URL, folder, io.stderr);
     try {
       const { services, port, snapshot } = options;
       const gates = gateCountOf(options.gates, database);

@@ -1,6 +1,4 @@
 /** What `import` and `snapshot build` share: the manifest, reading all inputs, and the messages about them. */
-import { readFile } from 'node:fs/promises';
-import { errorCodeOf } from '../base/failure.ts';
 import { grouped } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
 import { CutShort, type InputFile, type Member } from '../ingest/input/input.ts';
@@ -9,6 +7,7 @@ import type { Rejection } from '../ingest/job-sink.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../ingest/shapes/shape.ts';
 import { CommandError, quoted, type TextOption } from './command.ts';
+import { operatorText, SHOWN_COUNT_MAX } from './operator-file.ts';
 
 /** The format that recognises each input by its content. */
 export const AUTO = 'auto';
@@ -18,12 +17,6 @@ export const MANIFEST_OPTION = {
   value: 'FILE',
   help: 'boards and their companies: {"<board or file name>": {"company": "...", "domain": "..."}}',
 } as const satisfies TextOption;
-
-/**
- * Rejections shown in full; the others are only counted, so that the output for a broken file of a million lines stays
- * readable.
- */
-const SHOWN_COUNT_MAX = 20;
 
 const aboutOf = ({ field, reason }: Pick<Rejection, 'field' | 'reason'>): string =>
   printable(field === '' ? reason : `${field} ${reason}`);
@@ -106,9 +99,7 @@ export function shapeTeller(say: (line: string) => void): (member: Member, shape
 /** @returns an empty manifest without a path @throws CommandError */
 export async function manifestFrom(path: string | undefined): Promise<BoardManifest> {
   if (path === undefined) return new Map();
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`${printable(path)} cannot be read (${errorCodeOf(error) ?? 'unknown'})`);
-  });
+  const text = await operatorText(path);
   const parsed = parseBoardManifest(text);
   if (!parsed.ok) throw new CommandError(`${printable(path)}: ${printable(parsed.reason)}`);
   return parsed.manifest;

@@ -79,8 +79,11 @@ export class OperatorLines {
     this.#line(`${message}: ${countsText(catalogue)}`, 'info', { message, ...countsOf(catalogue) });
   }
 
-  reloadFailed(reason: string): void {
-    const message = 'catalogue reload failed; still serving the previous one';
+  /** @param isReadable whether the file of the previous one is as it was */
+  reloadFailed(reason: string, isReadable: boolean): void {
+    const message = isReadable
+      ? 'catalogue reload failed; still serving the previous one'
+      : 'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused';
     this.#line(`${message}: ${reason}`, 'error', { message, reason });
   }
 

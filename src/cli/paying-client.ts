@@ -38,13 +38,14 @@ export const serverOf = (given: string | undefined, env: Io['env']): string => n
 /** The error that a command ends with when fetch fails. */
 export function noAnswer(target: string, failure: unknown): CommandError {
   const { origin } = new URL(target);
-  const code = errorCodeOf((failure as { cause?: unknown } | null)?.cause) ?? errorCodeOf(failure);
+  const { cause } = (failure ?? {}) as { cause?: unknown };
+  const code = errorCodeOf(cause) ?? errorCodeOf(failure);
   if (REFUSED_CODES.has(code)) {
     return new CommandError(
       `no server listens at ${origin}: start one with \`npm start\`, or name its address with --url or PAYGRADE_URL`,
     );
   }
-  return new CommandError(`no answer from ${origin}: ${code ?? messageOf(failure)}`);
+  return new CommandError(`no answer from ${origin}: ${code ?? messageOf(cause ?? failure)}`);
 }
 
 /** An upper bound of what a wallet signs away, in atomic USDC (6 decimals). The client subtracts what it signs. */

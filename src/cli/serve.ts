@@ -14,6 +14,7 @@ import { systemTimers } from '../adapters/process/system-timers.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
+import { OutageError } from '../base/outage.ts';
 import { systemRandom } from '../base/random.ts';
 import { VERSION } from '../base/version.ts';
 import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
@@ -31,7 +32,7 @@ import {
 import { Responder } from '../http/respond.ts';
 import { CATALOGUE_UNAVAILABLE } from '../modules/catalogue-refusals.ts';
 import { StateError } from '../storage/state-error.ts';
-import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import { CommandError, command, EXIT_OK, quoted, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { catalogueFactsOf, OperatorLines } from './operator-lines.ts';
 import { serverLog } from './server-log.ts';
@@ -53,28 +54,34 @@ function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): C
   }
 }
 
+/** Errors of listen(2) and getaddrinfo(3) that say that HOST is no address or name, now or later. */
+const NO_SUCH_HOST: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EINVAL', 'ENOTFOUND']);
+
 async function listenerOf(options: ListenOptions): Promise<Listener> {
   try {
     return await openListener(options);
   } catch (failure) {
+    const code = errorCodeOf(failure);
+    if (code !== undefined && NO_SUCH_HOST.has(code)) {
+      throw new UsageError(`HOST ${quoted(options.host)} is no address and no known name (${code})`);
+    }
     const reason =
-      errorCodeOf(failure) === 'EADDRINUSE'
+      code === 'EADDRINUSE'
         ? 'the port is in use; --port (or PORT) takes another one, 0 a free one'
         : messageOf(failure);
-    throw new CommandError(`cannot listen on ${options.host}:${options.port}: ${reason}`);
+    throw new CommandError(`cannot listen on ${options.host}:${options.port} (HOST, PORT): ${reason}`);
   }
 }
 
 /** Resolves at the first SIGTERM or SIGINT, and at the end of stdin where it is to; the system handles the next signal. */
 function shutdownSignal(io: Io, endsWithStdin: boolean): Promise<void> {
   return new Promise((resolve) => {
-    if (endsWithStdin) void stdinEnd(io).then(resolve);
-    const stops = (['SIGTERM', 'SIGINT'] as const).map((name) =>
-      io.onSignal(name, () => {
-        for (const stop of stops) stop();
-        resolve();
-      }),
-    );
+    const end = (): void => {
+      for (const stop of stops) stop();
+      resolve();
+    };
+    const stops = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, end));
+    if (endsWithStdin) void stdinEnd(io).then(end);
   });
 }
 
@@ -99,7 +106,8 @@ async function openServed(config: AppConfig, ports: AppPorts): Promise<App> {
     return await openApp(config, ports);
   } catch (failure) {
     if (failure instanceof ConfigError) throw new UsageError(failure.message);
-    if (failure instanceof SnapshotError || failure instanceof StateError) throw new CommandError(failure.message);
+    const isOutside = [SnapshotError, StateError, OutageError].some((kind) => failure instanceof kind);
+    if (isOutside) throw new CommandError((failure as Error).message);
     throw failure;
   }
 }
@@ -110,7 +118,7 @@ async function reloadCatalogue(app: App, lines: OperatorLines): Promise<void> {
     await app.reload();
     lines.reloaded(catalogueFactsOf(app.catalogue));
   } catch (failure) {
-    lines.reloadFailed(messageOf(failure));
+    lines.reloadFailed(messageOf(failure), app.catalogue.isReadable() ?? true);
   }
 }
 
@@ -160,11 +168,11 @@ export const serve = command({
           random: systemRandom,
           memory: processMemory(),
           ...RUNTIME_BODIES,
-          components: [{ metrics: (page) => listener.metrics(page) }],
+          components: [{ start: () => listener.start(), metrics: (page) => listener.metrics(page) }],
           ...serverLog(log, config.logLevel, io.clock),
           onCatalogue(fault) {
             if (fault === undefined) lines.reloaded(app && catalogueFactsOf(app.catalogue));
-            else lines.reloadFailed(fault);
+            else lines.reloadFailed(fault, app?.catalogue.isReadable() ?? true);
           },
         },
       );
@@ -175,6 +183,9 @@ export const serve = command({
 
     const opened = app;
     for (const notice of opened.notices) lines.notice(notice);
+    void opened.laterNotices.then((notices) => {
+      for (const notice of notices) lines.notice(notice);
+    });
     if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     const catalogue = catalogueFactsOf(opened.catalogue);
     lines.started({ version: VERSION, processId: io.processId, baseUrl: addresses.baseUrl, catalogue });

@@ -10,7 +10,9 @@ import { LOG_LEVELS, type LogLevel } from '../config/settings.ts';
 
 const PATH_LENGTH_MAX = 200;
 
-const levelOf = (status: number): LogLevel => (status >= 500 ? 'error' : 'info');
+/** 502 and 504 say that another server failed (RFC 9110 §15.6): a customer's target, or a jobs service, which has lines of its own. */
+const levelOf = (status: number): LogLevel =>
+  status < 500 ? 'info' : status === 502 || status === 504 ? 'warn' : 'error';
 
 /** Written by hand: `JSON.stringify` of an object and the text of a Date were a tenth of a small answer. */
 function requestLine(record: RequestRecord, nowMs: number): string {

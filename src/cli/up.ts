@@ -5,20 +5,23 @@ import { setTimeout } from 'node:timers/promises';
 import { boardOfAddress } from '../ingest/boards/address-rules.ts';
 import { HISTORY_FILE } from '../storage/history/database.ts';
 import { addBoards } from './boards/add-boards.ts';
-import { changeBoards, openLook } from './boards/board-options.ts';
+import { changeBoards } from './boards/board-options.ts';
 import { boardsOfFile } from './boards/import.ts';
+import { knownBoards } from './boards/known-boards.ts';
 import { command, type Options, type OptionValues } from './command.ts';
 import type { Io } from './io.ts';
 import { serve } from './serve.ts';
 import { SETTING_OPTIONS } from './settings.ts';
 import { buildFromHistory } from './snapshot/build-from-history.ts';
-import { WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
-import { reachSettings } from './watch/watch-settings.ts';
+import { buildOptions, WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
+import { REACH_OPTIONS, reachSettings } from './watch/watch-settings.ts';
 
 const SNAPSHOT = 'jobs.snapshot';
 /** Pauses before a watch that ended is started again, milliseconds: from the first, doubled, to the longest. */
 const RESTART_MS = 1000;
 const RESTART_MS_MAX = 60_000;
+/** Pauses before the pages that could not be taken are looked at again, milliseconds; after the last one at the next start. */
+const LOOK_AGAIN_MS = [60_000, 600_000, 3_600_000];
 /** Milliseconds of running after which a watch counts as one that works. */
 const STEADY_MS = 600_000;
 
@@ -26,16 +29,37 @@ const { snapshot: _own, 'snapshot-watch': _always, ...SERVER_OPTIONS } = SETTING
 
 type Flags = Readonly<Record<string, unknown>>;
 
-/** Adds the boards of a file; only those whose address alone does not tell what they are are asked. */
-async function addFromFile(path: string, folder: string, flags: Flags, io: Io): Promise<void> {
+/**
+ * Adds the boards of a file that need not be looked at: those whose address tells what they are, and those that were looked at
+ * before. @returns whether there are others @throws CommandError
+ */
+async function addFromFile(path: string, folder: string, io: Io): Promise<boolean> {
   const boards = await boardsOfFile(path, io);
-  const { known = [], asked = [] } = Object.groupBy(boards, ({ address }) =>
-    boardOfAddress(address).kind === 'page' ? 'asked' : 'known',
-  );
-  if (known.length > 0) await addBoards({ folder, boards: known, look: null, isJson: false }, io);
-  if (asked.length === 0) return;
-  const look = openLook(flags, io);
-  await addBoards({ folder, boards: asked, look, isJson: false }, io);
+  const known = changeBoards(folder, (tables) => knownBoards(tables, boards));
+  const told = boards.filter(({ address }) => known.has(address) || boardOfAddress(address).kind !== 'page');
+  if (told.length > 0) await addBoards({ folder, boards: told, look: null, isJson: false, known }, io);
+  return told.length < boards.length;
+}
+
+/** Looks at the boards of a file that are not added yet, in a process of its own, so that the server waits for no page. */
+async function addOthers(words: readonly string[], io: Io, signal: AbortSignal): Promise<void> {
+  for (const pauseMs of [...LOOK_AGAIN_MS, undefined]) {
+    const code = await runSelf(words, io, signal);
+    if (code === 0 || signal.aborted) return;
+    const when = pauseMs === undefined ? 'at the next start' : `in ${pauseMs / 60_000} min`;
+    io.stderr.write(`not every board of the file was added; the others are looked at again ${when}\n`);
+    if (pauseMs !== undefined) await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Runs this program again, at most until the signal. @returns its exit code; null: a signal ended it */
+async function runSelf(words: readonly string[], io: Io, signal: AbortSignal): Promise<number | null> {
+  const running = io.startSelf(words);
+  const stop = (): void => running.end();
+  signal.addEventListener('abort', stop, { once: true });
+  const code = await running.ended;
+  signal.removeEventListener('abort', stop);
+  return code;
 }
 
 /** Starts the watch again whenever it ends, until the signal. */
@@ -43,11 +67,7 @@ async function keepWatching(words: readonly string[], io: Io, signal: AbortSigna
   let pauseMs = RESTART_MS;
   while (!signal.aborted) {
     const startMs = io.clock.monotonicMs();
-    const watch = io.startSelf(words);
-    const stop = (): void => watch.end();
-    signal.addEventListener('abort', stop, { once: true });
-    const code = await watch.ended;
-    signal.removeEventListener('abort', stop);
+    const code = await runSelf(words, io, signal);
     if (signal.aborted) return;
     if (io.clock.monotonicMs() - startMs > STEADY_MS) pauseMs = RESTART_MS;
     io.stderr.write(`the watch ended with ${code ?? 'a signal'}; it starts again in ${pauseMs / 1000} s\n`);
@@ -56,9 +76,9 @@ async function keepWatching(words: readonly string[], io: Io, signal: AbortSigna
   }
 }
 
-/** The options that the watch has too, as words of its command line. */
-const wordsFor = (flags: Flags): string[] =>
-  Object.entries(WATCH_OPTIONS).flatMap(([name, { type }]) => {
+/** Options that another command has too, as words of its command line. */
+const wordsFor = (options: Options, flags: Flags): string[] =>
+  Object.entries(options).flatMap(([name, { type }]) => {
     const value = flags[name];
     if (type === 'flag') return value === true ? [`--${name}`] : [];
     return value === undefined ? [] : [`--${name}`, String(value)];
@@ -69,12 +89,13 @@ export const up = command({
   summary: 'Watches boards and serves what they list, in one process group',
   options: {
     boards: { type: 'text', value: 'FILE.csv', help: 'boards to add first, as `boards import` reads them' },
-    catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue, made when missing', default: 'catalogue' },
     ...WATCH_OPTIONS,
     ...SERVER_OPTIONS,
+    // In the place of the server's setting, which has no default.
+    catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue, made when missing', default: 'catalogue' },
   },
   notes: [
-    `The same as \`boards import\`, \`watch --out DIR/${SNAPSHOT}\` and \`serve\` with SNAPSHOT=DIR/${SNAPSHOT}. The server starts at once, with what the catalogue has, and loads what the watch finds after each round.`,
+    `The same as \`boards import\`, \`watch --out DIR/${SNAPSHOT}\` and \`serve\` with SNAPSHOT=DIR/${SNAPSHOT}. The server starts at once, with what the catalogue has; boards whose address does not tell what they are are looked at meanwhile. It loads what the watch finds after each round.`,
     'A watch that ends is started again. SIGTERM ends both; when this process is killed, its watch ends too.',
     'Settings of the server come from the environment or from flags, as for `serve`.',
   ],
@@ -82,23 +103,41 @@ export const up = command({
     const flags: Flags = options;
     watchBounds(options);
     reachSettings(flags, io.env);
-    const folder = options.catalogue;
+    const folder = given.has('catalogue') ? options.catalogue : io.env.CATALOGUE || options.catalogue;
     const out = join(folder, SNAPSHOT);
-    if (options.boards !== undefined) await addFromFile(options.boards, folder, flags, io);
+    let hasOthers = false;
+    if (options.boards !== undefined) hasOthers = await addFromFile(options.boards, folder, io);
     else if (!existsSync(join(folder, HISTORY_FILE))) changeBoards(folder, () => {});
     if (!existsSync(out)) {
-      const plan = { folder, out, keepsDescriptions: true, maxAgeDays: undefined, mergesSameUrl: false };
-      await buildFromHistory({ ...plan, isJson: false, isNext: true }, io);
+      await buildFromHistory({ ...buildOptions(options), folder, out, isJson: false, isNext: true }, io);
     }
-    const words = ['watch', '--catalogue', folder, '--out', out, '--json', '--until-stdin-ends', ...wordsFor(flags)];
+    const words = [
+      'watch',
+      '--catalogue',
+      folder,
+      '--out',
+      out,
+      '--json',
+      '--until-stdin-ends',
+      ...wordsFor(WATCH_OPTIONS, flags),
+    ];
     const end = new AbortController();
     const watching = keepWatching(words, io, end.signal);
+    const others = ['boards', 'import', '--catalogue', folder, '--skip-known', '--until-stdin-ends'];
+    const adding = hasOthers
+      ? addOthers([...others, ...wordsFor(REACH_OPTIONS, flags), '--', options.boards!], io, end.signal)
+      : undefined;
     try {
-      const served = { ...flags, snapshot: out, 'snapshot-watch': 'true' } as unknown as OptionValues<Options>;
+      const served = {
+        ...flags,
+        catalogue: folder,
+        snapshot: out,
+        'snapshot-watch': 'true',
+      } as unknown as OptionValues<Options>;
       return await serve.start({ options: served, given, arguments: [] }, io);
     } finally {
       end.abort();
-      await watching;
+      await Promise.all([watching, adding]);
     }
   },
 });

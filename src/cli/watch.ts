@@ -9,7 +9,7 @@ import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { requireWritable } from './snapshot/build-report.ts';
 import { stdinEnd, UNTIL_STDIN_ENDS } from './stdin-end.ts';
-import { WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
+import { buildOptions, WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
 import { REACH_NOTE, reachSettings } from './watch/watch-settings.ts';
 import { Watcher, type WatchPlan } from './watch/watcher.ts';
 import { openWayOut } from './watch/way-out.ts';
@@ -75,7 +75,7 @@ export const watch = command({
   },
   notes: [
     'Boards are added with `boards add` and `boards import`. How often one is asked is learnt from how often it changes, between --every-min and --every-max. One request at a time goes to a host; Retry-After and robots rules are obeyed.',
-    'After each round the file is built beside the old one and renamed over it; a server that runs on it loads it (SNAPSHOT_WATCH). A board that fails, or lists under half of its usual jobs, stays as it was and is reported.',
+    'After each round the file is built beside the old one and renamed over it; a server that runs on it loads it (SNAPSHOT_WATCH). A board that fails, or lists under half of its usual jobs, stays as it was and is reported. A host that fails for five boards in a row, and for minutes or asking for a pause, is left alone for a while, with all its boards, also with --all.',
     'The process may be killed at any moment: each board is kept when it was fetched, and the next start continues with those that are due.',
     REACH_NOTE,
     'Exit code 0: the round ended, whatever single boards did. 1: the catalogue or the file cannot be used.',
@@ -91,11 +91,7 @@ export const watch = command({
       isOnce: options.once,
       isAll: options.all,
       isJson: options.json || !io.stdout.isTerminal,
-      build: {
-        maxAgeDays: options['max-age-days'],
-        mergesSameUrl: options['merge-same-url'],
-        keepsDescriptions: !options['no-descriptions'],
-      },
+      build: buildOptions(options),
     };
     return watchBoards(plan, options, io);
   },

@@ -114,6 +114,50 @@ describe('boards', () => {
     expect(await listed()).toEqual([]);
   });
 
+  it('remove --json gives one object an address, those that stay because of another included', async () => {
+    await run('add', 'lever:palantir', 'lever:lost', '--unchecked');
+    const address = 'https://jobs.lever.co/palantir/';
+    const refused = await run('remove', '--json', address, 'lever:unknown');
+    expect([refused.code, json(refused.stdout)]).toEqual([
+      1,
+      [
+        { address, error: `not removed, because "lever:unknown" is no watched board of ${folder}` },
+        { address: 'lever:unknown', error: `"lever:unknown" is no watched board of ${folder}` },
+      ],
+    ]);
+    expect(await listed()).toHaveLength(2);
+    const removed = await run('remove', '--json', address, 'lever:lost');
+    expect([removed.code, json(removed.stdout)]).toEqual([
+      0,
+      [
+        { address, shape: 'lever', board: 'lever:palantir', company: null, domain: null, jobs: null },
+        { address: 'lever:lost', shape: 'lever', board: 'lever:lost', company: null, domain: null, jobs: null },
+      ],
+    ]);
+    expect(await listed()).toEqual([]);
+  });
+
+  it('add asks for a page with markup once', async () => {
+    const before = site.asked.length;
+    expect((await run('add', 'https://markup.example.com/jobs', '--host-pause-ms', '0')).code).toBe(0);
+    expect(site.asked.slice(before)).toEqual(['/robots.txt', '/markup.example.com/jobs']);
+  });
+
+  it('import --skip-known looks at no address whose board is watched, and remove takes one that was looked at', async () => {
+    const file = join(folder, 'boards.csv');
+    writeFileSync(file, 'address\nacme-robots.com/careers\nhttps://markup.example.com/jobs\n');
+    expect((await run('import', file, '--host-pause-ms', '0')).code).toBe(0);
+    writeFileSync(file, 'address\nacme-robots.com/careers\nhttps://markup.example.com/jobs\nlever:palantir\n');
+    const before = site.asked.length;
+    const again = await run('import', file, '--skip-known', '--json', '--host-pause-ms', '0');
+    expect([again.code, json(again.stdout)]).toMatchObject([0, [{ address: 'lever:palantir' }]]);
+    expect(site.asked.slice(before).map((path) => path.replace(/\?.*/, ''))).toEqual(['/v0/postings/palantir']);
+    expect((await run('remove', 'acme-robots.com/careers')).stderr).toContain(
+      'greenhouse:acmerobots: no longer watched',
+    );
+    expect(await listed()).toHaveLength(2);
+  });
+
   it('add refuses another page of a host whose page is watched, which would push that one out', async () => {
     await run('add', 'https://markup.example.com/jobs', '--host-pause-ms', '0');
     const { code, stdout } = await run('add', 'https://markup.example.com/en', '--host-pause-ms', '0', '--json');

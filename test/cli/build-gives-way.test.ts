@@ -1,9 +1,9 @@
 /** A build from the catalogue lets the loop turn, and is given up when its process is to end. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildFromHistory } from '../../src/cli/snapshot/build-from-history.ts';
+import { buildFromHistory, KEPT_LIST } from '../../src/cli/snapshot/build-from-history.ts';
 import { capturedIo, run } from './captured-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'paygrade-gives-way-'));
@@ -65,4 +65,32 @@ it('it ends with the reason of its signal, and leaves the file and no other', as
   await expect(build(end.signal)).rejects.toBe(reason);
   expect(readdirSync(folder).sort()).toEqual(before);
   expect(await build(new AbortController().signal)).toBe(0);
+});
+
+it('it ends at any of its turns, and leaves the file as it was', async () => {
+  await build();
+  const before = readFileSync(out);
+  const files = readdirSync(folder).sort();
+  // As a first build does, so that every piece of the work comes.
+  rmSync(join(catalogue, KEPT_LIST));
+  let ended = 0;
+  for (let turns = 1; ; turns = Math.ceil(turns * 1.7)) {
+    const end = new AbortController();
+    const reason = new Error('SIGTERM');
+    let left = turns;
+    const turn = (): void => {
+      if (--left === 0) end.abort(reason);
+      else setImmediate(turn);
+    };
+    setImmediate(turn);
+    const outcome = await build(end.signal).catch((error: unknown) => error);
+    left = 1;
+    expect(readdirSync(folder).sort()).toEqual(files);
+    if (outcome === 0) break;
+    expect(outcome).toBe(reason);
+    expect(readFileSync(out).equals(before)).toBe(true);
+    ended++;
+  }
+  // The columns, the index, the texts and the checksums are pieces of their own.
+  expect(ended).toBeGreaterThan(6);
 });

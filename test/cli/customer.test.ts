@@ -34,6 +34,8 @@ describe('the server', () => {
   it('that does not answer for another reason is named with it', () => {
     const failure = Object.assign(new Error('fetch failed'), { cause: { code: 'ETIMEDOUT' } });
     expect(noAnswer('https://pay.example/x', failure).message).toBe('no answer from https://pay.example: ETIMEDOUT');
+    const blocked = new TypeError('fetch failed', { cause: new Error('bad port') });
+    expect(noAnswer('https://pay.example/x', blocked).message).toBe('no answer from https://pay.example: bad port');
   });
 });
 

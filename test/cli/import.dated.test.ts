@@ -83,6 +83,8 @@ describe('dated files of one board', () => {
       `greenhouse:acme: refused: ${files[0]} and ${files[1]} and 1 more carry different days in their names; ` +
         '--observed-at from-name takes each at its day, or import them one by one with --observed-at\n',
     );
+    expect(stderr).toContain(`note: ${files[3]} carries another date in the name; the import recorded`);
+    expect(stderr).toContain(`${at('catalogue')}: 1 feed, 1 new`);
     expect(report.new).toBe(1);
     expect(await feeds()).toEqual([expect.stringMatching(/ greenhouse:beta 1 partial$/)]);
   });
@@ -191,6 +193,19 @@ describe('a build leaves out', () => {
     expect((await run(['snapshot', 'export', at('two')])).stdout).toBe(exported.stdout);
   });
 
+  it('nothing of inputs for its address, but counts the active jobs that share one', async () => {
+    const line = (id: string, address: string, status = 'active') =>
+      `${JSON.stringify({
+        ...{ id, title: 'Cook', company: 'Acme', source_url: `https://acme.example/${address}`, status },
+        ...{ first_observed_at: '2026-11-01', last_observed_at: '2026-11-02' },
+      })}\n`;
+    const many = Array.from({ length: 3000 }, (_, i) => line(`m${i}`, `m${i}`)).join('');
+    const shared = line('1', 'a') + line('2', 'a') + line('3', 'a') + line('4', 'b') + line('5', 'b', 'closed');
+    const { stdout, stderr } = await run(['snapshot', 'build', '--out', at('x'), '--json'], { stdin: shared + many });
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 3005, same_url_jobs: 2 });
+    expect(stderr).toContain('note: 2 active jobs with the address of another one; to leave such jobs out, import the');
+  });
+
   it.each([
     [['--max-age-days', '0'], '--max-age-days must be a whole number from 1 to 36500, not "0"'],
     [['--merge-same-url'], '--merge-same-url goes with --catalogue: import the inputs first'],
@@ -206,6 +221,8 @@ describe('a build leaves out', () => {
   ])('nothing of what is no native file (%s), and says --format auto', async (_what, stdin) => {
     const { exitCode, stderr } = await run(['snapshot', 'build', '--out', at('x')], { stdin });
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/; no line is a native record; --format auto recognises other formats by their content\n$/);
+    expect(stderr).toMatch(
+      /; if these are no native records, --format auto recognises other formats by their content\n$/,
+    );
   });
 });

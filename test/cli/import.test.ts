@@ -574,7 +574,7 @@ describe('a catalogue that cannot be used', () => {
         newer.exec('PRAGMA user_version = 99');
         newer.close();
       },
-      /has format 99, which is newer than this program \(4\)$/m,
+      /has format 99, which is newer than this program \(6\)$/m,
     ],
     [
       'is older',
@@ -583,7 +583,7 @@ describe('a catalogue that cannot be used', () => {
         older.exec('PRAGMA user_version = 1');
         older.close();
       },
-      /has format 1, which is older than this program \(4\): import the files again$/m,
+      /has format 1, which is older than this program \(6\): import the files again$/m,
     ],
     ['is cut short', (path) => writeFileSync(path, readFileSync(path).subarray(0, 20_000)), /malformed|damaged/],
     [

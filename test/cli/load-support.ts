@@ -30,11 +30,12 @@ export function startLoad(words: readonly string[], isTerminal = false, env: Io[
 
 export const runLoadCommand = (words: readonly string[]): Promise<Ran> => startLoad(words).ended;
 
-/** The short run of a test, as its result; what it wrote to stderr is thrown when there is no result. */
+/** The short run of a test, as its result; what it wrote to stderr is thrown when there is no result. @param seconds at most */
 export async function loaded(
   words: readonly string[],
+  seconds = 1,
 ): Promise<{ readonly exitCode: number; readonly result: LoadResult }> {
-  const ran = await runLoadCommand([...words, '--duration', '1', '--json']);
+  const ran = await runLoadCommand([...words, '--duration', String(seconds), '--json']);
   if (ran.stdout === '') throw new Error(`exit code ${ran.exitCode}: ${ran.stderr}`);
   return { exitCode: ran.exitCode, result: JSON.parse(ran.stdout) as LoadResult };
 }

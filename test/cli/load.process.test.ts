@@ -153,7 +153,8 @@ describe.each(oneRuntime('bun'))('paygrade load on a server under %s', (runtime)
   });
 
   it('ends early when every callback has had its ten events', async () => {
-    const { exitCode, result } = await short('wait', '--connections', '2', '--waits', '1', '--callbacks', '2');
+    const words = ['--connections', '2', '--waits', '1', '--callbacks', '2', '--warmup', '0'];
+    const { exitCode, result } = await loaded([server.url, '--scenario', 'wait', ...words], 60);
     expect(exitCode).toBe(0);
     expect(result.ended).toBe('nothing left to send');
     expect(outcomesOf(result)).toEqual({ 'webhook 200': 20, 'wait 200': 20 });
@@ -236,7 +237,7 @@ describe('paygrade load', () => {
 
   it('writes a report, whole or not at all', async () => {
     const file = join(folder, 'report.html');
-    const words = ['--scenario', 'health', '--warmup', '0', '--duration', '1', '--report', file];
+    const words = ['--scenario', 'health', '--rate', '20', '--warmup', '0', '--duration', '1', '--report', file];
     expect((await runLoadCommand([server.url, ...words])).exitCode).toBe(0);
     expect(readFileSync(file, 'utf8')).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
     rmSync(file);
@@ -251,7 +252,7 @@ describe('paygrade load', () => {
   });
 
   it('draws a live line on a terminal and none in a pipe', async () => {
-    const words = [server.url, '--scenario', 'health', '--warmup', '0', '--duration', '1'];
+    const words = [server.url, '--scenario', 'health', '--rate', '20', '--warmup', '0', '--duration', '1'];
     const shown = await startLoad(words, true).ended;
     expect(shown.stderr).toMatch(/\r\u001b\[K\d of 1 s {2}[\d,]+\/s .*under way/);
     expect((await startLoad(words).ended).stderr).not.toContain('\r');

@@ -13,7 +13,8 @@ function told(isTerminal: boolean): { stdout: string; lines: string[] } {
   lines.started({ ...started, catalogue: undefined });
   lines.demoKey('svc_key_made-up');
   lines.reloaded(catalogue);
-  lines.reloadFailed('x.snap: is damaged');
+  lines.reloadFailed('x.snap: is damaged', true);
+  lines.reloadFailed('x.snap: is damaged', false);
   return { stdout: written.stdout, lines: written.stderr.trimEnd().split('\n') };
 }
 
@@ -29,6 +30,7 @@ describe('what the server tells its operator', () => {
         'key of the organization demo, shown once (10,000 credits, with SETTLEMENT=local only): svc_key_made-up',
         'the catalogue was reloaded: 12,345 active jobs of 1 company',
         'catalogue reload failed; still serving the previous one: x.snap: is damaged',
+        'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused: x.snap: is damaged',
       ],
     });
   });
@@ -56,6 +58,13 @@ describe('what the server tells its operator', () => {
         time,
         level: 'error',
         message: 'catalogue reload failed; still serving the previous one',
+        reason: 'x.snap: is damaged',
+      },
+      {
+        time,
+        level: 'error',
+        message:
+          'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused',
         reason: 'x.snap: is damaged',
       },
     ]);

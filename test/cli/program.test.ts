@@ -77,6 +77,7 @@ describe('the list of commands', () => {
     const { exitCode, stdout, stderr } = await run([...path.split(' '), '--help']);
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toContain(`paygrade ${path} `);
+    expect(Math.max(...stdout.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(100);
     expect(stdout.replace(/\n(?!\n)/g, ' ')).toContain(`${summary}.`);
   });
 });

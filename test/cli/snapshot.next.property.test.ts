@@ -1,14 +1,19 @@
-/** A build that takes over the blocks of the last snapshot gives the same bytes as one from nothing at the same time. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** A build that takes over what the last snapshot has gives the same bytes as one from nothing at the same time. */
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEarlierBlocks } from '../../src/adapters/files/block-index.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
+import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import { combinedChecksum } from '../../src/catalogue/packed/combined-checksum.ts';
-import { BLOCK_LIST, buildFromHistory } from '../../src/cli/snapshot/build-from-history.ts';
+import { buildFromHistory, KEPT_LIST } from '../../src/cli/snapshot/build-from-history.ts';
+import { openKeptBuild } from '../../src/cli/snapshot/kept-build.ts';
+import { HISTORY_FILE, HistoryDatabase } from '../../src/storage/history/database.ts';
+import { HistoryImport } from '../../src/storage/history/import.ts';
+import { SeededChance } from '../support/generated-catalogue.ts';
+import { GeneratedHistory } from '../support/generated-history.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 import { capturedIo, NOW_MS, run } from './captured-io.ts';
 
@@ -29,6 +34,21 @@ interface Posting {
 /** Words that compress as prose does, one text unlike another. */
 const prose = (random: SeededRandom, words: number): string =>
   Array.from({ length: words }, () => `${random.below(2000).toString(36)}ing`).join(' ');
+
+function fileOf(token: string, postings: readonly Posting[]): string {
+  const jobs = postings.map(({ id, title, content }) => ({
+    id,
+    title,
+    content,
+    company_name: `Firm ${token.slice(1)}`,
+    absolute_url: `https://boards.greenhouse.io/${token}/jobs/${id}`,
+    updated_at: '2026-07-01T00:00:00Z',
+    location: { name: 'Bern' },
+  }));
+  const file = at(`${token}.json`);
+  writeFileSync(file, JSON.stringify({ jobs, meta: { total: jobs.length } }));
+  return file;
+}
 
 class Boards {
   readonly #random: SeededRandom;
@@ -68,27 +88,35 @@ class Boards {
         const changed = postings[this.#random.below(postings.length)]!;
         changed.content = `${changed.content} Changed.`;
       }
-      const jobs = postings.map(({ id, title, content }) => ({
-        id,
-        title,
-        content,
-        company_name: `Firm ${token.slice(1)}`,
-        absolute_url: `https://boards.greenhouse.io/${token}/jobs/${id}`,
-        updated_at: '2026-07-01T00:00:00Z',
-        location: { name: 'Bern' },
-      }));
-      writeFileSync(at(`${token}.json`), JSON.stringify({ jobs, meta: { total: jobs.length } }));
-      files.push(at(`${token}.json`));
+      files.push(fileOf(token, postings));
     }
     return files;
   }
+
+  /** Gives the first posting of each board another title. @returns files */
+  retitle(): string[] {
+    return [...this.#boards].map(([token, postings]) => {
+      postings[0]!.title += ' again';
+      return fileOf(token, postings);
+    });
+  }
 }
 
-const plan = { maxAgeDays: undefined, mergesSameUrl: false, keepsDescriptions: true, isJson: false };
+const plan = {
+  maxAgeDays: undefined as number | undefined,
+  mergesSameUrl: false,
+  keepsDescriptions: true,
+  isJson: false,
+};
 
-async function built(out: string, isNext: boolean, nowMs: number): Promise<Buffer> {
+async function built(
+  out: string,
+  isNext: boolean,
+  nowMs: number,
+  selection: Partial<typeof plan> = {},
+): Promise<Buffer> {
   const { io, written } = capturedIo({ nowMs });
-  const exitCode = await buildFromHistory({ ...plan, folder: at('catalogue'), out: at(out), isNext }, io);
+  const exitCode = await buildFromHistory({ ...plan, ...selection, folder: at('catalogue'), out: at(out), isNext }, io);
   expect(exitCode, written.stderr).toBe(0);
   return readFileSync(at(out));
 }
@@ -106,6 +134,33 @@ async function imported(files: readonly string[], nowMs: number): Promise<void> 
 /** Rounds with other chances. */
 const SEEDS = Array.from({ length: IS_WHOLE ? 20 : 2 }, (_, i) => i + 1);
 
+const HISTORY_SEEDS = Array.from({ length: IS_WHOLE ? 60 : 2 }, (_, i) => i + 1);
+const ROUNDS = 6;
+
+/** A board says that it is unchanged, or the operator names a company otherwise. */
+function repeatOrAddWord(chance: SeededChance, atMs: number): void {
+  const history = HistoryDatabase.openForImport(at('catalogue'));
+  try {
+    const merging = new HistoryImport(history, { mayHaveDays: false, skillsVersion: 'v' });
+    const [shape, board] = chance.oneOf([
+      ['lever', 'acme'],
+      ['lever', 'acmeworks'],
+      ['greenhouse', 'globex'],
+      ['greenhouse', 'strasse'],
+    ]) as [string, string];
+    if (chance.is(85)) merging.repeatLast(shape, board, atMs);
+    else {
+      const domain = chance.oneOf([null, 'word.example' as CompanyDomain]);
+      merging.rememberWords([
+        { kind: 'board', key: board, name: chance.oneOf([null, 'Other']), domain, url: null, aliases: [] },
+      ]);
+    }
+    merging.commit();
+  } finally {
+    history.close();
+  }
+}
+
 describe('a next build', () => {
   it.each(SEEDS)(
     'is the build from nothing, byte by byte, round after round (seed %i)',
@@ -117,12 +172,12 @@ describe('a next build', () => {
         const nowMs = NOW_MS + round * HOUR_MS;
         await imported(boards.change(), nowMs);
         const damage = random.below(6);
-        if (damage === 0) rmSync(at(`catalogue/${BLOCK_LIST}`), { force: true });
+        if (damage === 0) rmSync(at(`catalogue/${KEPT_LIST}`), { force: true });
         if (damage === 1) writeFileSync(at('jobs.snapshot'), await built('other.snapshot', false, nowMs - 1));
         if (damage === 2 && round > 1) {
-          const list = readFileSync(at(`catalogue/${BLOCK_LIST}`));
+          const list = readFileSync(at(`catalogue/${KEPT_LIST}`));
           list[random.below(list.length)]! ^= 4;
-          writeFileSync(at(`catalogue/${BLOCK_LIST}`), list);
+          writeFileSync(at(`catalogue/${KEPT_LIST}`), list);
         }
         const next = await built('jobs.snapshot', true, nowMs);
         expect(next.equals(await built('nothing.snapshot', false, nowMs)), `round ${round}`).toBe(true);
@@ -130,6 +185,69 @@ describe('a next build', () => {
     },
     30_000,
   );
+
+  it.each(HISTORY_SEEDS)(
+    'is the build from nothing over any history, and any choice of its jobs (seed %i)',
+    async (seed) => {
+      const chance = new SeededChance(seed);
+      const history = new GeneratedHistory(chance, at('catalogue'), NOW_MS);
+      history.importFeeds(6);
+      let nowMs = NOW_MS;
+      for (let round = 1; round <= ROUNDS; round++) {
+        if (chance.is(70)) history.importFeeds(1 + chance.below(3));
+        if (chance.is(60)) repeatOrAddWord(chance, history.newestMs + chance.oneOf([1, HOUR_MS]));
+        if (chance.is(10)) copyFileSync(at(`catalogue/${HISTORY_FILE}`), at('backup'));
+        if (chance.is(10) && existsSync(at('backup'))) copyFileSync(at('backup'), at(`catalogue/${HISTORY_FILE}`));
+        nowMs = Math.max(nowMs, history.newestMs) + HOUR_MS;
+        const choice = chance.oneOf([{}, {}, { maxAgeDays: 2 }, { mergesSameUrl: true }]);
+        const selection = { ...choice, keepsDescriptions: !chance.is(5) };
+        const next = await built('jobs.snapshot', true, nowMs, selection);
+        expect(next.equals(await built('nothing.snapshot', false, nowMs, selection)), `round ${round}`).toBe(true);
+      }
+    },
+    60_000,
+  );
+
+  it('shows a title that was replaced with the events before', async () => {
+    const boards = new Boards(new SeededRandom(8, 18));
+    await imported(boards.change(), NOW_MS);
+    await built('jobs.snapshot', true, NOW_MS);
+    for (let round = 1; round <= 2; round++) {
+      const nowMs = NOW_MS + round * HOUR_MS;
+      await imported(boards.retitle(), nowMs);
+      const next = await built('jobs.snapshot', true, nowMs);
+      expect(next.equals(await built('nothing.snapshot', false, nowMs)), `round ${round}`).toBe(true);
+    }
+  });
+
+  it('starts from nothing when the snapshot that it takes over is damaged', async () => {
+    const boards = new Boards(new SeededRandom(6, 18));
+    await imported(boards.change(), NOW_MS);
+    const before = await built('jobs.snapshot', true, NOW_MS);
+    for (const from of [0.4, 0.6, 0.9]) {
+      const damaged = Buffer.from(before);
+      damaged[Math.floor(damaged.length * from)]! ^= 1;
+      writeFileSync(at('jobs.snapshot'), damaged);
+      const next = await built('jobs.snapshot', true, NOW_MS + HOUR_MS);
+      expect(next.equals(await built('nothing.snapshot', false, NOW_MS + HOUR_MS))).toBe(true);
+      await built('jobs.snapshot', true, NOW_MS);
+    }
+  });
+
+  it('reads only the jobs that were written since', async () => {
+    const boards = new Boards(new SeededRandom(7, 18));
+    while (boards.change().length < 4);
+    await imported(
+      ['b0', 'b1', 'b2', 'b3'].map((token) => at(`${token}.json`)),
+      NOW_MS,
+    );
+    await built('jobs.snapshot', true, NOW_MS);
+    const database = new DatabaseSync(at(`catalogue/${HISTORY_FILE}`));
+    database.exec("UPDATE job SET title = 'Damaged'");
+    database.close();
+    await built('jobs.snapshot', true, NOW_MS + HOUR_MS);
+    await expect(built('nothing.snapshot', false, NOW_MS + HOUR_MS)).rejects.toThrow(/is not what was written/);
+  });
 
   it('reads no description of a block that is unchanged', async () => {
     const boards = new Boards(new SeededRandom(5, 18));
@@ -146,8 +264,9 @@ describe('a next build', () => {
     await expect(built('nothing.snapshot', false, NOW_MS + HOUR_MS)).rejects.toThrow(
       /the description of job "[^"]+" is unreadable/,
     );
-    expect(openEarlierBlocks(at(`catalogue/${BLOCK_LIST}`), at('nowhere'))).toBeUndefined();
-    expect(openEarlierBlocks(at('nowhere'), at('jobs.snapshot'))).toBeUndefined();
+    expect(openKeptBuild(at(`catalogue/${KEPT_LIST}`), at('nowhere'), true)).toBeUndefined();
+    expect(openKeptBuild(at('nowhere'), at('jobs.snapshot'), true)).toBeUndefined();
+    expect(openKeptBuild(at(`catalogue/${KEPT_LIST}`), at('jobs.snapshot'), false)).toBeUndefined();
   });
 });
 

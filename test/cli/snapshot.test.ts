@@ -176,15 +176,15 @@ describe('snapshot build', () => {
     ]);
   });
 
-  it('tells twenty bad lines in full and counts the rest by reason', async () => {
-    const lines = Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? 'x' : line(`j${i}`, { title: '' })));
+  it('tells a thousand bad lines in full and counts the rest by reason', async () => {
+    const lines = Array.from({ length: 1500 }, (_, i) => (i % 3 === 0 ? 'x' : line(`j${i}`, { title: '' })));
     const { stderr } = await buildFrom(lines.join('\n'));
     const told = stderr.split('\n');
-    expect(told[19]).toBe('line 20: title is blank');
-    expect(told.slice(20, -2)).toEqual([
-      'and 10 more; in total:',
-      '           20  title is blank',
-      '           10  is not JSON',
+    expect(told[998]).toBe('line 999: title is blank');
+    expect(told.slice(1000, -2)).toEqual([
+      'and 500 more; in total:',
+      '        1,000  title is blank',
+      '          500  is not JSON',
     ]);
   });
 
@@ -194,7 +194,7 @@ describe('snapshot build', () => {
     const { bytes, content } = await inspected();
     const refused = { 'is not JSON': 1 };
     const files = [{ file: 'stdin', format: 'native', read: 2, taken: 1, repeated: 0, refused }];
-    const leftOut = { aged_jobs: 0, same_url_jobs: null };
+    const leftOut = { aged_jobs: 0, same_url_jobs: 0 };
     const counts = { rows: 1, source_rows: 2, rejected_rows: 1, repeated_rows: 0, ...leftOut, files };
     const rejected = [{ field: '', reason: 'is not JSON', count: 1 }];
     const reach = { active: 1, with_domain: 0, domain_share: 0, cohort: 1, cohort_share: 1, observation_days: 1 };

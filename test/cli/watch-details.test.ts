@@ -1,33 +1,63 @@
 /** Descriptions that `watch` asks for one by one. */
-import { expect, it } from 'vitest';
-import type { BoardClient } from '../../src/adapters/boards/board-client.ts';
+import { describe, expect, it } from 'vitest';
+import type { PageAnswer } from '../../src/adapters/boards/board-client.ts';
 import { fetchDetails } from '../../src/cli/watch/details.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
+import type { BoardRequest } from '../../src/ingest/boards/board-request.ts';
 
 const BOARD: Board = {
   ...{ shape: 'smartrecruiters', token: 'Acme', company: null, domain: null },
   address: 'https://careers.smartrecruiters.com/Acme',
 };
 
-it('asks for no more descriptions after three failures in a row', async () => {
+const page = (body: string): PageAnswer => ({
+  ...{ kind: 'page', status: 200, validators: null, url: '' },
+  body: Buffer.from(body),
+});
+const refused = (status: number | null, isOfHost = false, retryAfterMs: number | null = null): PageAnswer => ({
+  ...{ kind: 'failed', status, isOfHost, retryAfterMs },
+  reason: 'as the test says',
+});
+
+/** Asks for the descriptions of jobs 0, 1 and so on, which these answer; all after them have one. */
+async function found(...answers: readonly PageAnswer[]) {
   const asked: string[] = [];
-  const answersTo = new Set(['2', '3']);
   const client = {
-    async ask({ url }: { readonly url: string }) {
+    async ask({ url }: BoardRequest) {
       asked.push(url);
-      return answersTo.has(url)
-        ? { kind: 'page', status: 200, body: Buffer.from(`{"jobAd":"${url}"}`), validators: null, url }
-        : { kind: 'failed', status: 500, reason: 'status 500', retryAfterMs: null };
+      return answers[Number(url)] ?? page(`{"jobAd":"${url}"}`);
     },
-  } as unknown as BoardClient;
-  const wanted = ['0', '1', '2', '3', '4', '5', '6', '7', '8'].map((url) => ({
-    row: { id: url },
-    request: { method: 'GET', url, body: null, accept: 'application/json' } as const,
+  };
+  const wanted = Array.from({ length: 9 }, (_, number) => ({
+    id: `job ${number}`,
+    row: { id: `${number}` },
+    request: { method: 'GET', url: `${number}`, body: null, accept: 'application/json' } as const,
   }));
-  const page = await fetchDetails(BOARD, wanted, client, new AbortController().signal);
-  expect(JSON.parse(Buffer.from(page!).toString())).toEqual([
-    { id: '2', jobAd: '2' },
-    { id: '3', jobAd: '3' },
-  ]);
-  expect(asked).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+  const details = await fetchDetails(BOARD, wanted, client, new AbortController().signal);
+  const rows = details.page === null ? [] : (JSON.parse(Buffer.from(details.page).toString()) as { id: string }[]);
+  return { ...details, came: rows.map(({ id }) => id).join(''), urls: asked.join('') };
+}
+
+describe('descriptions of a visit', () => {
+  it('are not asked for after three failures in a row', async () => {
+    const fault = refused(500, true);
+    const { asked, came, urls } = await found(fault, fault, page('{"jobAd":"2"}'), fault, fault, fault);
+    expect([came, urls]).toEqual(['2', '012345']);
+    expect(asked).toEqual(['job 0', 'job 1', 'job 2', 'job 3', 'job 4', 'job 5']);
+  });
+
+  it.each([
+    ['404', refused(404)],
+    ['410', refused(410)],
+    ['no text', page('{}')],
+  ])('go on after any number of postings that answer %s', async (_, answer) => {
+    const { asked, came } = await found(...Array<PageAnswer>(6).fill(answer));
+    expect(came).toMatch(/678$/);
+    expect(asked).toHaveLength(9);
+  });
+
+  it('are not asked for any more once the host asks to be left alone', async () => {
+    const { came, retryAfterMs, urls } = await found(page('{"jobAd":"0"}'), refused(429, true, 7_200_000));
+    expect([came, urls, retryAfterMs]).toEqual(['0', '01', 7_200_000]);
+  });
 });

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FeedMemory } from '../../src/adapters/boards/feed-memory.ts';
+import { FEEDS_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
 import { awakeTimers } from '../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../src/base/clock.ts';
+import { FailingHosts } from '../../src/cli/watch/failing-hosts.ts';
 import { runRound } from '../../src/cli/watch/round.ts';
 import type { VisitReport } from '../../src/cli/watch/visit-line.ts';
 import { openWayOut } from '../../src/cli/watch/way-out.ts';
@@ -65,7 +68,11 @@ const dripping =
   };
 
 /** A round over these boards. @param requestMs time of each request @returns visits by shape */
-async function round(boards: readonly Board[], requestMs = 60_000): Promise<Map<string, VisitReport>> {
+async function round(
+  boards: readonly Board[],
+  requestMs = 60_000,
+  feedMemory = new FeedMemory(FEEDS_BYTES_MAX),
+): Promise<Map<string, VisitReport>> {
   const hosts = [slow.host, well.host];
   const parsed = parseBoardOrigins(
     `greenhouse=http://${slow.host},workday=http://${slow.host},lever=http://${well.host}`,
@@ -91,6 +98,11 @@ async function round(boards: readonly Board[], requestMs = 60_000): Promise<Map<
     nowMs: () => systemClock.nowMs(),
     origins: parsed.origins,
     signal: new AbortController().signal,
+    enough: new AbortController().signal,
+    hosts: new FailingHosts(draw),
+    feedMemory,
+    aside: null,
+    onHeld: () => {},
     onBusy: () => {},
     onVisit: (visit) => void visits.set(visit.board.split(':')[0]!, visit),
   });
@@ -134,4 +146,24 @@ describe('a board whose answer drips', () => {
     isDripping = false;
     expect((await round([WORKDAY])).get('workday')).toMatchObject({ status: 'ok', rows: 30, new: 30 });
   });
+});
+
+it('visits share their memory: lists that come at the same time wait for each other where they do not fit', async () => {
+  const lever = Array.from({ length: 1000 }, (_, id) => ({ ...LEVER[0], id: `${id}`, text: `Cook ${id}` }));
+  slow.list(DRIPPING, jobs(1000), { hasEtags: false });
+  well.list(WELL, lever, { hasEtags: false });
+  slow.fail(DRIPPING, dripping(20, 5, true));
+  well.fail(WELL, dripping(20, 5, true));
+  const bytes = [jobs(1000), lever].map((list) => JSON.stringify(list).length);
+  const memory = new FeedMemory(20_000);
+  let peak = 0;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, memory.bytes);
+  }, 1);
+  const visits = await round([DRIPPING, WELL], 60_000, memory);
+  clearInterval(timer);
+  expect([...visits.values()].map(({ status, rows }) => [status, rows])).toEqual(Array(2).fill(['ok', 1000]));
+  expect(peak).toBeGreaterThan(20_000);
+  expect(peak).toBeLessThanOrEqual(Math.max(...bytes) + 20_000);
+  expect(memory.bytes).toBe(0);
 });

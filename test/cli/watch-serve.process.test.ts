@@ -1,8 +1,8 @@
 /**
- * What the watch and a server do together, as real processes: rounds that are killed lose nothing, a server loads each snapshot
- * without a failed or mixed answer, and `up` runs both.
+ * What the watch and a server do together, as real processes: rounds that are killed lose nothing, and a server loads each snapshot
+ * without a failed or mixed answer.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,7 +12,8 @@ import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { jobsToBuild } from '../../src/storage/history/jobs-to-build.ts';
 import { BoardStub } from '../support/board-stub.ts';
-import { binaryOf, listeningPort, MAIN, startProcess, startServer } from '../support/server.ts';
+import { greenhouseBoard as boardOf, greenhouseListing as listing } from '../support/greenhouse-listing.ts';
+import { binaryOf, MAIN, startProcess, startServer } from '../support/server.ts';
 import { pause, until } from '../support/until.ts';
 import { IS_WHOLE, partOf } from '../support/whole.ts';
 
@@ -28,30 +29,6 @@ afterEach(() => {
 });
 
 const at = (name: string): string => join(folder, name);
-
-const boardOf = (token: string): Board => ({
-  shape: 'greenhouse',
-  token,
-  company: null,
-  domain: null,
-  address: `https://job-boards.greenhouse.io/${token}`,
-});
-
-function listing(token: string, jobs: number, company = token): unknown {
-  return {
-    jobs: Array.from({ length: jobs }, (_, id) => ({
-      id,
-      title: `Cook ${id}`,
-      company_name: company,
-      updated_at: '2026-07-01T00:00:00Z',
-      first_published: '2026-06-01T00:00:00Z',
-      absolute_url: `https://boards.greenhouse.io/${token}/jobs/${id}`,
-      location: { name: 'Bern' },
-      content: `<p>${company} looks for a cook who knows Python, number ${id}.</p>`,
-    })),
-    meta: { total: jobs },
-  };
-}
 
 function addBoards(boards: readonly Board[]): void {
   const history = HistoryDatabase.openForSettings(at('catalogue'));
@@ -105,6 +82,41 @@ describe('a round of watch that is killed', () => {
     // Of each killed process at most one board was answered and not kept, for one host is asked at a time.
     expect(stub.seen.length).toBeLessThanOrEqual(BOARDS + 2 * KILLS);
   }, 120_000);
+});
+
+/** Boards of a build that takes long enough to be met. */
+const BUILT_BOARDS = 4;
+const BUILT_JOBS = 500;
+
+describe('a build that is killed', () => {
+  it('leaves the snapshot as it was, and the next start builds what was found', async () => {
+    const boards = Array.from({ length: BUILT_BOARDS }, (_, i) => boardOf(`board${i}`));
+    const serve = (company: string): void => {
+      for (const board of boards) stub.list(board, listing(board.token, BUILT_JOBS, company), { hasEtags: false });
+    };
+    addBoards(boards);
+    serve('First');
+    expect((await startProcess(binaryOf('node'), [MAIN, ...watchWords()], stub.env).ended).exitCode).toBe(0);
+    const before = readFileSync(at('jobs.snapshot'));
+    serve('Second');
+    const killed = startProcess(binaryOf('node'), [MAIN, ...watchWords('--all')], stub.env);
+    const left = (): string[] => readdirSync(folder).filter((name) => /^jobs\.snapshot\..*\.tmp$/.test(name));
+    while (left().length === 0 && killed.child.exitCode === null) await pause(2);
+    killed.child.kill('SIGKILL');
+    await killed.exited;
+    expect(left()).not.toEqual([]);
+    expect(readFileSync(at('jobs.snapshot')).equals(before)).toBe(true);
+    const asked = stub.seen.length;
+    expect((await startProcess(binaryOf('node'), [MAIN, ...watchWords()], stub.env).ended).exitCode).toBe(0);
+    expect(stub.seen.length).toBe(asked);
+    const exported = startProcess(binaryOf('node'), [MAIN, 'snapshot', 'export', at('jobs.snapshot')], {});
+    const { exitCode, stdout } = await exported.ended;
+    const companies = stdout.split('\n').map((line) => /"company":"(\w+)"/.exec(line)?.[1]);
+    expect([exitCode, companies.filter((company) => company === 'Second').length]).toEqual([
+      0,
+      BUILT_BOARDS * BUILT_JOBS,
+    ]);
+  }, 60_000);
 });
 
 interface Companies {
@@ -180,25 +192,4 @@ describe('a server whose catalogue is watched', () => {
     },
     60_000,
   );
-});
-
-describe('up', () => {
-  it('adds the boards of a file, serves at once and then what the watch finds, and ends both', async () => {
-    stub.list(boardOf('acme'), listing('acme', 5, 'Acme Kitchens'));
-    writeFileSync(at('boards.csv'), 'address\nhttps://job-boards.greenhouse.io/acme\n');
-    const started = startProcess(
-      binaryOf('node'),
-      [MAIN, 'up', '--boards', at('boards.csv'), '--catalogue', at('catalogue'), '--host-pause-ms', '0'],
-      { ...stub.env, PORT: '0', STATE_DIR: at('state'), LOG_LEVEL: 'error' },
-    );
-    const port = await listeningPort(started);
-    const names = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/v1/companies?q=acme`)).text();
-    await until('the jobs of the board', async () => (await names()).includes('Acme Kitchens'), 20_000);
-    expect(started.stdout()).toMatch(/"board":"greenhouse:acme","status":"ok"/);
-    started.child.kill('SIGTERM');
-    expect((await started.ended).exitCode).toBe(0);
-    // The watch has let go of the catalogue.
-    const again = startProcess(binaryOf('node'), [MAIN, ...watchWords()], stub.env);
-    expect((await again.ended).exitCode).toBe(0);
-  }, 60_000);
 });

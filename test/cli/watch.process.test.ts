@@ -1,9 +1,10 @@
 /** `watch` against stubs of the board APIs that serve real postings. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FEED_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
 import { type Board, type BoardShape, nameOfBoard } from '../../src/ingest/boards/board.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
@@ -15,6 +16,7 @@ import { IS_WHOLE } from '../support/whole.ts';
 import { NOW_MS, run } from './captured-io.ts';
 
 const HOUR_MS = 3_600_000;
+const MIB = 1024 * 1024;
 
 let folder: string;
 let stub: BoardStub;
@@ -90,7 +92,7 @@ function contentOf(name: string): unknown {
       feeds: all(
         'SELECT shape, token, at_ms, rows, is_complete FROM feed JOIN board ON serial = board ORDER BY 1, 2, 3',
       ),
-      jobs: [...jobsToBuild(history)].map(({ board: _, ...job }) => JSON.stringify(job)).sort(),
+      jobs: [...jobsToBuild(history)].map(({ job, stored }) => JSON.stringify({ job, stored })).sort(),
       events: all(
         `SELECT at_ms, kind, id, field, before, after FROM event JOIN job ON job.serial = job ORDER BY at_ms, id, event.serial`,
       ),
@@ -115,14 +117,25 @@ const posting = (id: number, title = `Cook ${id}`) => ({
 const listing = (...ids: number[]) => ({ jobs: ids.map((id) => posting(id)), meta: { total: ids.length } });
 const TEN = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 
+/** Titles of the jobs in a snapshot. */
+async function titlesIn(path: string): Promise<string[]> {
+  const { stdout } = await run(['snapshot', 'export', path], {});
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => (JSON.parse(line) as { title: string }).title);
+}
+
 interface RealBoard {
   readonly file: string;
   readonly board: Board;
 }
 
-const json = (file: string): unknown => {
+/** Of a page its HTML. */
+const documentIn = (file: string): unknown => {
   const bytes = readFileSync(realFile(file));
-  return JSON.parse((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()) as unknown;
+  const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+  return file.endsWith('.html') ? text : (JSON.parse(text) as unknown);
 };
 
 const EVERY_REAL: readonly RealBoard[] = [
@@ -147,25 +160,45 @@ const EVERY_REAL: readonly RealBoard[] = [
     board: board('recruitee', 'aikidosecurity', 'https://aikidosecurity.recruitee.com'),
   },
   { file: 'teamtailor-teamtailor.json', board: board('teamtailor', 'career', 'https://career.teamtailor.com') },
+  {
+    file: 'workday-cxs-nvidia.json',
+    board: board(
+      'workday',
+      'nvidia/NVIDIAExternalCareerSite',
+      'https://nvidia.wd5.myworkdayjobs.com/NVIDIAExternalCareerSite',
+    ),
+  },
+  {
+    file: 'jsonld-workday-medtronic-page.html',
+    board: board(
+      'jsonld',
+      'medtronic.wd1.myworkdayjobs.com',
+      'https://medtronic.wd1.myworkdayjobs.com/MedtronicCareers/job/R60129-1',
+    ),
+  },
 ];
+/** What the file of a Workday search does not say: where its paths are. */
+const MANIFEST = { nvidia: { url: 'https://nvidia.wd5.myworkdayjobs.com/NVIDIAExternalCareerSite' } };
 
 /** In `npm test` those of up to a hundred postings. */
 const LARGE = ['impact', 'palantir', 'WesternDigital', 'cursor'];
 const REAL = EVERY_REAL.filter(({ board: { token } }) => IS_WHOLE || !LARGE.includes(token));
 /** Their lists come without a validator. */
-const WITHOUT_TAGS = ['smartrecruiters', 'teamtailor'];
+const WITHOUT_TAGS = ['smartrecruiters', 'teamtailor', 'workday'];
 
 describe.skipIf(realDataMissing)(`watch of real boards${skippedWithout}`, () => {
   it('keeps the catalogue that import makes of the same files, over pages, packed, and once more after a 304', {
     timeout: 120_000,
   }, async () => {
     const paths = REAL.map(({ file, board: { token } }) => {
-      const path = at(`${token}.json`);
-      writeFileSync(path, JSON.stringify(json(file)));
+      const path = at(`${token.split('/')[0]}${file.endsWith('.html') ? '.html' : '.json'}`);
+      const document = documentIn(file);
+      writeFileSync(path, typeof document === 'string' ? document : JSON.stringify(document));
       return path;
     });
+    writeFileSync(at('manifest'), JSON.stringify(MANIFEST));
     for (const { file, board: one } of REAL)
-      stub.list(one, json(file), { pageRows: one.shape === 'teamtailor' ? 1 : 4 });
+      stub.list(one, documentIn(file), { pageRows: one.shape === 'teamtailor' ? 1 : 4 });
     addBoards(...REAL.map(({ board: one }) => one));
     for (const hours of [0, 5]) {
       const { exitCode, visits, stderr } = await round(hours);
@@ -175,9 +208,8 @@ describe.skipIf(realDataMissing)(`watch of real boards${skippedWithout}`, () => 
         [],
       ]);
       const observed = new Date(NOW_MS + hours * HOUR_MS).toISOString();
-      await run(['import', '--catalogue', at('imported'), '--complete', '--observed-at', observed, ...paths], {
-        nowMs: NOW_MS + hours * HOUR_MS,
-      });
+      const words = ['--complete', '--observed-at', observed, '--manifest', at('manifest'), ...paths];
+      await run(['import', '--catalogue', at('imported'), ...words], { nowMs: NOW_MS + hours * HOUR_MS });
       expect(contentOf('watched')).toEqual(contentOf('imported'));
       const unchanged = visits
         .filter(({ status }) => status === 'unchanged')
@@ -209,7 +241,22 @@ interface FaultCase {
 
 const thrice = (fault: Fault): readonly Fault[] => [fault, fault, fault];
 
+/** A list that goes on with blanks beyond what a feed may have, packed. */
+function overlong(): Buffer {
+  const parts = [gzipSync('{"jobs":[],"meta":{"total":0},"more":"')];
+  const blanks = gzipSync(Buffer.alloc(16 * MIB, ' '));
+  for (let bytes = 0; bytes < FEED_BYTES_MAX; bytes += 16 * MIB) parts.push(blanks);
+  return Buffer.concat([...parts, gzipSync('"}')]);
+}
+
 const FAULTS: readonly FaultCase[] = [
+  {
+    name: 'a body of over 256 MiB, unpacked',
+    faults: [(_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end(overlong())],
+    outcome: 'failed',
+    http: null,
+    reason: /^too-large/,
+  },
   { name: 'a server error', faults: thrice(status(500)), outcome: 'failed', http: 500 },
   { name: 'a server error that passes', faults: [status(503)], outcome: 'ok', http: 200 },
   { name: 'a board that is gone', faults: [status(404)], outcome: 'failed', http: 404 },
@@ -387,6 +434,21 @@ describe('watch', () => {
       { title: 'Cook 1', description: 'Cook with Python and Kubernetes.', skills: ['Python', 'Kubernetes'] },
       { title: 'Cook 2', description: null, skills: [] },
     ]);
+  });
+
+  it('only warns where it cannot keep its list for the next build', async () => {
+    addBoards(acme);
+    stub.list(acme, listing(...TEN));
+    mkdirSync(at('watched/build.list'));
+    const { exitCode, stderr, first } = await round();
+    expect([exitCode, first.status]).toEqual([0, 'ok']);
+    expect(stderr).toMatch(
+      /warning: [^\n]*build\.list cannot be written \(EISDIR\), so the next build takes nothing over/,
+    );
+    expect(await titlesIn(at('jobs.snapshot'))).toHaveLength(10);
+    stub.list(acme, listing(...TEN, 11));
+    expect((await round(1)).exitCode).toBe(0);
+    expect(await titlesIn(at('jobs.snapshot'))).toHaveLength(11);
   });
 
   it('leaves boards alone that are not due, and builds a snapshot that is missing', async () => {

@@ -68,9 +68,13 @@ const withStated = (board: Board, { company, domain }: StatedBoard): Board => ({
   domain: domain ?? board.domain,
 });
 
-/** By the address alone, without a request. */
-function uncheckedAddition(stated: StatedBoard, isFromPackage = false): Addition {
+/** By the address alone, or by an earlier look at it, without a request. */
+function uncheckedAddition(stated: StatedBoard, { isFromPackage = false, known }: AddPlan): Addition {
   const { address, company, domain } = stated;
+  const before = known?.get(address);
+  if (before !== undefined) {
+    return { address, board: withStated(before, stated), jobs: null, word: wordOf(before, stated, null) };
+  }
   const verdict = boardOfAddress(address);
   if (verdict.kind === 'refused') return { address, error: verdict.reason };
   if (verdict.kind === 'page')
@@ -102,10 +106,15 @@ export interface AddPlan {
   readonly isJson: boolean;
   /** Companies and domains are the package's own, which every build knows: they are no word of the operator. */
   readonly isFromPackage?: boolean;
+  /** Boards of addresses that were looked at before. */
+  readonly known?: ReadonlyMap<string, Board>;
+  /** Ends it after what was found by then. */
+  readonly signal?: AbortSignal;
 }
 
 /** @returns the exit code @throws CommandError */
-export async function addBoards({ folder, boards, look, isJson, isFromPackage }: AddPlan, io: Io): Promise<number> {
+export async function addBoards(plan: AddPlan, io: Io): Promise<number> {
+  const { boards, folder, isJson, look, signal } = plan;
   const totals = { added: 0, changed: 0, known: 0, failed: 0 };
   let waiting: Addition[] = [];
   const keep = (): void => {
@@ -125,9 +134,10 @@ export async function addBoards({ folder, boards, look, isJson, isFromPackage }:
   };
   const additions =
     look === null
-      ? boards.map((stated) => uncheckedAddition(stated, isFromPackage))
+      ? boards.map((stated) => uncheckedAddition(stated, plan))
       : looksOf(boards, async (stated) => additionOf(stated, await look.look(stated.address)));
   for await (const addition of additions) {
+    if (signal?.aborted) break;
     waiting.push(addition);
     if (waiting.length === KEPT_AT_ONCE || (look !== null && boards.length < KEPT_AT_ONCE)) keep();
   }
@@ -155,6 +165,7 @@ function store(folder: string, additions: readonly Addition[], nowMs: number): (
         return [{ address, error }, 'failed'] as const;
       }
       if (word !== null) words.push(word);
+      if (boardOfAddress(address).kind === 'page') tables.putPage(address, nameOfBoard(board));
       return [addition, tables.put(board, nowMs)] as const;
     });
     storeWords(history, words);

@@ -20,12 +20,19 @@ export const BOARD_CATALOGUE = {
 /** Addresses that are looked at together; those of one host wait for each other. */
 export const LOOKS_AT_ONCE = 16;
 
-/** @param flags with those of `REACH_OPTIONS` @throws UsageError */
-export function openLook(flags: Readonly<Record<string, unknown>>, { env, clock }: Io): BoardLook {
+/**
+ * @param flags with those of `REACH_OPTIONS`
+ * @param signal ends what is asked; without one, a signal to the process does
+ * @throws UsageError
+ */
+export function openLook(
+  flags: Readonly<Record<string, unknown>>,
+  { env, clock }: Io,
+  signal = new AbortController().signal,
+): BoardLook {
   const reach = reachSettings(flags, env);
   const draw = (): number => drawFrom(systemRandom);
   const { client } = openWayOut({ ...reach, draw, clock, timers: awakeTimers });
-  const { signal } = new AbortController(); // a signal ends the command at once
   return new BoardLook({ client, origins: reach.boardEndpoints, list: loadCompanyList(), clock, signal });
 }
 

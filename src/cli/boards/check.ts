@@ -6,7 +6,7 @@ import { CommandError, command, EXIT_FAILED, EXIT_OK, quoted } from '../command.
 import { REACH_NOTE, REACH_OPTIONS } from '../watch/watch-settings.ts';
 import { type Addition, additionJson, looksOf } from './add-boards.ts';
 import { BOARD_CATALOGUE, openLook, readBoards } from './board-options.ts';
-import { listedName } from './remove.ts';
+import { findBoard } from './known-boards.ts';
 
 function lineOf(board: WatchedBoard, checked: Addition): string {
   const name = printable(board.name, 120);
@@ -30,8 +30,7 @@ export const checkBoards = command({
     const boards = readBoards(options.catalogue, (tables) => {
       if (texts.length === 0) return tables.list();
       return texts.map((text) => {
-        const name = listedName(tables, text);
-        const board = name === undefined ? undefined : tables.find(name);
+        const board = findBoard(tables, text);
         if (board === undefined) throw new CommandError(`${quoted(text)} is no watched board of ${options.catalogue}`);
         return board;
       });

@@ -1,30 +1,17 @@
 /** `boards import`: boards from a CSV file. */
-import { readFile } from 'node:fs/promises';
-import { errorCodeOf } from '../../base/failure.ts';
-import { printable } from '../../base/printable.ts';
 import { parseBoardFile, type StatedBoard } from '../../ingest/boards/board-file.ts';
-import { CommandError, command } from '../command.ts';
+import { command } from '../command.ts';
 import type { Io } from '../io.ts';
+import { operatorFile } from '../operator-file.ts';
+import { stdinEnd, UNTIL_STDIN_ENDS } from '../stdin-end.ts';
 import { REACH_NOTE, REACH_OPTIONS } from '../watch/watch-settings.ts';
 import { addBoards } from './add-boards.ts';
-import { BOARD_CATALOGUE, openLook } from './board-options.ts';
-
-/** Bad lines that are shown one by one. */
-const SHOWN_COUNT_MAX = 20;
+import { BOARD_CATALOGUE, changeBoards, openLook } from './board-options.ts';
+import { knownBoards } from './known-boards.ts';
 
 /** The boards of a file; a bad line ends it, with every bad line named. @throws CommandError */
 export async function boardsOfFile(path: string, io: Io): Promise<readonly StatedBoard[]> {
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new CommandError(`${printable(path)} cannot be read (${errorCodeOf(error) ?? 'unknown'})`);
-  });
-  const { boards, refused } = parseBoardFile(text);
-  if (refused.length === 0) return boards;
-  for (const { line, field, reason } of refused.slice(0, SHOWN_COUNT_MAX)) {
-    io.stderr.write(`line ${line}: ${field} ${reason}\n`);
-  }
-  throw new CommandError(
-    `${printable(path)}: ${refused.length} bad line${refused.length === 1 ? '' : 's'}; nothing was added`,
-  );
+  return (await operatorFile(path, parseBoardFile, 'nothing was added', io.stderr)).boards;
 }
 
 export const importBoards = command({
@@ -40,7 +27,9 @@ export const importBoards = command({
   options: {
     catalogue: BOARD_CATALOGUE,
     unchecked: { type: 'flag', help: 'by the addresses alone: ask nothing' },
+    'skip-known': { type: 'flag', help: 'leave out addresses whose boards are watched already' },
     ...REACH_OPTIONS,
+    'until-stdin-ends': UNTIL_STDIN_ENDS,
     json: { type: 'flag', help: 'one JSON object an address on stdout' },
   },
   notes: [
@@ -49,8 +38,15 @@ export const importBoards = command({
     'Exit code 1: at least one address was not taken; the others were.',
   ],
   async run({ options, arguments: [path = ''] }, io) {
-    const boards = await boardsOfFile(path, io);
-    const look = options.unchecked ? null : openLook(options, io);
-    return addBoards({ folder: options.catalogue, boards, look, isJson: options.json }, io);
+    const { catalogue: folder, json: isJson } = options;
+    let boards = await boardsOfFile(path, io);
+    if (options['skip-known']) {
+      const known = changeBoards(folder, (tables) => knownBoards(tables, boards));
+      boards = boards.filter(({ address }) => !known.has(address));
+    }
+    const end = new AbortController();
+    if (options['until-stdin-ends']) void stdinEnd(io).then(() => end.abort());
+    const look = options.unchecked ? null : openLook(options, io, end.signal);
+    return addBoards({ folder, boards, look, isJson, signal: end.signal }, io);
   },
 });

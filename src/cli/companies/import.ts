@@ -1,15 +1,10 @@
 /** `companies import`: the operator's words from a CSV file, all of them or none. */
-import { readFile } from 'node:fs/promises';
-import { errorCodeOf } from '../../base/failure.ts';
 import { grouped } from '../../base/grouped.ts';
-import { printable } from '../../base/printable.ts';
 import { parseCompanyFile } from '../../ingest/companies/company-file.ts';
-import { CommandError, command, EXIT_OK } from '../command.ts';
+import { command, EXIT_OK } from '../command.ts';
+import { operatorFile } from '../operator-file.ts';
 import { CATALOGUE_OPTION, unfittingLine } from './company-lines.ts';
 import { stateWords } from './state-words.ts';
-
-/** Bad lines that are shown one by one. */
-const SHOWN_COUNT_MAX = 20;
 
 export const importCompanies = command({
   name: 'import',
@@ -21,18 +16,7 @@ export const importCompanies = command({
       'bad line is named with its number, field and reason, and nothing is kept then.',
   ],
   async run({ options, arguments: [path = ''] }, { stderr }) {
-    const text = await readFile(path, 'utf8').catch((error: unknown) => {
-      throw new CommandError(`${printable(path)} cannot be read (${errorCodeOf(error) ?? 'unknown'})`);
-    });
-    const { words, refused } = parseCompanyFile(text);
-    if (refused.length > 0) {
-      for (const { line, field, reason } of refused.slice(0, SHOWN_COUNT_MAX)) {
-        stderr.write(`line ${line}: ${field} ${reason}\n`);
-      }
-      throw new CommandError(
-        `${printable(path)}: ${grouped(refused.length)} bad line${refused.length === 1 ? '' : 's'}; nothing was kept`,
-      );
-    }
+    const { words } = await operatorFile(path, parseCompanyFile, 'nothing was kept', stderr);
     const { unfitting } = stateWords(options.catalogue, words);
     for (const { key } of unfitting) stderr.write(unfittingLine(key));
     stderr.write(

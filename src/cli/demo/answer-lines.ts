@@ -10,6 +10,8 @@ const LINE_LENGTH_MAX = 100;
 /** Elements of a list with so few members stand on one line together. */
 const SMALL_MEMBERS_MAX = 3;
 
+const ADDRESS = /^https?:\/\//;
+
 type Members = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Members =>
@@ -27,12 +29,23 @@ function* pieces(name: string, value: unknown): Generator<string> {
     for (const [inner, member] of Object.entries(value)) yield* pieces(inner, member);
   } else if (typeof value !== 'string') {
     yield `${worded(name)} ${typeof value === 'number' ? grouped(value) : value}`;
-  } else if (value !== '' && !/^https?:\/\//.test(value)) yield value;
+  } else if (value !== '' && !ADDRESS.test(value)) yield value;
 }
 
 function cut(line: string): string {
   const shown = printable(line.replace(/(?<=\S)\s+/g, ' '), Number.POSITIVE_INFINITY);
   return shown.length <= LINE_LENGTH_MAX ? shown : `${shown.slice(0, LINE_LENGTH_MAX - 1)}…`;
+}
+
+/** Its lists and long texts, such as the skills and the description of a job, stand below it. */
+function* objectLines(name: string, members: Members): Generator<string> {
+  const isLong = (value: unknown): boolean =>
+    Array.isArray(value) || (typeof value === 'string' && value.length > LINE_LENGTH_MAX && !ADDRESS.test(value));
+  const [below, beside] = [true, false].map((wanted) =>
+    Object.fromEntries(Object.entries(members).filter(([, value]) => isLong(value) === wanted)),
+  ) as [Members, Members];
+  yield `${worded(name)}: ${[...pieces(name, beside)].join(', ')}`;
+  for (const line of linesOf(below)) yield `  ${line}`;
 }
 
 function* linesOf(data: Members): Generator<string> {
@@ -49,7 +62,7 @@ function* linesOf(data: Members): Generator<string> {
           for (const item of items) yield `  ${item}`;
         }
       }
-    } else if (isObject(value)) yield `${worded(name)}: ${[...pieces(name, value)].join(', ')}`;
+    } else if (isObject(value)) yield* objectLines(name, value);
     else yield `${worded(name)}: ${value === null ? 'not known' : typeof value === 'number' ? grouped(value) : value}`;
   }
 }

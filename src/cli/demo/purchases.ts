@@ -2,6 +2,7 @@
  * Buys answers and pays for each from the right wallet: an offer of play money from a throwaway one, which has nothing to lose,
  * and any other from the operator's own, within a limit that the operator states.
  */
+import { setTimeout } from 'node:timers/promises';
 import { printable } from '../../base/printable.ts';
 import { uint256Of, usdcTextOf } from '../../payment/protocol/amount.ts';
 import { PLAY_MARK } from '../../payment/protocol/requirements.ts';
@@ -28,6 +29,17 @@ export interface Purchase {
   readonly receipt: Receipt | null;
   readonly body: unknown;
 }
+
+export interface PurchaseNotices {
+  /** Before a wallet pays for the first time. */
+  onWallet(address: string, isThrowaway: boolean): void;
+  /** Before a pause that the server asks for. */
+  onPause(seconds: number): void;
+}
+
+/** How often a server that is overloaded is asked again, and the longest pause that is waited for. */
+const REPEATS_MAX = 2;
+const PAUSE_SECONDS_MAX = 10;
 
 function fromBase64<T>(text: string | null): T | null {
   if (text === null) return null;
@@ -66,30 +78,24 @@ export class Purchases {
   readonly #base: string;
   readonly #env: Io['env'];
   readonly #budget: Budget | undefined;
-  readonly #onWallet: (address: string, isThrowaway: boolean) => void;
+  readonly #notices: PurchaseNotices;
   #play: PayingClient | undefined;
   #real: PayingClient | undefined;
 
   /**
    * @param base address of the server @param spendAtomic most that real offers may cost together; undefined = buy none of them
-   * @param onWallet receives each wallet before it pays for the first time
    */
-  constructor(
-    base: string,
-    env: Io['env'],
-    spendAtomic: bigint | undefined,
-    onWallet: (address: string, isThrowaway: boolean) => void,
-  ) {
+  constructor(base: string, env: Io['env'], spendAtomic: bigint | undefined, notices: PurchaseNotices) {
     this.#base = base;
     this.#env = env;
     this.#budget = spendAtomic === undefined ? undefined : { leftAtomic: spendAtomic };
-    this.#onWallet = onWallet;
+    this.#notices = notices;
   }
 
   /** Asks for the price, pays and asks again. @throws CommandError, UsageError before anything is paid */
   async buy(path: string, init: RequestInit = {}): Promise<Purchase> {
     const url = this.#base + path;
-    const unpaid = await exchange(url, init, fetch);
+    const unpaid = await this.#offered(url, init);
     const offer = fromBase64<Offer>(unpaid.headers.get('payment-required'));
     if (unpaid.status !== 402 || offer === null) {
       const said = printable(await unpaid.text(), 200);
@@ -102,10 +108,22 @@ export class Purchases {
     return { path, status: paid.status, offer, isPlayMoney, receipt, body: await jsonIn(paid) };
   }
 
+  /** The answer to a request without a payment. A server that is overloaded is asked again when it says so, twice. */
+  async #offered(url: string, init: RequestInit): Promise<Response> {
+    for (let repeats = 0; ; repeats++) {
+      const answer = await exchange(url, init, fetch);
+      const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
+      const isWorthIt = answer.status === 503 && seconds <= PAUSE_SECONDS_MAX && repeats < REPEATS_MAX;
+      if (!isWorthIt) return answer;
+      this.#notices.onPause(seconds);
+      await setTimeout(seconds * 1000);
+    }
+  }
+
   async #playClient(): Promise<PayingClient> {
     if (this.#play === undefined) {
       this.#play = await payingClient(undefined);
-      this.#onWallet(this.#play.address, true);
+      this.#notices.onWallet(this.#play.address, true);
     }
     return this.#play;
   }
@@ -127,7 +145,7 @@ export class Purchases {
     }
     if (this.#real === undefined) {
       this.#real = await payingClient(key, this.#budget);
-      this.#onWallet(this.#real.address, false);
+      this.#notices.onWallet(this.#real.address, false);
     }
     return this.#real;
   }

@@ -16,9 +16,11 @@ interface Asking {
 
 /** The innermost code: fetch wraps the failure that says something in one that does not. */
 function innermostCodeOf(failure: unknown): string {
-  const { cause, name } = (failure ?? {}) as { cause?: unknown; name?: unknown };
+  const { cause, name, message } = (failure ?? {}) as { cause?: unknown; name?: unknown; message?: unknown };
   if (typeof cause === 'object' && cause !== null) return innermostCodeOf(cause);
-  return errorCodeOf(failure) ?? (typeof name === 'string' ? name : 'unknown failure');
+  // An Error of no kind says more in its message, such as `bad port`.
+  const said = name === 'Error' && message !== '' ? message : name;
+  return errorCodeOf(failure) ?? (typeof said === 'string' ? said : 'unknown failure');
 }
 
 async function readText(response: Response): Promise<string | undefined> {

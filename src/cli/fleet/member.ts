@@ -21,6 +21,8 @@ export class Member {
   /** 0 before the first start; the same from then on. */
   port = 0;
   #isWanted = true;
+  /** Before the next start in the background. */
+  #pause: NodeJS.Timeout | undefined;
 
   constructor(options: MemberOptions) {
     this.#options = options;
@@ -75,15 +77,23 @@ export class Member {
   /** SIGTERM; resolves when it has ended. */
   async stop(): Promise<void> {
     this.#isWanted = false;
+    clearTimeout(this.#pause);
     await this.#terminate();
   }
 
-  /** Ends it as an upgrade would, and starts it again at the same port. */
+  /**
+   * Ends it as an upgrade would, and starts it again at the same port.
+   * @throws CommandError (rejects) when it ends before it listens; it is tried again in the background
+   */
   async restart(): Promise<void> {
-    this.#isWanted = false;
-    await this.#terminate();
+    await this.stop();
     this.#isWanted = true;
-    await this.start();
+    try {
+      await this.start();
+    } catch (failure) {
+      this.#startLater();
+      throw failure;
+    }
   }
 
   async #terminate(): Promise<void> {
@@ -98,9 +108,21 @@ export class Member {
     if (!this.#isWanted || child !== this.#child) return;
     const { name, io } = this.#options;
     io.stderr.write(`${name} ended (${signal ?? `exit code ${code}`}) and is started again\n`);
-    setTimeout(() => {
-      if (!this.#isWanted) return;
-      this.start().catch((failure: Error) => io.stderr.write(`${failure.message}\n`));
+    this.#startLater();
+  }
+
+  /** Until it listens, or is not wanted any more. */
+  #startLater(): void {
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => {
+      const starting = this.start();
+      const child = this.#child;
+      starting.catch((failure: Error) => {
+        // Another start has taken its place.
+        if (!this.#isWanted || child !== this.#child) return;
+        this.#options.io.stderr.write(`${failure.message}; it is tried again\n`);
+        this.#startLater();
+      });
     }, RESTART_PAUSE_MS);
   }
 }

@@ -1,6 +1,8 @@
 /**
  * The proxy of `paygrade fleet`: gives requests to gates in turn, and only to those whose `/ready` said 200 at the last look.
- * A request that reached no gate goes to the next one; one that may have been read is never sent twice.
+ * While none did, because the database, the jobs services or the facilitator are away, requests go to every gate that is not
+ * about to end: webhooks, reads and free routes need none of these. A request that reached no gate goes to the next one; one
+ * that may have been read is never sent twice.
  */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,14 +31,18 @@ export interface RunningProxy {
   readonly port: number;
   /** The ports of the gates on this machine; until then every request is 503. */
   take(ports: readonly number[]): Promise<void>;
-  /** Whether a gate was ready at the last look. */
+  /** Whether a gate was ready for paid work at the last look. */
   isReady(port: number): boolean;
   close(): Promise<void>;
 }
 
+/** What a gate says of itself: ready for paid work; not ready, and staying; about to end, or without an answer. */
+type Standing = 'ready' | 'staying' | 'leaving';
+
 class RoundRobin {
   #ports: readonly number[] = [];
-  readonly #ready = new Set<number>();
+  /** By port, as of the last look; absent = not looked at. */
+  readonly #standings = new Map<number, Standing>();
   readonly #agent = new http.Agent({ keepAlive: true });
   readonly #timer: ReturnType<typeof setInterval>;
   #turn = 0;
@@ -46,7 +52,7 @@ class RoundRobin {
   }
 
   isReady(port: number): boolean {
-    return this.#ready.has(port);
+    return this.#standings.get(port) === 'ready';
   }
 
   /** From now on requests go to these, first to those that are ready at once. */
@@ -58,17 +64,16 @@ class RoundRobin {
   async look(): Promise<void> {
     await Promise.all(
       this.#ports.map(async (port) => {
-        const isReady = await readyAt(port);
-        if (isReady) this.#ready.add(port);
-        else this.#ready.delete(port);
+        this.#standings.set(port, await standingAt(port));
       }),
     );
   }
 
   pass(request: IncomingMessage, response: ServerResponse): void {
-    const ready = this.#ports.filter((port) => this.#ready.has(port));
-    const first = this.#turn++ % Math.max(1, ready.length);
-    this.#send(request, response, [...ready.slice(first), ...ready.slice(0, first)]);
+    const ready = this.#all('ready');
+    const ports = ready.length > 0 ? ready : this.#all('staying');
+    const first = this.#turn++ % Math.max(1, ports.length);
+    this.#send(request, response, [...ports.slice(first), ...ports.slice(0, first)]);
   }
 
   close(): void {
@@ -76,9 +81,13 @@ class RoundRobin {
     this.#agent.destroy();
   }
 
+  #all(standing: Standing): readonly number[] {
+    return this.#ports.filter((port) => this.#standings.get(port) === standing);
+  }
+
   #send(request: IncomingMessage, response: ServerResponse, [port, ...others]: readonly number[]): void {
     if (port === undefined) {
-      response.writeHead(503, { 'content-type': 'text/plain' }).end('no gate is ready\n');
+      response.writeHead(503, { 'content-type': 'text/plain' }).end('no gate answers\n');
       return;
     }
     const { remoteAddress = '' } = request.socket;
@@ -92,7 +101,7 @@ class RoundRobin {
     onward.on('error', (failure: NodeJS.ErrnoException) => {
       if (response.headersSent) response.destroy();
       else if (failure.code === 'ECONNREFUSED') {
-        this.#ready.delete(port);
+        this.#standings.set(port, 'leaving');
         this.#send(request, response, others);
       } else response.writeHead(502, { 'content-type': 'text/plain' }).end('the gate was lost\n');
     });
@@ -101,15 +110,22 @@ class RoundRobin {
   }
 }
 
-function readyAt(port: number): Promise<boolean> {
+/** Status of the answer to a look; undefined = none in time. */
+function statusAt(port: number, path: string): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const request = http.get({ host: '127.0.0.1', port, path: '/ready', timeout: LOOK_TIMEOUT_MS }, (answer) => {
+    const request = http.get({ host: '127.0.0.1', port, path, timeout: LOOK_TIMEOUT_MS }, (answer) => {
       answer.resume();
-      resolve(answer.statusCode === 200);
+      resolve(answer.statusCode);
     });
     request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(false));
+    request.on('error', () => resolve(undefined));
   });
+}
+
+async function standingAt(port: number): Promise<Standing> {
+  const status = await statusAt(port, '/ready');
+  if (status === 200) return 'ready';
+  return status !== undefined && (await statusAt(port, '/ready?only=process')) === 200 ? 'staying' : 'leaving';
 }
 
 /** @param port 0 = a free one. Rejects with the system's error */

@@ -69,6 +69,7 @@ interface Source {
 
 interface Merged {
   readonly totals: Counts;
+  /** Feeds that were merged; those that were refused do not count. */
   readonly feedCount: number;
   /** The first {@link LISTED_FEED_COUNT_MAX}. */
   readonly feeds: readonly FeedOutcome[];
@@ -278,15 +279,17 @@ class FileImport {
     let feedCount = 0;
     const refusedRows = new Map<string, RefusedRows>();
     merging.merge(this.#plan.isComplete, this.#plan.isForced, (feed) => {
-      feedCount++;
-      if (feeds.length < LISTED_FEED_COUNT_MAX) feeds.push(feed);
       for (const name of COUNTS) totals[name] += feed[name];
       if (feed.hasNameless) {
         this.#say(
           `${boardName(feed.shape, feed.board)}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,
         );
       }
-      if (feed.refusal === null) return;
+      if (feed.refusal === null) {
+        feedCount++;
+        if (feeds.length < LISTED_FEED_COUNT_MAX) feeds.push(feed);
+        return;
+      }
       this.#leftOutCount++;
       const { kind, rowsByFile } = feed.refusal;
       for (const [file, rows] of rowsByFile) {
@@ -306,15 +309,13 @@ class FileImport {
     for (const file of files) this.#say(fileLine(file));
     if (feedCount <= LISTED_FEED_COUNT_MAX) {
       for (const feed of feeds) {
-        if (feed.refusal === null) {
-          this.#say(`${boardName(feed.shape, feed.board)}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
-        }
+        this.#say(`${boardName(feed.shape, feed.board)}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
       }
     }
-    const otherDates = this.#otherDates;
-    if (otherDates.size > 0 && !isObservedAtGiven) {
+    const otherDates = files.filter(({ file, imported }) => imported > 0 && this.#otherDates.has(file));
+    if (otherDates.length > 0 && !isObservedAtGiven) {
       this.#say(
-        `note: ${otherDates.size === 1 ? `${[...otherDates][0]} carries` : `${grouped(otherDates.size)} files carry`} ` +
+        `note: ${otherDates.length === 1 ? `${otherDates[0]?.file} carries` : `${grouped(otherDates.length)} files carry`} ` +
           'another date in the name; the import recorded them as observed now. --observed-at from-name takes each at its date\n',
       );
     }

@@ -49,7 +49,11 @@ export const createRetry = command({
     'max-attempts': { type: 'integer', value: 'N', min: 1, max: 10, help: 'attempts at most (default 5)' },
     deadline: { type: 'integer', value: 'SECONDS', min: 60, max: 86_400, help: 'give up after this (default a day)' },
     'callback-url': { type: 'text', value: 'URL', help: 'address that gets the signed completion event' },
-    'idempotency-key': { type: 'text', value: 'TEXT', help: 'the same text and request make one job, however often' },
+    'idempotency-key': {
+      type: 'text',
+      value: 'TEXT',
+      help: 'with a key or PRIVATE_KEY: the same text and request make one job',
+    },
   },
   async run({ options, arguments: [target] }, io) {
     const { data, deadline, 'max-attempts': attempts, 'callback-url': callbackUrl } = options;
@@ -68,6 +72,11 @@ export const createRetry = command({
       ...(given && { authorization: `Bearer ${given}` }),
       ...(options['idempotency-key'] !== undefined && { 'idempotency-key': options['idempotency-key'] }),
     };
+    if (options['idempotency-key'] !== undefined && !given && !io.env.PRIVATE_KEY) {
+      throw new UsageError(
+        '--idempotency-key needs --key or PRIVATE_KEY: a throwaway wallet is another customer each time',
+      );
+    }
     const send = given ? fetch : (await walletOf(io)).payingFetch;
     const answer = await exchange(
       `${retryApiOf(options.url, io.env)}/v1/retries`,

@@ -1,39 +1,32 @@
 /** `snapshot build --catalogue`: every job in the history of a catalogue, open and closed, as a catalogue file. */
 import { join } from 'node:path';
-import { type OpenedBlocks, openEarlierBlocks, writeBlockIndex } from '../../adapters/files/block-index.ts';
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
+import { errorCodeOf } from '../../base/failure.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { Spill } from '../../catalogue/packed/spill.ts';
-import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
-import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { type FinishedSnapshot, SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
+import { EarlierSnapshotError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { BuildFacts } from '../../catalogue/snapshot/snapshot-file.ts';
-import { shownCompanyOf } from '../../ingest/companies/resolve.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
-import { type CompanyDirectory, companyDirectoryOf } from '../../storage/history/company-directory.ts';
+import { type BuildDirectory, buildDirectoryOf } from '../../storage/history/company-directory.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
-import { jobsToBuild, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
-import { recordedEvents } from '../../storage/history/recorded-events.ts';
+import { lastChange, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
 import { CommandError, EXIT_OK } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
 import { companyLines, reachOfFile, report, requireApart, requireWritable } from './build-report.ts';
+import { CatalogueReader, takenOver } from './catalogue-reader.ts';
+import { type KeptBuild, keepBuild, openKeptBuild } from './kept-build.ts';
 import { type HistorySelection, JobSelection, jobs, leftOutLine } from './left-out.ts';
 import { reachReportOf } from './reach-lines.ts';
 
-/**
- * In the folder of the catalogue: what the blocks of the last snapshot hold, so that the next build copies those that are
- * unchanged (adapters/files/block-index.ts).
- */
-export const BLOCK_LIST = 'blocks.list';
+/** In the folder of the catalogue: what the next build needs beside the snapshot, to take over what is unchanged (kept-build.ts). */
+export const KEPT_LIST = 'build.list';
 
 /** Jobs between two updates of the progress line. */
 const PROGRESS_JOBS = 4096;
-
-/** Jobs, and events, between two turns of the loop: a few tens of milliseconds. */
-const TURN_JOBS = 256;
-const TURN_EVENTS = 4096;
 
 export interface HistoryBuildPlan extends HistorySelection {
   /** Folder of the catalogue. */
@@ -46,6 +39,8 @@ export interface HistoryBuildPlan extends HistorySelection {
    * says only what went wrong.
    */
   readonly isNext: boolean;
+  /** It takes nothing over all the same. */
+  readonly isFromNothing?: boolean;
 }
 
 /** Lets signals and timers come. @throws the reason of a signal that was aborted */
@@ -54,31 +49,62 @@ async function turn(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
 }
 
-interface Read {
-  readonly history: HistoryDatabase;
-  readonly selection: JobSelection;
-  readonly directory: CompanyDirectory;
+/** Does a piece of the work at a time, with a turn of the loop after each. @throws the reason of the signal */
+async function inTurns<Result>(
+  pieces: Generator<void, Result, void>,
+  signal: AbortSignal | undefined,
+  onTurn: () => void = () => {},
+): Promise<Result> {
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done) return value;
+    onTurn();
+    await turn(signal);
+  }
 }
 
-/** The jobs that are selected, and all events. @throws the reason of the signal */
-async function addAll(builder: SnapshotBuilder, read: Read, io: Io, signal: AbortSignal | undefined): Promise<void> {
-  const { history, selection, directory } = read;
-  const progress = new Progress(io.stderr, io.clock);
-  for (const { board, job, stored } of jobsToBuild(history)) {
-    if (!selection.has(job)) continue;
-    const identity = directory.identityOf(board, job.company);
-    const shown = shownCompanyOf(job, identity);
-    const companyAliases = shown.companyDomain === identity.domain ? identity.aliases : [];
-    builder.add({ ...job, ...shown, companyAliases }, 0, stored);
-    if (builder.rowCount % TURN_JOBS === 0) await turn(signal);
-    if (builder.rowCount % PROGRESS_JOBS === 0) progress.show({ rows: builder.rowCount, done: 0, total: null });
+interface Built {
+  readonly built: FinishedSnapshot;
+  readonly rows: number;
+  readonly sourceRows: number;
+  readonly selection: JobSelection;
+  /** Words of the operator that hold for no employer. */
+  readonly unfitting: BuildDirectory['unfitting'];
+}
+
+/** What was built, and what the operator may want to do about it. */
+function sayBuilt(
+  { isJson, mergesSameUrl, out }: HistoryBuildPlan,
+  io: Io,
+  { built, rows, selection, sourceRows, unfitting }: Built,
+): void {
+  io.stderr.write(`${out}: ${grouped(rows)} jobs, ${grouped(built.byteLength)} bytes\n`);
+  if (selection.leftOut !== undefined) io.stderr.write(leftOutLine(selection.leftOut));
+  if (selection.sameUrlCount > 0 && !mergesSameUrl) {
+    io.stderr.write(
+      `note: ${jobs(selection.sameUrlCount)} with the address of a newer one; --merge-same-url leaves such jobs out\n`,
+    );
   }
-  let events = 0;
-  for (const { event, job, board } of recordedEvents(history)) {
-    builder.addEvent(event, { ...job, ...shownCompanyOf(job, directory.identityOf(board, job.company)) });
-    if (++events % TURN_EVENTS === 0) await turn(signal);
-  }
-  progress.clear();
+  const reach = reachOfFile(out);
+  io.stderr.write(companyLines(reach, built.disputedAliases));
+  for (const { key } of unfitting) io.stderr.write(unfittingLine(key));
+  if (rows === 0) io.stderr.write('warning: the catalogue has no jobs\n');
+  report(isJson, io.stdout, {
+    written: true,
+    out,
+    rows,
+    source_rows: sourceRows,
+    rejected_rows: 0,
+    repeated_rows: 0,
+    aged_jobs: selection.leftOut?.agedJobs ?? 0,
+    same_url_jobs: selection.sameUrlCount,
+    rejected: [],
+    files: [],
+    bytes: built.byteLength,
+    content: built.contentDigest,
+    reach: reachReportOf(reach),
+    disputed_aliases: built.disputedAliases,
+  });
 }
 
 /**
@@ -87,21 +113,39 @@ async function addAll(builder: SnapshotBuilder, read: Read, io: Io, signal: Abor
  * @returns the exit code @throws UsageError, CommandError
  */
 export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: AbortSignal): Promise<number> {
-  const { folder, isJson, isNext, keepsDescriptions, out } = plan;
+  const { folder, isNext, keepsDescriptions, out } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
   let history: HistoryDatabase | undefined;
   let spill: Spill | undefined;
-  let earlier: OpenedBlocks | undefined;
-  const blockList = join(folder, BLOCK_LIST);
+  let kept: KeptBuild | undefined;
+  const list = join(folder, KEPT_LIST);
   try {
     history = isNext ? HistoryDatabase.openForGlance(folder) : HistoryDatabase.openForReading(folder);
     spill = openSpillFile(out);
-    earlier = isNext && keepsDescriptions ? openEarlierBlocks(blockList, out) : undefined;
-    const builder = new SnapshotBuilder({ spill, keepsDescriptions, earlier, stored: storedTextsOf(history) });
-    const selection = new JobSelection(history, plan, io.clock.nowMs());
-    const directory = companyDirectoryOf(history);
-    await addAll(builder, { history, selection, directory }, io, signal);
+    kept = isNext && !plan.isFromNothing ? openKeptBuild(list, out, keepsDescriptions) : undefined;
+    let earlier = kept && takenOver(kept, history);
+    const positions = new Map<number, number>();
+    const builder = new SnapshotBuilder({
+      spill,
+      keepsDescriptions,
+      stored: storedTextsOf(history),
+      earlier: earlier && kept?.snapshot,
+      storedEvents: { read: (_, number) => kept!.snapshot.eventText(positions.get(number)!) },
+    });
+    const selection = new JobSelection(history, plan, io.clock.nowMs(), !isNext);
+    const directory = buildDirectoryOf(history);
+    const reader = new CatalogueReader(builder, { history, selection, directory }, positions);
+    const progress = new Progress(io.stderr, io.clock);
+    let shown = 0;
+    await inTurns(earlier === undefined ? reader.all() : reader.next(earlier), signal, () => {
+      if (builder.rowCount < shown + PROGRESS_JOBS) return;
+      shown = builder.rowCount;
+      progress.show({ rows: shown, done: 0, total: null });
+    });
+    // Its columns are in the builder by now.
+    earlier = undefined;
+    progress.clear();
     const sourceRows = history.feedRows();
     const versions = history.skillVersions();
     const facts: BuildFacts = {
@@ -112,44 +156,32 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: 
       leftOut: selection.leftOut,
       skillsVersion: `${versions[0] ?? loadSkillExtractor().version}${versions.length > 1 ? ' and earlier' : ''}`,
     };
-    const built = builder.finish(() => facts);
-    await writeSnapshotFile(out, built.chunks);
-    if (isNext && keepsDescriptions) writeBlockIndex(blockList, out, built.descriptionBlocks);
-    if (isNext) return EXIT_OK;
-    io.stderr.write(`${out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes\n`);
-    if (selection.leftOut !== undefined) io.stderr.write(leftOutLine(selection.leftOut));
-    if (selection.sameUrlCount > 0 && !plan.mergesSameUrl) {
-      io.stderr.write(
-        `note: ${jobs(selection.sameUrlCount)} with the address of a newer one; --merge-same-url leaves such jobs out\n`,
-      );
+    const built = await inTurns(
+      builder.finishing(() => facts),
+      signal,
+    );
+    const change = lastChange(history);
+    await writeSnapshotFile(out, built.chunks, signal);
+    if (isNext && change !== undefined) {
+      try {
+        keepBuild(list, out, built, reader.added, { change, keepsDescriptions });
+      } catch (failure) {
+        const code = errorCodeOf(failure);
+        if (code === undefined) throw failure;
+        io.stderr.write(`warning: ${list} cannot be written (${code}), so the next build takes nothing over\n`);
+      }
     }
-    const reach = reachOfFile(out);
-    io.stderr.write(companyLines(reach, built.disputedAliases));
-    for (const { key } of directory.unfitting) io.stderr.write(unfittingLine(key));
-    if (builder.rowCount === 0) io.stderr.write('warning: the catalogue has no jobs\n');
-    report(isJson, io.stdout, {
-      written: true,
-      out,
-      rows: builder.rowCount,
-      source_rows: sourceRows,
-      rejected_rows: 0,
-      repeated_rows: 0,
-      aged_jobs: selection.leftOut?.agedJobs ?? 0,
-      same_url_jobs: selection.sameUrlCount,
-      rejected: [],
-      files: [],
-      bytes: built.byteLength,
-      content: built.contentDigest,
-      reach: reachReportOf(reach),
-      disputed_aliases: built.disputedAliases,
-    });
+    if (isNext) return EXIT_OK;
+    sayBuilt(plan, io, { built, rows: builder.rowCount, sourceRows, selection, unfitting: directory.unfitting });
     return EXIT_OK;
   } catch (error) {
+    if (error instanceof EarlierSnapshotError)
+      return await buildFromHistory({ ...plan, isFromNothing: true }, io, signal);
     if (error instanceof HistoryError || error instanceof SnapshotError) throw new CommandError(error.message);
     throw error;
   } finally {
     spill?.close();
-    earlier?.close();
+    kept?.close();
     history?.close();
   }
 }

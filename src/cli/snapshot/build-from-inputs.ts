@@ -26,7 +26,7 @@ import type { Io } from '../io.ts';
 import { NewFile } from '../new-file.ts';
 import { Progress } from '../progress.ts';
 import { type BuildReport, companyLines, reachOfFile, report } from './build-report.ts';
-import { leftOutLine, RecentJobs } from './left-out.ts';
+import { jobs, leftOutLine, RecentJobs } from './left-out.ts';
 import { reachReportOf } from './reach-lines.ts';
 
 export interface BuildPlan {
@@ -102,7 +102,7 @@ function unwrittenReport({ plan: { out }, builder, sink, complaints }: Build, in
     rejected_rows: rejected,
     repeated_rows: repeated,
     aged_jobs: sink.agedCount,
-    same_url_jobs: null,
+    same_url_jobs: sink.sameUrlCount,
     rejected: complaints.counts,
     files: intake.files.map((file) => ({
       file: file.name,
@@ -128,7 +128,7 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
     const lines = rejectedNative === 1 ? '1 bad line' : `${grouped(rejectedNative)} bad lines`;
     const remedy =
       builder.rowCount === 0
-        ? 'no line is a native record; --format auto recognises other formats by their content'
+        ? 'if these are no native records, --format auto recognises other formats by their content'
         : '--rejects FILE sets bad lines aside and builds the rest';
     say(`nothing was written: ${lines} of ${grouped(source)}; ${remedy}\n`);
     report(plan.isJson, io.stdout, unwritten);
@@ -152,6 +152,12 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
       `${repeated > 0 ? `, ${grouped(repeated)} repeated` : ''}\n`,
   );
   if (sink.leftOut !== undefined) say(leftOutLine(sink.leftOut));
+  if (unwritten.same_url_jobs > 0) {
+    say(
+      `note: ${jobs(unwritten.same_url_jobs)} with the address of another one; to leave such jobs out, import the inputs and ` +
+        'build with --catalogue and --merge-same-url\n',
+    );
+  }
   const reach = reachOfFile(plan.out);
   say(companyLines(reach, built.disputedAliases));
   if (future > 0) say(`warning: jobs with an observation later than this machine's clock: ${grouped(future)}\n`);

@@ -30,8 +30,8 @@ export interface BuildReport {
   readonly repeated_rows: number;
   /** Active jobs that `--max-age-days` left out. */
   readonly aged_jobs: number;
-  /** Active jobs with the address of one that was observed later; null: not counted, because the build read inputs. */
-  readonly same_url_jobs: number | null;
+  /** Active jobs with the address of another one, without the one of each that was observed last. */
+  readonly same_url_jobs: number;
   readonly rejected: readonly { field: string; reason: string; count: number }[];
   readonly files: readonly FileReport[];
   readonly bytes: number | null;

@@ -4,7 +4,8 @@ import type { Job } from '../../catalogue/job.ts';
 import type { LeftOut } from '../../catalogue/snapshot/snapshot-file.ts';
 import type { JobSink, JobSource } from '../../ingest/job-sink.ts';
 import type { HistoryDatabase } from '../../storage/history/database.ts';
-import { sameUrlIds } from '../../storage/history/same-url.ts';
+import { sameUrlJobs } from '../../storage/history/same-url.ts';
+import { RepeatedAddresses } from './repeated-addresses.ts';
 
 const DAY_MS = 86_400_000;
 /** Greatest value of --max-age-days: a century. */
@@ -14,7 +15,7 @@ export const MAX_AGE_DAYS = 36_500;
 const oldestMsOf = (maxAgeDays: number | undefined, nowMs: number): number =>
   maxAgeDays === undefined ? Number.NEGATIVE_INFINITY : nowMs - maxAgeDays * DAY_MS;
 
-const isOlder = ({ status, lastObservedMs }: Job, oldestMs: number): boolean =>
+const isOlder = ({ status, lastObservedMs }: Pick<Job, 'status' | 'lastObservedMs'>, oldestMs: number): boolean =>
   status === 'active' && lastObservedMs < oldestMs;
 
 export interface HistorySelection {
@@ -28,28 +29,30 @@ export interface HistorySelection {
 export class JobSelection {
   readonly #selection: HistorySelection;
   readonly #oldestMs: number;
-  readonly #sameUrlIds: ReadonlySet<string>;
+  /** Active jobs, young enough, with the address of one that was observed later. */
+  readonly #sameUrl: ReadonlySet<number>;
   #agedCount = 0;
 
-  /** @throws HistoryError */
-  constructor(history: HistoryDatabase, selection: HistorySelection, nowMs: number) {
+  /** @param countsSameUrl whether `sameUrlCount` is asked for where such jobs are not left out @throws HistoryError */
+  constructor(history: HistoryDatabase, selection: HistorySelection, nowMs: number, countsSameUrl: boolean) {
     this.#selection = selection;
     this.#oldestMs = oldestMsOf(selection.maxAgeDays, nowMs);
-    this.#sameUrlIds = sameUrlIds(history, Math.max(this.#oldestMs, Number.MIN_SAFE_INTEGER));
+    const isWanted = selection.mergesSameUrl || countsSameUrl;
+    this.#sameUrl = isWanted ? sameUrlJobs(history, Math.max(this.#oldestMs, Number.MIN_SAFE_INTEGER)) : new Set();
   }
 
-  /** Whether the job goes into the file; ask once for each job. */
-  has(job: Job): boolean {
+  /** Whether the job goes into the file; ask once for each job. @param serial of the job */
+  has(serial: number, job: Pick<Job, 'status' | 'lastObservedMs'>): boolean {
     if (isOlder(job, this.#oldestMs)) {
       this.#agedCount++;
       return false;
     }
-    return !this.#selection.mergesSameUrl || !this.#sameUrlIds.has(job.id);
+    return !this.#selection.mergesSameUrl || !this.#sameUrl.has(serial);
   }
 
   /** Active jobs, young enough, with the address of one that was observed later. */
   get sameUrlCount(): number {
-    return this.#sameUrlIds.size;
+    return this.#sameUrl.size;
   }
 
   get leftOut(): LeftOut | undefined {
@@ -60,9 +63,10 @@ export class JobSelection {
   }
 }
 
-/** Hands on jobs of inputs, but for active ones that are too old. */
+/** Hands on jobs of inputs, but for active ones that are too old, and counts those that share an address. */
 export class RecentJobs implements JobSink {
   readonly #next: JobSink;
+  readonly #addresses = new RepeatedAddresses();
   readonly #maxAgeDays: number | undefined;
   readonly #oldestMs: number;
   agedCount = 0;
@@ -78,9 +82,18 @@ export class RecentJobs implements JobSink {
   }
 
   add(job: Job, source: JobSource): number | undefined {
-    if (!isOlder(job, this.#oldestMs)) return this.#next.add(job, source);
-    this.agedCount++;
-    return undefined;
+    if (isOlder(job, this.#oldestMs)) {
+      this.agedCount++;
+      return undefined;
+    }
+    const earlier = this.#next.add(job, source);
+    if (earlier === undefined && job.status === 'active') this.#addresses.add(job.sourceUrl);
+    return earlier;
+  }
+
+  /** Active jobs with the address of another one, without one of each. */
+  get sameUrlCount(): number {
+    return this.#addresses.repeatedCount;
   }
 
   get leftOut(): LeftOut | undefined {

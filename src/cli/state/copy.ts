@@ -3,9 +3,22 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemTimers } from '../../adapters/process/system-timers.ts';
 import { grouped } from '../../base/grouped.ts';
-import { copyState } from '../../storage/postgres/copy/copy-state.ts';
-import { command, EXIT_OK, UsageError } from '../command.ts';
+import { parseDatabaseUrl } from '../../storage/postgres/address.ts';
+import { copyState, FolderError } from '../../storage/postgres/copy/copy-state.ts';
+import { StateError } from '../../storage/state-error.ts';
+import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
 import { databaseUrlOf } from '../state-place.ts';
+
+/** @throws UsageError that names the option or variable, without the address */
+function checkedUrl(text: string, name: string): string {
+  const url = databaseUrlOf(text, name);
+  try {
+    parseDatabaseUrl(url, name);
+  } catch (failure) {
+    throw failure instanceof StateError ? new UsageError(failure.message) : failure;
+  }
+  return url;
+}
 
 export const copyStateCommand = command({
   name: 'copy',
@@ -22,8 +35,12 @@ export const copyStateCommand = command({
   async run({ options }, { env, clock, stdout, stderr }) {
     const text = options.to ?? env.DATABASE_URL;
     if (text === undefined || text === '') throw new UsageError('name the database with --to or DATABASE_URL');
-    const url = databaseUrlOf(text, options.to === undefined ? 'DATABASE_URL' : '--to');
-    const copied = await copyState(options.from, url, { clock, timers: systemTimers });
+    const name = options.to === undefined ? 'DATABASE_URL' : '--to';
+    const url = checkedUrl(text, name);
+    const copied = await copyState(options.from, url, { clock, timers: systemTimers }).catch((failure: unknown) => {
+      if (!(failure instanceof StateError)) throw failure;
+      throw new CommandError(`${failure instanceof FolderError ? '--from' : name}: ${failure.message}`);
+    });
     if (options.json) {
       stdout.write(`${JSON.stringify(copied)}\n`);
       return EXIT_OK;

@@ -2,7 +2,7 @@
  * Keeps what a visit of a board found, in one transaction: the jobs, their events, and what the watcher knows of the board. A
  * process that dies before the commit has not visited the board; after it, the visit is permanent.
  */
-import type { FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
+import type { FeedFailure, FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
 import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { BoardHealth } from '../../catalogue/watched-boards.ts';
@@ -13,6 +13,7 @@ import type { BoardTables, WatchedBoard } from '../../storage/history/board-tabl
 import type { HistoryDatabase } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
 import type { FeedOutcome } from '../../storage/history/merge.ts';
+import type { FoundDetails } from './details.ts';
 import { takeFeed } from './take-feed.ts';
 import type { VisitReport } from './visit-line.ts';
 
@@ -47,9 +48,6 @@ interface Failure {
   readonly rows: number | null;
 }
 
-/** Statuses of an address that is no longer there (RFC 9110 §15.5). */
-const GONE: ReadonlySet<number> = new Set([404, 410]);
-
 const newImport = ({ history, skills }: VisitSettings): HistoryImport =>
   new HistoryImport(history, { mayHaveDays: false, skillsVersion: skills.version });
 
@@ -70,14 +68,14 @@ export async function keepVisit(visit: MadeVisit, settings: VisitSettings): Prom
 }
 
 /**
- * Keeps descriptions that came after the list, as a partial feed.
- * @param page of rows with descriptions @param isMore others are wanted still: the board is due again as soon as it may be
+ * Keeps descriptions that came after the list, as a partial feed, and which were asked for in vain.
+ * @param isMore others are wanted still: the board is due again as soon as it may be
  * @param settings of a history in a transaction, which this ends
  * @throws HistoryError
  */
 export async function keepDetails(
   { name }: WatchedBoard,
-  page: Uint8Array,
+  { page, asked }: FoundDetails,
   { atMs, isMore }: { readonly atMs: number; readonly isMore: boolean },
   settings: VisitSettings,
 ): Promise<void> {
@@ -85,12 +83,27 @@ export async function keepDetails(
   try {
     const board = tables.find(name);
     if (board === undefined) return; // removed meanwhile
-    const merging = newImport(settings);
-    const taken = await takeFeed(merging, { board, pages: [page], atMs, isComplete: false }, skills);
-    if (taken.kind !== 'taken') return;
+    let merging = newImport(settings);
+    const feed = page && { board, pages: [page], atMs, isComplete: false };
+    if (feed !== null && (await takeFeed(merging, feed, skills)).kind !== 'taken') {
+      history.rollback();
+      history.database.exec('BEGIN IMMEDIATE');
+      merging = newImport(settings);
+    }
+    tables.keepDetailTries(name, asked, atMs);
     if (isMore && board.state !== null) tables.store(name, board.state, Math.min(board.nextMs, atMs + bounds.minMs));
     merging.markWritten();
     merging.commit();
+  } finally {
+    history.rollback();
+  }
+}
+
+/** Puts boards off (`BoardTables.postpone`). @param settings of a history in a transaction, which this ends @throws HistoryError */
+export function keepPostponed(names: readonly string[], untilMs: number, { history, tables }: VisitSettings): void {
+  try {
+    tables.postpone(names, untilMs);
+    history.database.exec('COMMIT');
   } finally {
     history.rollback();
   }
@@ -102,8 +115,8 @@ interface Found {
   readonly partialReason: string | null;
 }
 
-const failureOf = ({ status, reason, retryAfterMs }: FetchedFeed & { kind: 'failed' }): Failure => ({
-  health: status !== null && GONE.has(status) ? 'gone' : 'failed',
+const failureOf = ({ isGone, status, reason, retryAfterMs }: FeedFailure): Failure => ({
+  health: isGone ? 'gone' : 'failed',
   status,
   reason,
   retryAfterMs,

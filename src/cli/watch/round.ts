@@ -3,88 +3,214 @@
  * what was found is kept board by board, so that a round that ends early continues where it was.
  */
 import type { BoardClient } from '../../adapters/boards/board-client.ts';
-import { fetchFeed } from '../../adapters/boards/feed-fetch.ts';
+import { type FetchedFeed, fetchFeed } from '../../adapters/boards/feed-fetch.ts';
+import type { FeedClaim, FeedMemory } from '../../adapters/boards/feed-memory.ts';
 import type { HostPace } from '../../adapters/boards/host-pace.ts';
-import { VISITS_AT_ONCE } from '../../adapters/boards/limits.ts';
-import { askedHostOf } from '../../ingest/boards/endpoints.ts';
+import { VISIT_MS_MAX, VISITS_AT_ONCE, WAITED_MS_MAX } from '../../adapters/boards/limits.ts';
+import { askedHostOf, FEED_PAGES_MAX } from '../../ingest/boards/endpoints.ts';
 import type { Validators } from '../../ingest/boards/fetch-state.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
+import { RETRY_AFTER_MAX_MS } from '../../ingest/watch/schedule.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
-import { DETAILS_MAX, fetchDetails, rowsWithout } from './details.ts';
-import { keepDetails, keepVisit, type VisitSettings } from './keep-visit.ts';
+import { DETAILS_MAX, fetchDetails, rowsWithout, type Wanted } from './details.ts';
+import type { FailingHosts } from './failing-hosts.ts';
+import { keepDetails, keepPostponed, keepVisit, type VisitSettings } from './keep-visit.ts';
 import type { VisitReport } from './visit-line.ts';
 
 export interface RoundSettings extends VisitSettings {
   readonly client: BoardClient;
   readonly pace: HostPace;
   readonly origins: BoardOrigins;
+  /** Lasts from round to round. */
+  readonly hosts: FailingHosts;
+  readonly feedMemory: FeedMemory;
+  /** Ends the round: what is under way is not kept. */
   readonly signal: AbortSignal;
+  /** Ends the round after the visits under way; the rest of the boards stay due. */
+  readonly enough: AbortSignal;
+  /** Done every so often while the round lasts, between two visits that are kept; null: nothing is. */
+  readonly aside: { readonly everyMs: number; act(): Promise<void> } | null;
   /** Another process writes into the catalogue, and the round waits for it; called once for each time. */
   readonly onBusy: () => void;
   readonly onVisit: (report: VisitReport) => void;
+  /** A host fails, or asks to be left alone, and these boards of the round are left for later. */
+  readonly onHeld: (held: HeldHost) => void;
+}
+
+interface VisitOfRound extends RoundSettings {
+  /** When the board was asked, milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+export interface HeldHost {
+  readonly host: string;
+  /** Those of the round that were not visited. */
+  readonly boards: readonly WatchedBoard[];
+  readonly untilMs: number;
 }
 
 /** Pause between two tries to write while another process does, milliseconds. */
 const BUSY_PAUSE_MS = 200;
 
-/** @throws HistoryError */
+/** @throws HistoryError, and what `aside` throws */
 export async function runRound(boards: readonly WatchedBoard[], settings: RoundSettings): Promise<void> {
-  const hosts = Map.groupBy(boards, (board) => askedHostOf(board, settings.origins));
-  const lines = [...hosts.values()];
+  const hosts = [...Map.groupBy([...boards].sort(mostUrgentFirst), (board) => askedHostOf(board, settings.origins))];
   const stop = new AbortController();
   const signal = AbortSignal.any([settings.signal, stop.signal]);
   const stoppable = { ...settings, signal };
   const keeper = new Keeper(stoppable);
-  let nextLine = 0;
+  let nextHost = 0;
   const work = async (): Promise<void> => {
-    for (let line = lines[nextLine++]; line !== undefined; line = lines[nextLine++]) {
-      for (const board of line) {
-        if (signal.aborted) return;
-        await visit(board, keeper, stoppable);
-      }
+    for (let next = hosts[nextHost++]; next !== undefined; next = hosts[nextHost++]) {
+      const [host, ofHost] = next;
+      await visitHost(host, ofHost, keeper, stoppable);
     }
   };
-  const workers = Array.from({ length: Math.min(VISITS_AT_ONCE, lines.length) }, () =>
-    work().catch((failure: unknown) => {
-      // The others end their requests; what they have found since is found again.
-      stop.abort();
-      throw failure;
-    }),
-  );
-  const failed = (await Promise.allSettled(workers)).find(({ status }) => status === 'rejected');
+  // The others end their requests; what they have found since is found again.
+  const stopping = (failure: unknown): never => {
+    stop.abort();
+    throw failure;
+  };
+  const workers = Array.from({ length: Math.min(VISITS_AT_ONCE, hosts.length) }, () => work().catch(stopping));
+  const done = new AbortController();
+  const aside = doAside(keeper, stoppable, AbortSignal.any([signal, done.signal])).catch(stopping);
+  aside.catch(() => {}); // it is awaited below, after the visits under way
+  const worked = await Promise.allSettled(workers);
+  done.abort();
+  const failed = [...worked, ...(await Promise.allSettled([aside]))].find(({ status }) => status === 'rejected');
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-async function visit(board: WatchedBoard, keeper: Keeper, settings: RoundSettings): Promise<void> {
-  const { client, nowMs, onVisit, origins, signal } = settings;
-  const atMs = nowMs();
-  const fetched = await fetchFeed(board, { client, origins, validators: validatorsFor(board, settings), signal });
-  if (signal.aborted) return;
+/** Boards that failed last time may be what holds up their host: the others of the next hour go before them. */
+const FAILED_LATER_MS = 3_600_000;
+
+const urgencyOf = ({ nextMs, state }: WatchedBoard): number =>
+  nextMs + (state?.health === 'failed' ? FAILED_LATER_MS : 0);
+/** The longest due first: a round that ends early leaves boards that are visited early in a later one. */
+const mostUrgentFirst = (a: WatchedBoard, b: WatchedBoard): number => urgencyOf(a) - urgencyOf(b);
+
+async function doAside(keeper: Keeper, { aside, pace }: RoundSettings, end: AbortSignal): Promise<void> {
+  if (aside === null) return;
+  for (;;) {
+    await pace.pause(aside.everyMs, end);
+    if (end.aborted) return;
+    await keeper.between(() => aside.act());
+  }
+}
+
+/** Visits boards of a host one after the other, until it turns out that it is to be left alone. */
+async function visitHost(
+  host: string,
+  boards: readonly WatchedBoard[],
+  keeper: Keeper,
+  settings: RoundSettings,
+): Promise<void> {
+  const { enough, nowMs, onHeld, origins, signal, tables } = settings;
+  for (const [index, board] of boards.entries()) {
+    if (signal.aborted || enough.aborted) return;
+    const untilMs = await visit(board, host, keeper, settings);
+    if (untilMs === undefined || untilMs <= nowMs()) continue;
+    await keeper.keep(async () => {
+      const ofHost = tables.list().filter((one) => askedHostOf(one, origins) === host);
+      const names = ofHost.map(({ name }) => name);
+      keepPostponed(names, untilMs, settings);
+    });
+    return onHeld({ host, boards: boards.slice(index + 1), untilMs });
+  }
+}
+
+/** @returns until when the host is to be left alone; undefined = go on with its next board */
+async function visit(
+  board: WatchedBoard,
+  host: string,
+  keeper: Keeper,
+  settings: RoundSettings,
+): Promise<number | undefined> {
+  const atMs = settings.nowMs();
+  const memory = settings.feedMemory.claim();
+  let listed: Listed;
+  try {
+    listed = await visitList(board, host, keeper, { ...settings, memory, atMs });
+  } finally {
+    memory.release();
+  }
+  if (listed.kind === 'held') return listed.untilMs;
+  return listed.wanted.length === 0 ? undefined : visitDetails(board, listed.wanted, keeper, { ...settings, atMs });
+}
+
+/** What the list of a board leads to. */
+type Listed =
+  /** The host fails; undefined: not so often that it is to be left alone. */
+  | { readonly kind: 'held'; readonly untilMs: number | undefined }
+  /** Descriptions that the list does not have. */
+  | { readonly kind: 'visited'; readonly wanted: readonly Wanted[] };
+
+async function visitList(
+  board: WatchedBoard,
+  host: string,
+  keeper: Keeper,
+  settings: VisitOfRound & { readonly memory: FeedClaim },
+): Promise<Listed> {
+  const { atMs, hosts, nowMs, onVisit, signal } = settings;
+  const fetched = await fetchInTime(board, settings);
+  if (signal.aborted) return { kind: 'visited', wanted: [] };
   let isTaken = false;
   await keeper.keep(async () => {
     const report = await keepVisit({ board, fetched, atMs }, settings);
     isTaken = report.status === 'ok';
     onVisit(report);
   });
-  if (isTaken && fetched.kind === 'feed') await visitDetails(board, fetched.pages, keeper, { ...settings, atMs });
+  if (fetched.kind === 'failed' && fetched.isOfHost) {
+    return {
+      kind: 'held',
+      untilMs: hosts.failed(host, board.name, { startMs: atMs, nowMs: nowMs(), retryAfterMs: fetched.retryAfterMs }),
+    };
+  }
+  hosts.answered(host);
+  const isListed = isTaken && fetched.kind === 'feed';
+  return { kind: 'visited', wanted: isListed ? rowsWithout(settings, board, fetched.pages, settings) : [] };
 }
 
-/** Descriptions that the list does not have. */
+/** The feed; a failure when its pages take too long, however slowly each one comes. */
+async function fetchInTime(
+  board: WatchedBoard,
+  settings: RoundSettings & { readonly memory: FeedClaim },
+): Promise<FetchedFeed> {
+  const { client, memory, origins, pace, signal } = settings;
+  const late = new AbortController();
+  const done = new AbortController();
+  const visitMs = VISIT_MS_MAX + FEED_PAGES_MAX * pace.pauseMs;
+  void pace.pause(visitMs, AbortSignal.any([signal, done.signal])).then(() => late.abort());
+  const ended = AbortSignal.any([signal, late.signal]);
+  const validators = validatorsFor(board, settings);
+  const fetched = await fetchFeed(board, { client, memory, origins, validators, signal: ended });
+  const isLate = late.signal.aborted;
+  done.abort();
+  if (!isLate || fetched.kind !== 'failed') return fetched;
+  const reason = `its pages took more than ${Math.round(visitMs / 60_000)} minutes`;
+  return { ...fetched, reason, isOfHost: !memory.hasWaited };
+}
+
+/** Descriptions that the list does not have. @returns as `visit` */
 async function visitDetails(
   board: WatchedBoard,
-  pages: readonly Uint8Array[],
+  wanted: readonly Wanted[],
   keeper: Keeper,
-  settings: RoundSettings & { readonly atMs: number },
-): Promise<void> {
-  const { client, history, nowMs, signal, atMs } = settings;
-  const wanted = rowsWithout(history, board, pages, settings);
-  if (wanted.length === 0) return;
-  const page = await fetchDetails(board, wanted, client, signal);
-  if (page === null || signal.aborted) return;
+  settings: VisitOfRound,
+): Promise<number | undefined> {
+  const { atMs, client, enough, nowMs, signal } = settings;
+  const found = await fetchDetails(board, wanted, client, AbortSignal.any([signal, enough]));
+  if (signal.aborted) return undefined;
+  const { asked, retryAfterMs } = found;
   // Later than the list, whatever the clock does: descriptions are the latest that is known.
-  const when = { atMs: Math.max(nowMs(), atMs + 1), isMore: wanted.length > DETAILS_MAX };
-  await keeper.keep(() => keepDetails(board, page, when, settings));
+  const keptMs = Math.max(nowMs(), atMs + 1);
+  const isMore = asked.length < wanted.length && (enough.aborted || asked.length === DETAILS_MAX);
+  if (asked.length > 0 || isMore)
+    await keeper.keep(() => keepDetails(board, found, { atMs: keptMs, isMore }, settings));
+  // What is shorter, the client has waited for.
+  const isHeld = retryAfterMs !== null && retryAfterMs > WAITED_MS_MAX;
+  return isHeld ? nowMs() + Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : undefined;
 }
 
 /** Validators are worth sending only while a 304 would tell all: the last feed was theirs, and its skills are up to date. */
@@ -104,9 +230,14 @@ class Keeper {
 
   /** @param act in a transaction, which it ends @throws HistoryError */
   keep(act: () => Promise<void>): Promise<void> {
-    const kept = this.#last.then(() => this.#keep(act));
-    this.#last = kept.catch(() => {});
-    return kept;
+    return this.between(() => this.#keep(act));
+  }
+
+  /** @param act outside of a transaction: nothing is kept meanwhile */
+  between(act: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(act);
+    this.#last = done.catch(() => {});
+    return done;
   }
 
   async #keep(act: () => Promise<void>): Promise<void> {

@@ -25,8 +25,11 @@ export interface FeedToTake {
 
 const NO_COUNTS = { rows: 0, new: 0, seen: 0, changed: 0, closed: 0, reopened: 0, hasNameless: false, refusal: null };
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+/** Bytes that are handed on at a time: what decides how a page is packed is copied and decoded by itself. */
+const PIECE_BYTES = 1024 * 1024;
+
+async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
 }
 
 /**
@@ -54,7 +57,7 @@ export async function takeFeed(
   });
   try {
     for (const [index, page] of pages.entries()) {
-      const member = { name: `${name}:${token} page ${index + 1}`, fileName: `${token}.json`, bytes: once(page) };
+      const member = { name: `${name}:${token} page ${index + 1}`, fileName: `${token}.json`, bytes: pieces(page) };
       await intake.take(member);
     }
   } catch (error) {

@@ -1,4 +1,5 @@
 /** What `watch` says about a visit of a board: one object for programs, one line for people. */
+import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 
@@ -19,6 +20,16 @@ export interface VisitReport {
   /** Why it is not `ok` or not everything; absent when there is nothing to say. */
   readonly reason?: string;
 }
+
+/** Of a board that was not asked, because its host fails or wants to be left alone. */
+export const unvisited = (
+  board: string,
+  { host, untilMs }: { readonly host: string; readonly untilMs: number },
+): VisitReport => ({
+  ...{ board, status: 'failed', http_status: null, rows: 0, new: 0, changed: 0, closed: 0, reopened: 0 },
+  next_at: dateTimeOf(untilMs),
+  reason: `not asked: ${host} fails or asks for fewer requests`,
+});
 
 export const visitJson = (report: VisitReport): string => `${JSON.stringify(report)}\n`;
 

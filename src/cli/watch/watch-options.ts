@@ -1,6 +1,7 @@
 /** Options that `watch` and `up` share, and the bounds of visits that they give. */
 import type { VisitBounds } from '../../ingest/watch/schedule.ts';
 import { type Options, type OptionValues, UsageError } from '../command.ts';
+import type { HistoryBuildPlan } from '../snapshot/build-from-history.ts';
 import { MAX_AGE_DAYS } from '../snapshot/left-out.ts';
 import { REACH_OPTIONS } from './watch-settings.ts';
 
@@ -42,3 +43,12 @@ export function watchBounds(options: Pick<WatchValues, 'every-min' | 'every-max'
   if (minMs > maxMs) throw new UsageError('--every-min is longer than --every-max');
   return { minMs, maxMs };
 }
+
+/** What a build of the snapshot takes of the options. */
+export const buildOptions = (
+  options: Pick<WatchValues, 'max-age-days' | 'merge-same-url' | 'no-descriptions'>,
+): Pick<HistoryBuildPlan, 'maxAgeDays' | 'mergesSameUrl' | 'keepsDescriptions'> => ({
+  maxAgeDays: options['max-age-days'],
+  mergesSameUrl: options['merge-same-url'],
+  keepsDescriptions: !options['no-descriptions'],
+});

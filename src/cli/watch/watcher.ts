@@ -2,6 +2,8 @@
  * The work of `watch`: rounds over the boards that are due, and after each the snapshot, built beside the old one and renamed over
  * it. Everything that must last is in the catalogue, so a process that dies continues where it was.
  */
+import { FeedMemory } from '../../adapters/boards/feed-memory.ts';
+import { FEEDS_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import { openSnapshotFile, removeLeftovers } from '../../adapters/files/snapshot-file.ts';
 import { dateTimeOf } from '../../base/date-time.ts';
 import { firstLineOf } from '../../base/failure.ts';
@@ -17,8 +19,9 @@ import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
 import { buildFromHistory, type HistoryBuildPlan } from '../snapshot/build-from-history.ts';
-import { type RoundSettings, runRound } from './round.ts';
-import { type VisitReport, visitJson, visitLine } from './visit-line.ts';
+import { FailingHosts } from './failing-hosts.ts';
+import { type HeldHost, type RoundSettings, runRound } from './round.ts';
+import { unvisited, type VisitReport, visitJson, visitLine } from './visit-line.ts';
 import type { WayOut } from './way-out.ts';
 
 export interface WatchPlan {
@@ -49,6 +52,10 @@ const LEFTOVER_MS = 3_600_000;
 const LOOK_MS = 30_000;
 /** Boards that fall due within a minute share a round. */
 const ROUND_PAUSE_MS = 60_000;
+/** After this time a round begins no more visits, so that boards of other hosts that fall due are not left waiting. */
+const ROUND_MS_MAX = 10 * 60_000;
+/** A round that lasts longer, such as one with `--once`, has what it found so far built meanwhile. */
+const BUILD_WITHIN_MS = 15 * 60_000;
 /** At most a fifth of the time is spent on building: each round waits for four times as long as the last build took. */
 const BUILD_SHARE = 4;
 
@@ -67,6 +74,7 @@ export class Watcher {
   readonly #history: HistoryDatabase;
   readonly #tables: BoardTables;
   readonly #progress: Progress;
+  readonly #hosts: FailingHosts;
   /** How long the last build took, milliseconds. */
   #buildMs = 0;
 
@@ -76,6 +84,7 @@ export class Watcher {
     this.#ports = ports;
     this.#history = HistoryDatabase.openForWatching(plan.folder);
     this.#tables = new BoardTables(this.#history);
+    this.#hosts = new FailingHosts(ports.draw);
     this.#progress = new Progress(ports.io.stderr, ports.io.clock);
   }
 
@@ -99,7 +108,7 @@ export class Watcher {
       const startMs = clock.monotonicMs();
       if (due.length > 0) await this.#round(due);
       if (signal.aborted) return;
-      if (this.#isOutdated()) await this.#build();
+      await this.#buildWhereOutdated(isOnce);
       if (isOnce || signal.aborted) return;
       const pauseMs = due.length === 0 ? 0 : Math.max(ROUND_PAUSE_MS, this.#buildMs * BUILD_SHARE);
       await this.#untilDue(startMs + pauseMs);
@@ -113,6 +122,7 @@ export class Watcher {
 
   async #round(due: readonly WatchedBoard[]): Promise<void> {
     const { io, origins, wayOut, draw, signal } = this.#ports;
+    const enough = new AbortController();
     const counts: RoundCounts = { boards: 0, failed: 0, new: 0, changed: 0, closed: 0, reopened: 0 };
     const settings: RoundSettings = {
       history: this.#history,
@@ -123,7 +133,15 @@ export class Watcher {
       nowMs: () => io.clock.nowMs(),
       ...wayOut,
       origins,
+      hosts: this.#hosts,
+      feedMemory: new FeedMemory(FEEDS_BYTES_MAX),
       signal,
+      enough: enough.signal,
+      aside: {
+        everyMs: Math.max(BUILD_WITHIN_MS, this.#buildMs * BUILD_SHARE),
+        act: () => this.#buildWhereOutdated(false),
+      },
+      onHeld: (held) => this.#tellHeld(held),
       onBusy: () => this.#say('the catalogue is in use by an import; this waits for it\n'),
       onVisit: (report) => {
         counts.boards++;
@@ -135,10 +153,26 @@ export class Watcher {
         this.#tell(report, counts, due.length);
       },
     };
-    await runRound(due, settings);
+    const done = new AbortController();
+    const timeUp = this.#plan.isOnce
+      ? undefined
+      : wayOut.pace.pause(ROUND_MS_MAX, AbortSignal.any([signal, done.signal]));
+    void timeUp?.then(() => enough.abort());
+    try {
+      await runRound(due, settings);
+    } finally {
+      done.abort();
+    }
     this.#say(
       `${grouped(counts.boards)} of ${grouped(due.length)} boards visited: ${countsText(counts)}${this.#nextText()}\n`,
     );
+  }
+
+  /** One object a board, as for those that were visited. */
+  #tellHeld(held: HeldHost): void {
+    this.#say(heldLine(held));
+    if (!this.#plan.isJson) return;
+    for (const { name } of held.boards) this.#ports.io.stdout.write(visitJson(unvisited(name, held)));
   }
 
   #tell(report: VisitReport, counts: RoundCounts, total: number): void {
@@ -173,7 +207,9 @@ export class Watcher {
     });
   }
 
-  async #build(): Promise<void> {
+  /** @param isLast no later build makes up for one that fails @throws CommandError */
+  async #buildWhereOutdated(isLast: boolean): Promise<void> {
+    if (!this.#isOutdated()) return;
     const { folder, out, build } = this.#plan;
     const { io, signal } = this.#ports;
     const startMs = io.clock.monotonicMs();
@@ -183,8 +219,8 @@ export class Watcher {
     } catch (error) {
       // The boards are kept, and the next start builds at once.
       if (signal.aborted && error === signal.reason) return;
-      // A full disk, a table that another process holds: the boards are kept, and the next round builds again.
-      if (!(error instanceof CommandError) || this.#plan.isOnce) throw error;
+      // A full disk, a table that another process holds: the boards are kept, and a later build has them.
+      if (!(error instanceof CommandError) || isLast) throw error;
       this.#say(`the snapshot was not built: ${firstLineOf(error)}\n`);
     }
     this.#buildMs = io.clock.monotonicMs() - startMs;
@@ -210,6 +246,9 @@ function countsText({ failed, changed, closed, reopened, ...counts }: RoundCount
   const text = `${grouped(counts.new)} new, ${grouped(changed)} changed, ${grouped(closed)} closed, ${grouped(reopened)} reopened`;
   return failed === 0 ? text : `${text}; ${grouped(failed)} failed`;
 }
+
+const heldLine = ({ host, boards, untilMs }: HeldHost): string =>
+  `${host} fails or asks for fewer requests: ${grouped(boards.length)} boards of the round are left until ${dateTimeOf(untilMs)}\n`;
 
 /** When the snapshot was built; before all times where there is none that can be used. */
 function builtAtMsOf(path: string): number {

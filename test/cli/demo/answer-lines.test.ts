@@ -32,6 +32,20 @@ describe('the lines of an answer', () => {
     ]);
   });
 
+  it('show the lists and long texts of one object below it', () => {
+    const job = {
+      ...{ id: 'a', title: 'Cook', source_url: `https://x.example/${'x'.repeat(100)}`, department: null },
+      ...{ skills: ['go', 'sql'], description: 'You cook.\n'.repeat(20), description_truncated: false },
+    };
+    expect(answerLines({ data: { job } })).toEqual([
+      'job: a, Cook, description truncated false',
+      '  skills: go, sql',
+      `  description: ${'You cook. '.repeat(20)}`.slice(0, 99).concat('…'),
+    ]);
+    const [head] = answerLines({ data: { job: { ...job, skills: [], description: 'Cook.' } } });
+    expect(head).toBe('job: a, Cook, Cook., description truncated false');
+  });
+
   it('are ten at most, each of at most 100 characters, whatever the answer holds', () => {
     const jobs = Array.from({ length: 40 }, (_, i) => ({ a: `${i}`, b: 'x'.repeat(300), c: 1, d: 2 }));
     const lines = answerLines({ data: { jobs } });

@@ -14,15 +14,19 @@ let isPlay = true;
 let paid: string[] = [];
 /** Changes the amount of an offer on its way. */
 let amountOf = (amount: string): string => amount;
+/** Answers that the server gives before all others. */
+let overloaded: Response[] = [];
 
 beforeAll(async () => {
   opened = await openedApp();
 });
 afterAll(() => opened.close());
 beforeEach(() => {
-  [isPlay, paid, amountOf] = [true, [], (amount) => amount];
+  [isPlay, paid, amountOf, overloaded] = [true, [], (amount) => amount, []];
   vi.stubGlobal('fetch', async (input: RequestInfo | URL, init?: RequestInit) => {
     const request = new Request(input, init);
+    const busy = overloaded.shift();
+    if (busy !== undefined) return busy;
     const answer = await opened.app.fetch(request);
     const payment = request.headers.get('payment-signature');
     if (payment !== null && answer.status === 200) {
@@ -61,6 +65,27 @@ describe('demo', () => {
       expect(answer).toMatch(/\n {2}200 {2}paid, transaction 0x/);
       expect(answer.trimEnd().split('\n').length).toBeLessThanOrEqual(13);
     }
+  });
+
+  const busy = (headers: Record<string, string>): Response =>
+    new Response('{"error":{"code":"OVERLOADED"}}', { status: 503, headers });
+
+  it('asks an overloaded server again when it says so, twice', async () => {
+    overloaded = [busy({ 'retry-after': '0' }), busy({ 'retry-after': '0' })];
+    const { exitCode, stderr } = await demo();
+    expect([exitCode, overloaded]).toEqual([0, []]);
+    expect(stderr.match(/asks to come again in 0 s/g)).toHaveLength(2);
+  });
+
+  it.each<readonly [string, Response[]]>([
+    ['a third time', Array.from({ length: 3 }, () => busy({ 'retry-after': '0' }))],
+    ['without saying when to come again', [busy({})]],
+    ['for longer than ten seconds', [busy({ 'retry-after': '11' })]],
+  ])('gives up on a server that is overloaded %s', async (_, answers) => {
+    overloaded = answers;
+    const { exitCode, stderr } = await demo();
+    expect([exitCode, overloaded]).toEqual([1, []]);
+    expect(stderr).toContain('expected an offer (402) from /v1/jobs/signals');
   });
 
   it('prints all of it with --json', async () => {

@@ -1,0 +1,46 @@
+/** Lines of the log by what became of a request. */
+import { describe, expect, it } from 'vitest';
+import type { RequestRecord } from '../../src/app/request-log.ts';
+import { serverLog } from '../../src/cli/server-log.ts';
+import { LOG_LEVELS, type LogLevel } from '../../src/config/settings.ts';
+import { ManualTime } from '../support/manual-time.ts';
+
+const LEVELS: readonly (readonly [status: number, level: LogLevel])[] = [
+  [200, 'info'],
+  [304, 'info'],
+  [402, 'info'],
+  [429, 'info'],
+  [500, 'error'],
+  [502, 'warn'],
+  [503, 'error'],
+  [504, 'warn'],
+];
+
+function logged(level: LogLevel, status: number): string[] {
+  const lines: string[] = [];
+  const log = { write: (line: string) => void lines.push(line), flush: async () => {} };
+  const { onRequest, wantsRequest } = serverLog(log, level, new ManualTime());
+  const record: RequestRecord = {
+    requestId: 'req_1',
+    method: 'POST',
+    path: '/v1/resolve',
+    surface: 'resolve',
+    operation: 'createResolve',
+    status,
+    durationMs: 1.5,
+    client: '192.0.2.1',
+    code: null,
+    detail: null,
+  };
+  if (wantsRequest?.(status) !== false) onRequest?.(record);
+  return lines;
+}
+
+describe('the line of a request', () => {
+  it.each(LEVELS)('with status %i has level %s, and is written from that LOG_LEVEL on', (status, level) => {
+    const [line] = logged('debug', status);
+    expect(JSON.parse(line!)).toMatchObject({ level, status, request_id: 'req_1', surface: 'resolve' });
+    const shown = LOG_LEVELS.filter((one) => logged(one, status).length > 0);
+    expect(shown).toEqual(LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)));
+  });
+});

@@ -1,0 +1,115 @@
+/** `paygrade state copy` when it refuses (siblings §9): one line on stderr that names the option and the reason, and no password. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { EXIT_USAGE } from '../../src/cli/command.ts';
+import { type OwnServer, startPostgres } from '../support/postgres.ts';
+import { runToEnd, startServer } from '../support/server.ts';
+
+const AWAY = 'postgres://shop:hidden-word@127.0.0.1:1/shop';
+const EXIT_FAILED = 1;
+
+const database = await startPostgres();
+if (database === undefined) console.log('skipping copies into a database: there is no PostgreSQL to start');
+afterAll(() => database?.close());
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-copy-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The folder of a server that was stopped. */
+async function stoppedBox(): Promise<string> {
+  const folder = newFolder();
+  await (await startServer('node', { STATE_DIR: folder, LOG_LEVEL: 'error' })).stop();
+  return folder;
+}
+
+function expectRefusal(words: readonly string[], exitCode: number, line: string | RegExp, variables = {}): void {
+  const run = runToEnd('node', ['state', 'copy', ...words], variables);
+  expect(run.stderr).toMatch(/^paygrade: [^\n]*\n$/);
+  const [said] = run.stderr.slice('paygrade: '.length).split('\n');
+  if (typeof line === 'string') expect(said).toBe(line);
+  else expect(said).toMatch(line);
+  expect(run.stderr).not.toContain('hidden-word');
+  expect([run.exitCode, run.stdout]).toEqual([exitCode, '']);
+}
+
+describe('state copy', () => {
+  it('asks for a folder and for a database', () => {
+    expectRefusal(['--to', AWAY], EXIT_USAGE, '--from is missing, for example --from DIR');
+    expectRefusal(['--from', '', '--to', AWAY], EXIT_USAGE, '--from must not be empty');
+    expectRefusal(['--from', newFolder()], EXIT_USAGE, 'name the database with --to or DATABASE_URL');
+  });
+
+  it.each([
+    ['no address', 'hidden-word', /^NAME must be an address like postgres:\/\//],
+    ['another kind of database', 'mysql://shop:hidden-word@db/shop', /^NAME must be an address like postgres:\/\//],
+    ['an unknown mode of TLS', `${AWAY}?sslmode=prefer`, /^NAME: sslmode must be one of disable, require/],
+    ['an unknown parameter', `${AWAY}?pool=3`, /^NAME: unknown parameter "pool"; known are sslmode/],
+    [
+      'a certificate that is not there',
+      `${AWAY}?sslmode=verify-full&sslrootcert=/none.pem`,
+      /^NAME: sslrootcert "\/none/,
+    ],
+    ['a broken percent encoding', 'postgres://shop:hidden-word%zz@db/shop', /^NAME /],
+  ])('names the option or variable of %s', (_, address, line) => {
+    const folder = newFolder();
+    const named = (name: string): RegExp => new RegExp(line.source.replace('NAME', name));
+    expectRefusal(['--from', folder, '--to', address], EXIT_USAGE, named('--to'));
+    expectRefusal(['--from', folder], EXIT_USAGE, named('DATABASE_URL'), { DATABASE_URL: address });
+  });
+
+  it('names the folder that holds no sound state', async () => {
+    const folder = newFolder();
+    const refused = (path: string, line: string): void =>
+      expectRefusal(['--from', path, '--to', AWAY], EXIT_FAILED, line);
+    refused(join(folder, 'none'), `--from: there is no folder ${join(folder, 'none')}`);
+    writeFileSync(join(folder, 'file'), '');
+    refused(join(folder, 'file'), `--from: there is no folder ${join(folder, 'file')}`);
+    const empty = join(folder, 'empty');
+    mkdirSync(empty);
+    refused(empty, `--from: ${empty} holds no state`);
+    const box = await stoppedBox();
+    writeFileSync(join(box, 'state.json'), '{');
+    refused(box, `--from: the state of ${box} is damaged (state.json)`);
+  });
+
+  it('says that a server uses the folder', async () => {
+    const server = await startServer('node', { LOG_LEVEL: 'error' });
+    const line = `--from: a server uses ${server.stateDir}: stop it first`;
+    expectRefusal(['--from', server.stateDir, '--to', AWAY], EXIT_FAILED, line);
+    expect((await server.fetch('/health')).status).toBe(200);
+    await server.stop();
+  });
+
+  it('names the database that cannot be reached, and leaves the folder as it is', async () => {
+    const box = await stoppedBox();
+    const line = /^--to: the database 127\.0\.0\.1:1\/shop cannot be used: .*ECONNREFUSED/;
+    expectRefusal(['--from', box, '--to', AWAY], EXIT_FAILED, line);
+    await (await startServer('node', { STATE_DIR: box, LOG_LEVEL: 'error' })).stop();
+  });
+
+  it.skipIf(database === undefined)(
+    'names the database that is not empty, and the folder that was copied',
+    async () => {
+      const to = await (database as OwnServer).freshUrl();
+      const box = await stoppedBox();
+      const variables = { DATABASE_URL: to };
+      const granted = ['credits', 'grant', '--org', 'acme', '--kind', 'onboarding', '--amount', '5'];
+      expect(runToEnd('node', ['state', 'copy', '--from', box], variables).exitCode).toBe(0);
+      expectRefusal(
+        ['--from', box, '--to', to],
+        EXIT_FAILED,
+        `--from: the state of ${box} was copied to a database already`,
+      );
+      expect(runToEnd('node', granted, variables).exitCode).toBe(0);
+      const other = await stoppedBox();
+      const line = 'DATABASE_URL: the database is not empty: copy into an empty one';
+      expectRefusal(['--from', other], EXIT_FAILED, line, variables);
+      await (await startServer('node', { STATE_DIR: other, LOG_LEVEL: 'error' })).stop();
+    },
+  );
+});

@@ -1,0 +1,123 @@
+/** `up`, as real processes: it watches and serves, and waits for no page before it serves. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BoardStub } from '../support/board-stub.ts';
+import { greenhouseBoard as boardOf, greenhouseListing as listing } from '../support/greenhouse-listing.ts';
+import { binaryOf, listeningPort, MAIN, startProcess } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+let folder: string;
+let stub: BoardStub;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-up-'));
+  stub = await BoardStub.open();
+});
+afterEach(() => {
+  stub.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const at = (name: string): string => join(folder, name);
+
+/** Starts it in the folder. `names` gives what the catalogue says of companies. */
+async function startUp(...words: readonly string[]) {
+  const started = startProcess(
+    binaryOf('node'),
+    [MAIN, 'up', '--host-pause-ms', '0', ...words],
+    { ...stub.env, PORT: '0', STATE_DIR: at('state'), LOG_LEVEL: 'error' },
+    '',
+    folder,
+  );
+  const port = await listeningPort(started);
+  const names = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/v1/companies?q=firm`)).text();
+  return { started, names };
+}
+
+describe('up', () => {
+  it('adds the boards of a file, serves at once and then what the watch finds, and ends both', async () => {
+    stub.list(boardOf('acme'), listing('acme', 5, 'Acme Firm'));
+    writeFileSync(at('boards.csv'), 'address\nhttps://job-boards.greenhouse.io/acme\n');
+    const { names, started } = await startUp('--boards', 'boards.csv');
+    await until('the jobs of the board', async () => (await names()).includes('Acme Firm'), 20_000);
+    expect(started.stdout()).toMatch(/"board":"greenhouse:acme","status":"ok"/);
+    started.child.kill('SIGTERM');
+    expect((await started.ended).exitCode).toBe(0);
+    // The watch has let go of the catalogue.
+    const words = ['watch', '--catalogue', at('catalogue'), '--out', at('jobs.snapshot'), '--once'];
+    const again = startProcess(binaryOf('node'), [MAIN, ...words], stub.env);
+    expect((await again.ended).exitCode).toBe(0);
+  }, 60_000);
+
+  it('serves before the pages of the file have answered, and looks at none again at the next start', async () => {
+    const page = '/slow.example/careers';
+    let answerPage = (): void => {};
+    let asked = 0;
+    stub.searches.set(page, () => (_: unknown, response: ServerResponse) => {
+      asked++;
+      answerPage = () => void response.end('<iframe src="https://boards.greenhouse.io/embed/job_board?for=slow">');
+    });
+    for (const token of ['acme', 'slow']) stub.list(boardOf(token), listing(token, 5, `Firm ${token}`));
+    writeFileSync(at('boards.csv'), 'address\nhttps://job-boards.greenhouse.io/acme\nhttps://slow.example/careers\n');
+    const first = await startUp('--boards', 'boards.csv', '--every-min', '1m');
+    await until('the jobs of the board', async () => (await first.names()).includes('Firm acme'), 20_000);
+    await until('a request for the page', () => asked === 1, 20_000);
+    expect(await first.names()).not.toContain('Firm slow');
+    answerPage();
+    await until('the board of the page', () => /greenhouse:slow/.test(first.started.stderr()), 20_000);
+    first.started.child.kill('SIGTERM');
+    expect((await first.started.ended).exitCode).toBe(0);
+    const second = await startUp('--boards', 'boards.csv');
+    await until('the jobs of the page’s board', async () => (await second.names()).includes('Firm slow'), 20_000);
+    second.started.child.kill('SIGTERM');
+    expect((await second.started.ended).exitCode).toBe(0);
+    expect(asked).toBe(1);
+  }, 60_000);
+
+  it('looks at no page any more when it is killed', async () => {
+    let isAsked = false;
+    let hasEnded = false;
+    stub.searches.set('/slow.example/careers', () => (_: unknown, response: ServerResponse) => {
+      isAsked = true;
+      response.once('close', () => {
+        hasEnded = true;
+      });
+    });
+    writeFileSync(at('boards.csv'), 'address\nhttps://slow.example/careers\n');
+    const { started } = await startUp('--boards', 'boards.csv');
+    await until('a request for the page', () => isAsked, 20_000);
+    expect(hasEnded).toBe(false);
+    started.child.kill('SIGKILL');
+    await started.exited;
+    await until('its end', () => hasEnded, 10_000);
+  }, 60_000);
+
+  it('says that a page of the file was not taken, and serves the rest', async () => {
+    stub.list(boardOf('acme'), listing('acme', 5, 'Firm acme'));
+    writeFileSync(at('boards.csv'), 'address\nhttps://job-boards.greenhouse.io/acme\nhttps://none.example/careers\n');
+    const { names, started } = await startUp('--boards', 'boards.csv');
+    await until('the jobs of the board', async () => (await names()).includes('Firm acme'), 20_000);
+    await until('the report', () => /not every board of the file was added/.test(started.stderr()), 20_000);
+    expect(started.stderr()).toMatch(/https:\/\/none\.example\/careers: the page cannot be read: status 404/);
+    started.child.kill('SIGTERM');
+    expect((await started.ended).exitCode).toBe(0);
+  }, 60_000);
+
+  it('builds its first snapshot as the options of builds say', async () => {
+    const job = { id: 'a', title: 'Cook', company: 'Old Firm', source_url: 'https://old.example/a' };
+    const times = { first_observed_at: '2020-01-01', last_observed_at: '2020-01-02' };
+    writeFileSync(at('jobs.jsonl'), JSON.stringify({ ...job, ...times }));
+    const imported = startProcess(
+      binaryOf('node'),
+      [MAIN, 'import', '--catalogue', at('catalogue'), at('jobs.jsonl')],
+      {},
+    );
+    expect((await imported.ended).exitCode).toBe(0);
+    const { names, started } = await startUp('--max-age-days', '30');
+    expect(await names()).not.toContain('Old Firm');
+    started.child.kill('SIGTERM');
+    expect((await started.ended).exitCode).toBe(0);
+  }, 60_000);
+});

@@ -1,0 +1,154 @@
+/** `watch` in virtual time: a round that a slow host holds up has what it found built meanwhile, and gives way to other hosts. */
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Watcher } from '../../src/cli/watch/watcher.ts';
+import { openWayOut } from '../../src/cli/watch/way-out.ts';
+import type { Board } from '../../src/ingest/boards/board.ts';
+import { OWN_ORIGINS } from '../../src/ingest/boards/origins.ts';
+import { BoardTables } from '../../src/storage/history/board-tables.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { ManualTime } from '../support/manual-time.ts';
+import { answer } from '../support/targets-by-host.ts';
+import { type Played, SlowOutbound } from '../support/virtual-rounds.ts';
+import { capturedIo } from './captured-io.ts';
+
+const MINUTE_MS = 60_000;
+
+let folder: string;
+let watch: ReturnType<typeof watching>;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-long-round-'));
+});
+afterEach(async () => {
+  await watch.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const board = (shape: Board['shape'], token: string, address: string): Board => ({
+  ...{ shape, token, address, company: 'Acme', domain: null },
+});
+const WORKDAY = board('workday', 'acme/Careers', 'https://acme.wd5.myworkdayjobs.com/Careers');
+const LEVER = board('lever', 'moo', 'https://jobs.lever.co/moo');
+const levers = Array.from({ length: 220 }, (_, n) => board('lever', `moo${n}`, `https://jobs.lever.co/moo${n}`));
+
+/** A watch over these boards. `pass` lets time pass while the watch does what falls due. */
+function watching(boards: readonly Board[], isOnce: boolean, play: Played, minutes = { least: 60, most: 1440 }) {
+  const time = new ManualTime();
+  const { io, written } = capturedIo({});
+  const outbound = new SlowOutbound(time, play, 0);
+  const draw = (): number => 0.5;
+  const history = HistoryDatabase.openForSettings(folder);
+  for (const one of boards) new BoardTables(history).put(one, time.nowMs());
+  history.database.exec('COMMIT');
+  history.close();
+  const end = new AbortController();
+  const out = join(folder, 'jobs.snapshot');
+  const watcher = new Watcher(
+    {
+      ...{ folder, out, isOnce, isAll: false, isJson: true },
+      bounds: { minMs: minutes.least * MINUTE_MS, maxMs: minutes.most * MINUTE_MS },
+      build: { maxAgeDays: undefined, mergesSameUrl: false, keepsDescriptions: true },
+    },
+    {
+      io: { ...io, clock: time },
+      wayOut: openWayOut({ contact: null, targetAllow: '', pauseMs: 1000, draw, clock: time, timers: time }, outbound),
+      origins: OWN_ORIGINS,
+      draw,
+      signal: end.signal,
+    },
+  );
+  let isDone = false;
+  const ran = watcher.run().finally(() => {
+    isDone = true;
+    watcher.close();
+  });
+  /** Files of a build lie beside the snapshot until it is in its place. */
+  const isBuilding = (): boolean =>
+    readdirSync(folder).some((name) => name !== 'jobs.snapshot' && name.includes('jobs.snapshot'));
+  const startMs = time.monotonicMs();
+  return {
+    asked: outbound.asked,
+    written,
+    minutes: () => (time.monotonicMs() - startMs) / MINUTE_MS,
+    isDone: () => isDone,
+    hasBuilt: () => existsSync(out),
+    async pass(until: () => boolean): Promise<void> {
+      while (!until() && !isDone) {
+        // A build works with real files: time hardly passes for it.
+        do await setTimeout(1);
+        while (isBuilding());
+        time.pass(2000);
+      }
+    },
+    async stop(): Promise<void> {
+      end.abort();
+      await ran;
+    },
+    ran,
+  };
+}
+
+/** Boards of which a host answers some fifteen a minute. */
+const listOf = ({ pathname }: URL) => {
+  const hostedUrl = `https://jobs.lever.co${pathname}/a`;
+  return { ...answer(200, JSON.stringify([{ id: 'a', text: 'Cook', hostedUrl, categories: {} }])), afterMs: 2000 };
+};
+/** Every page of Workday's takes as long as a request may. */
+const workdayCrawls: Played = (url) => (url.host === 'api.lever.co' ? listOf(url) : { ...page(), afterMs: 110_000 });
+let rows = 0;
+const page = () => {
+  const jobPostings = Array.from({ length: 20 }, () => ({ externalPath: `/job/Bern/R${rows++}`, title: 'Cook' }));
+  return answer(200, JSON.stringify({ total: 1900, jobPostings }));
+};
+
+it('builds what a round has found while a host holds it up', async () => {
+  watch = watching([WORKDAY, LEVER], true, workdayCrawls);
+  await watch.pass(watch.hasBuilt);
+  expect([watch.isDone(), watch.hasBuilt()]).toEqual([false, true]);
+  expect(watch.minutes()).toBeGreaterThan(14);
+  expect(watch.minutes()).toBeLessThan(27);
+  await watch.pass(() => watch.minutes() > 60);
+  await watch.ran;
+  expect(watch.minutes()).toBeLessThan(32);
+  expect(watch.written.stdout).toContain('its pages took more than 28 minutes');
+}, 30_000);
+
+it('ends a round that goes on and on, builds, and continues with the boards that are left', async () => {
+  watch = watching(levers, false, listOf);
+  await watch.pass(watch.hasBuilt);
+  expect(watch.minutes()).toBeGreaterThan(9);
+  expect(watch.minutes()).toBeLessThan(12);
+  const before = watch.asked.length;
+  expect(before).toBeLessThan(220);
+  await watch.pass(() => watch.asked.length === 220);
+  await watch.stop();
+  expect(new Set(watch.asked.map(({ url }) => url)).size).toBe(220);
+  expect(watch.written.stderr).toMatch(/of 220 boards visited.*of \d+ boards visited/s);
+}, 30_000);
+
+it('comes to every board, whatever falls due again before', async () => {
+  const slow = Array.from({ length: 120 }, (_, n) => board('jsonld', `a${n}.example`, `https://a${n}.example/jobs`));
+  const posting = '<script type="application/ld+json">{"@type":"JobPosting","title":"Cook"}</script>';
+  watch = watching(
+    [...slow, LEVER],
+    false,
+    (url) => {
+      if (url.host === 'api.lever.co') return listOf(url);
+      return url.pathname === '/robots.txt' ? answer(404) : { ...answer(200, posting), afterMs: 100_000 };
+    },
+    { least: 1, most: 1 },
+  );
+  await watch.pass(() => watch.minutes() > 60 || watch.asked.some(({ host }) => host === 'api.lever.co'));
+  expect(watch.asked.some(({ host }) => host === 'api.lever.co')).toBe(true);
+}, 60_000);
+
+it('takes every board in one round with --once, however long that takes', async () => {
+  watch = watching(levers, true, listOf);
+  await watch.pass(() => false);
+  await watch.ran;
+  expect(watch.minutes()).toBeGreaterThan(12);
+  expect(watch.written.stderr).toMatch(/220 of 220 boards visited/);
+}, 30_000);
