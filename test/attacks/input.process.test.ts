@@ -119,7 +119,8 @@ describe.each(oneRuntime('node'))('import under %s', (runtime) => {
     expect(end, `it had not ended after ${NESTED_MS_MAX} ms`).toMatchObject({ exitCode: 0 });
   });
 
-  it.each(IS_WHOLE ? INJECTIONS : INJECTIONS.filter((_, i) => i % 2 === 0))(
+  // Each way in once: a document, a table, an archive.
+  it.each(IS_WHOLE ? INJECTIONS : INJECTIONS.filter((_, i) => i % 2 === 0 && i > 0))(
     'prints %s without the characters that a terminal obeys',
     async (_, name, content) => {
       const path = file(name, content);

@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { oneRuntime } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { ask, hangUp, nameOf, type Question, type Reply } from './ask.ts';
 import { AttackedServer } from './attacked-server.ts';
 import { AttackedFacilitator } from './facilitator.ts';
@@ -77,9 +78,13 @@ describe.each(oneRuntime('node'))('a server under pressure, under %s', { timeout
     // What is wrong with a request is said all the same: input comes first.
     expect((await asked({ path: '/v1/jobs/search?limit=0' })).status).toBe(400);
     await expectOthersServed();
-    expect((await asked({ path: '/metrics' })).text).toMatch(
-      /^paygrade_shed_requests_total\{[^}]*reason="memory"[^}]*\} [1-9]/m,
-    );
+    // On a busy machine the loop of a server that starts may be late for a moment, which is a reason of its own.
+    const isMemory = async (): Promise<boolean> => {
+      expectShed(await asked(SEARCH));
+      const { text } = await asked({ path: '/metrics' });
+      return /^paygrade_shed_requests_total\{[^}]*reason="memory"[^}]*\} [1-9]/m.test(text);
+    };
+    await until('the memory is the reason', isMemory, 20_000);
   });
 
   it('is late: refuses new work, serves callbacks that exist, and comes back (reliability 212)', async () => {

@@ -51,7 +51,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'a webhook is acknowledged before it is on disk',
     settlement: 'local',
     aim: 'webhook-acknowledged',
-    changes: [['callback/inbox/storing.ts', 'await store.append(', 'void store.append(']],
+    changes: [['callback/inbox/storing.ts', 'chain(store.append(', 'chain(void store.append(']],
     found: /has lost webhook|showed evt_|has no such event/,
   },
   {

@@ -1,8 +1,7 @@
 /** The HTML report in a browser: it fits the window. */
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { reportHtml } from '../../src/load/report-html.ts';
-import { CHROMIUM, openBrowser } from '../support/browser.ts';
+import { CHROMIUM, openPage } from '../support/browser.ts';
 import { FULL } from './load-result.ts';
 
 /** Values as long as they get. */
@@ -20,27 +19,21 @@ const WIDE = {
 };
 
 describe.skipIf(CHROMIUM === undefined)('the report', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser.close());
-
   it.each([1280, 800])('fits a window of %i pixels, its table too', async (width) => {
-    const page = await browser.newPage({ viewport: { width, height: 900 } });
+    const { page, close } = await openPage({ viewport: { width, height: 900 } });
     await page.setContent(reportHtml(WIDE));
     const [document, table] = await page.evaluate(() => {
       const scroll = globalThis.document.querySelector('.scroll') as Element;
       return [globalThis.document.documentElement.scrollWidth, scroll.scrollWidth - scroll.clientWidth];
     });
-    await page.close();
+    await close();
     expect([document, table]).toEqual([width, 0]);
   });
 
   it('scrolls only its table in a window of 390 pixels', async () => {
-    const page = await browser.newPage({ viewport: { width: 390, height: 800 } });
+    const { page, close } = await openPage({ viewport: { width: 390, height: 800 } });
     await page.setContent(reportHtml(WIDE));
     expect(await page.evaluate(() => globalThis.document.documentElement.scrollWidth)).toBe(390);
-    await page.close();
+    await close();
   });
 });

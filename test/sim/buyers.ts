@@ -2,7 +2,6 @@
  * Buyers: each makes authorizations, pays with them, sends them again when an answer is lost or says so, at once and much
  * later; and the judgement of every answer to a payment (reliability I1 to I7).
  */
-import { encodeHex } from '../../src/base/codec.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import type { Authorization } from '../../src/payment/protocol/authorization.ts';
 import { BASE } from '../../src/payment/protocol/network.ts';
@@ -12,6 +11,7 @@ import { COMPANY, freshnessOf, versionsIn } from './catalogues.ts';
 import type { Disk } from './disk.ts';
 import type { Facilitator } from './facilitator.ts';
 import { codeOf, type Network } from './network.ts';
+import { decoded, type Offer, paymentHeaderOf } from './payment-header.ts';
 import type { Profile } from './profile.ts';
 import { type Account, Purchase, type RouteName } from './purchase.ts';
 import { drawResolve, RESOLVE_URL } from './resolve-clients.ts';
@@ -49,15 +49,6 @@ const FREE_CODES: ReadonlySet<string> = new Set([
   'RESOLVE_CAPACITY_EXCEEDED',
 ]);
 const UNKNOWN_COMPANY = `${BASE_URL}/v1/jobs/company?company=nobody.example`;
-
-/** What is read of an offer. */
-interface Offer {
-  readonly resource: unknown;
-  readonly accepts: readonly { readonly amount: string }[];
-}
-
-const decoded = (header: string | null): Record<string, unknown> =>
-  JSON.parse(Buffer.from(header ?? '', 'base64').toString('utf8')) as Record<string, unknown>;
 
 /** Seconds by which the server's clock may have moved around the end of a stay. */
 const STAY_SECONDS = 600;
@@ -187,27 +178,7 @@ export class Buyers {
       const signer = kind === 'good' ? authorization : { ...authorization, valueAtomic: 1n };
       signature = account.payer.sign(signer);
     }
-    const header = Buffer.from(
-      JSON.stringify({
-        x402Version: 2,
-        payload: {
-          signature: encodeHex(signature),
-          authorization: {
-            from: account.payer.address,
-            to: PAY_TO,
-            value: accepted.amount,
-            validAfter: '0',
-            validBefore: String(validBeforeSeconds),
-            nonce,
-          },
-        },
-        resource: offer.resource,
-        accepted,
-        ...(identifier === undefined
-          ? {}
-          : { extensions: { 'payment-identifier': { info: { required: false, id: identifier } } } }),
-      }),
-    ).toString('base64');
+    const header = paymentHeaderOf(offer, authorization, signature, identifier);
     const purchase = new Purchase({
       number: this.purchases.length,
       account,

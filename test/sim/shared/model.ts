@@ -1,0 +1,164 @@
+/**
+ * A model of the database that processes share: what each statement of `src/storage/postgres` means, over plain maps, one
+ * statement at a time. It knows statements by their names, and `model.process.test.ts` holds it against a real PostgreSQL:
+ * the statements of a run, carried out there in the same order, give the same rows.
+ *
+ * Tables that no run of this simulator fills (accounts, retries, resolves, identifiers) are empty.
+ */
+import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
+import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
+import { CallbackTables } from './model-callbacks.ts';
+import { PaymentTables } from './model-payments.ts';
+
+/** Carries out a statement. @param values its parameters */
+export type Meaning = (values: readonly never[], text: string) => Row[];
+
+export type Meanings = Readonly<Record<string, Meaning>>;
+
+interface Process {
+  readonly startedMs: number;
+  leaseUntilMs: number;
+}
+
+/** Who may be alive, by the database's clock. */
+export class Processes {
+  readonly rows = new Map<string, Process>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** What is left of a lease. */
+  leftMs(id: string): number {
+    return (this.rows.get(id)?.leaseUntilMs ?? Number.NEGATIVE_INFINITY) - this.#nowMs();
+  }
+
+  /** As `ownerIsDead`, or as `hasNoRow` where a text asks for no lease. */
+  isDead(id: string, asksForLease = true): boolean {
+    const row = this.rows.get(id);
+    return row === undefined || (asksForLease && row.leaseUntilMs < this.#nowMs());
+  }
+}
+
+const NOTHING: Meaning = () => [];
+
+/** Statements over tables that are empty here. */
+const OF_EMPTY_TABLES: Meanings = {
+  'free-retries-left': NOTHING,
+  'free-retries-of-the-dead': NOTHING,
+  'free-retry-keys-of-the-dead': NOTHING,
+  'take-resolves-left': NOTHING,
+  'take-resolves-of-the-dead': NOTHING,
+  'expire-resolves': NOTHING,
+  'forget-resolves': NOTHING,
+  'count-resolves': () => [{ live: 0, expired: 0, bytes: 0 }],
+  'prune-identifiers': NOTHING,
+  'free-stray-identifiers': NOTHING,
+};
+
+export class ModelDatabase {
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  readonly processes: Processes;
+  readonly payments: PaymentTables;
+  readonly callbacks: CallbackTables;
+  /** Called with each statement that was carried out, and what it gave. */
+  onExecuted: (statement: Statement, rows: readonly Row[]) => void = () => {};
+  readonly #secrets = new Map<string, Uint8Array>();
+  readonly #rateSums = new Map<string, { process: string; serial: number; atMs: number; sums: unknown }>();
+  readonly #meanings: Meanings;
+
+  constructor(nowMs: () => number) {
+    this.nowMs = nowMs;
+    this.processes = new Processes(nowMs);
+    this.payments = new PaymentTables(nowMs, this.processes);
+    this.callbacks = new CallbackTables(nowMs);
+    this.#meanings = {
+      ...OF_EMPTY_TABLES,
+      ...this.payments.meanings,
+      ...this.callbacks.meanings,
+      'renew-lease': ([id, leaseMs]) => this.#renew(id as unknown as string, leaseMs as unknown as number),
+      'forget-processes': ([forgetMs]) => this.#forgetProcesses(forgetMs as unknown as number),
+      'share-rates': (values) => this.#shareRates(values),
+      'forget-rates': () => this.#forgetRates(),
+    };
+  }
+
+  /**
+   * @param by the process, for the invariants
+   * @throws Error for a statement that it does not know: it needs a meaning here
+   */
+  execute(statement: Statement, by: string): Row[] {
+    this.payments.actor = by;
+    const values = (statement.values ?? []) as readonly never[];
+    const meaning = statement.name === undefined ? this.#unnamed(statement.text) : this.#meanings[statement.name];
+    if (meaning === undefined) throw new Error(`the model does not know ${statement.name ?? statement.text}`);
+    const rows = meaning(values, statement.text);
+    this.onExecuted(statement, rows);
+    return rows;
+  }
+
+  #unnamed(text: string): Meaning | undefined {
+    if (/^(BEGIN|COMMIT|ROLLBACK|SET |LISTEN )/.test(text)) return NOTHING;
+    if (text.includes('clock_timestamp()) * 1000)::bigint AS now_ms')) return () => [{ now_ms: this.nowMs() }];
+    if (text.includes("to_regclass('paygrade.versions')")) return () => [{ is_there: true }];
+    if (text === 'SELECT domain, version FROM paygrade.versions') {
+      return () => TABLES.map(({ name, migrations }) => ({ domain: name, version: migrations.length }));
+    }
+    if (text.includes('paygrade.organizations) AS has_any')) return () => [{ has_any: true }];
+    if (text.includes('INTO paygrade.secrets')) {
+      return ([name, hex]) => this.#keptSecret(name as unknown as string, hex as unknown as string);
+    }
+    if (text.startsWith('DELETE FROM paygrade.processes WHERE id')) {
+      return ([id]) => {
+        this.processes.rows.delete(id as unknown as string);
+        return [];
+      };
+    }
+    return this.payments.unnamed(text);
+  }
+
+  #keptSecret(name: string, hex: string): Row[] {
+    const bytes = this.#secrets.get(name) ?? Buffer.from(hex, 'hex');
+    this.#secrets.set(name, bytes);
+    return [{ bytes }];
+  }
+
+  #renew(id: string, leaseMs: number): Row[] {
+    const nowMs = this.nowMs();
+    const row = this.processes.rows.get(id);
+    if (row === undefined) this.processes.rows.set(id, { startedMs: nowMs, leaseUntilMs: nowMs + leaseMs });
+    else row.leaseUntilMs = Math.max(row.leaseUntilMs, nowMs + leaseMs);
+    return [{ now_ms: nowMs }];
+  }
+
+  #forgetProcesses(forgetMs: number): Row[] {
+    const beforeMs = this.nowMs() - forgetMs;
+    for (const [id, { leaseUntilMs }] of this.processes.rows) {
+      if (leaseUntilMs < beforeMs) this.processes.rows.delete(id);
+    }
+    return [];
+  }
+
+  #shareRates([process, serial, sums, sinceMs]: readonly unknown[]): Row[] {
+    const nowMs = this.nowMs();
+    const heard = [...this.#rateSums.values()]
+      .filter((one) => one.atMs > (sinceMs as number) && one.process !== process)
+      .sort((a, b) => a.atMs - b.atMs)
+      .map((one) => [one.process, one.serial, one.atMs, one.sums]);
+    const key = `${process} ${serial}`;
+    if (sums !== null && !this.#rateSums.has(key)) {
+      const said = { process: process as string, serial: serial as number, atMs: nowMs };
+      this.#rateSums.set(key, { ...said, sums: JSON.parse(sums as string) });
+    }
+    const living = [...this.processes.rows.keys()].filter((id) => !this.processes.isDead(id));
+    return [{ now_ms: nowMs, processes: living.length, heard }];
+  }
+
+  #forgetRates(): Row[] {
+    const beforeMs = this.nowMs() - 90_000;
+    for (const [key, { atMs }] of this.#rateSums) if (atMs < beforeMs) this.#rateSums.delete(key);
+    return [];
+  }
+}

@@ -1,0 +1,241 @@
+/**
+ * One run of several processes on one modelled database, from one seed: faults of processes, of the database and of the way
+ * between them; then faults stop, everything has to end, and what is not charged has to be free.
+ */
+import { hexOfKey } from '../../../src/storage/postgres/claims.ts';
+import { LEASE_MS } from '../../../src/storage/postgres/owners.ts';
+import { RESERVED } from '../../../src/storage/postgres/tables/payments.ts';
+import { Chance } from '../../support/chance.ts';
+import { Facilitator } from '../facilitator.ts';
+import { PAY_TO } from '../server.ts';
+import { markSigning } from '../signer.ts';
+import { type Violation, World } from '../world.ts';
+import { Callers } from './callers.ts';
+import { Customers } from './customers.ts';
+import { Gate, type Outside } from './gate.ts';
+import { ModelDatabase } from './model.ts';
+import { drawSharedProfile, type SharedProfile } from './profile.ts';
+import { Wire } from './wire.ts';
+
+export interface SharedRunResult {
+  readonly seed: number;
+  readonly profile: SharedProfile;
+  /** The same for the same seed, on every machine and runtime. */
+  readonly traceHash: string;
+  readonly violation: Violation | undefined;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly stepCount: number;
+  readonly virtualMs: number;
+  readonly lastLines: readonly string[];
+}
+
+export interface SharedRunWishes {
+  readonly purchaseCount: number;
+  /** Sees the database before anything happens. */
+  readonly onDatabase?: (database: ModelDatabase, nowMs: () => number) => void;
+}
+
+/** A living process whose renewals were answered keeps what it holds: trouble excuses for so long. */
+const EXCUSED_MS = LEASE_MS + 6_000;
+/** What a dead process held is taken over within this time (siblings §9). */
+const TAKEN_OVER_MS = 30_000;
+const START_MS = 30_000;
+/** Longest until the last case has its end: the window, its finality, a pause of the reconciler. */
+const ENDED_MS = 600_000;
+
+class Run {
+  readonly world: World;
+  readonly profile: SharedProfile;
+  readonly #chance: Chance;
+  readonly #outside: Outside;
+  readonly #gates: Gate[] = [];
+  readonly #customers: Customers;
+  readonly #callers: Callers;
+  #lifeCount = 0;
+  #isHealed = false;
+
+  constructor(seed: number, { purchaseCount, onDatabase }: SharedRunWishes, onLine?: (line: string) => void) {
+    const world = new World(seed, onLine);
+    this.world = world;
+    const draws = new Chance(seed ^ 0x5_4a2e);
+    const profile = drawSharedProfile(draws.fork(), purchaseCount);
+    this.profile = profile;
+    this.#chance = draws.fork();
+    const database = new ModelDatabase(() => Math.floor(world.wallMs));
+    onDatabase?.(database, () => Math.floor(world.wallMs));
+    const facilitator = new Facilitator(world, draws.fork(), profile.outside, PAY_TO);
+    const wire = new Wire(world, draws.fork(), profile, database);
+    this.#outside = { world, profile, wire, facilitator, signing: markSigning(draws.fork()) };
+    const gates = (): readonly Gate[] => this.#gates;
+    this.#customers = new Customers(this.#outside, draws.fork(), gates);
+    this.#callers = new Callers(this.#outside, draws.fork(), gates);
+    this.#customers.onCreated = (answer) => this.#callers.created(answer);
+    facilitator.onSettleAsked = ({ key, name }) => {
+      if (database.payments.caseOf(hexOfKey(key)) !== undefined) return;
+      if (this.#customers.salesOf(this.#customers.byKey.get(key) as never).length > 0) return;
+      world.fail('I3 recorded first', `${name} was sent to settlement, and the database has no intent`);
+    };
+    database.payments.watch = {
+      onTakenOver: (found, by) => this.#judgeTaken(found.owner, `case ${found.serial} by ${by}`),
+      onClaimRemoved: (claim) => this.#judgeTaken(claim.owner, `claim ${claim.serial}`),
+    };
+  }
+
+  async play(): Promise<void> {
+    const { world, profile } = this;
+    world.note(JSON.stringify(profile));
+    this.#outside.wire.isHealed = true;
+    for (let place = 0; place < profile.gateCount; place++) this.#startGate(place);
+    if (!(await this.#until(() => this.#gates.every(({ isAccepting }) => isAccepting), START_MS))) {
+      throw new Error('the processes did not start');
+    }
+    await this.#customers.learnOffers(this.#gates[0] as Gate);
+    this.#outside.wire.isHealed = false;
+    this.#schedule();
+    await this.#passUntil(world.nowMs + profile.spanMs + 10_000);
+    await this.#heal();
+  }
+
+  #startGate(place: number): void {
+    const gate = new Gate(`gate ${place}.${this.#lifeCount++}`, this.#chance.fork(), this.#outside);
+    this.#gates[place] = gate;
+    this.world.after(0, () => gate.start());
+  }
+
+  #schedule(): void {
+    const { world, profile } = this;
+    const chance = this.#chance;
+    for (let i = 0; i < profile.purchaseCount; i++) {
+      world.after(chance.between(0, profile.spanMs), () => this.#customers.buy());
+    }
+    const perMinute = (rate: number, run: () => void): void => {
+      const count = Math.floor((rate * profile.spanMs) / 60_000 + chance.unit());
+      for (let i = 0; i < count; i++) world.after(chance.between(0, profile.spanMs), () => this.#isHealed || run());
+    };
+    const some = (): Gate => chance.pick(this.#gates);
+    perMinute(profile.killsPerMinute, () => {
+      const gate = some();
+      if (chance.is(0.7)) gate.touchesLeft = 1 + chance.below(80);
+      else gate.kill('between two steps');
+    });
+    perMinute(profile.stopsPerMinute, () => some().stop(() => {}));
+    perMinute(profile.stallsPerMinute, () => some().stall(chance.pick([300, 4_000, 14_000, 25_000])));
+    perMinute(profile.partitionsPerMinute, () => some().loseDatabase(chance.pick([200, 3_000, 9_000, 20_000])));
+    perMinute(profile.outagesPerMinute, () => {
+      const kind = chance.pick(['away', 'away', 'frozen', 'stand-by'] as const);
+      this.#outside.wire.beginOutage(kind, chance.pick([100, 1_500, 7_000, 25_000]));
+    });
+    this.#supervise();
+  }
+
+  /** A process that has ended is started again after a while. */
+  #supervise(): void {
+    this.world.after(this.#chance.between(100, 3_000), () => {
+      for (const [place, gate] of this.#gates.entries()) if (gate.isDead) this.#startGate(place);
+      this.#supervise();
+    });
+  }
+
+  /** A process that lives and could renew its lease loses nothing to another. */
+  #judgeTaken(owner: string, what: string): void {
+    const { world } = this;
+    const gate = this.#gates.find(({ ownerId }) => ownerId === owner);
+    if (gate === undefined || gate.isDead || world.nowMs - gate.leaseTroubleMs < EXCUSED_MS) return;
+    world.fail('O1 the living keep what they hold', `${gate.name} lost ${what}`);
+  }
+
+  async #heal(): Promise<void> {
+    const { world } = this;
+    const { wire, facilitator } = this.#outside;
+    const { payments } = wire.database;
+    if (world.violation !== undefined) return;
+    world.note('faults stop');
+    this.#isHealed = true;
+    wire.isHealed = true;
+    wire.outage = undefined;
+    facilitator.isHealed = true;
+    for (const gate of this.#gates) {
+      gate.touchesLeft = Number.POSITIVE_INFINITY;
+      gate.cutUntilMs = 0;
+    }
+    const areReady = (): boolean => this.#gates.every((gate) => gate.isAccepting && !gate.isDead);
+    if (!(await this.#until(areReady, 3 * START_MS))) return world.fail('P3 starts again', 'a process does not serve');
+    await this.#passUntil(world.nowMs + TAKEN_OVER_MS);
+    for (const { serial, owner } of payments.cases.values()) {
+      if (!this.#gates.some(({ ownerId }) => ownerId === owner)) {
+        world.fail('L1 taken over', `case ${serial} is of a process that is no more, 30 s after all is well`);
+      }
+    }
+    if (this.#gates.some(({ outstanding }) => outstanding.size > 0)) await this.#passUntil(world.nowMs + 30_000);
+    for (const { key, serial, state, owner } of payments.claims.values()) {
+      // What a dead process reserved is free already.
+      const isHeld = state === RESERVED && !wire.database.processes.isDead(owner);
+      if (isHeld)
+        world.fail(
+          'L2 free is free',
+          `${this.#customers.nameOf(key)} stays reserved by ${this.#gates.find((gate) => gate.ownerId === owner)?.name}, claim ${serial}`,
+        );
+    }
+    this.#customers.buyTheRest();
+    await this.#passUntil(world.nowMs + 10_000);
+    this.#callers.listAll();
+    await this.#until(() => payments.cases.size === 0, ENDED_MS);
+    for (const { serial } of payments.cases.values()) world.fail('L1 everything ends', `case ${serial} has no end`);
+    this.#customers.askAll();
+    await this.#passUntil(world.nowMs + 1_000);
+    if (world.violation === undefined) this.#customers.audit();
+  }
+
+  async #passUntil(atMs: number): Promise<void> {
+    const { world } = this;
+    for (;;) {
+      if (world.violation !== undefined) return;
+      const nextMs = world.nextAtMs();
+      if (nextMs === undefined || nextMs > atMs) break;
+      await world.step();
+    }
+    world.nowMs = Math.max(world.nowMs, atMs);
+  }
+
+  async #until(isSo: () => boolean, withinMs: number): Promise<boolean> {
+    const { world } = this;
+    const endMs = world.nowMs + withinMs;
+    while (!isSo()) {
+      if (world.violation !== undefined) return false;
+      const nextMs = world.nextAtMs();
+      if (nextMs === undefined || nextMs > endMs) return false;
+      await world.step();
+    }
+    return true;
+  }
+}
+
+/** Plays the run of a seed. Never throws for a broken invariant; only for a simulator that is broken itself. */
+export async function playSharedRun(
+  seed: number,
+  wishes: SharedRunWishes,
+  onLine?: (line: string) => void,
+): Promise<SharedRunResult> {
+  const run = new Run(seed, wishes, onLine);
+  const { world } = run;
+  const onRejection = (failure: unknown): void => {
+    const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
+    world.fail('P1 no unhandled rejections', text);
+  };
+  process.on('unhandledRejection', onRejection);
+  try {
+    await run.play();
+  } finally {
+    process.off('unhandledRejection', onRejection);
+  }
+  return {
+    seed,
+    profile: run.profile,
+    traceHash: world.traceHash,
+    violation: world.violation,
+    counts: world.counts,
+    stepCount: world.stepCount,
+    virtualMs: world.nowMs,
+    lastLines: world.lines.slice(-60),
+  };
+}

@@ -1,0 +1,35 @@
+/** The simulator of several processes finds the faults it is made for, in copies of the program that have them. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { copyProgram } from '../../crash/steps.ts';
+import { binaryOf, PROJECT, startProcess } from '../../support/server.ts';
+import { SHARED_SABOTAGES } from './sabotages.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'paygrade-shared-sabotage-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the simulator of several processes on one database', () => {
+  it.each(SHARED_SABOTAGES.map((one, index) => [one.what, index, one] as const))(
+    'finds it when %s',
+    async (_, index, { changes, found, seed = 1 }) => {
+      const copy = join(folder, String(index));
+      copyProgram(PROJECT, copy, changes);
+      cpSync(join(PROJECT, 'test'), join(copy, 'test'), { recursive: true });
+      const main = join(copy, 'test', 'sim', 'shared', 'main.ts');
+      const { exitCode, stderr } = await startProcess(binaryOf('node'), [
+        main,
+        '--authorizations',
+        '20000',
+        '--seed',
+        String(seed),
+      ]).ended;
+      const line = stderr.split('\n').find((one) => one.startsWith('seed ')) ?? stderr.slice(-500);
+      console.info(line);
+      expect(line).toMatch(found);
+      expect(exitCode).toBe(1);
+    },
+    900_000,
+  );
+});

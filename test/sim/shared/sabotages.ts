@@ -1,0 +1,129 @@
+/** Changes to the program that each break one promise of several processes, and the words in which the simulator must report it. */
+import type { Sabotage } from '../sabotages.ts';
+
+interface SharedSabotage extends Sabotage {
+  /** The first seed that is tried, where the fault shows once in some hundred runs. */
+  readonly seed?: number;
+}
+
+export const SHARED_SABOTAGES: readonly SharedSabotage[] = [
+  {
+    what: 'a claim has no unique key',
+    changes: [
+      ['storage/postgres/claims.ts', '  ON CONFLICT (key) DO NOTHING\n', ''],
+      [
+        'storage/postgres/tables/payments.ts',
+        'key bytea PRIMARY KEY,\n       serial',
+        'key bytea NOT NULL,\n       serial',
+      ],
+    ],
+    found: /I1 one (answer|sale)/,
+  },
+  {
+    what: 'a wait is looked at once and never again',
+    changes: [
+      [
+        'storage/postgres/callbacks/waits.ts',
+        '      this.#pollLater();\n      if (!this.#isPolling) void this.#poll();',
+        '      if (!this.#isPolling) void this.#poll();',
+      ],
+    ],
+    found: /W1 no wake-up is lost|W2 woken by the poll/,
+  },
+  {
+    what: 'the wait that is furthest behind is not looked for',
+    changes: [['storage/postgres/callbacks/waits.ts', 'seen: Math.min(...seqs)', 'seen: Math.max(...seqs)']],
+    found: /W1 no wake-up is lost|W2 woken by the poll/,
+  },
+  {
+    what: 'a lease is shorter than the pause between its renewals',
+    changes: [['storage/postgres/owners.ts', 'export const LEASE_MS = 10_000;', 'export const LEASE_MS = 2_000;']],
+    found: /O1 the living keep what they hold/,
+  },
+  {
+    what: 'a process takes over right after an outage in which no process could renew its lease',
+    changes: [['storage/postgres/owners.ts', 'if (!this.#mayTakeOver()) return;', '']],
+    found: /O1 the living keep what they hold|I4 /,
+  },
+  {
+    what: 'what a dead process held is taken over by none',
+    changes: [
+      ['storage/postgres/reservations.ts', 'owner.onDead(() => this.#takeOver(ownerIsDead));', ''],
+      ['storage/postgres/reservations.ts', 'await this.#takeOver(hasNoRow);', ''],
+    ],
+    found: /L1 (taken over|everything ends)/,
+  },
+  {
+    what: 'an earlier try whose answer was lost is not recognised',
+    changes: [
+      [
+        'storage/postgres/reservations.ts',
+        'if (found !== undefined && found.owner === this.#owner && found.attempt === attempt) {',
+        'if (found !== undefined && found.attempt < 0) {',
+      ],
+      // Without it such a claim is one of this process that nothing holds, so it is made again.
+      [
+        'storage/postgres/reservations.ts',
+        'return isOurs && this.#open.get(key)?.attempt !== found.attempt ? undefined : found.status;',
+        'return found.status;',
+      ],
+    ],
+    found: /L2 free is free/,
+  },
+  {
+    what: 'money moves although the intent is in doubt',
+    changes: [['storage/postgres/reservations.ts', "if (recorded === 'there') return;", 'return;']],
+    found: /I3 recorded first|I1 one (answer|sale)|I4 /,
+  },
+  {
+    what: 'a claim that is in doubt is never given back',
+    changes: [
+      [
+        'storage/postgres/reservations.ts',
+        'for (const doubt of doubts) await this.#tidy(doubt);',
+        'doubts.length = 0;',
+      ],
+      ['storage/postgres/reservations.ts', 'await this.#claims.freeStrays(lastAttempt, live);', ''],
+    ],
+    found: /L2 free is free/,
+  },
+  {
+    what: 'a claim that comes after its release is left alone',
+    changes: [['storage/postgres/reservations.ts', 'await this.#claims.freeStrays(lastAttempt, live);', '']],
+    found: /L2 free is free/,
+  },
+  {
+    what: 'a transfer whose answer was lost counts as not made',
+    changes: [
+      [
+        'storage/postgres/play-ledger.ts',
+        "if (failure instanceof InDoubtError) return { kind: 'unknown', transaction: '', detail };",
+        "if (failure instanceof InDoubtError) return { kind: 'unavailable', detail };",
+      ],
+    ],
+    found: /I4 |I17 /,
+  },
+  {
+    what: 'a transfer that is decided alone fails those that were moved before it',
+    changes: [
+      [
+        'storage/postgres/play-ledger.ts',
+        'ends.push(verdict ?? (await this.#transferAlone(order)));',
+        'ends.push(verdict ?? ((await this.#transferTogether([order]))[0] as Verdict));',
+      ],
+    ],
+    found: /I4 |I17 /,
+  },
+  {
+    what: 'a process that stood still asks on about a case that another one has ended',
+    changes: [
+      [
+        'payment/settlement/reconciler.ts',
+        'if (one.outcome === undefined && !(await this.#ports.reservations.isHeld(one.reservation))) {',
+        'if (one.pauseMs < 0) {',
+      ],
+    ],
+    seed: 290,
+    found: /I3 recorded first|I4 |P2 no bugs/,
+  },
+];

@@ -1,0 +1,331 @@
+/**
+ * The way between processes and the modelled database: every statement travels there and back, and on the way its fate is
+ * drawn: it is lost, carried out without an acknowledgement, late, slow, unanswered or refused. The database crashes, freezes
+ * and is a stand-by; one process alone loses its way to it. What is carried out is carried out once, and stays.
+ */
+import type { Connection, Connections, Row, Statement } from '../../../src/storage/postgres/connections.ts';
+import type { Chance } from '../../support/chance.ts';
+import type { World } from '../world.ts';
+import type { ModelDatabase } from './model.ts';
+import type { SharedProfile } from './profile.ts';
+
+/** A process, as the wire sees it. */
+export interface Client {
+  readonly name: string;
+  isDead: boolean;
+  /** The process has no way to the database until then. */
+  cutUntilMs: number;
+  /** When its statements last met something else than a prompt answer. */
+  troubleMs: number;
+  /** The same of the renewals of its lease. */
+  leaseTroubleMs: number;
+  /** Id by which the database knows it. */
+  ownerId: string;
+  /** False when it has died of this call. */
+  touch(what: string): boolean;
+  /** Calls `run` in the process: after a stall, never after its death. */
+  deliver(run: () => void): void;
+}
+
+/** As in `CONNECTION_LIMITS`. */
+const STATEMENT_MS = 5000;
+const CONNECT_MS = 3000;
+/** A late statement is carried out at most this much after its connection broke. */
+const LATE_MS_MAX = 8000;
+
+type Fate = 'ok' | 'lost' | 'unacknowledged' | 'silent' | 'late' | 'slow' | 'refused' | 'terminated';
+
+/** SQLSTATEs of a database that cannot be used now: starting, no connection left, a cancelled statement. */
+const AWAY = ['57P03', '53300', '57014'];
+
+const failureOf = (code: string, extra: object = {}): Error => Object.assign(new Error(code), { code }, extra);
+const severe = (code: string): Error => failureOf(code, { severity: 'FATAL' });
+
+type Listener = (message: never) => void;
+
+class Session {
+  readonly client: Client;
+  isBroken = false;
+  isListening = false;
+  readonly listeners = new Map<string, Listener[]>();
+  /** Rejects the statement under way. */
+  fail: (failure: Error) => void = () => {};
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  emit(event: string, value: unknown): void {
+    for (const listener of this.listeners.get(event) ?? []) listener(value as never);
+  }
+
+  /** Both sides lose the connection now. */
+  break(): void {
+    if (this.isBroken) return;
+    this.isBroken = true;
+    this.client.deliver(() => {
+      this.fail(failureOf('ECONNRESET'));
+      this.emit('error', failureOf('ECONNRESET'));
+    });
+  }
+}
+
+export class Wire {
+  readonly database: ModelDatabase;
+  isHealed = false;
+  /** The database cannot be used until then: it is away, frozen, or a stand-by. */
+  outage: { readonly kind: 'away' | 'frozen' | 'stand-by'; readonly untilMs: number } | undefined;
+  readonly #world: World;
+  readonly #chance: Chance;
+  readonly #profile: SharedProfile;
+  readonly #sessions = new Set<Session>();
+
+  constructor(world: World, chance: Chance, profile: SharedProfile, database: ModelDatabase) {
+    this.#world = world;
+    this.#chance = chance;
+    this.#profile = profile;
+    this.database = database;
+  }
+
+  /** The pool of one process. */
+  connectionsOf(client: Client): Connections {
+    return {
+      connect: () => this.#connect(client),
+      end: async () => {
+        for (const session of this.#sessions) if (session.client === client) this.#sessions.delete(session);
+      },
+    };
+  }
+
+  beginOutage(kind: 'away' | 'frozen' | 'stand-by', forMs: number): void {
+    this.outage = { kind, untilMs: this.#world.nowMs + forMs };
+    this.#world.count(`the database is ${kind}`);
+    this.#world.note(`the database is ${kind} for ${Math.round(forMs)} ms`);
+    if (kind === 'away') for (const session of [...this.#sessions]) this.#break(session);
+  }
+
+  /** The process is gone, and its connections with it. */
+  dropAll(client: Client): void {
+    for (const session of this.#sessions) if (session.client === client) this.#sessions.delete(session);
+  }
+
+  #outageNow(): 'away' | 'frozen' | 'stand-by' | undefined {
+    return this.outage !== undefined && this.#world.nowMs < this.outage.untilMs ? this.outage.kind : undefined;
+  }
+
+  #isCut(client: Client): boolean {
+    return this.#world.nowMs < client.cutUntilMs;
+  }
+
+  #travelMs(): number {
+    return this.#chance.between(0.2, 2);
+  }
+
+  #break(session: Session): void {
+    this.#sessions.delete(session);
+    session.break();
+  }
+
+  #connect(client: Client): Promise<Connection> {
+    if (!client.touch('connect')) return new Promise(() => {});
+    return new Promise((resolve, reject) => {
+      const refuse = (failure: Error, afterMs: number): void => {
+        this.#trouble(client);
+        this.#world.after(afterMs, () => client.deliver(() => reject(failure)));
+      };
+      const outage = this.#outageNow();
+      if (this.#isCut(client) || outage === 'frozen') {
+        refuse(new Error('timeout exceeded when trying to connect'), CONNECT_MS);
+      } else if (outage === 'away') {
+        refuse(this.#chance.is(0.5) ? failureOf('ECONNREFUSED') : severe('57P03'), this.#travelMs());
+      } else {
+        resolve(this.#connectionOf(client));
+      }
+    });
+  }
+
+  #connectionOf(client: Client): Connection {
+    const session = new Session(client);
+    this.#sessions.add(session);
+    return {
+      query: (statement) => this.#query(session, statement),
+      on: (event: string, listener: Listener) => {
+        session.listeners.set(event, [...(session.listeners.get(event) ?? []), listener]);
+      },
+      release: (isBroken) => {
+        if (isBroken) this.#sessions.delete(session);
+      },
+    };
+  }
+
+  #trouble(client: Client, statement?: Statement): void {
+    client.troubleMs = this.#world.nowMs;
+    if (statement?.name === 'renew-lease' || statement === undefined) client.leaseTroubleMs = this.#world.nowMs;
+  }
+
+  #query(session: Session, statement: Statement): Promise<{ rows: Row[]; rowCount: number }> {
+    const { client } = session;
+    const world = this.#world;
+    // What the process wanted to say with its last breath may arrive.
+    const isSpoken = client.touch(statement.name ?? 'statement') || this.#chance.is(0.5);
+    return new Promise((resolve, reject) => {
+      let isOver = false;
+      const end = (run: () => void): void => {
+        client.deliver(() => {
+          if (isOver) return;
+          isOver = true;
+          cancel();
+          run();
+        });
+      };
+      session.fail = (failure) => end(() => reject(failure));
+      const cancel = world.after(statement.query_timeout ?? STATEMENT_MS, () => {
+        this.#trouble(client, statement);
+        end(() => reject(new Error('Query read timeout')));
+      });
+      const answer = (rows: Row[], afterMs: number): void => {
+        world.after(afterMs, () => {
+          if (session.isBroken || this.#isCut(client)) return;
+          end(() => resolve({ rows, rowCount: rows.length }));
+        });
+      };
+      if (!isSpoken) return;
+      world.after(this.#travelMs(), () =>
+        this.#arrive(session, statement, answer, (failure) => end(() => reject(failure))),
+      );
+    });
+  }
+
+  /** A statement has come as far as the database, or not. */
+  #arrive(
+    session: Session,
+    statement: Statement,
+    answer: (rows: Row[], afterMs: number) => void,
+    refuse: (failure: Error) => void,
+  ): void {
+    const { client } = session;
+    const world = this.#world;
+    if (session.isBroken) return;
+    const fate = this.#fateOf();
+    const outage = this.#outageNow();
+    if (fate !== 'ok' || outage !== undefined || this.#isCut(client)) this.#trouble(client, statement);
+    if (this.#isCut(client)) {
+      // Some of it arrives when the way is open again.
+      const leftMs = client.cutUntilMs - world.nowMs;
+      if (this.#chance.is(0.3) && leftMs < LATE_MS_MAX)
+        world.after(leftMs + this.#travelMs(), () => this.#execute(statement, client));
+      return;
+    }
+    if (outage === 'away') {
+      this.#break(session);
+      return;
+    }
+    if (outage === 'frozen') {
+      // It waits in the server, which carries it out, whoever waits still.
+      const leftMs = (this.outage?.untilMs ?? 0) - world.nowMs;
+      world.after(leftMs + this.#chance.between(0, 30), () =>
+        answer(this.#execute(statement, client), this.#travelMs()),
+      );
+      return;
+    }
+    if (
+      outage === 'stand-by' &&
+      statement.name !== undefined &&
+      !/^(find|count|list|look|poll|read)-/.test(statement.name)
+    ) {
+      refuse(severe('25006'));
+      return;
+    }
+    this.#meet(fate, session, statement, answer, refuse);
+  }
+
+  #meet(
+    fate: Fate,
+    session: Session,
+    statement: Statement,
+    answer: (rows: Row[], afterMs: number) => void,
+    refuse: (failure: Error) => void,
+  ): void {
+    const { client } = session;
+    const chance = this.#chance;
+    if (fate !== 'ok') {
+      this.#world.count(`statements ${fate}`);
+      this.#world.note(`${client.name} ${statement.name ?? 'statement'}: ${fate}`);
+    }
+    switch (fate) {
+      case 'ok':
+        answer(this.#execute(statement, client), this.#travelMs());
+        return;
+      case 'slow':
+        answer(this.#execute(statement, client), chance.delayMs(300, 6000, 0.2));
+        return;
+      case 'lost':
+        this.#break(session);
+        return;
+      case 'unacknowledged':
+        this.#execute(statement, client);
+        this.#break(session);
+        return;
+      case 'silent':
+        if (chance.is(0.5)) this.#execute(statement, client);
+        return;
+      case 'late':
+        this.#world.after(chance.delayMs(100, LATE_MS_MAX, 0.5), () => this.#execute(statement, client));
+        this.#break(session);
+        return;
+      case 'refused':
+        // A renewal touches one row, and waits for no other.
+        refuse(severe(chance.pick(statement.name === 'renew-lease' ? AWAY : [...AWAY, '40001', '40P01'])));
+        return;
+      case 'terminated':
+        if (chance.is(0.5)) this.#execute(statement, client);
+        refuse(severe('57P01'));
+        return;
+      default:
+        fate satisfies never;
+    }
+  }
+
+  #fateOf(): Fate {
+    if (this.isHealed) return 'ok';
+    const { lost, unacknowledged, silent, late, slow, refused } = this.#profile.statements;
+    let left = this.#chance.unit();
+    const fates = [
+      ['lost', lost],
+      ['unacknowledged', unacknowledged],
+      ['silent', silent],
+      ['late', late],
+    ] as const;
+    for (const [fate, share] of fates) {
+      left -= share;
+      if (left < 0) return fate;
+    }
+    left -= slow;
+    if (left < 0) return 'slow';
+    left -= refused;
+    if (left < 0) return this.#chance.is(0.1) ? 'terminated' : 'refused';
+    return 'ok';
+  }
+
+  #execute(statement: Statement, client: Client): Row[] {
+    if (statement.name === 'renew-lease') client.ownerId = statement.values?.[0] as string;
+    if (statement.text.startsWith('LISTEN')) {
+      for (const session of this.#sessions) if (session.client === client) session.isListening = true;
+    }
+    const rows = this.database.execute(statement, client.ownerId);
+    if (statement.name === 'hint') this.#notify(statement.values?.[0] as string, statement.values?.[1] as string);
+    return rows;
+  }
+
+  /** A connection that is in a pool hears nothing; the listening one is among them all. */
+  #notify(channel: string, payload: string): void {
+    for (const session of this.#sessions) {
+      if (!session.isListening || !session.listeners.has('notification')) continue;
+      if (this.#chance.is(this.#profile.hintLossShare)) continue;
+      this.#world.after(this.#travelMs(), () => {
+        if (session.isBroken || this.#isCut(session.client)) return;
+        session.client.deliver(() => session.emit('notification', { channel, payload }));
+      });
+    }
+  }
+}
