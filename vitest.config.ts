@@ -1,4 +1,5 @@
-import { globSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig, type TestProjectConfiguration, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -7,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * Projects, told apart by a file's name alone; `npm test` runs them all, `npm run check` the first.
  *
  * unit     `*.test.ts`: inside this process. No child process, no socket, no wait for real time. Files share their modules.
- *          `test/contract` is part of it, and `contract-under-bun.process.test.ts` runs the same files once more under Bun.
+ *          `test/contract` is part of it, and `contract-under-bun.process.test.ts` runs files of it once more under Bun.
  * feeds    `*.feeds.test.ts`: the same with real feeds by the hundred megabytes.
  * process  `*.process.test.ts`: starts servers, commands or browsers, or listens on a socket. What a server of ours answers
  *          is held against the published contract.
@@ -44,10 +45,57 @@ const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ..
 /** Workers, and the threads that tests start, load their modules in a fifth of the time, because Node keeps what it compiled. */
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'node-compile');
 
+/** Linux, shm_overview(7). */
+const IN_MEMORY = '/dev/shm';
+const ROOM_BYTES = 4 * 1024 ** 3;
+
+function hasRoom(): boolean {
+  if (!existsSync(IN_MEMORY)) return false;
+  const { bavail, bsize } = statfsSync(IN_MEMORY);
+  return Math.min(bavail * bsize, freemem()) >= ROOM_BYTES;
+}
+
+/** Of a run: `paygrade-run-PID-...`. */
+const RUN = /^paygrade-run-(\d+)-/;
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** A run that was killed leaves its folder, and a test that was cut short may have mounted a small disk in it. */
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  } catch {}
+}
+
+/**
+ * Temporary folders of a run are in one, which goes when the run ends, with what its tests leave behind. It is in memory where
+ * there is room: for hundreds of new databases a disk takes thirty times as long.
+ */
+function makeTemporaryFolder(): void {
+  const place = process.env.TMPDIR === undefined && hasRoom() ? IN_MEMORY : tmpdir();
+  for (const name of readdirSync(place)) {
+    const pid = RUN.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) removeFolder(join(place, name));
+  }
+  const folder = mkdtempSync(join(place, `paygrade-run-${process.pid}-`));
+  // PostgreSQL runs as another user.
+  chmodSync(folder, 0o1777);
+  process.once('exit', () => removeFolder(folder));
+  process.env.TMPDIR = folder;
+}
+makeTemporaryFolder();
+
+/** They wait for nothing, and each worker loads and compiles the program again: as many as the least machine has cores. */
 const inProcess = {
   pool: 'threads',
   isolate: false,
-  maxWorkers: 3,
+  maxWorkers: 2,
   testTimeout: 30_000,
   hookTimeout: 60_000,
 } as const;

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bearer, createCallback, eventsOf, post } from '../support/callback-client.ts';
-import { RUNTIMES } from '../support/server.ts';
+import { oneRuntime } from '../support/server.ts';
 import type { Transport } from '../support/transport.ts';
 import { encodeHeader, wallet } from '../support/wallet.ts';
 import { FACILITATOR_TOKEN, openFacilitated } from './facilitated-server.ts';
@@ -31,7 +31,7 @@ function contentOf(folder: string): string {
   return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
 }
 
-describe.each(RUNTIMES)('a whole run under %s', (runtime) => {
+describe.each(oneRuntime('node'))('a whole run under %s', (runtime) => {
   it('leaves no secret in its log, its metrics or its state (reliability 277)', async () => {
     const run = await openFacilitated(runtime, wallet().address, { LOG_LEVEL: 'debug', ADMIN_TOKEN });
     const { server } = run.jobs;

@@ -58,6 +58,9 @@ describe.each(oneRuntime('bun'))('under %s', (runtime) => {
       503,
       { snapshot: true, state: false, settlement: true, load: true },
     ]);
+    // What the process itself can do: it answers webhooks and reads, and does not end.
+    expect(await ask('/ready?only=process')).toMatchObject({ status: 200, text: ready.text });
+    expectError(await ask('/ready?only=state'), 400, 'INVALID_PARAMETER');
     expect((await ask('/health')).status).toBe(200);
     expectError(await ask('/v1/jobs/search?limit=0'), 400, 'INVALID_PARAMETER');
     expectError(await ask('/hooks/cb_000000000000000000000000', { method: 'POST' }), 404, 'CALLBACK_NOT_FOUND');

@@ -1,12 +1,11 @@
 /** A catalogue behind an http address (siblings §8): fetched, checked, kept, polled; on both runtimes. */
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildSample } from '../../src/ingest/synth/sample.ts';
+import { ObjectStore } from '../support/object-store.ts';
 import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { until as untilIn } from '../support/until.ts';
 
@@ -14,41 +13,6 @@ const until = (what: string, done: () => boolean | Promise<boolean>): Promise<vo
 
 const SMALL = buildSample(Date.now(), 200);
 const GREATER = buildSample(Date.now(), 300);
-
-/** An object store with one object. */
-class ObjectStore {
-  readonly #server: Server;
-  port = 0;
-  /** undefined: it answers 503. */
-  object: { readonly bytes: Uint8Array; readonly etag: string } | undefined;
-  /** Statuses of its answers so far. */
-  readonly statuses: number[] = [];
-
-  constructor() {
-    this.#server = createServer((request, response) => {
-      const { object } = this;
-      const tags = (request.headers['if-none-match'] ?? '').split(', ');
-      const status = object === undefined ? 503 : tags.includes(object.etag) ? 304 : 200;
-      this.statuses.push(status);
-      response.writeHead(status, object && { etag: object.etag });
-      response.end(status === 200 ? object?.bytes : undefined);
-    });
-  }
-
-  listen(): Promise<void> {
-    return new Promise((resolve) =>
-      this.#server.listen(0, '127.0.0.1', () => {
-        this.port = (this.#server.address() as AddressInfo).port;
-        resolve();
-      }),
-    );
-  }
-
-  close(): void {
-    this.#server.close();
-    this.#server.closeAllConnections();
-  }
-}
 
 async function jobCountOf(server: RunningServer): Promise<number> {
   const text = await (await server.fetch('/metrics')).text();

@@ -5,8 +5,9 @@ import { type Answer, expectError, expectPaid, get } from '../support/answers.ts
 import { type JobsServer, startJobsServer } from '../support/jobs-server.ts';
 import { oneRuntime, RUNTIMES } from '../support/server.ts';
 import { altered, encodeHeader, type Payment, wallet } from '../support/wallet.ts';
+import { IS_WHOLE, partOf } from '../support/whole.ts';
 
-const FORGED_COUNT = 900;
+const FORGED_COUNT = partOf(900, 300);
 const HONEST_COUNT = 8;
 
 describe.each(oneRuntime('bun'))('a flood of forged payments, under %s', (runtime) => {
@@ -58,17 +59,21 @@ describe.each(oneRuntime('bun'))('a flood of forged payments, under %s', (runtim
 });
 
 describe.each(RUNTIMES)('verification, under %s', (runtime) => {
-  it.each(['0', '2'])('with WORKERS=%s sells one answer for one payment, whoever sends it at once', async (WORKERS) => {
-    const jobs = await startJobsServer(runtime, { WORKERS, TRUST_PROXY: 'true' });
-    const account = wallet();
-    const payment = encodeHeader(await jobs.payment(jobs.search, account));
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, (_, i) =>
-        get(jobs.url(jobs.search), { 'PAYMENT-SIGNATURE': payment, 'X-Forwarded-For': `192.0.2.${i}` }),
-      ),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(39).fill(409)]);
-    expect(await jobs.server.stop()).toBe(0);
-    expect(jobs.server.stderr()).not.toMatch(/verified (by noble|on the main thread)/);
-  });
+  // Threads are the runtime's own: in `npm test` Bun has two, and Node none, which has one in the other tests.
+  it.each(['0', '2'].filter((count) => IS_WHOLE || (count === '0') === (runtime === 'node')))(
+    'with WORKERS=%s sells one answer for one payment, whoever sends it at once',
+    async (WORKERS) => {
+      const jobs = await startJobsServer(runtime, { WORKERS, TRUST_PROXY: 'true' });
+      const account = wallet();
+      const payment = encodeHeader(await jobs.payment(jobs.search, account));
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, i) =>
+          get(jobs.url(jobs.search), { 'PAYMENT-SIGNATURE': payment, 'X-Forwarded-For': `192.0.2.${i}` }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(39).fill(409)]);
+      expect(await jobs.server.stop()).toBe(0);
+      expect(jobs.server.stderr()).not.toMatch(/verified (by noble|on the main thread)/);
+    },
+  );
 });

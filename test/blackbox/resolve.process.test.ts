@@ -139,7 +139,8 @@ describe.each(oneRuntime('bun'))('the Resolve API under %s', (runtime) => {
     const resolving = Array.from({ length: 6 }, () => resolve(server, { url: target.url('/big'), include: ['text'] }));
     expect((await server.fetch('/health')).status).toBe(200);
     for (const answer of await Promise.all(resolving)) {
-      expect(((await answer.json()) as Created).result?.text?.length).toBe(100_000);
+      const { result } = await ended(server, (await answer.json()) as Created);
+      expect(result?.text?.length).toBe(100_000);
     }
     const page = new MetricsPage(await (await server.fetch('/metrics')).text());
     expect(page.value('paygrade_resolves_under_way')).toBe(0);

@@ -123,6 +123,31 @@ describe.each(oneRuntime('node'))('signals, under %s', (runtime) => {
     expect(await jobs.server.stop()).toBe(0);
   });
 
+  it('a file written over in place sells nothing that it can no longer give, until a sound one is there (reliability 259)', async () => {
+    const file = join(folder, `in-place-${runtime}.snap`);
+    await buildSnapshot(file, [jobLine({ id: 'old', company_domain: 'acme.example' })]);
+    const jobs = await startJobsServer(runtime, { SNAPSHOT: file });
+    const statusOf = async (path: string): Promise<number> => (await fetch(jobs.url(path))).status;
+    const paths = ['/v1/jobs/search', '/v1/jobs/detail?id=old', '/v1/jobs/signals', '/ready'];
+    const statuses = (): Promise<number[]> => Promise.all(paths.map(statusOf));
+    expect(await statuses()).toEqual([402, 402, 402, 200]);
+    writeFileSync(file, 'garbage');
+    expect(await statuses()).toEqual([503, 503, 402, 503]);
+    jobs.server.child.kill('SIGHUP');
+    while (!jobs.server.stderr().includes('overwritten in place')) await pause(20);
+    expect(await statuses()).toEqual([503, 503, 402, 503]);
+    const authorization = `Bearer ${/svc_key_[\w-]{43}/.exec(jobs.server.stderr())?.[0]}`;
+    for (const path of ['/v1/jobs/search', '/data/v1/jobs']) {
+      const refused = await fetch(jobs.url(path), { headers: { authorization } });
+      expect(await refused.json()).toMatchObject({ error: { code: 'CATALOGUE_UNAVAILABLE' } });
+    }
+    await buildSnapshot(file, [jobLine({ id: 'new' })]);
+    jobs.server.child.kill('SIGHUP');
+    while ((await statusOf('/ready')) !== 200) await pause(20);
+    expect(await statuses()).toEqual([402, 402, 402, 200]);
+    expect(await jobs.server.stop()).toBe(0);
+  });
+
   it('the recipient of the play ledger is kept over a restart', async () => {
     const stateDir = mkdtempSync(join(folder, 'state-'));
     const recipients: (string | undefined)[] = [];

@@ -11,6 +11,7 @@ import {
   sending,
   silent,
 } from '../adapters/engine/scripted-service.ts';
+import { type Answer, expectError } from '../support/answers.ts';
 import { JobsClient } from '../support/jobs-client.ts';
 import { oneRuntime, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { until as untilIn } from '../support/until.ts';
@@ -98,6 +99,23 @@ describe.each(oneRuntime('node'))('a gate and two jobs services under %s', (runt
     const missing = await buyOver(gate, '/v1/jobs/detail?id=no-such-job', account);
     expect([missing.status, await codeOf(missing)]).toEqual([404, 'JOB_NOT_FOUND']);
     expect(await salesOf(gate)).toBe(targets.length + 1);
+  });
+
+  it('take only payments that outlast the time of a question', async () => {
+    const client = new JobsClient(gate, '');
+    const payFor = async (seconds: number): Promise<Answer> => {
+      // validBefore is in whole seconds: the second has begun.
+      await until('the beginning of a second', () => Date.now() % 1000 < 300);
+      const validBefore = String(Math.floor(Date.now() / 1000) + seconds);
+      return client.pay(
+        client.search,
+        await client.payment(client.search, wallet(), { authorization: { validBefore } }),
+      );
+    };
+    const refused = await payFor(7);
+    expectError(refused, 402, 'PAYMENT_INVALID');
+    expect(refused.text).toContain('`validBefore` must be at least 7 s from now');
+    expect((await payFor(9)).status).toBe(200);
   });
 
   it('open the internal routes to the token alone, and have no data without a catalogue', async () => {

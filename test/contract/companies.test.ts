@@ -27,13 +27,15 @@ function jobs(company: string, domain: string | null, count: number, more: objec
 
 const JOBS = [
   ...jobs('Acme', 'acme.com', 3, {
+    department: null,
     company_domain_evidence: 'links',
     company_aliases: ['careers.acme.com', 'acme.jobs'],
   }),
   ...jobs('Acme Bakery', 'bakery.example', 5),
   ...jobs('ACME Zürich', null, 1),
   ...jobs('Zenith', 'acme-zenith.com', 2, {}, 2),
-  ...jobs('Other', 'other.com', 4, { company_domain_evidence: 'manifest' }),
+  ...jobs('Other', 'other.com', 3, { company_domain_evidence: 'manifest' }),
+  ...jobs('Other too', 'other.com', 1, { department: null, company_domain_evidence: 'manifest' }),
   ...Array.from({ length: 12 }, (_, place) =>
     jobLine({ id: `m${place}`, company: `Many ${place}`, company_domain: `m${place}.com` }),
   ),
@@ -110,16 +112,41 @@ describe(`companies, under ${RUNTIME}`, () => {
     }
   });
 
+  const metaOf = async (path: string) =>
+    (JSON.parse((await bought(path)).text) as { meta: { limitations: string[]; coverage: object } }).meta;
+  const limitationsOf = async (path: string, word: string) =>
+    (await metaOf(path)).limitations.filter((text) => text.includes(word));
+
   it('limitations say for how many jobs of the cohort the domain was assigned', async () => {
-    const limitationsOf = async (path: string) =>
-      (JSON.parse((await bought(path)).text) as { meta: { limitations: string[] } }).meta.limitations.filter((text) =>
-        text.includes('assigned'),
-      );
-    expect(await limitationsOf('/v1/jobs/company?company=acme.com')).toEqual([
+    expect(await limitationsOf('/v1/jobs/company?company=acme.com', 'assigned')).toEqual([
       expect.stringContaining('For 3 of the 3 jobs'),
     ]);
-    expect(await limitationsOf('/v1/jobs/signals')).toEqual([expect.stringContaining('For 3 of the 25 jobs')]);
-    expect(await limitationsOf('/v1/jobs/company?company=other.com')).toEqual([]);
+    expect(await limitationsOf('/v1/jobs/signals', 'assigned')).toEqual([
+      expect.stringContaining('For 3 of the 25 jobs'),
+    ]);
+    expect(await limitationsOf('/v1/jobs/company?company=other.com', 'assigned')).toEqual([]);
+  });
+
+  it('limitations of counts say how many jobs of the cohort have no recorded department', async () => {
+    const about = (path: string) => limitationsOf(path, 'no recorded department');
+    for (const path of ['/v1/jobs/signals', '/v1/jobs/changes', '/v1/jobs/skills', '/v1/jobs/market']) {
+      expect(await about(path)).toEqual([expect.stringMatching(/^4 of the 25 jobs of the cohort have no /)]);
+    }
+    expect(await about('/v1/jobs/company?company=other.com')).toEqual([expect.stringMatching(/^1 of the 4 jobs of /)]);
+    expect(await about('/v1/jobs/skills?company=acme.com')).toEqual([expect.stringMatching(/^3 of the 3 jobs of /)]);
+    expect(await about('/v1/jobs/company?company=bakery.example')).toEqual([]);
+    expect(await about('/v1/jobs/search?keyword=acme')).toEqual([]);
+    expect(await about('/v1/jobs/detail?id=Acme-0')).toEqual([]);
+  });
+
+  it('the coverage of one job names it, active or closed, and no cohort', async () => {
+    for (const id of ['Acme-0', 'Zenith-1']) {
+      expect((await metaOf(`/v1/jobs/detail?id=${id}`)).coverage).toMatchObject({
+        aggregation: 'none: the answer is one job',
+        selection: 'the job with the requested id, active or closed',
+        ...{ sampled: false, candidate_jobs: 1, candidate_scope: 'monitored catalogue' },
+      });
+    }
   });
 
   it('counts against the rate of the jobs routes', async () => {

@@ -1,11 +1,18 @@
 /** The alerts of `deploy/prometheus-rules.yml`: they ask for metrics that a running server has, and lead to a chapter that is there. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ScriptedService, scriptedService, sending } from '../adapters/engine/scripted-service.ts';
 import { type Facilitated, openFacilitated } from '../blackbox/facilitated-server.ts';
 import { expectPaid } from '../support/answers.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
-import { wallet } from '../support/wallet.ts';
+import { type RunningServer, startServer } from '../support/server.ts';
+import { buyOver, wallet } from '../support/wallet.ts';
+import { watchedFolder } from '../support/watched-boards.ts';
+
+const ENGINE_TOKEN = 'token-between-gates-and-services-0123456789';
 
 const textOf = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 
@@ -27,7 +34,13 @@ const selectorsOf = (expression: string): { name: string; labels: Record<string,
 
 describe('the alerts', () => {
   let shop: Facilitated;
+  let gate: RunningServer;
+  let service: ScriptedService;
+  let folder: string;
   let page: MetricsPage;
+  /** What a gate, or a server with watched boards, has beside the others. */
+  let gatePage: MetricsPage;
+  const familyOf = (name: string) => page.families.get(name) ?? gatePage.families.get(name);
   beforeAll(async () => {
     // What belongs to a facilitator is there with one; the skew of the clock once an answer had a date.
     shop = await openFacilitated('node', wallet().address);
@@ -37,9 +50,25 @@ describe('the alerts', () => {
     shop.plan(payment, '/verify', { status: 200, body: { isValid: true, payer: account.address }, headers: { date } });
     expectPaid(await shop.jobs.pay(shop.jobs.search, payment), account.address);
     page = new MetricsPage((await shop.jobs.get('/metrics')).text);
-  }, 30_000);
+
+    folder = mkdtempSync(join(tmpdir(), 'paygrade-alerts-'));
+    watchedFolder(folder);
+    service = await scriptedService(sending(200, 'nonsense'), ENGINE_TOKEN);
+    gate = await startServer('node', {
+      ENGINE_TOKEN,
+      ENGINE_URL: service.url,
+      SNAPSHOT: '',
+      CATALOGUE: folder,
+      LOG_LEVEL: 'error',
+    });
+    expect((await buyOver(gate, '/v1/jobs/search?keyword=data')).status).toBe(502);
+    gatePage = new MetricsPage(await (await gate.fetch('/metrics')).text());
+  }, 60_000);
   afterAll(async () => {
     expect(await shop.close()).toBe(0);
+    expect(await gate.stop()).toBe(0);
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
   });
 
   it('each have an expression, a severity, a summary and a runbook', () => {
@@ -53,13 +82,13 @@ describe('the alerts', () => {
 
   it('ask for metrics that a running server lists', () => {
     const names = new Set(expressions.flatMap(selectorsOf).map(({ name }) => name));
-    const unlisted = [...names].filter((name) => !FOREIGN.test(name) && !page.families.has(name)).sort();
+    const unlisted = [...names].filter((name) => !FOREIGN.test(name) && familyOf(name) === undefined).sort();
     expect(unlisted).toEqual([]);
   });
 
   it('ask for labels that these metrics have', () => {
     const faults = expressions.flatMap(selectorsOf).flatMap(({ name, labels }) => {
-      const { samples } = page.families.get(name) ?? { samples: [] };
+      const { samples } = familyOf(name) ?? { samples: [] };
       if (samples.length === 0) return [];
       return Object.entries(labels)
         .filter(([key]) => key !== 'job') // Prometheus adds it

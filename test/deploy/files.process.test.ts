@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { FEED_BYTES_MAX, FEEDS_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
 import { IDLE_TIMEOUT_SECONDS } from '../../src/adapters/listen/limits.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { CREATION_BYTES_MAX, PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../../src/callback/limits.ts';
@@ -89,22 +90,30 @@ describe('the compose file', () => {
     const seconds = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1]);
     const drainSeconds = seconds(file, /DRAIN_SECONDS: "(\d+)"/);
     const proxy = textOf('deploy/fleet.Caddyfile');
-    expect(proxy).toContain('health_uri /ready');
+    expect([...proxy.matchAll(/health_uri (\S+)/g)].map(([, uri]) => uri)).toEqual(['/ready', '/ready?only=process']);
     expect(drainSeconds).toBeGreaterThan(2 * seconds(proxy, /health_interval (\d+)s/));
     expect(seconds(file, /stop_grace_period: (\d+)s/)).toBeGreaterThan(drainSeconds + 10);
   });
 });
 
+function megabytesOf(unit: string, key: string): number {
+  const [, amount, scale] = new RegExp(`^${key}=(\\d+)([MG])$`, 'm').exec(unit) ?? [];
+  return Number(amount) * (scale === 'G' ? 1024 : 1);
+}
+
 describe('the bounds of memory', () => {
   it('throttle the unit between the shedding of its server and the kill', () => {
     const unit = textOf('deploy/paygrade.service');
-    const megabytes = (key: string): number => {
-      const [, amount, scale] = new RegExp(`^${key}=(\\d+)([MG])$`, 'm').exec(unit) ?? [];
-      return Number(amount) * (scale === 'G' ? 1024 : 1);
-    };
     // From 92 % of the limit on, the server takes no payments.
-    expect(megabytes('MemoryHigh') / megabytes('MemoryMax')).toBeGreaterThan(0.92);
-    expect(megabytes('MemoryHigh')).toBeLessThan(megabytes('MemoryMax'));
+    expect(megabytesOf(unit, 'MemoryHigh') / megabytesOf(unit, 'MemoryMax')).toBeGreaterThan(0.92);
+    expect(megabytesOf(unit, 'MemoryHigh')).toBeLessThan(megabytesOf(unit, 'MemoryMax'));
+  });
+
+  it('leave room for the longest list of a board while it is parsed, and for the others beside it', () => {
+    const unit = textOf('deploy/paygrade-watch.service');
+    const mib = (FEEDS_BYTES_MAX + 8 * FEED_BYTES_MAX) / 1024 / 1024;
+    expect(megabytesOf(unit, 'MemoryHigh')).toBeGreaterThan(mib);
+    expect(megabytesOf(unit, 'MemoryHigh')).toBeLessThan(megabytesOf(unit, 'MemoryMax'));
   });
 });
 
@@ -117,6 +126,7 @@ describe('the Dockerfile', () => {
     expect(new Set(images)).toEqual(new Set([`node:${devDependencies.node}-bookworm-slim`]));
     expect(file).toContain('npm ci --omit=dev --ignore-scripts');
     expect(file).toMatch(/^USER node$/m);
+    expect(file).toMatch(/^ENTRYPOINT \["node", "dist\/main\.js"\]$/m);
   });
 
   it('is healthy while the process answers: an outage of the facilitator is no reason to restart', () => {

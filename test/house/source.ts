@@ -35,12 +35,24 @@ const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
 
 /** Calls `visit` with every node and the nodes that it stands in, outermost first. */
-function walk(node: Node, visit: (node: Node, parents: readonly Node[]) => void, parents: readonly Node[] = []): void {
+function walk(node: Node, visit: (node: Node, parents: readonly Node[]) => void, parents: Node[] = []): void {
   visit(node, parents);
-  const inside = [...parents, node];
+  parents.push(node);
   for (const value of Object.values(node)) {
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) walk(child, visit, inside);
+    if (Array.isArray(value)) {
+      for (const child of value) if (isNode(child)) walk(child, visit, parents);
+    } else if (isNode(value)) walk(value, visit, parents);
   }
+  parents.pop();
+}
+
+/** The line of a place in a text, both from the start: the line from 1, the place from 0. */
+function linesOf(text: string): (offset: number) => number {
+  const ends = [...text.matchAll(/\n/g)].map(({ index }) => index);
+  return (offset) => {
+    const line = ends.findIndex((end) => end >= offset);
+    return (line === -1 ? ends.length : line) + 1;
+  };
 }
 
 const FUNCTIONS: ReadonlySet<string> = new Set([
@@ -76,7 +88,7 @@ const plainComment = (value: string): string =>
 export function sourceOf(file: string, text: string): Source {
   const { program, module, comments, errors } = parseSync(file, text, { lang: 'ts', sourceType: 'module' });
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]?.message}`);
-  const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;
+  const lineAt = linesOf(text);
   const requests = new Map<string, string[]>();
   const request = (from: string, names: readonly string[] = []): void => {
     requests.set(from, [...(requests.get(from) ?? []), ...names]);
@@ -101,10 +113,13 @@ export function sourceOf(file: string, text: string): Source {
   }
   const reexports = module.staticExports.flatMap(({ entries }) => entries.filter(({ moduleRequest }) => moduleRequest));
   for (const { moduleRequest } of reexports) request(moduleRequest!.value);
-  let code = text;
+  const codeParts: string[] = [];
+  let codeEnd = 0;
   for (const { start, end } of comments) {
-    code = code.slice(0, start) + text.slice(start, end).replace(/[^\n]/g, ' ') + code.slice(end);
+    codeParts.push(text.slice(codeEnd, start), text.slice(start, end).replace(/[^\n]/g, ' '));
+    codeEnd = end;
   }
+  const code = codeParts.join('') + text.slice(codeEnd);
   const isOurs = (from: string): boolean => from.startsWith('.') && from.endsWith('.ts');
   return {
     file,

@@ -1,15 +1,14 @@
 /** Three processes whose connections to their database are cut in the middle of statements (siblings §9). */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bearer, type Callback, createCallback, eventsOf, post } from '../support/callback-client.ts';
 import { Chance } from '../support/chance.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
-import { TcpLink } from '../support/tcp-link.ts';
+import type { TcpLink } from '../support/tcp-link.ts';
 import { overSocket, type Transport } from '../support/transport.ts';
 import { pause, until } from '../support/until.ts';
 import { wallet } from '../support/wallet.ts';
-import { Fleet } from './fleet.ts';
+import type { Fleet } from './fleet.ts';
+import { ADMIN_TOKEN, openLinkedFleet } from './linked-fleet.ts';
 import { CUT_SHARE, CUTTING_MS, Trial } from './trial.ts';
 
 const CYCLES = Number(process.env.PAYGRADE_TRIALS ?? '40');
@@ -17,7 +16,6 @@ const SEED = Number(process.env.PAYGRADE_SEED ?? Date.now() % 1_000_000);
 const WEBHOOK_COUNT = 8;
 const JOB_COUNT = 12;
 const CREDITS = 100_000;
-const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
 
 const database = await startPostgres();
 if (database === undefined) console.log('skipping cut connections: there is no PostgreSQL to start');
@@ -25,30 +23,14 @@ if (database === undefined) console.log('skipping cut connections: there is no P
 describe.skipIf(database === undefined)(`three processes whose connections are cut, seed ${SEED}`, () => {
   const server = database as OwnServer;
   const chance = new Chance(SEED);
-  const target = createServer((request, response) => request.resume().on('end', () => response.end('{}')));
   let link: TcpLink;
   let fleet: Fleet;
   let targetUrl: string;
+  let close: () => Promise<void>;
   beforeAll(async () => {
-    await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-    targetUrl = `http://127.0.0.1:${(target.address() as AddressInfo).port}/`;
-    const url = await server.freshUrl();
-    link = await TcpLink.to(url);
-    fleet = await new Fleet(url, ['node', 'node', 'bun'], {
-      DATABASE_URL: link.url,
-      LOCAL_BALANCE: '1000000000000',
-      SURFACES: 'jobs,callbacks,data,retry',
-      TARGET_ALLOW: new URL(targetUrl).host,
-      ADMIN_TOKEN,
-    }).start();
+    ({ fleet, link, targetUrl, close } = await openLinkedFleet(server));
   }, 60_000);
-  afterAll(async () => {
-    console.log(`${link.cutCount} connections were cut`);
-    await fleet.stop();
-    await link.end();
-    target.close();
-    await server.close();
-  });
+  afterAll(() => close());
 
   const member = (): Transport => overSocket(chance.pick(fleet.members).server.url);
   const sometime = (): Promise<void> => pause(chance.below(CUTTING_MS));

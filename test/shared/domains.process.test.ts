@@ -81,7 +81,7 @@ describe.skipIf(database === undefined)('three processes on one database', () =>
     expect(new Set(events.map((event) => event.id)).size).toBe(10);
   });
 
-  it('spend twenty credits exactly, and send each attempt once though a process is killed', async () => {
+  it('spend forty credits exactly, and send each attempt once though a process is killed', async () => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     target.statusOf = (attempt) => (attempt === 1 ? 503 : 200);
     const body = JSON.stringify({

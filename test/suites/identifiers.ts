@@ -16,6 +16,8 @@ export interface IdentifierKit {
   readonly backend: Backend;
   /** Opens what a kill at this moment would leave; undefined = nothing outlives the process. */
   readonly reopen?: () => Promise<Backend>;
+  /** Resolves when the process has noticed that time has passed; absent = at once. */
+  readonly renewed?: () => Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -72,6 +74,11 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
       return held;
     }
 
+    async pass(ms: number): Promise<void> {
+      this.#time.pass(ms);
+      await this.#opened.renewed?.();
+    }
+
     /** @returns false where nothing outlives the process */
     async restart(): Promise<boolean> {
       if (this.#opened.reopen === undefined) return false;
@@ -106,9 +113,9 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
       }));
 
     it('are free when their time is over, however many others are', () =>
-      using(async (kit, time) => {
+      using(async (kit) => {
         for (let n = 1; n <= 20; n++) await kit.settled(n);
-        time.pass(KEPT_MS);
+        await kit.pass(KEPT_MS);
         expect((await kit.reserve(kit.order(), 20)).kind).toBe('reserved');
         expect((await kit.reserve(kit.order(), 20)).kind).toBe('under-way');
       }));

@@ -20,9 +20,13 @@ if (CHROMIUM === undefined) {
 /** As a container has it: no user namespaces for a sandbox, a small /dev/shm, no GPU. Only our own pages are opened. */
 const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'];
 
-export function openBrowser(): Promise<Browser> {
+let launched: Promise<Browser> | undefined;
+
+/** One for all files of a worker, and it ends with the worker: a start takes as long as ten pages. */
+function theBrowser(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error('there is no chromium');
-  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  launched ??= chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  return launched;
 }
 
 const EVERY_LOOK = [
@@ -46,8 +50,8 @@ export interface WatchedPage {
 }
 
 /** Everything new: cookies, storage and cache belong to one page. */
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const context = await browser.newContext(options);
+export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const context = await (await theBrowser()).newContext(options);
   const page = await context.newPage();
   const faults: string[] = [];
   const requests: { url: string; headers: Record<string, string> }[] = [];

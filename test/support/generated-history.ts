@@ -12,7 +12,7 @@ import { greenhouseShape } from '../../src/ingest/shapes/greenhouse.ts';
 import { leverShape } from '../../src/ingest/shapes/lever.ts';
 import { nativeShape } from '../../src/ingest/shapes/native.ts';
 import type { Shape } from '../../src/ingest/shapes/shape.ts';
-import { companyDirectoryOf } from '../../src/storage/history/company-directory.ts';
+import { buildDirectoryOf } from '../../src/storage/history/company-directory.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { HistoryImport } from '../../src/storage/history/import.ts';
 import { run } from '../cli/captured-io.ts';
@@ -96,6 +96,11 @@ export class GeneratedHistory {
     this.#folder = folder;
     this.#atMs = startMs;
     this.#rememberWords();
+  }
+
+  /** Time of the newest feed. */
+  get newestMs(): number {
+    return this.#atMs;
   }
 
   /** Imports as many feeds, each in an import of its own. */
@@ -240,7 +245,7 @@ export class GeneratedHistory {
 
 /** Every job of the folder with the company that the directory gives it, by id. */
 function jobsOf(history: HistoryDatabase): Map<string, Job> {
-  const directory = companyDirectoryOf(history);
+  const directory = buildDirectoryOf(history);
   const jobs = new Map<string, Job>();
   for (const { board, job } of storedJobs(history)) {
     const identity = directory.identityOf(board, job.company);

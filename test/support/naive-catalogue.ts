@@ -36,12 +36,16 @@ export function asCompared(text: string): string {
   return compared;
 }
 
-export function everyTermIn(filter: string | undefined, fields: (string | null)[]): boolean {
-  if (filter === undefined) return true;
-  const wanted = asCompared(filter);
-  if (wanted === '') return true;
-  const texts = fields.filter((field) => field !== null).map(asCompared);
-  return wanted.split(' ').every((term) => texts.some((text) => text.includes(term)));
+/** @returns whether each term of the filter is in one of the fields; the filter is split once, not for every row */
+export function everyTermIn(filter: string | undefined): (fields: readonly (string | null)[]) => boolean {
+  const terms = asCompared(filter ?? '')
+    .split(' ')
+    .filter((term) => term !== '');
+  if (terms.length === 0) return () => true;
+  return (fields) => {
+    const texts = fields.filter((field) => field !== null).map(asCompared);
+    return terms.every((term) => texts.some((text) => text.includes(term)));
+  };
 }
 
 export function byCodeUnit(a: string, b: string): number {
@@ -53,8 +57,11 @@ const digests = new Map<string, string>();
 
 /** 64 hex digits, which sort as the bytes do. */
 export function digestOf(id: string): string {
-  const digest = digests.get(id) ?? createHash('sha256').update(id, 'utf8').digest('hex');
-  digests.set(id, digest);
+  let digest = digests.get(id);
+  if (digest === undefined) {
+    digest = createHash('sha256').update(id, 'utf8').digest('hex');
+    digests.set(id, digest);
+  }
   return digest;
 }
 
@@ -89,10 +96,12 @@ export class NaiveCatalogue {
   search(filters: SearchFilters, limit: number): SearchAnswer {
     const { company } = filters;
     const scope = company === undefined ? this.active : this.active.filter((job) => job.companyDomain === company);
+    const hasKeyword = everyTermIn(filters.keyword);
+    const hasLocation = everyTermIn(filters.location);
     const matching = scope.filter(
       (job) =>
-        everyTermIn(filters.keyword, [job.title, job.company, job.department, ...job.skills]) &&
-        everyTermIn(filters.location, [job.location]) &&
+        hasKeyword([job.title, job.company, job.department, ...job.skills]) &&
+        hasLocation([job.location]) &&
         (filters.remote === undefined || job.remoteStatus === (filters.remote ? 'remote' : 'on_site')) &&
         (filters.employmentType === undefined || job.employmentType === filters.employmentType),
     );
@@ -291,13 +300,16 @@ export const insideOf =
   (timeMs: number): boolean =>
     timeMs >= startMs && timeMs <= endMs;
 
-const matchingAmong = (jobs: Job[], { department, location, role }: CohortFilters): Job[] =>
-  jobs.filter(
+function matchingAmong(jobs: Job[], { department, location, role }: CohortFilters): Job[] {
+  const hasRole = everyTermIn(role);
+  const hasLocation = everyTermIn(location);
+  return jobs.filter(
     (job) =>
-      everyTermIn(role, [job.title]) &&
-      everyTermIn(location, [job.location]) &&
+      hasRole([job.title]) &&
+      hasLocation([job.location]) &&
       (department === undefined || (job.department !== null && asCompared(job.department) === asCompared(department))),
   );
+}
 
 const foundJobOf = (job: Job): FoundJob => ({
   id: job.id,

@@ -246,10 +246,12 @@ export class NaiveDataApi {
     const jobs = { active, closed, any: [...active, ...closed].sort(newestFirst) }[status] ?? [];
     const domain = company === undefined ? undefined : this.#domainOf(company);
     const sinceMs = query.observed_since === undefined ? undefined : Date.parse(query.observed_since);
+    const hasKeyword = everyTermIn(keyword);
+    const hasLocation = everyTermIn(location);
     return jobs.filter(
       (job) =>
-        everyTermIn(keyword, [job.title, job.company, job.department, ...job.skills]) &&
-        everyTermIn(location, [job.location]) &&
+        hasKeyword([job.title, job.company, job.department, ...job.skills]) &&
+        hasLocation([job.location]) &&
         (company === undefined || (domain !== undefined && job.companyDomain === domain)) &&
         (remote === undefined || job.remoteStatus === (remote === 'true' ? 'remote' : 'on_site')) &&
         (query.employment_type === undefined || job.employmentType === query.employment_type) &&
@@ -313,7 +315,8 @@ export class NaiveDataApi {
         (company === undefined || (domain !== undefined && job.companyDomain === domain)) &&
         isDepartment(department, job),
     );
-    const counts = skillCounts(jobs).filter(({ skill }) => everyTermIn(q, [skill]));
+    const isAsked = everyTermIn(q);
+    const counts = skillCounts(jobs).filter(({ skill }) => isAsked([skill]));
     return {
       names: ['skills', 'returned_skills'],
       records: counts.map((shown) => ({ place: [-shown.active_job_count, shown.skill], shown })),

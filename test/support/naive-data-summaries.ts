@@ -14,7 +14,17 @@ import {
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-export const dateTime = (timeMs: number): string => new Date(timeMs).toISOString();
+const written = new Map<number, string>();
+
+/** Remembered, because the same records are shown thousands of times. */
+export function dateTime(timeMs: number): string {
+  let text = written.get(timeMs);
+  if (text === undefined) {
+    text = new Date(timeMs).toISOString();
+    written.set(timeMs, text);
+  }
+  return text;
+}
 export const dateTimeOrNull = (timeMs: number | null): string | null => (timeMs === null ? null : dateTime(timeMs));
 
 const DAY_MS = 86_400_000;
@@ -216,7 +226,8 @@ export function publicOverview(scope: NaiveScope): Answer {
 export function publicSearch({ active }: NaiveScope, q: string): Answer {
   const byDigest = [...active].sort((a, b) => byCodeUnit(digestOf(a.id), digestOf(b.id)));
   const pool = byDigest.slice(0, POOL);
-  const found = pool.filter((job) => everyTermIn(q, [job.title, job.company, job.department, ...job.skills]));
+  const isAsked = everyTermIn(q);
+  const found = pool.filter((job) => isAsked([job.title, job.company, job.department, ...job.skills]));
   const samples = found.slice(0, SAMPLES).map((job) => ({
     id: job.id,
     title: job.title,

@@ -1,5 +1,5 @@
 /** The whole server without a listener: `openApp` in this process, with the defaults of a test. */
-import { type App, type AppPorts, openApp } from '../../src/app/app.ts';
+import { type App, type AppConfig, type AppPorts, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
@@ -10,6 +10,9 @@ import { inProcess, type Transport } from './transport.ts';
 /** The runtime that runs the tests of this file: those of `test/contract` run under both. */
 export const RUNTIME = process.versions.bun === undefined ? 'node' : 'bun';
 
+/** Names a module that opens something else in the place of one app in this process (test/support/opened-fleet.ts). */
+const OPENER = process.env.PAYGRADE_TEST_OPENER;
+
 const ORIGIN = 'http://paygrade.test';
 
 export interface OpenedApp extends Transport {
@@ -18,6 +21,20 @@ export interface OpenedApp extends Transport {
   readonly failures: readonly unknown[];
   /** Ends it as `serve` does. Throws the first failure that the app reported. */
   close(): Promise<void>;
+}
+
+/** What a test starts its server with: settings of processes, or what an app in this process has. */
+export type Wanted =
+  | { readonly variables: Readonly<Record<string, string>> }
+  | {
+      readonly config: AppConfig;
+      /** Those of one app: each has its own where the test brings none. */
+      readonly portsOf: () => AppPorts;
+    };
+
+export interface Opener {
+  /** @param url what the test's requests are sent to */
+  open(url: string, wanted: Wanted): Promise<Omit<OpenedApp, 'failures'>>;
 }
 
 /**
@@ -38,19 +55,26 @@ export async function openedApp(
   });
   const failures: unknown[] = [];
   const baseUrl = config.baseUrl ?? ORIGIN;
-  const app = await openApp(
-    { ...config, baseUrl, hookBaseUrl: config.hookBaseUrl ?? baseUrl },
-    {
-      clock: systemClock,
-      random: systemRandom,
-      recoveryWorker: promptWorker(),
-      copiesIntoResponse: RUNTIME === 'bun',
-      onRequest: undefined,
-      onFailure: (failure) => failures.push(failure),
-      onCaseReport: () => {},
-      ...ports,
-    },
-  );
+  const resolved = { ...config, baseUrl, hookBaseUrl: config.hookBaseUrl ?? baseUrl };
+  const portsOf = (): AppPorts => ({
+    clock: systemClock,
+    random: systemRandom,
+    recoveryWorker: promptWorker(),
+    copiesIntoResponse: RUNTIME === 'bun',
+    onRequest: undefined,
+    onFailure: (failure) => failures.push(failure),
+    onCaseReport: () => {},
+    ...ports,
+  });
+  if (OPENER !== undefined) {
+    const { open } = (await import(OPENER)) as Opener;
+    const limits = { RATE_LIMIT_PER_MINUTE: '0', CALLBACK_LIMIT_PER_MINUTE: '0' };
+    const hasPorts = Object.keys(ports).length > 0;
+    const environment = { ...limits, ...variables, BASE_URL: baseUrl };
+    const opened = await open(ORIGIN, hasPorts ? { config: resolved, portsOf } : { variables: environment });
+    return { ...opened, failures };
+  }
+  const app = await openApp(resolved, portsOf());
   return {
     ...inProcess(app, ORIGIN),
     app,

@@ -49,9 +49,23 @@ export interface TestDatabase {
   remove(): Promise<void>;
 }
 
-let template: Promise<string> | undefined;
+const TABLE_NAMES = `SELECT relname AS name FROM pg_class
+  WHERE relnamespace = 'paygrade'::regnamespace AND relkind = 'r' ORDER BY 1`;
 
-async function migratedTemplate(server: TestServer): Promise<string> {
+/** The rows of a table as JSON: an array of objects. */
+interface TableRows {
+  readonly name: string;
+  readonly rows: string;
+}
+
+interface Template {
+  readonly url: string;
+  readonly tables: readonly TableRows[];
+}
+
+let template: Promise<Template> | undefined;
+
+async function migratedTemplate(server: TestServer): Promise<Template> {
   const url = await server.freshUrl();
   const database = new Database(openConnections(parseDatabaseUrl(url), LIMITS), {
     clock: systemClock,
@@ -60,47 +74,46 @@ async function migratedTemplate(server: TestServer): Promise<string> {
   });
   await migrate(database, TABLES, 'template');
   await database.run({ text: TEST_CLOCK });
+  const names = await database.run({ text: TABLE_NAMES });
+  const tables: TableRows[] = [];
+  for (const { name } of names as unknown as readonly TableRows[]) {
+    const [row] = await database.run({
+      text: `SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]')::text AS rows FROM paygrade.${name} AS one`,
+    });
+    tables.push({ name, rows: row?.rows as string });
+  }
   await database.close();
-  return url;
+  return { url, tables };
 }
 
 /** Of a user that is no superuser, who may not leave keys of other tables unchecked. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
-const MIGRATED = `SELECT relname AS name FROM pg_class
-  WHERE relnamespace = 'paygrade'::regnamespace AND relkind = 'r' ORDER BY 1`;
-
 /**
  * Brings a database back to the rows of the template, which takes a hundredth of the time in which PostgreSQL copies a database
  * file by file. Tests that change tables take one of their own (`TestServer.freshUrl`).
  */
-async function reset(url: string, templateUrl: string): Promise<void> {
-  const [used, migrated] = [new Client({ connectionString: url }), new Client({ connectionString: templateUrl })];
-  for (const client of [used, migrated]) {
-    client.on('error', () => {});
-    await client.connect();
-  }
+async function reset(url: string, tables: readonly TableRows[]): Promise<void> {
+  const used = new Client({ connectionString: url });
+  used.on('error', () => {});
+  await used.connect();
   try {
     await used.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`);
     await used.query('BEGIN; SET LOCAL session_replication_role = replica');
-    for (const { name } of (await migrated.query<{ name: string }>(MIGRATED)).rows) {
-      const { rows } = await migrated.query<{ row: unknown }>(
-        `SELECT to_jsonb(one) AS row FROM paygrade.${name} AS one`,
-      );
+    for (const { name, rows } of tables) {
       await used.query(`DELETE FROM paygrade.${name}`);
-      const records = JSON.stringify(rows.map(({ row }) => row));
       await used.query(
         `INSERT INTO paygrade.${name} OVERRIDING SYSTEM VALUE
          SELECT * FROM jsonb_populate_recordset(NULL::paygrade.${name}, $1)`,
-        [records],
+        [rows],
       );
     }
     await used.query(`SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
       FROM pg_sequences WHERE schemaname = 'paygrade'`);
     await used.query('COMMIT');
   } finally {
-    await Promise.all([used.end(), migrated.end()]);
+    await used.end();
   }
 }
 
@@ -110,7 +123,7 @@ const free: string[] = [];
 /** @param clock the database's clock too; undefined = it has its own */
 export async function testDatabase(server: TestServer, clock?: Clock): Promise<TestDatabase> {
   template ??= migratedTemplate(server);
-  const templateUrl = await template;
+  const { url: templateUrl, tables } = await template;
   const url = free.pop() ?? (await server.copyUrl(templateUrl));
   return {
     url,
@@ -120,7 +133,7 @@ export async function testDatabase(server: TestServer, clock?: Clock): Promise<T
     },
     async remove() {
       try {
-        await reset(url, templateUrl);
+        await reset(url, tables);
         free.push(url);
       } catch (failure) {
         if ((failure as { code?: string }).code !== INSUFFICIENT_PRIVILEGE) throw failure;

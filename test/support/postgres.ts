@@ -8,10 +8,22 @@
  * asked to (`fsync`).
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 
@@ -29,6 +41,8 @@ export interface TestServer {
 /** A server of our own, which can be killed. */
 export interface OwnServer extends TestServer {
   readonly port: number;
+  /** Folder of its data, which belongs to its user. */
+  readonly folder: string;
   /** Folder of its programs. */
   readonly binaries: string;
   /** Ends every process of the server at once, as a crash of the machine's process table would. */
@@ -40,6 +54,18 @@ export interface OwnServer extends TestServer {
   cpuMs(): number;
   /** Stops all of its processes in place, or lets them go on. */
   freeze(isFrozen: boolean): void;
+  /**
+   * A stand-by that has every commit of this server before it is acknowledged (streaming, `synchronous_standby_names`). This server
+   * is stopped and started again for it.
+   */
+  startStandby(): Promise<StandbyServer>;
+}
+
+export interface StandbyServer extends OwnServer {
+  /** Ends its recovery: from now on it takes writes. */
+  promote(): Promise<void>;
+  /** The address there of a database of the primary server. */
+  urlOf(primaryUrl: string): string;
 }
 
 interface Binaries {
@@ -113,6 +139,9 @@ function runAs(): RunAs {
 /** Of /proc/PID/stat. */
 const TICK_MS = 10;
 
+/** Longest wait for another worker's initdb on a busy machine. */
+const CLUSTER_MS_MAX = 60_000;
+
 let databaseCount = 0;
 
 /** Databases on a server that is there. */
@@ -185,12 +214,14 @@ function settingsOf({ fsync = false, settings = [] }: OwnServerOptions, port: nu
   ].flatMap((line) => ['-c', line]);
 }
 
-class StartedServer implements OwnServer {
+class StartedServer implements StandbyServer {
   readonly origin: string;
   readonly port: number;
   readonly binaries: string;
-  readonly #folder: string;
+  readonly folder: string;
   readonly #arguments: readonly string[];
+  readonly #binaries: Binaries;
+  readonly #options: OwnServerOptions;
   readonly #as: RunAs;
   readonly #databases: Databases;
   readonly #watch: ChildProcess;
@@ -200,7 +231,9 @@ class StartedServer implements OwnServer {
     this.origin = binaries.origin;
     this.port = port;
     this.binaries = binaries.folder;
-    this.#folder = folder;
+    this.folder = folder;
+    this.#binaries = binaries;
+    this.#options = options;
     this.#as = as;
     this.#arguments = ['-D', folder, ...settingsOf(options, port)];
     this.#databases = new Databases(`postgres://postgres@127.0.0.1:${port}/postgres`);
@@ -212,7 +245,7 @@ class StartedServer implements OwnServer {
   async start(): Promise<void> {
     this.#server = spawn(join(this.binaries, 'postgres'), [...this.#arguments], {
       ...this.#as,
-      cwd: this.#folder,
+      cwd: this.folder,
       stdio: ['ignore', 'ignore', 'pipe'],
       detached: true,
     });
@@ -249,7 +282,7 @@ class StartedServer implements OwnServer {
   async kill(): Promise<void> {
     for (const pid of this.#pids()) this.#signal(pid, 'SIGKILL');
     await this.#ended();
-    rmSync(join(this.#folder, 'postmaster.pid'), { force: true });
+    rmSync(join(this.folder, 'postmaster.pid'), { force: true });
   }
 
   async stopImmediately(): Promise<void> {
@@ -259,6 +292,38 @@ class StartedServer implements OwnServer {
 
   freeze(isFrozen: boolean): void {
     for (const pid of this.#pids()) this.#signal(pid, isFrozen ? 'SIGSTOP' : 'SIGCONT');
+  }
+
+  async startStandby(): Promise<StandbyServer> {
+    await this.stopImmediately();
+    const folder = mkdtempSync(join(tmpdir(), 'paygrade-postgres-'));
+    execFileSync('cp', ['-a', `${this.folder}/.`, folder]);
+    writeFileSync(join(folder, 'standby.signal'), '');
+    await this.start();
+    const settings = [
+      ...(this.#options.settings ?? []),
+      `primary_conninfo=host=127.0.0.1 port=${this.port} user=postgres application_name=standby`,
+    ];
+    const standby = new StartedServer(
+      this.#binaries,
+      folder,
+      await freePort(),
+      { ...this.#options, settings },
+      this.#as,
+    );
+    await standby.start();
+    // Only now: a commit waits for a stand-by that this names.
+    await this.#databases.admin("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
+    await this.#databases.admin('SELECT pg_reload_conf()');
+    return standby;
+  }
+
+  promote(): Promise<void> {
+    return this.#databases.admin('SELECT pg_promote(true, 20)');
+  }
+
+  urlOf(primaryUrl: string): string {
+    return this.#databases.urlOf(new URL(primaryUrl).pathname.slice(1));
   }
 
   cpuMs(): number {
@@ -276,7 +341,7 @@ class StartedServer implements OwnServer {
   async close(): Promise<void> {
     await this.stopImmediately();
     this.#watch.stdin?.end();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true });
     await exitOf(this.#watch);
   }
 
@@ -308,6 +373,32 @@ class StartedServer implements OwnServer {
   }
 }
 
+function initialize(folder: string, { folder: binaries }: Binaries, as: RunAs): void {
+  chmodSync(folder, 0o700);
+  if (as.uid !== undefined && as.gid !== undefined) chownSync(folder, as.uid, as.gid);
+  execFileSync(
+    join(binaries, 'initdb'),
+    ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    { ...as, cwd: folder, stdio: 'ignore' },
+  );
+}
+
+/** initdb takes ten times as long as a copy of what it makes: the first worker of a run makes it for all. */
+async function clusterOfRun(binaries: Binaries, as: RunAs): Promise<string> {
+  const folder = join(tmpdir(), `paygrade-cluster-${process.ppid}`);
+  const isReady = `${folder}.ready`;
+  try {
+    mkdirSync(folder);
+  } catch {
+    const endMs = performance.now() + CLUSTER_MS_MAX;
+    while (!existsSync(isReady) && performance.now() < endMs) await pause(50);
+    return folder;
+  }
+  initialize(folder, binaries, as);
+  writeFileSync(isReady, '');
+  return folder;
+}
+
 /** A server of our own; undefined = there are no binaries. */
 export async function startPostgres(options: OwnServerOptions = {}): Promise<OwnServer | undefined> {
   const isFromPackage = process.env.PAYGRADE_TEST_POSTGRES === FROM_PACKAGE;
@@ -315,13 +406,9 @@ export async function startPostgres(options: OwnServerOptions = {}): Promise<Own
   if (binaries === undefined) return undefined;
   const as = runAs();
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-postgres-'));
-  chmodSync(folder, 0o700);
-  if (as.uid !== undefined && as.gid !== undefined) chownSync(folder, as.uid, as.gid);
-  execFileSync(
-    join(binaries.folder, 'initdb'),
-    ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
-    { ...as, cwd: folder, stdio: 'ignore' },
-  );
+  // The folder for temporary files ends with the run, whose workers have one parent.
+  if (process.env.VITEST === undefined) initialize(folder, binaries, as);
+  else execFileSync('cp', ['-a', `${await clusterOfRun(binaries, as)}/.`, folder]);
   const server = new StartedServer(binaries, folder, await freePort(), options, as);
   await server.start();
   return server;

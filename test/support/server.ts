@@ -75,18 +75,18 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-/** @param stdin all that it can read */
+/** @param stdin all that it can read; null: it stays open for as long as this thread lives */
 export function startProcess(
   binary: string,
   words: readonly string[],
   variables: Readonly<Record<string, string>> = {},
-  stdin = '',
+  stdin: string | null = '',
   cwd = PROJECT,
 ): Started {
   const child = spawn(binary, words, { cwd, env: processEnvironment(variables), stdio: 'pipe' });
   running.add(child);
   child.stdin.on('error', () => {}); // it may end before it has read everything
-  child.stdin.end(stdin);
+  if (stdin !== null) child.stdin.end(stdin);
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -163,16 +163,21 @@ export interface Program {
 /**
  * Starts `serve` with the given variables over the defaults of a test: a free port, a state folder of its own, a small
  * catalogue. The sample that a server makes itself is served without the last: `SNAPSHOT: ''`.
+ * @param endsWithThread for a test's worker that is a thread: one that is ended from outside can stop nothing any more
  */
 export async function startServer(
   program: Runtime | Program,
   variables: Readonly<Record<string, string>> = {},
+  endsWithThread = false,
 ): Promise<RunningServer> {
   const { binary, entry } = typeof program === 'string' ? { binary: binaryOf(program), entry: MAIN } : program;
   const stateDir = variables.STATE_DIR ?? mkdtempSync(join(tmpdir(), 'paygrade-test-'));
   const catalogue = variables.SNAPSHOT === '' ? {} : { SNAPSHOT: smallSample() };
   const { SNAPSHOT = '', ...others } = { PORT: '0', STATE_DIR: stateDir, ...catalogue, ...variables };
-  const started = startProcess(binary, [entry, 'serve'], SNAPSHOT === '' ? others : { ...others, SNAPSHOT });
+  const environment = SNAPSHOT === '' ? others : { ...others, SNAPSHOT };
+  const started = endsWithThread
+    ? startProcess(binary, [entry, 'serve', '--until-stdin-ends'], environment, null)
+    : startProcess(binary, [entry, 'serve'], environment);
   const { child, exited } = started;
   const port = await listeningPort(started);
   expectPublishedOn(port);

@@ -1,5 +1,6 @@
 /** The jobs of a history with the descriptions that it stores. */
 import type { Job } from '../../src/catalogue/job.ts';
+import { digestOfKey } from '../../src/catalogue/packed/distinct-texts.ts';
 import type { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { jobsToBuild, storedTextsOf } from '../../src/storage/history/jobs-to-build.ts';
 
@@ -7,7 +8,8 @@ import { jobsToBuild, storedTextsOf } from '../../src/storage/history/jobs-to-bu
 export function* storedJobs(history: HistoryDatabase): Generator<{ readonly board: number; readonly job: Job }> {
   const texts = storedTextsOf(history);
   for (const { board, job, stored } of jobsToBuild(history)) {
-    const description = stored === undefined ? job.description : Buffer.from(texts.read(stored.key)).toString();
+    const description =
+      stored === undefined ? job.description : Buffer.from(texts.read(digestOfKey(stored.key), 0)).toString();
     yield { board, job: { ...job, description } };
   }
 }

@@ -18,7 +18,9 @@ export type TargetAnswer =
 /** A host that begins with `blocked.`, `missing.` or `slow-name.` ends at its look-up; others are allowed. */
 const LOOKED_UP = { 'blocked.': 'blocked', 'missing.': 'unreachable', 'slow-name.': 'timeout' } as const;
 
-const bytesOf = (body: string | Uint8Array): Uint8Array => (typeof body === 'string' ? Buffer.from(body) : body);
+/** In a buffer of their own. */
+const bytesOf = (body: string | Uint8Array): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(typeof body === 'string' ? Buffer.from(body) : body);
 
 export class TargetsByAddress implements Outbound {
   readonly targets = new Map<string, TargetAnswer>();

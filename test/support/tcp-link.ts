@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import type { Chance } from './chance.ts';
 
 export class TcpLink {
-  readonly #url: URL;
+  #url: URL;
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #isOpen = true;
@@ -46,6 +46,11 @@ export class TcpLink {
 
   open(): void {
     this.#isOpen = true;
+  }
+
+  /** From now on new connections go to another database. */
+  leadTo(url: string): void {
+    this.#url = new URL(url);
   }
 
   async end(): Promise<void> {

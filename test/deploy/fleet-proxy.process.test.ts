@@ -1,0 +1,207 @@
+/**
+ * The proxies in front of several gates, `deploy/fleet.Caddyfile` as it stands there and that of `paygrade fleet`: what passes
+ * while a gate, every jobs service or the database is away (siblings §8, §9).
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startProxy } from '../../src/cli/fleet/proxy.ts';
+import { Fleet } from '../shared/fleet.ts';
+import { expectError } from '../support/answers.ts';
+import { type Callback, createCallback, eventsOf, outcomeOf, post } from '../support/callback-client.ts';
+import { JobsClient } from '../support/jobs-client.ts';
+import { type OwnServer, startPostgres } from '../support/postgres.ts';
+import { PROJECT, type RunningServer, startProcess, startServer } from '../support/server.ts';
+import { overSocket, type Transport } from '../support/transport.ts';
+import { pause, until } from '../support/until.ts';
+import { buyOver, wallet } from '../support/wallet.ts';
+
+const ENGINE_TOKEN = 'token-between-gates-and-services-0123456789';
+/** More than twice the time between two looks of either proxy. */
+const DRAIN_SECONDS = '3';
+/** A look of Caddy comes every second. */
+const SEEN_MS = 15_000;
+const ASKED_COUNT = 12;
+
+const database = await startPostgres();
+if (database === undefined) console.log('skipping the proxies of gates: there is no PostgreSQL to start');
+const hasCaddy = spawnSync('caddy', ['version']).error === undefined;
+if (!hasCaddy) console.log('skipping deploy/fleet.Caddyfile: apt-get install caddy brings what its test needs');
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+interface Front {
+  readonly shop: Transport;
+  stop(): Promise<void>;
+}
+
+/** The file as it stands, with the addresses of these gates. */
+async function caddyBefore(ports: readonly number[]): Promise<Front> {
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-caddy-'));
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const text = readFileSync(join(PROJECT, 'deploy', 'fleet.Caddyfile'), 'utf8');
+  const named = text.replace(/gate-(\d):8402/g, (_, place: string) => `127.0.0.1:${ports[Number(place) - 1]}`);
+  const file = join(folder, 'Caddyfile');
+  writeFileSync(file, `{\n\tadmin off\n\tdefault_bind 127.0.0.1\n\tstorage file_system ${folder}\n}\n${named}`);
+  const words = ['--config', file, '--adapter', 'caddyfile'];
+  const checked = spawnSync('caddy', ['validate', ...words], {
+    encoding: 'utf8',
+    env: { ...process.env, BASE_URL: url },
+  });
+  if (checked.status !== 0) throw new Error(checked.stdout + checked.stderr);
+  const proxy = startProcess('caddy', ['run', ...words], { BASE_URL: url });
+  return {
+    shop: overSocket(url),
+    async stop() {
+      proxy.child.kill('SIGTERM');
+      await proxy.exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function fleetProxyBefore(ports: readonly number[]): Promise<Front> {
+  const proxy = await startProxy(0);
+  await proxy.take(ports);
+  return { shop: overSocket(`http://127.0.0.1:${proxy.port}`), stop: () => proxy.close() };
+}
+
+const PROXIES = [
+  ['deploy/fleet.Caddyfile', caddyBefore],
+  ['the proxy of `paygrade fleet`', fleetProxyBefore],
+] as const;
+
+afterAll(() => database?.close());
+
+describe.skipIf(database === undefined).each(PROXIES.slice(hasCaddy ? 0 : 1))('%s', (_, startFront) => {
+  const server = database as OwnServer;
+  let fleet: Fleet;
+  let service: RunningServer;
+  let front: Front;
+  const startService = (port = 0): Promise<RunningServer> =>
+    startServer('node', { PORT: `${port}`, ENGINE_TOKEN, SURFACES: 'none', STATE_DIR: ':memory:', LOG_LEVEL: 'error' });
+  const statusOf = async (path: string): Promise<number> => {
+    const answer = await front.shop.fetch(path).catch(() => undefined);
+    await answer?.arrayBuffer();
+    return answer?.status ?? 0;
+  };
+  const bought = async (): Promise<number> => (await buyOver(front.shop, '/v1/jobs/market')).status;
+  const sells = (): Promise<void> => until('it sells', async () => (await bought().catch(() => 0)) === 200, SEEN_MS);
+  const readyIs = (status: number): Promise<void> =>
+    until(
+      `every gate says ${status}`,
+      async () => {
+        const looks = await Promise.all(fleet.members.map(({ client }) => client.get('/ready')));
+        return looks.every((look) => look.status === status);
+      },
+      SEEN_MS,
+    );
+
+  beforeAll(async () => {
+    service = await startService();
+    const variables = {
+      ENGINE_TOKEN,
+      ENGINE_URL: service.url,
+      SNAPSHOT: '',
+      SURFACES: 'jobs,callbacks',
+      DRAIN_SECONDS,
+    };
+    fleet = await new Fleet(await server.freshUrl(), ['node', 'node'], variables).start();
+    await readyIs(200);
+    // The third one is off: nothing listens there.
+    front = await startFront([...fleet.members.map((one) => one.server.port), await freePort()]);
+    await sells();
+  }, 60_000);
+  afterAll(async () => {
+    await front?.stop();
+    await fleet?.stop();
+    await service?.stop();
+  });
+
+  it('sells though one of the gates cannot be reached', async () => {
+    const statuses = [];
+    for (let i = 0; i < ASKED_COUNT; i++) statuses.push(await bought());
+    expect(statuses).toEqual(Array(ASKED_COUNT).fill(200));
+  });
+
+  it('refuses no payment while a gate is replaced', async () => {
+    const statuses: number[] = [];
+    let isOpen = true;
+    const customer = async (): Promise<void> => {
+      while (isOpen) {
+        statuses.push(await bought());
+        await pause(20);
+      }
+    };
+    const customers = Promise.all([customer(), customer()]);
+    expect(await fleet.members[0]!.server.stop()).toBe(0);
+    await fleet.startMember(0);
+    await pause(1500);
+    isOpen = false;
+    await customers;
+    expect(statuses.length).toBeGreaterThan(20);
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+  }, 30_000);
+
+  it('gives callbacks and free routes to the gates while every jobs service is away', async () => {
+    await service.stop();
+    await readyIs(503);
+    // Longer than until the next look.
+    await pause(2500);
+    const callback = await createCallback(front.shop, wallet());
+    expect((await post(front.shop, callback.id, 'event')).status).toBe(200);
+    expect(await eventsOf(front.shop, callback)).toHaveLength(1);
+    expect(await statusOf('/health')).toBe(200);
+    expect(await outcomeOf(await front.shop.fetch('/v1/companies?q=acme'))).toBe('503 CATALOGUE_UNAVAILABLE');
+    const client = new JobsClient(front.shop, '');
+    expectError(await client.get(client.search), 503, 'CATALOGUE_UNAVAILABLE');
+    service = await startService(service.port);
+    await readyIs(200);
+    await sells();
+  }, 60_000);
+
+  it('gives free routes to the gates while the database is away, and their own refusals pass', async () => {
+    const callback: Callback = await createCallback(front.shop, wallet());
+    await server.kill();
+    try {
+      await readyIs(503);
+      await pause(2500);
+      expect(await statusOf('/health')).toBe(200);
+      expect(await statusOf('/v1/companies?q=acme')).toBe(200);
+      const client = new JobsClient(front.shop, '');
+      expectError(await client.get(client.search), 503, 'SETTLEMENT_UNAVAILABLE');
+      expect(await outcomeOf(await post(front.shop, callback.id, 'event'))).toBe('500 INTERNAL_ERROR');
+    } finally {
+      await server.start();
+    }
+    await readyIs(200);
+    await sells();
+  }, 60_000);
+
+  it('leaves out a gate that is about to end, though none is ready', async () => {
+    await service.stop();
+    await readyIs(503);
+    const stopping = fleet.members[0]!.server.stop();
+    await pause(1000 * Number(DRAIN_SECONDS) - 200);
+    const statuses: Promise<number>[] = [];
+    for (let i = 0; i < ASKED_COUNT; i++) {
+      statuses.push(statusOf('/health'));
+      await pause(50);
+    }
+    expect(await Promise.all(statuses)).toEqual(Array(ASKED_COUNT).fill(200));
+    expect(await stopping).toBe(0);
+    await fleet.startMember(0);
+    service = await startService(service.port);
+    await readyIs(200);
+    await sells();
+  }, 60_000);
+});

@@ -1,0 +1,40 @@
+/** An object store with one object, over http: entity tags, `If-None-Match`, and answers that a test holds back. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export class ObjectStore {
+  readonly #server: Server;
+  port = 0;
+  /** undefined: it answers 503. */
+  object: { readonly bytes: Uint8Array; readonly etag: string } | undefined;
+  /** Statuses of its answers so far. */
+  readonly statuses: number[] = [];
+  /** Bodies leave when this is done. */
+  held: Promise<void> = Promise.resolve();
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      const { object } = this;
+      const tags = (request.headers['if-none-match'] ?? '').split(', ');
+      const status = object === undefined ? 503 : tags.includes(object.etag) ? 304 : 200;
+      this.statuses.push(status);
+      response.writeHead(status, object && { etag: object.etag });
+      response.flushHeaders();
+      void this.held.then(() => response.end(status === 200 ? object?.bytes : undefined));
+    });
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) =>
+      this.#server.listen(0, '127.0.0.1', () => {
+        this.port = (this.#server.address() as AddressInfo).port;
+        resolve();
+      }),
+    );
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
