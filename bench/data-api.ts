@@ -3,7 +3,8 @@
  * response's text. Every answer is checked before it is timed. The file is in the page cache, the state in memory.
  *
  * Then what a keyed page of 25 records costs beside a constant answer of as many bytes from a route of the same app that needs no
- * key: processor time, in turn, as a ratio with its 95 % interval over the rounds.
+ * key: processor time, in turn, as a ratio with its 95 % interval over the rounds; and where the time of a page goes
+ * (data-parts.ts).
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import * as v from 'valibot';
@@ -14,6 +15,7 @@ import { route } from '../src/http/route.ts';
 import { defineModule } from '../src/modules/module.ts';
 import { type DataAnswer, type DataApp, openDataApp } from './data-app.ts';
 import { LARGE } from './data-catalogue.ts';
+import { partsOfPage } from './data-parts.ts';
 import { type Context, type Figure, quantile, type Size, sized } from './harness.ts';
 
 const PAGE = 25;
@@ -287,5 +289,5 @@ export async function measure({ dataCataloguePath, size }: Context): Promise<Fig
   const figures: Figure[] = [];
   for (const question of questionsOf(data, farPage, far)) figures.push(await called(question, size, data));
   await data.close();
-  return [...figures, ...(await ratios(size, dataCataloguePath))];
+  return [...figures, ...(await ratios(size, dataCataloguePath)), ...partsOfPage(size, dataCataloguePath)];
 }

@@ -1,10 +1,11 @@
 /**
  * Guards the aggregation hot path against regressions. It measures the ratio of the time of the tests' row-by-row model to the
- * engine's, in one process, so that a slow machine slows both. The exit code is 1 when a ratio is below its floor. The floors
- * catch one question that has become 1.5 times slower, and, by the mean, all of them becoming 1.2 times slower.
+ * engine's, in one process, so that a slow machine slows both. The exit code is 1 when a ratio is below its floor twice: a
+ * regression is there again, a neighbour that took the caches is not. The floors catch one question that has become 1.5 times
+ * slower, and, by the mean, all of them becoming 1.2 times slower.
  *
  *   node bench/guard.ts            bun bench/guard.ts            --regress 1.5: the engine does its work 1.5 times
- *   node bench/guard.ts --show     measures this runtime's column of USUAL and prints the table to paste in its place
+ *   node bench/guard.ts --show     measures this runtime's column of USUAL for this processor's maker
  *   node bench/guard.ts --prove    proves the floors by many runs, quiet and beside busy loops: about an hour
  *
  * Engine and model take turns in slices of a millisecond of processor time. Each pair of slices gives a ratio; the median counts.
@@ -18,14 +19,14 @@
  *   - code compiled while one question runs fits only that question: the questions run in turn;
  *   - with few questions the branch predictor sometimes learns all branches: PERIODS.
  *
- * USUAL was measured on two cores of a Xeon at 2 GHz, Node 26.10.0 and Bun 1.4.5; the three of search, which now looks at every
- * job, on a busy EPYC, scaled by what the other questions gave there. The ratios of another kind of processor may differ: if the
- * unchanged engine fails there, `--show` gives the table for it.
+ * USUAL was measured with nothing else running, Node 26.10.0 and Bun 1.4.5, on two cores of an EPYC at 2.25 GHz and of a Xeon
+ * of family 6, model 167: under Bun `search` gains a third less over the model on the Xeon. Another
+ * maker's processor is held to the lower of the two; if the unchanged engine fails there, `--show` gives its table.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -52,20 +53,25 @@ import {
 
 const MEAN = 'geometric mean';
 
-/** Ratio of the model's time to the engine's: on Node, on Bun. */
-const USUAL: Readonly<Record<string, readonly [node: number, bun: number]>> = {
-  'signals, selective': [36.7, 49.2],
-  'signals, medium': [25.6, 30.4],
-  'signals, department': [6.68, 14.3],
-  'signals, eight terms': [37.4, 42.7],
-  'signals, one letter': [133, 162],
-  'signals, no filter, computed': [13.4, 17],
-  'search, common': [14.7, 29],
-  'search, selective': [22.4, 49.1],
-  'search, nothing': [131, 457],
-  'company, largest': [5.22, 8.98],
-  [MEAN]: [25.7, 45.3],
+type Ratios = readonly [node: number, bun: number];
+
+/** Ratio of the model's time to the engine's, on Node and on Bun, by the processor's maker. */
+const USUAL: Readonly<Record<string, Readonly<Record<'AMD' | 'Intel', Ratios>>>> = {
+  'signals, selective': { AMD: [16.1, 32.8], Intel: [16.3, 38.1] },
+  'signals, medium': { AMD: [21.1, 32.7], Intel: [22, 36.4] },
+  'signals, department': { AMD: [10.1, 15], Intel: [12.1, 16.2] },
+  'signals, eight terms': { AMD: [15.2, 23.2], Intel: [15.6, 25.8] },
+  'signals, one letter': { AMD: [128, 169], Intel: [132, 164] },
+  'signals, no filter, computed': { AMD: [14.3, 19.8], Intel: [14, 20.2] },
+  'search, common': { AMD: [11.6, 31.3], Intel: [10.9, 20.8] },
+  'search, selective': { AMD: [14.4, 42.4], Intel: [13.3, 31.7] },
+  'search, nothing': { AMD: [91.8, 341], Intel: [88.6, 265] },
+  'company, largest': { AMD: [5.94, 9.45], Intel: [5.13, 8.11] },
+  [MEAN]: { AMD: [19.7, 37.4], Intel: [19.6, 34.9] },
 };
+
+const PROCESSOR = cpus()[0]?.model ?? '';
+const MAKER = (['AMD', 'Intel'] as const).find((maker) => PROCESSOR.includes(maker));
 
 /** Floors as shares of the usual ratio: the middle between 1 and 1 / 1.5, and between 1 and 1 / 1.2. */
 const FLOOR = 0.82;
@@ -219,9 +225,10 @@ function ratiosOf(cataloguePath: string, processes: number, regression: number):
 }
 
 function usualOf(title: string): number {
-  const usual = USUAL[title]?.[isBun ? 1 : 0];
+  const usual = USUAL[title];
   if (usual === undefined) throw new Error(`${title} has no usual ratio`);
-  return usual;
+  const column = isBun ? 1 : 0;
+  return MAKER === undefined ? Math.min(usual.AMD[column], usual.Intel[column]) : usual[MAKER][column];
 }
 
 const floorOf = (title: string): number => usualOf(title) * (title === MEAN ? MEAN_FLOOR : FLOOR);
@@ -229,7 +236,11 @@ const isBelow = (title: string, ratio: number): boolean => ratio < floorOf(title
 const decimal = (ratio: number): number => Number(ratio.toPrecision(3));
 
 function guard(cataloguePath: string, regression: number): void {
-  for (const [title, ratio] of Object.entries(ratiosOf(cataloguePath, PROCESSES, regression))) {
+  const first = ratiosOf(cataloguePath, PROCESSES, regression);
+  const isRepeated = Object.entries(first).some(([title, ratio]) => isBelow(title, ratio));
+  const second = isRepeated ? ratiosOf(cataloguePath, PROCESSES, regression) : first;
+  for (const title of Object.keys(first)) {
+    const ratio = Math.max(first[title]!, second[title]!);
     const word = isBelow(title, ratio) ? 'below' : 'ok   ';
     console.log(`${word} ${title.padEnd(30)} ${decimal(ratio)} times the engine, floor ${decimal(floorOf(title))}`);
     if (isBelow(title, ratio)) process.exitCode = 1;
@@ -237,10 +248,9 @@ function guard(cataloguePath: string, regression: number): void {
 }
 
 function show(cataloguePath: string): void {
+  console.log(`${RUNTIME} on ${PROCESSOR}: ${MAKER ?? 'a maker without a column'}`);
   for (const [title, ratio] of Object.entries(ratiosOf(cataloguePath, SHOWN_PROCESSES, 1))) {
-    const [node, bun] = USUAL[title] ?? [0, 0];
-    const name = title === MEAN ? '[MEAN]' : `'${title}'`;
-    console.log(`  ${name}: [${isBun ? `${node}, ${decimal(ratio)}` : `${decimal(ratio)}, ${bun}`}],`);
+    console.log(`  ${title.padEnd(30)} ${decimal(ratio)}`);
   }
 }
 

@@ -6,7 +6,6 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import type { Catalogue } from '../src/catalogue/catalogue.ts';
 import { companyHiring, companySummary } from '../src/catalogue/listing/companies.ts';
-import { jobRecords } from '../src/catalogue/listing/job-records.ts';
 import { listHistory, listJobHistory } from '../src/catalogue/listing/list-history.ts';
 import { listJobs } from '../src/catalogue/listing/list-jobs.ts';
 import { listSkillCounts } from '../src/catalogue/listing/list-skills.ts';
@@ -14,6 +13,7 @@ import type { HistoryFilters, JobListFilters, JobPage } from '../src/catalogue/l
 import { catalogueOverview, hiringMetrics } from '../src/catalogue/listing/metrics.ts';
 import { publicSamples } from '../src/catalogue/listing/public-samples.ts';
 import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
+import { recordTextsOf } from '../src/modules/data/records-text.ts';
 import { LARGE } from './data-catalogue.ts';
 import { type Context, type Figure, heapBytes, quantile, type Size, sized } from './harness.ts';
 import { NOW_MS, openCatalogue } from './synthetic-catalogue.ts';
@@ -64,7 +64,7 @@ function check(catalogue: Catalogue, filters: JobListFilters): void {
   }
   deepStrictEqual(rows.slice(0, 500), whole);
   deepStrictEqual(
-    jobRecords(catalogue, whole.slice(0, PAGE)).map(({ id }) => id),
+    catalogue.foundJobs.at(whole.slice(0, PAGE)).map(({ id }) => id),
     whole.slice(0, PAGE).map((row) => catalogue.snapshot.cold.rowAt(row).id),
   );
 }
@@ -93,8 +93,10 @@ const FEEDS: Readonly<Record<string, HistoryFilters>> = {
 function pages(catalogue: Catalogue, size: Size): Figure[] {
   const { snapshot } = catalogue;
   const figures: Figure[] = [];
-  const page = (filters: JobListFilters, after?: Uint8Array): unknown =>
-    jobRecords(catalogue, listJobs(catalogue, filters, after, PAGE)!.rows);
+  const page = (filters: JobListFilters, after?: Uint8Array): unknown => {
+    const texts = recordTextsOf(snapshot);
+    return texts.textOf(listJobs(catalogue, filters, after, PAGE, texts.has)!);
+  };
   for (const [title, filters] of Object.entries(LISTS)) {
     check(catalogue, filters);
     figures.push(called(`page 1 of ${title}`, size, () => page(filters)));

@@ -141,7 +141,12 @@ async function claimFigures(size: Size, server: OwnServer): Promise<Figure[]> {
   writeFileSync(script, PGBENCH_CLAIM);
   try {
     await migrate(database, TABLES, 'bench');
-    const claims = new Claims(database, 'bench', () => 0);
+    const claims = new Claims(
+      database,
+      'bench',
+      () => 0,
+      () => {},
+    );
     const seconds = sized(size, 1, 3);
     let { rate, groupSize } = await claimRound(claims, sized(size, 2000, 20_000));
     const [ours, theirs, sizes]: [number[], number[], number[]] = [[], [], []];

@@ -86,7 +86,7 @@ export async function measure({ size }: Context): Promise<Figure[]> {
     for (let round = 0; round < sized(size, 2, 20); round++) {
       const listing = await inbox.events(admission.callback);
       if (listing.kind !== 'events') throw new Error(listing.kind);
-      const read = await readAll(eventsReply('[', listing.events, ']'));
+      const read = await readAll(eventsReply('[', listing.events, ']', id));
       ok(read.byteCount > EVENT_COUNT_MAX * PAYLOAD_BYTES_MAX);
       reads.push(read);
     }

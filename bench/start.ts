@@ -4,28 +4,22 @@
  *
  *   npm run -s build && node bench/start.ts [--rounds 9] [--catalogue FILE] [--dist DIR]...
  *
- *   node bench/start.ts --guard            exit code 1 where a start takes more than 1.22 times its usual processor time, in
+ *   node bench/start.ts --guard            exit code 1 where a start takes more than 1.22 times its usual processor time, twice, in
  *                                          that of the bare server; --regress 1.5: the measured start counts 1.5 times
  *
  * Each `--dist` is one candidate (default: `dist`). Times are of the wall clock and of the processor, all threads, read from
  * /proc when the server has answered, so the bench needs Linux.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { quantile } from './harness.ts';
+import { cpuMsOf, listening, PROJECT, RUNTIMES, type Runtime } from './server-process.ts';
 
-const PROJECT = fileURLToPath(new URL('../', import.meta.url));
-const RUNTIMES = {
-  node: join(PROJECT, 'node_modules/.bin/node'),
-  bun: join(PROJECT, 'node_modules/.bin/bun'),
-} as const;
-const READY = /listening on (http:\S+)/;
 /** Processor time of a start without catalogue, in that of the bare server. */
-const USUAL = { node: 4.6, bun: 9.6 } as const;
+const USUAL = { node: 2.95, bun: 5.3 } as const;
 /** The middle between 1 and 1.5. */
 const CEILING = 1.22;
 /** A module that runs before the server and takes processor time. */
@@ -47,29 +41,6 @@ const server = createServer((_request, response) => response.end('ok')).listen(0
 interface Started {
   readonly wallMs: number;
   readonly cpuMs: number;
-}
-
-/** Processor time of all threads that the process has now, ms. */
-function cpuMsOf(processId: number): number {
-  const tasks = `/proc/${processId}/task`;
-  const times = readdirSync(tasks).map((task) =>
-    Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]),
-  );
-  return times.reduce((sum, ns) => sum + ns, 0) / 1e6;
-}
-
-/** Resolves with the address that the server names. @throws Error when it ends first */
-function listening(child: ChildProcess): Promise<string> {
-  let printed = '';
-  return new Promise((resolve, reject) => {
-    child.stdout?.on('data', (bytes: Buffer) => {
-      printed += bytes;
-      const url = READY.exec(printed)?.[1];
-      if (url !== undefined) resolve(url);
-    });
-    child.once('exit', (code) => reject(new Error(`ended with ${code}`)));
-    child.once('error', reject);
-  });
 }
 
 /** @param question path to ask for before the clock stops */
@@ -108,7 +79,6 @@ const spin = join(folder, 'spin.mjs');
 writeFileSync(bare, BARE);
 writeFileSync(spin, SPIN);
 
-type Runtime = keyof typeof RUNTIMES;
 type Candidate = readonly [name: string, words: readonly string[], question?: string];
 
 function candidatesOf(dists: readonly string[], catalogue: string | undefined): Candidate[] {
@@ -147,8 +117,8 @@ async function show(runtime: Runtime, candidates: readonly Candidate[], rounds: 
   }
 }
 
-/** Each start beside a bare one right before it: a machine that slows down slows both. */
-async function guard(runtime: Runtime, [bareServer, served]: readonly Candidate[], rounds: number): Promise<void> {
+/** In the time of a bare start right before each: a machine that slows down slows both. */
+async function ratioOf(runtime: Runtime, [bareServer, served]: readonly Candidate[], rounds: number): Promise<number> {
   const preload = runtime === 'node' ? '--import' : '--preload';
   const ratios: number[] = [];
   for (let round = 0; round <= rounds; round++) {
@@ -157,8 +127,14 @@ async function guard(runtime: Runtime, [bareServer, served]: readonly Candidate[
     const ours = await start(RUNTIMES[runtime], [preload, spin, ...(served?.[1] ?? [])], undefined, spinMs);
     if (round > 0) ratios.push(ours.cpuMs / base);
   }
-  const ratio = median(ratios);
+  return median(ratios);
+}
+
+/** What is above the ceiling is measured once more: a regression is there again, a neighbour is not. */
+async function guard(runtime: Runtime, candidates: readonly Candidate[], rounds: number): Promise<void> {
+  let ratio = await ratioOf(runtime, candidates, rounds);
   const ceiling = USUAL[runtime] * CEILING;
+  if (ratio > ceiling) ratio = Math.min(ratio, await ratioOf(runtime, candidates, rounds));
   console.log(
     `${ratio > ceiling ? 'above' : 'ok   '} ${runtime}: a start takes ${ratio.toFixed(2)} times a bare one, ceiling ${ceiling.toFixed(2)}`,
   );

@@ -98,13 +98,14 @@ interface Recoveries {
 
 /** Recoveries a second through the queue: real signatures over fresh digests, as many waiting as a busy server has. */
 async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds: number): Promise<Recoveries> {
-  const verification = await openVerification(CONFIGURATION.read({ WORKERS, SIGNATURES }), {
+  const verification = openVerification(CONFIGURATION.read({ WORKERS, SIGNATURES }), {
     clock: systemClock,
     timers: systemTimers,
     onFault: (fault) => {
       throw new Error(fault);
     },
   });
+  await verification.start();
   const signatures = Array.from({ length: 8 }, () => signed(randomBytes(32)));
   const struct = randomBytes(STRUCT_BYTES);
   const first = signatures[0] as Uint8Array;

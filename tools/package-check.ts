@@ -138,7 +138,8 @@ async function mustServe(url: string): Promise<void> {
   const events = await eventsNow();
   must(events.includes('"body":"a webhook"'), `the event is missing: ${events}`);
   await mustSend(url, hook as string, eventsNow);
-  must((await fetch(`${url}/`)).status === 404, 'a client that does not ask for HTML gets a page');
+  const asksForJson = { headers: { accept: 'application/json' } };
+  must((await fetch(`${url}/`, asksForJson)).status === 404, 'a client that asks for JSON gets a page');
   for (const page of ['/', '/docs', '/inbox']) {
     const response = await fetch(url + page, { headers: { accept: 'text/html' } });
     const text = await response.text();

@@ -4,15 +4,17 @@
  *
  *   taskset -c 1 node data.ts --catalogue FILE --host DIR [--rounds 5]      ... bun data.ts
  *
- * Ours is the whole handler with state in memory: a request with its key, scope, rate, question, charge, and the response's text.
- * Theirs is prepared statements over a unix socket and the same JSON made from their rows. Every call of a list asks for another
- * page or another question, so none of ours is one that is kept. Wall-clock times of single calls, one after the other. Prints
- * one JSON line.
+ * Theirs is prepared statements over a unix socket and the same JSON made from their rows: no request, no key, no charge. Ours is
+ * measured twice: the answer alone, which is the same work (filters and cursor to the response's text, data-alone.ts), and the
+ * whole handler with state in memory, which is more (a request with its key, scope, rate, question, charge, the response and its
+ * text). Every call of a list asks for another page or another question, so none of ours is one that is kept. Wall-clock times of
+ * single calls, one after the other. Prints one JSON line.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { parseArgs } from 'node:util';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { comparedText } from '../../src/catalogue/terms.ts';
+import { type AnswersAlone, answersAlone } from '../data-alone.ts';
 import { type DataApp, openDataApp } from '../data-app.ts';
 import { LARGE } from '../data-catalogue.ts';
 import { quantile, RUNTIME } from '../harness.ts';
@@ -57,7 +59,13 @@ interface Data {
 }
 const dataIn = (text: string): Data => (JSON.parse(text) as { data: Data }).data;
 
-function sidesOf(contest: Contest, app: DataApp): { readonly ours: Side; readonly theirs: Side } {
+interface Sides {
+  readonly ours: Side;
+  readonly alone: Side;
+  readonly theirs: Side;
+}
+
+function sidesOf(contest: Contest, app: DataApp, alone: AnswersAlone): Sides {
   const side = (start: string | undefined, ask: (asked: Asked) => Promise<string>): Side => {
     let cursor = start;
     return {
@@ -73,17 +81,22 @@ function sidesOf(contest: Contest, app: DataApp): { readonly ours: Side; readonl
       if (status !== 200) throw new Error(`${contest.title}: ${status} ${text}`);
       return text;
     }),
+    alone: side(contest.start?.ours, async (asked) => alone.ask(contest.path(asked))),
     theirs: side(contest.start?.theirs, (asked) => contest.sql(asked, NOW_MS)),
   };
 }
 
+/** `data` without its period, which ends when it was asked for. */
+const withoutPeriod = (text: string): Data => ({ ...dataIn(text), observation_period: { end: '' } });
+
 /** The answers of the first calls, without cursors, which each side writes in its way. */
-async function compare(contest: Contest, app: DataApp): Promise<void> {
-  const { ours, theirs } = sidesOf({ ...contest, sql: (asked) => contest.sql(asked, endMs) }, app);
+async function compare(contest: Contest, app: DataApp, answers: AnswersAlone): Promise<void> {
+  const { alone, ours, theirs } = sidesOf({ ...contest, sql: (asked) => contest.sql(asked, endMs) }, app, answers);
   let endMs = NOW_MS;
   for (let call = 0; call < COMPARED; call++) {
     const own = await ours.ask(call);
     endMs = Date.parse(dataIn(own).observation_period?.end ?? '') || NOW_MS;
+    deepStrictEqual(withoutPeriod(await alone.ask(call)), withoutPeriod(own), contest.title);
     const other = await theirs.ask(call);
     const [{ next_cursor: ownNext, ...ownData }, { next_cursor: otherNext, ...otherData }] = [
       dataIn(own),
@@ -92,6 +105,7 @@ async function compare(contest: Contest, app: DataApp): Promise<void> {
     deepStrictEqual(otherData, ownData, contest.title);
     deepStrictEqual(otherNext == null, ownNext == null, contest.title);
     ours.seen(own);
+    alone.seen(own);
     theirs.seen(other);
   }
 }
@@ -105,18 +119,27 @@ async function timed(side: Side, from: number, calls: number, millis: number[]):
   }
 }
 
-interface Row {
-  readonly question: string;
-  /** Milliseconds. */
-  readonly ours: { readonly p50: number; readonly p99: number; readonly calls: number };
-  readonly postgres: { readonly p50: number; readonly p99: number; readonly calls: number };
+/** Milliseconds. */
+interface Times {
+  readonly p50: number;
+  readonly p99: number;
+  readonly calls: number;
 }
 
-async function measured(contest: Contest, app: DataApp, rounds: number): Promise<Row> {
-  await compare(contest, app);
-  const sides = sidesOf(contest, app);
+interface Row {
+  readonly question: string;
+  /** The whole handler. */
+  readonly ours: Times;
+  /** The answer alone. */
+  readonly alone: Times;
+  readonly postgres: Times;
+}
+
+async function measured(contest: Contest, app: DataApp, answers: AnswersAlone, rounds: number): Promise<Row> {
+  await compare(contest, app, answers);
+  const sides = sidesOf(contest, app, answers);
   const contestants = [];
-  for (const side of [sides.ours, sides.theirs]) {
+  for (const side of [sides.ours, sides.alone, sides.theirs]) {
     const warmUp: number[] = [];
     // What is left of the compiler's work is not the answer's time.
     const startMs = performance.now();
@@ -130,11 +153,11 @@ async function measured(contest: Contest, app: DataApp, rounds: number): Promise
   for (let round = 0; round < rounds; round++) {
     for (const { each, from, millis, side } of contestants) await timed(side, from + round * each, each, millis);
   }
-  const [ours, postgres] = contestants.map(({ millis }) => {
+  const [ours, alone, postgres] = contestants.map(({ millis }) => {
     const sorted = Float64Array.from(millis).sort();
     return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), calls: sorted.length };
   });
-  return { question: contest.title, ours: ours!, postgres: postgres! };
+  return { question: contest.title, ours: ours!, alone: alone!, postgres: postgres! };
 }
 
 /** The cursors of both sides after so many jobs. */
@@ -250,7 +273,8 @@ const { values } = parseArgs({
 });
 if (values.catalogue === undefined || values.host === undefined) throw new Error('--catalogue and --host are needed');
 
-const app = await openDataApp(values.catalogue);
+const answers = answersAlone();
+const app = await openDataApp(values.catalogue, answers.surfaces);
 const sql = await SqlAnswers.open(values.host);
 const { activeCount, rowCount } = app.app.catalogue.current()!.catalogue.snapshot;
 const farPage = Math.min(FAR_PAGE, Math.floor(activeCount / PAGE / 2));
@@ -258,7 +282,7 @@ const far = await cursorsAfter((farPage - 1) * PAGE, app, sql);
 const rows: Row[] = [];
 for (const contest of contestsOf(app, sql, farPage, far)) {
   if (!contest.title.includes(values.only)) continue;
-  rows.push(await measured(contest, app, Number(values.rounds)));
+  rows.push(await measured(contest, app, answers, Number(values.rounds)));
 }
 await sql.close();
 await app.close();

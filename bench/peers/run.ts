@@ -108,7 +108,9 @@ async function dataDatabase(catalogue: string): Promise<Postgres> {
 
 interface DataRow {
   readonly question: string;
+  /** The whole handler, and the answer alone. */
   readonly ours: { readonly p50: number; readonly p99: number };
+  readonly alone: { readonly p50: number; readonly p99: number };
   readonly postgres: { readonly p50: number; readonly p99: number };
 }
 
@@ -117,10 +119,15 @@ function measureData(program: string, runtime: string, catalogue: string, host: 
   const words = ['--catalogue', catalogue, '--host', host, '--rounds', String(times)];
   const text = textOf('taskset', ['-c', '1', program, join(HERE, 'data.ts'), ...words]);
   const { rows } = JSON.parse(text.split('\n').at(-1) ?? '') as { rows: DataRow[] };
-  console.log(`${runtime}: ms a call at p50 and p99; PostgreSQL's; how many times ours PostgreSQL's p50 is`);
-  for (const { ours, postgres: theirs, question } of rows) {
-    const shown = [ours.p50, ours.p99, theirs.p50, theirs.p99].map((ms) => ms.toFixed(3).padStart(9)).join(' ');
-    console.log(`  ${question.padEnd(36)} ${shown}   x ${(theirs.p50 / ours.p50).toFixed(1)}`);
+  console.log(
+    `${runtime}: ms a call at p50 and p99: the answer alone, the whole handler, PostgreSQL; PostgreSQL's p50 in both`,
+  );
+  for (const { alone, ours, postgres: theirs, question } of rows) {
+    const shown = [alone, ours, theirs]
+      .map(({ p50, p99 }) => `${p50.toFixed(3)} ${p99.toFixed(3)}`.padStart(16))
+      .join('');
+    const times = [alone, ours].map(({ p50 }) => `x ${(theirs.p50 / p50).toFixed(1)}`.padStart(10)).join('');
+    console.log(`  ${question.padEnd(36)} ${shown} ${times}`);
   }
   return rows;
 }

@@ -1,4 +1,5 @@
--- Requests for wrk. Arguments: path (a "#" in it is a number that grows), file of PAYMENT-SIGNATURE values (one a line, each sent once) or "-" for none.
+-- Requests for wrk. Arguments: path (a "#" in it is a number that grows), and "-", or a file of PAYMENT-SIGNATURE values (one a
+-- line, each sent once), or "webhooks" and a file of callback ids, each of which gets ten POSTs of 1 KiB, in ten rounds.
 -- Prints one line of JSON at the end. A statement of statuses is kept by the thread, one thread a run.
 local threads = {}
 local counter = 0
@@ -11,7 +12,12 @@ function init(args)
   path = args[1]
   statuses = {}
   sent = 0
-  if args[2] ~= "-" then
+  if args[2] == "webhooks" then
+    ids = {}
+    for line in io.lines(args[3]) do ids[#ids + 1] = line end
+    wrk.body = '{"type":"invoice.paid","note":"' .. string.rep("x", 990) .. '"}'
+    wrk.headers["Content-Type"] = "application/json"
+  elseif args[2] ~= "-" then
     lines = {}
     for line in io.lines(args[2]) do lines[#lines + 1] = line end
   elseif not path:find("#", 1, true) then
@@ -19,9 +25,18 @@ function init(args)
   end
 end
 
+function webhook()
+  if sent > 10 * #ids then
+    wrk.thread:stop()
+    return wrk.format("GET", "/health")
+  end
+  return wrk.format("POST", path .. ids[(sent - 1) % #ids + 1])
+end
+
 function request()
   if plain then return plain end
   sent = sent + 1
+  if ids then return webhook() end
   if lines == nil then return wrk.format("GET", (path:gsub("#", sent))) end
   local header = lines[sent]
   if header == nil then

@@ -21,10 +21,10 @@ const SECONDS_A_DAY = 86_400;
 
 /** Sales a second that one database writes, by its cores, its log and its used authorizations; books in files. */
 function databaseBounds(costs: Costs, machines: Machines): Bound[] {
-  const { rowMicros, rowsPerSale, logBytesPerRow, claimBytes, claimSeconds } = costs;
+  const { databaseMicros, rowsPerSale, logBytesPerRow, claimBytes, claimSeconds } = costs;
   const { utilization, databaseCores, databaseLogBytes, databaseBytes } = machines;
   return [
-    { part: 'database: processor time', perSecond: (databaseCores * utilization * 1e6) / (rowMicros * rowsPerSale) },
+    { part: 'database: processor time', perSecond: (databaseCores * utilization * 1e6) / databaseMicros },
     { part: 'database: log', perSecond: databaseLogBytes / (logBytesPerRow * rowsPerSale) },
     { part: 'database: used authorizations', perSecond: (databaseBytes * 0.1) / (claimBytes * claimSeconds) },
   ];

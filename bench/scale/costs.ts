@@ -7,8 +7,12 @@ export interface Costs {
   readonly gateMicros: number;
   /** Of a jobs service for one question, µs (bench/split.ts). */
   readonly serviceMicros: number;
-  /** Of the database server for one row in a group of 64, µs (claims in groups on PostgreSQL 15). */
-  readonly rowMicros: number;
+  /**
+   * Of the database server for one sale, µs, with everything that it writes: claim, intent, transfer in the play ledger, outcome and
+   * sale, each in its group with a commit, 32 payments under way (bench/postgres.ts: 629 on Node, 473 on Bun). A claim alone in a
+   * group of 64 takes 16, so greater groups cost less; that was not measured for whole sales.
+   */
+  readonly databaseMicros: number;
   /** Rows that one sale writes: claim, intent, outcome, sale. */
   readonly rowsPerSale: number;
   /** Bytes of log for one row, page images spread over the groups. */
@@ -27,7 +31,7 @@ export interface Costs {
 export const MEASURED: Costs = {
   gateMicros: 1350,
   serviceMicros: 253,
-  rowMicros: 16,
+  databaseMicros: 629,
   rowsPerSale: 4,
   logBytesPerRow: 300,
   claimBytes: 200,
