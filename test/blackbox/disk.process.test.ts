@@ -140,7 +140,7 @@ describe.each(disks)('a full disk, under $runtime', ({ runtime, disk }) => {
       await expectReadingOnly(server, callback, eventIds);
 
       rmSync(filler);
-      await expect.poll(async () => (await ready(server))[0], { timeout: 10_000 }).toBe(200);
+      await expect.poll(async () => (await ready(server))[0]).toBe(200);
       expect((await buy(server.url + SEARCH, account)).status).toBe(200);
       eventIds.push(await eventIdOf(await postJson(server, callback.id, LONG)));
       await server.kill();

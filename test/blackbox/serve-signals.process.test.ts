@@ -137,7 +137,7 @@ describe.each(oneRuntime('node'))('signals, under %s', (runtime) => {
     while (!jobs.server.stderr().includes('overwritten in place')) await pause(20);
     expect(await statuses()).toEqual([503, 503, 402, 503]);
     const authorization = `Bearer ${/svc_key_[\w-]{43}/.exec(jobs.server.stderr())?.[0]}`;
-    for (const path of ['/v1/jobs/search', '/data/v1/jobs']) {
+    for (const path of ['/v1/jobs/search', '/data/v1/jobs/old']) {
       const refused = await fetch(jobs.url(path), { headers: { authorization } });
       expect(await refused.json()).toMatchObject({ error: { code: 'CATALOGUE_UNAVAILABLE' } });
     }

@@ -225,6 +225,6 @@ describe('JSON kept as text', () => {
     }
     // The worst of these took 25 ms on Node 26 and 31 ms on Bun 1.4.5, with a load of six on two cores; an idle machine
     // is faster, and a bound that fails on a busy one says nothing about the code.
-    expect(bestMs).toBeLessThan(100);
+    expect(bestMs).toBeLessThan(250);
   });
 });

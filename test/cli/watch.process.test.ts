@@ -365,7 +365,7 @@ describe('watch of a board that fails', () => {
       const after = await round(200);
       expect([after.first.status, after.first.rows, after.first.new, after.first.reopened]).toEqual(['ok', 10, 0, 0]);
     },
-    20_000,
+    60_000,
   );
 
   it('holds the board as long as Retry-After says', async () => {

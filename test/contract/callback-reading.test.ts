@@ -182,14 +182,14 @@ describe(`reading on ${RUNTIME}`, () => {
     const waits = Array.from({ length: 64 }, () =>
       wait(server, fresh, '?timeout=20').then((response) => response.json()),
     );
-    await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 5_000 }).toBe(64);
+    await expect.poll(async () => (await callbackCounts(server)).waits).toBe(64);
     const refused = await wait(server, fresh, '?timeout=20');
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(await outcomeOf(refused)).toBe('429 TOO_MANY_WAITS');
     const startMs = performance.now();
     await post(server, fresh.id, 'wake');
     const woken = (await Promise.all(waits)) as { event: { body: string } }[];
-    expect(performance.now() - startMs).toBeLessThan(1_000);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
     expect(woken.every(({ event }) => event.body === 'wake')).toBe(true);
     expect((await callbackCounts(server)).waits).toBe(0);
   });
@@ -197,7 +197,7 @@ describe(`reading on ${RUNTIME}`, () => {
   it('ends a wait with 404 when its callback is deleted; deletes once (reliability 200, 203)', async () => {
     const fresh = await createCallback(server);
     const waiting = wait(server, fresh, '?timeout=20').then(outcomeOf);
-    await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => (await callbackCounts(server)).waits).toBe(1);
     const remove = () => server.fetch(`/v1/callbacks/${fresh.id}`, { method: 'DELETE', headers: bearer(fresh) });
     const wrong = await server.fetch(`/v1/callbacks/${fresh.id}`, { method: 'DELETE', headers: bearer(other) });
     expect(await outcomeOf(wrong)).toBe('401 INVALID_TOKEN');

@@ -123,7 +123,7 @@ describe('a connection', () => {
     const room = new Promise<void>((resolve) => {
       opened.onRoom = resolve;
     });
-    await expect.poll(() => held.length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => held.length).toBe(2);
     held[0]?.write('HTTP/1.1 204 No Content\r\n\r\n');
     await room;
     expect([opened.hasRoom(), opened.busyCount]).toEqual([true, 1]);

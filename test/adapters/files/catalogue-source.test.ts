@@ -159,14 +159,14 @@ it('reads a file again that a producer still writes in place (reliability 259)',
   writeFileSync(path, whole.subarray(0, whole.length / 2));
   const source = await catalogueSource(path, portsOf(time));
   const reloaded = source.reload();
-  await expect.poll(() => time.pendingCount, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => time.pendingCount).toBe(1);
   writeFileSync(path, whole);
   time.pass(500);
   expect(titlesOf((await reloaded) as ServedCatalogue).sort()).toEqual(['First', 'Second']);
   // The refusal stands where the file stays as it is.
   writeFileSync(path, whole.subarray(0, whole.length / 2));
   const refused = source.reload().catch((failure: unknown) => failure);
-  await expect.poll(() => time.pendingCount, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => time.pendingCount).toBe(1);
   time.pass(500);
   expect(String(await refused)).toMatch(/is cut off/);
 });

@@ -65,7 +65,7 @@ describe('the bounds of the listener', () => {
     /** Undefined when the connection was refused. */
     const metric = async (name: string, labels?: Record<string, string>): Promise<number | undefined> => {
       const client = open(`GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-      await expect.poll(() => client.isClosed, { timeout: 5_000 }).toBe(true);
+      await expect.poll(() => client.isClosed).toBe(true);
       const bodyAt = client.received.indexOf('\r\n\r\n');
       return bodyAt < 0 ? undefined : new MetricsPage(client.received.slice(bodyAt + 4)).value(name, labels);
     };
@@ -116,7 +116,7 @@ describe('the bounds of the listener', () => {
     for (let i = 0; i < 40; i++) open(flood, false);
     for (let i = 0; i < 20; i++) {
       const honest = open(requestOf('/bytes?count=7'));
-      await expect.poll(() => honest.received, { timeout: 5_000 }).toContain('xxxxxxx');
+      await expect.poll(() => honest.received).toContain('xxxxxxx');
       honest.socket.destroy();
     }
     if (runtime === 'node') expect(await metric('paygrade_connections_closed_total', { reason: 'waiting' })).toBe(40);
@@ -130,14 +130,12 @@ describe('the bounds of the listener', () => {
     const large = Array.from({ length: UNREAD_BYTES_TOTAL_MAX / eachBytes + 8 }, () =>
       open(requestOf(`/bytes?count=${eachBytes + 6_000_000}`), false),
     );
-    await expect
-      .poll(() => metric('paygrade_connections_closed_total', { reason: 'unread_total' }), { timeout: 10_000 })
-      .toBeGreaterThan(0);
+    await expect.poll(() => metric('paygrade_connections_closed_total', { reason: 'unread_total' })).toBeGreaterThan(0);
     expect(await metric('paygrade_connection_unread_bytes')).toBeLessThanOrEqual(UNREAD_BYTES_TOTAL_MAX);
     small.read();
-    await expect.poll(() => small.received.length, { timeout: 10_000 }).toBeGreaterThan(6_000_000);
+    await expect.poll(() => small.received.length).toBeGreaterThan(6_000_000);
     for (const client of large) client.read();
-    await expect.poll(() => large.some(({ isClosed }) => isClosed), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => large.some(({ isClosed }) => isClosed)).toBe(true);
   });
 
   it('Node closes a connection above the maximum at once, and accepts one again when another has ended', async () => {
@@ -159,7 +157,7 @@ describe('the bounds of the listener', () => {
     await expect.poll(() => refused.received).toMatch(/^HTTP\/1\.1 503 .*\r\n\r\nall$/s);
     await expect.poll(() => refused.isClosed).toBe(true);
     held[0]!.socket.destroy();
-    await expect.poll(() => server?.stdout(), { timeout: 5_000 }).toContain('disconnected');
+    await expect.poll(() => server?.stdout()).toContain('disconnected');
     const next = open(requestOf('/metrics'));
     await expect.poll(() => next.received).toContain('paygrade_connections_refused_total{reason="all"} 1');
   });
@@ -178,7 +176,7 @@ describe('the bounds of the listener', () => {
     await pause(700); // until the sweep of those who have left
     const answered = [ask(), ask()];
     await expect
-      .poll(() => answered.map(({ received }) => received.slice(0, 12)), { timeout: 10_000 })
+      .poll(() => answered.map(({ received }) => received.slice(0, 12)))
       .toEqual(['HTTP/1.1 200', 'HTTP/1.1 200']);
   });
 

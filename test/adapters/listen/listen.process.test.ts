@@ -35,7 +35,7 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
     const socket = echo.socket(requestOf('/held'));
     await expect.poll(() => echo.server.stdout()).toContain('held\n');
     socket.destroy();
-    await expect.poll(() => echo.server.stdout(), { timeout: 5_000 }).toContain('disconnected\n');
+    await expect.poll(() => echo.server.stdout()).toContain('disconnected\n');
     expect(echo.server.stdout().match(/disconnected/g)).toHaveLength(1);
   });
 

@@ -66,7 +66,7 @@ describe('paygrade callback', () => {
     await post(server, id, '{\n "n": 9007199254740993,\r\n "s": "a\\nb" }', {
       headers: { 'content-type': 'application/json' },
     });
-    await expect.poll(() => following.stdout().split('\n').length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => following.stdout().split('\n').length).toBe(2);
     await post(server, id, 'two');
     await post(server, id, 'three');
     const { exitCode, stdout } = await following.ended;
@@ -103,7 +103,7 @@ describe('paygrade callback', () => {
     const listing = await run(['events', id, '--json', ...at()], env);
     expect(JSON.parse(listing.stdout)).toMatchObject({ callback_id: id, event_count: 1 });
     const following = start(['wait', id, ...at()], env);
-    await expect.poll(() => following.stdout(), { timeout: 5_000 }).toContain('one');
+    await expect.poll(() => following.stdout()).toContain('one');
     expect((await run(['rm', id, ...at()], env)).exitCode).toBe(0);
     expect(await following.ended).toMatchObject({
       exitCode: 0,
@@ -119,7 +119,7 @@ describe('paygrade callback', () => {
     const { id, read_token } = await create();
     const env = { READ_TOKEN: read_token };
     const following = start(['wait', id, ...at()], env);
-    await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => (await callbackCounts(server)).waits).toBe(1);
     expect((await run(['rm', id, ...at()], env)).exitCode).toBe(0);
     expect(await following.ended).toEqual({
       exitCode: 0,
@@ -158,10 +158,10 @@ describe('paygrade callback', () => {
   it('stops a wait at Ctrl-C', async () => {
     const { id, read_token } = await create();
     const following = start(['wait', id, ...at()], { READ_TOKEN: read_token });
-    await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 5_000 }).toBe(1);
+    await expect.poll(async () => (await callbackCounts(server)).waits).toBe(1);
     following.signal('SIGINT');
     expect(await following.ended).toMatchObject({ exitCode: 0, stdout: '' });
-    await expect.poll(async () => (await callbackCounts(server)).waits, { timeout: 5_000 }).toBe(0);
+    await expect.poll(async () => (await callbackCounts(server)).waits).toBe(0);
   });
 
   it('verifies a signature with the sender’s library, and says so when it is wrong', async () => {

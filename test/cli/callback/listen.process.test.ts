@@ -64,7 +64,7 @@ const idsIn = (text: string): string[] => [...text.matchAll(/^id\s+(cb_\w{24})$/
 describe('callback listen', () => {
   it('hands on each event as it came: method, bytes and retained headers, and shows the answer', async () => {
     const { ended, written, interrupt } = start(['--forward-to', target]);
-    await expect.poll(() => idsIn(written.stdout), { timeout: 5_000 }).toHaveLength(1);
+    await expect.poll(() => idsIn(written.stdout)).toHaveLength(1);
     const [id] = idsIn(written.stdout);
     const body = '{ "n": 12345678901234567890,\r\n "s": "\\u00e9" }';
     const headers = {
@@ -73,10 +73,10 @@ describe('callback listen', () => {
       'x-own': 'no',
     };
     await post(server, id!, body, { headers, method: 'PUT' });
-    await expect.poll(() => received.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => received.length).toBe(1);
     status = 302;
     await post(server, id!, 'two');
-    await expect.poll(() => written.stdout, { timeout: 5_000 }).toContain('-> 302');
+    await expect.poll(() => written.stdout).toContain('-> 302');
     interrupt();
     expect(await ended).toBe(0);
     const [first, second] = received;
@@ -94,9 +94,9 @@ describe('callback listen', () => {
   it('goes on where the own server does not answer, and ends with 1', async () => {
     own.close();
     const { ended, written, interrupt } = start(['--forward-to', target]);
-    await expect.poll(() => idsIn(written.stdout), { timeout: 5_000 }).toHaveLength(1);
+    await expect.poll(() => idsIn(written.stdout)).toHaveLength(1);
     await post(server, idsIn(written.stdout)[0]!, 'lost');
-    await expect.poll(() => written.stdout, { timeout: 5_000 }).toContain('(ECONNREFUSED)');
+    await expect.poll(() => written.stdout).toContain('(ECONNREFUSED)');
     interrupt();
     expect(await ended).toBe(1);
     expect(written.stderr).toMatch(/1 event got no answer\n$/);
@@ -105,7 +105,7 @@ describe('callback listen', () => {
   it('buys another callback when one is full, says that the sender must be told, and no more than --renew', async () => {
     const { ended, written } = start(['--forward-to', target, '--renew', '1']);
     for (let round = 1; round <= 2; round++) {
-      await expect.poll(() => idsIn(written.stdout), { timeout: 10_000 }).toHaveLength(round);
+      await expect.poll(() => idsIn(written.stdout)).toHaveLength(round);
       const id = idsIn(written.stdout)[round - 1]!;
       for (let i = 0; i < 10; i++) expect((await post(server, id, `${round} ${i}`)).status).toBe(200);
     }
@@ -125,7 +125,7 @@ describe('callback listen', () => {
     await post(server, id!, 'two');
     const words = [callback_url!, '--forward-to', target, '--after', event_id, '--json'];
     const { ended, written, interrupt } = start(words, { READ_TOKEN: read_token!, PAYGRADE_URL: '' });
-    await expect.poll(() => written.stdout.split('\n').length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => written.stdout.split('\n').length).toBe(2);
     interrupt();
     expect(await ended).toBe(0);
     expect(JSON.parse(written.stdout)).toMatchObject({

@@ -122,7 +122,7 @@ describe('a file that cannot grow', () => {
     expect(state.fault()).toMatch(/^the state cannot be written: .*full/);
     expect((await read(1))?.bytes[8_999]).toBe(7);
     journal.limitPages(1_000_000);
-    await expect.poll(() => state.fault(), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => state.fault()).toBeUndefined();
     await append(1, large);
     expect(folder.faults).toEqual([expect.stringMatching(/full/), undefined]);
     const again = await folder.killed().open();
@@ -156,7 +156,7 @@ describe('a file that cannot grow', () => {
       return Promise.reject(new StateRefusedError('no space'));
     };
     books.markDelivered(serial);
-    await expect.poll(() => refusedCount, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => refusedCount).toBeGreaterThan(0);
     const isDelivered = async () => (await books.find(order.key))?.isDelivered;
     expect(await isDelivered()).toBe(false);
     journal.write = write;
@@ -196,7 +196,7 @@ describe('a charge', () => {
     expect(await accounts.charge('acme', 4)).toEqual({ kind: 'unavailable' });
     expect(await accounts.charge('acme', 0)).toEqual({ kind: 'charged', remaining: 10 });
     journal.limitPages(1_000_000);
-    await expect.poll(() => state.fault(), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => state.fault()).toBeUndefined();
     expect(await accounts.charge('acme', 4)).toEqual({ kind: 'charged', remaining: 6 });
     const again = accountsOf(await folder.killed().open());
     expect(await again.usage('acme')).toMatchObject({ charged: 4, remaining: 6 });
