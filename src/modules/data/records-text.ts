@@ -44,9 +44,9 @@ const KEPT_PAGE_BYTES_MAX = 2 ** 20;
 /** Scratch memory of one page. */
 let page = Buffer.allocUnsafeSlow(PAGE_BYTES);
 
-/** Of the records that were shown last: some thirty thousand. */
+/** Of the records that were shown last: some thirty thousand, of which few share a slot. */
 const KEPT_BYTES = 2 ** 24;
-const KEPT_SLOTS = 2 ** 16;
+const KEPT_SLOTS = 2 ** 18;
 
 /** The records of a snapshot as text. */
 export class RecordTexts {
