@@ -32,7 +32,10 @@ export type ThreadEnd =
 export interface ReadingTime {
   /** Processor time of the thread from the moment at which it has unpacked the document; time on the wall where that is not known. */
   readonly workMs: number;
-  /** From the moment at which the thread is handed the document. */
+  // From the moment at which the thread is handed the document:
+  /** Until its content has to be there. What the document measures is waited for beyond it. */
+  readonly leftMs: number;
+  /** Until anything has to be there. */
   readonly wallMs: number;
 }
 
@@ -68,7 +71,7 @@ export class ExtractionThread {
   }
 
   /** One document at a time. Never rejects. */
-  async read(task: ThreadTask, { workMs, wallMs }: ReadingTime): Promise<Finished> {
+  async read(task: ThreadTask, { leftMs, wallMs, workMs }: ReadingTime): Promise<Finished> {
     let worker: Worker;
     try {
       this.#starting ??= this.#start();
@@ -84,9 +87,15 @@ export class ExtractionThread {
         finish({ kind: 'late' });
       };
       const stopWall = this.#timers.after(wallMs, giveUp);
+      let isOver = false;
+      const stopLeft = this.#timers.after(leftMs, () => {
+        isOver = true;
+        if (measured !== undefined) giveUp();
+      });
       let stopWork = (): void => {};
       const finish = (found: ThreadEnd): void => {
         stopWall();
+        stopLeft();
         stopWork();
         resolve(found);
       };
@@ -95,6 +104,7 @@ export class ExtractionThread {
           const { sha256, sizeBytes } = message;
           measured = { sha256, sizeBytes };
           if (task.isLate) finish({ kind: 'late' });
+          else if (isOver) giveUp();
           else stopWork = this.#afterWork(workMs, giveUp);
         } else if (message.kind !== 'ready') finish(message);
       };

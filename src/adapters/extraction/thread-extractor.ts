@@ -83,8 +83,8 @@ export class ThreadExtractor implements Extractor {
   async #read(thread: ExtractionThread, { document, deadlineMs, done }: Waiting): Promise<void> {
     const leftMs = deadlineMs - this.#ports.clock.monotonicMs();
     const isLate = leftMs <= 0;
-    const wallMs = isLate ? EXTRACTION_WALL_MS : Math.min(leftMs, EXTRACTION_WALL_MS);
-    const { end, measured } = await thread.read({ document, isLate }, { workMs: EXTRACTION_MS, wallMs });
+    const times = { workMs: EXTRACTION_MS, leftMs: Math.max(0, leftMs), wallMs: EXTRACTION_WALL_MS };
+    const { end, measured } = await thread.read({ document, isLate }, times);
     done(this.#extracted(end, measured));
   }
 

@@ -127,6 +127,19 @@ describe('documents in threads', () => {
     expect(await late).toEqual(kind === 'read' ? read : { kind });
   });
 
+  it('whose resolve ends before it is known what they are give nulls and a warning', async () => {
+    const { timers, fire, set } = ownTimers();
+    const clock = { ...systemClock, monotonicMs: () => 0 };
+    const extractor = new ThreadExtractor({ clock, timers, onFailure: () => {} }, { entry: HANGING, timeOf: () => 0 });
+    opened.push(extractor);
+    const one = documentOf('<p>x');
+    const expected = { content: { ...NOTHING, warnings: [TOO_LATE] }, ...measuredOf(one.body) };
+    const late = extractor.extract(one, 1000);
+    await fire(1000);
+    expect(await late).toEqual(expected);
+    expect([...set]).toEqual([]);
+  });
+
   it('have two seconds on the wall from their beginning where the time of threads is not known', async () => {
     const { timers, fire } = ownTimers();
     const { extractor } = open({ entry: HANGING, timeOf: () => undefined }, timers);
