@@ -49,6 +49,7 @@ async function addOthers(words: readonly string[], io: Io, signal: AbortSignal):
     const when = pauseMs === undefined ? 'at the next start' : `in ${pauseMs / 60_000} min`;
     io.stderr.write(`not every board of the file was added; the others are looked at again ${when}\n`);
     if (pauseMs !== undefined) await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
   }
 }
 

@@ -1,6 +1,8 @@
 /** `paygrade fleet`, its proxy, and a rolling restart in which no payment is refused. */
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -101,6 +103,28 @@ it.runIf(IS_WHOLE)(
   },
   TIMEOUT_MS,
 );
+
+it('the proxy of a fleet gives a request with its whole body to another gate where one is gone', async () => {
+  const gates = [0, 1].map(() =>
+    createHttpServer((request, response) => {
+      if (request.method === 'GET') response.end();
+      else request.pipe(response);
+    }).listen(0, '127.0.0.1'),
+  );
+  await Promise.all(gates.map((gate) => once(gate, 'listening')));
+  const proxy = await startProxy(0);
+  await proxy.take(gates.map((gate) => (gate.address() as AddressInfo).port));
+  gates[0]!.close();
+  gates[0]!.closeAllConnections();
+  // In turn, so the gate that is gone would get one of the two.
+  for (const text of ['short', 'long'.repeat(50_000)]) {
+    const answer = await fetch(`http://127.0.0.1:${proxy.port}/hooks/x`, { method: 'POST', body: text });
+    expect([answer.status, await answer.text()]).toEqual([200, text]);
+  }
+  await proxy.close();
+  gates[1]!.closeAllConnections();
+  gates[1]!.close();
+});
 
 it(
   'fleet starts everything, starts again what dies, and ends with all of it',

@@ -106,7 +106,11 @@ class RoundRobin {
       } else response.writeHead(502, { 'content-type': 'text/plain' }).end('the gate was lost\n');
     });
     response.on('close', () => onward.destroy());
-    request.pipe(onward);
+    // Not before: a gate that is not there would take the body with it.
+    onward.once('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', () => request.pipe(onward));
+      else request.pipe(onward);
+    });
   }
 }
 
