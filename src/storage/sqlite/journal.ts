@@ -8,6 +8,7 @@
  * takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
  */
 import type { Clock } from '../../base/clock.ts';
+import { firstLineOf } from '../../base/failure.ts';
 import { OutageError } from '../../base/outage.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecordInDoubtError } from '../../payment/reservations.ts';
@@ -115,7 +116,13 @@ export class Journal {
     this.#isOpening = true;
     this.#soon(() => {
       if (this.#isClosing && this.#early.length === 0) return;
-      this.#writer = this.#openWriter();
+      try {
+        this.#writer = this.#openWriter();
+      } catch (failure) {
+        // The system gives no thread.
+        this.#endWith(firstLineOf(failure));
+        return;
+      }
       for (const request of this.#early.splice(0)) this.#post(request);
     });
   }
