@@ -60,7 +60,9 @@ describe.each(oneRuntime('bun'))('under %s', (runtime) => {
     ]);
     // What the process itself can do: it answers webhooks and reads, and does not end.
     expect(await ask('/ready?only=process')).toMatchObject({ status: 200, text: ready.text });
-    expectError(await ask('/ready?only=state'), 400, 'INVALID_PARAMETER');
+    for (const query of ['only=state', 'only=', 'ts=1']) {
+      expect(await ask(`/ready?${query}`)).toMatchObject({ status: 503, text: ready.text });
+    }
     expect((await ask('/health')).status).toBe(200);
     expectError(await ask('/v1/jobs/search?limit=0'), 400, 'INVALID_PARAMETER');
     expectError(await ask('/hooks/cb_000000000000000000000000', { method: 'POST' }), 404, 'CALLBACK_NOT_FOUND');

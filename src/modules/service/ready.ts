@@ -8,7 +8,6 @@
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
-import { rule } from '../parameter-rules.ts';
 import type { ProcessServices } from './services.ts';
 
 /** The components of every server, in the order of the answer; modules add theirs. */
@@ -20,11 +19,11 @@ export const COMPONENT_NAMES = ['snapshot', 'state', 'settlement'] as const;
  */
 const LOAD = 'load';
 
-const query = v.strictObject({
-  only: v.optional(
-    v.pipe(v.picklist(['process']), rule({ rule: '`process`: the components do not decide the status' })),
-  ),
-});
+/** A probe may add what it likes, so that no cache answers it: only the one value changes the answer. */
+const ONLY_PROCESS = {
+  schema: v.string(),
+  rule: '`process`: the components do not decide the status. Any other value means none.',
+};
 
 /** @param componentNames the members of the answer that decide its status */
 export function readyWith(componentNames: readonly string[]) {
@@ -37,12 +36,13 @@ export function readyWith(componentNames: readonly string[]) {
     summary: 'Whether every component is ready: 200 when all are, 503 when one is not or the server is about to end',
     access: [],
     relation: 'status',
-    query,
+    lenientQuery: { only: ONLY_PROCESS },
     answer,
     otherAnswers: { 503: answer },
     errors: [],
     examples: { answer: Object.fromEntries(names.map((name) => [name, true])) },
-    handle({ only }, { readiness, isLeaving, shedding }) {
+    handle(_, { readiness, isLeaving, shedding }, { search }) {
+      const only = new URLSearchParams(search).get('only');
       const now = readiness();
       const components = Object.fromEntries(componentNames.map((name) => [name, now[name] === true]));
       const body = { ...components, [LOAD]: shedding.overload.level === 0 && !isLeaving() };
