@@ -69,11 +69,22 @@ function makeOnRequest(callbacks: Callbacks): void {
   let made: CallbackHandle[] = [];
   createInterface({ input: process.stdin }).on('line', async (line) => {
     const [count, file] = line.split(' ');
-    await Promise.all(made.map((callback) => callbacks.delete(callback)));
-    made = await Promise.all(Array.from({ length: Number(count) }, () => callback(callbacks)));
+    await inBatches(made, (callback) => callbacks.delete(callback));
+    made = await inBatches(Array.from({ length: Number(count) }), () => callback(callbacks));
     writeFileSync(file!, made.map(({ id }) => `${id}\n`).join(''));
     console.log('made');
   });
+}
+
+/** The state refuses more than 16,384 records that wait for its writer at once. */
+const BATCH = 4096;
+
+async function inBatches<Item, Result>(items: readonly Item[], act: (item: Item) => Promise<Result>) {
+  const results: Result[] = [];
+  for (let start = 0; start < items.length; start += BATCH) {
+    results.push(...(await Promise.all(items.slice(start, start + BATCH).map(act))));
+  }
+  return results;
 }
 
 async function callback(callbacks: Callbacks): Promise<CallbackHandle> {
