@@ -22,6 +22,8 @@ const PAGE = 25;
 /** Different jobs whose details are asked for. */
 const DETAIL_JOBS = 1300;
 const RATIO_ROUNDS = 15;
+/** Rounds before those: Bun's compilers are done after some 50,000 calls. */
+const WARM_UP_ROUNDS = 25;
 /** Of Student's distribution, two-sided 95 %, RATIO_ROUNDS - 1 degrees of freedom. */
 const STUDENT = 2.145;
 const PAGE_PATH = `/v1/jobs?limit=${PAGE}`;
@@ -215,11 +217,11 @@ async function ratio(name: string, size: Size, asked: Ask, constant: Ask): Promi
   let from = 0;
   const logs: number[] = [];
   const micros: number[][] = [[], []];
-  for (let round = -2; round < RATIO_ROUNDS; round++) {
+  for (let round = -WARM_UP_ROUNDS; round < RATIO_ROUNDS; round++) {
     const own = await microsOf(asked, from, calls);
     const other = await microsOf(constant, from, calls);
     from += calls;
-    if (round < 0) continue; // the compilers' time
+    if (round < 0) continue;
     logs.push(Math.log(own / other));
     micros[0]!.push(own);
     micros[1]!.push(other);

@@ -5,7 +5,7 @@
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Admission, type Gate, type Mount, type WayIn, waysIn } from '../http/access.ts';
-import { type AfterSettlement, Answer, type HeaderRecord, Reply } from '../http/answers.ts';
+import { type AfterSettlement, Answer, type AnswerBody, type HeaderRecord, Reply } from '../http/answers.ts';
 import type { Contract } from '../http/contract.ts';
 import { type ErrorCode, OVERLOADED, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
@@ -128,10 +128,12 @@ type Content =
   | { readonly body: string; readonly headers?: HeaderRecord; readonly status?: number }
   | { readonly draft: unknown };
 
-function contentOf(answer: unknown, body: string | Reply | undefined): string {
+function contentOf(answer: unknown, body: AnswerBody | undefined): string {
   if (body === undefined)
     return JSON.stringify({ draft: (answer as AfterSettlement<unknown>).draft } satisfies Content);
-  if (!(body instanceof Reply)) return JSON.stringify({ body } satisfies Content);
+  if (!(body instanceof Reply)) {
+    return JSON.stringify({ body: typeof body === 'string' ? body : body.text } satisfies Content);
+  }
   if (typeof body.body !== 'string') throw new Error('an answer of bytes cannot be kept for a payment identifier');
   return JSON.stringify({ body: body.body, headers: body.headers, status: body.status });
 }

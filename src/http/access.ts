@@ -4,7 +4,7 @@
  * in `access/`.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { Answer, HeaderRecord, Reply } from './answers.ts';
+import type { Answer, AnswerBody, HeaderRecord } from './answers.ts';
 import type { Contract } from './contract.ts';
 import type { ErrorCode, HeaderFacts, Refusal } from './errors.ts';
 import type { RequestView } from './request-view.ts';
@@ -22,9 +22,9 @@ export interface Admission<P extends object = object> {
    * @param body what will leave; undefined for an answer that is created after the settlement
    * @returns the receipt (header fields of the answer), nothing, or a refusal that replaces the answer
    */
-  settle?(answer: unknown, body: string | Reply | undefined): MaybePromise<HeaderRecord | Refusal | undefined>;
+  settle?(answer: unknown, body: AnswerBody | undefined): MaybePromise<HeaderRecord | Refusal | undefined>;
   /** Called with the body of an answer that was created after the settlement, before it leaves. A failure changes no outcome. */
-  created?(body: string | Reply): MaybePromise<void>;
+  created?(body: AnswerBody): MaybePromise<void>;
   /** Called once after the answer was handed whole to a connection that was still there. Never for a refusal. Must not wait. */
   delivered?(): void;
   /** The refusal leaves after this is done. A failure goes to the log and changes no outcome. */

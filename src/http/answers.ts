@@ -5,6 +5,7 @@
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { Refusal } from './errors.ts';
 import type { DeferredAnswer } from './hot/deferred-answer.ts';
+import { KeptJson } from './hot/kept-json.ts';
 
 /** Header fields, names in lower case. */
 export type HeaderRecord = Readonly<Record<string, string>>;
@@ -58,7 +59,10 @@ export class JsonText {
   }
 }
 
-type Created<T> = T | JsonText | Reply;
+type Created<T> = T | JsonText | KeptJson | Reply;
+
+/** JSON, or a reply with its own type. */
+export type AnswerBody = string | KeptJson | Reply;
 
 /**
  * An answer that the kit creates once every admission has settled: a callback's ten minutes start when its payment has
@@ -77,14 +81,13 @@ export class AfterSettlement<T> {
 
 /** A success, ready to be sent. */
 export class Answer {
-  /** JSON text, or a reply with its own type. */
-  readonly body: string | Reply;
+  readonly body: AnswerBody;
   /** Headers that the ways in add, such as the receipt of a payment. */
   readonly receipt: HeaderRecord | undefined;
   /** To be called once the answer was handed whole to a connection that was still there. */
   readonly delivered: (() => void) | undefined;
 
-  constructor(body: string | Reply, receipt: HeaderRecord | undefined, delivered?: () => void) {
+  constructor(body: AnswerBody, receipt: HeaderRecord | undefined, delivered?: () => void) {
     this.body = body;
     this.receipt = receipt;
     this.delivered = delivered;
@@ -95,8 +98,8 @@ export class Answer {
 export type Outcome = Answer | Refusal | DeferredAnswer;
 
 /** Writes the body of a success, before settlement, so that no client pays for an answer that cannot be written. */
-export function bodyOf(answer: unknown): string | Reply {
-  if (answer instanceof Reply) return answer;
+export function bodyOf(answer: unknown): AnswerBody {
+  if (answer instanceof Reply || answer instanceof KeptJson) return answer;
   return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
 }
 

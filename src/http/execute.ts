@@ -15,7 +15,7 @@
 import { stackOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Admission, Gate } from './access.ts';
-import { AfterSettlement, Answer, bodyOf, type HeaderRecord, type Outcome, type Reply } from './answers.ts';
+import { AfterSettlement, Answer, type AnswerBody, bodyOf, type HeaderRecord, type Outcome } from './answers.ts';
 import { INTERNAL_ERROR, Refusal, refuse } from './errors.ts';
 import { DeferredAnswer } from './hot/deferred-answer.ts';
 import type { MountedOperation } from './operation.ts';
@@ -165,9 +165,9 @@ function deliveredOf(admissions: readonly Admission[]): (() => void) | undefined
 
 async function tellCreated(
   { report, request }: Execution,
-  body: string | Reply,
+  body: AnswerBody,
   admissions: readonly Admission[],
-): Promise<string | Reply> {
+): Promise<AnswerBody> {
   for (const admission of admissions) {
     try {
       await admission.created?.(body);
@@ -183,7 +183,7 @@ function createdBody(
   execution: Execution,
   answer: AfterSettlement<unknown>,
   admissions: readonly Admission[],
-): MaybePromise<string | Reply> {
+): MaybePromise<AnswerBody> {
   return chain(answer.create(), (created) => {
     const body = bodyOf(created);
     if (admissions.every((admission) => admission.created === undefined)) return body;
@@ -199,10 +199,10 @@ function createdBody(
 class Settlement {
   readonly #execution: Execution;
   readonly #all: readonly Admission[];
-  readonly #body: string | Reply | undefined;
+  readonly #body: AnswerBody | undefined;
   #receipt: HeaderRecord | undefined;
 
-  constructor(execution: Execution, body: string | Reply | undefined) {
+  constructor(execution: Execution, body: AnswerBody | undefined) {
     this.#execution = execution;
     this.#all = execution.admissions ?? [];
     this.#body = body;

@@ -5,6 +5,7 @@
 import { type Answer, BodyPieces, type HeaderRecord, Reply } from './answers.ts';
 import { type BodyReceiver, type BodyStreamPorts, BodyStreams } from './body-stream.ts';
 import { Refusal } from './errors.ts';
+import type { KeptJson } from './hot/kept-json.ts';
 import { ResponseHeaders } from './hot/prepared-headers.ts';
 import { RepeatedRefusal, refusalText } from './hot/repeated-refusal.ts';
 
@@ -39,7 +40,10 @@ export class Responder {
     const { body, receipt } = outcome;
     const { status, cacheControl } = terms;
     if (!(body instanceof Reply)) {
-      return new Response(body, { status, headers: this.#headers.json(cacheControl, receipt, requestId) });
+      return new Response(this.#written(body), {
+        status,
+        headers: this.#headers.json(cacheControl, receipt, requestId),
+      });
     }
     const init = {
       status: body.status ?? status,
@@ -53,6 +57,11 @@ export class Responder {
     const response = new Response(this.#streams.open(body.body, receiver, onEnd), init);
     SENT.set(response, sent);
     return response;
+  }
+
+  #written(body: string | KeptJson): string | Uint8Array<ArrayBuffer> {
+    if (typeof body === 'string') return body;
+    return this.#headers.copies ? body.bytes() : body.text;
   }
 
   refusal(refusal: Refusal, requestId: string): Response {

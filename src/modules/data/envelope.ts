@@ -3,14 +3,14 @@ import * as v from 'valibot';
 import { ChargedAnswer } from '../../access/credits.ts';
 import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
-import { JsonText } from '../../http/answers.ts';
 import { Refusal } from '../../http/errors.ts';
+import { KeptJson } from '../../http/hot/kept-json.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
 import { fromCatalogue, type Unread } from '../catalogue-refusals.ts';
 import { LIMITATIONS, SYNTHETIC } from '../limitations.ts';
-import type { DataText } from './pages-memo.ts';
+import { type DataText, dataText } from './pages-memo.ts';
 import type { DataServices } from './services.ts';
 
 const meta = v.strictObject({
@@ -48,7 +48,7 @@ export interface Costing<D> {
 
 type Charged<D> = ChargedAnswer<{ data: D; meta: v.InferInput<typeof meta> }>;
 
-const textOf = <D>({ cost, data }: Costing<D>): DataText => ({ text: JSON.stringify(data), cost });
+const textOf = <D>({ cost, data }: Costing<D>): DataText => dataText(JSON.stringify(data), cost);
 
 /** What `meta` says of a catalogue whatever the question is, as JSON text. */
 const catalogueTexts = new WeakMap<ServedCatalogue, { readonly freshness: string; readonly limitations: string }>();
@@ -73,19 +73,19 @@ function timeOfAnswer(nowMs: number): string {
 
 /** The answer is written when it is charged: all but the credits is ready before, so nothing can fail afterwards. */
 function charged<D>(
-  { text, cost }: DataText,
+  { beginning, cost }: DataText,
   nowMs: number,
   served: ServedCatalogue,
   { requestId }: RequestView,
 ): Charged<D> {
   const { freshness, limitations } = textsOf(served);
   const before =
-    `{"data":${text},"meta":{"generated_at":"${timeOfAnswer(nowMs)}","request_id":"${requestId}",` +
+    `,"meta":{"generated_at":"${timeOfAnswer(nowMs)}","request_id":"${requestId}",` +
     `"freshness":${freshness},"credits":`;
   return new ChargedAnswer<{ data: D; meta: v.InferInput<typeof meta> }>(
     cost,
     ({ charged: taken, remaining }) =>
-      new JsonText(`${before}{"charged":${taken},"remaining":${remaining}},"limitations":${limitations}}}`),
+      new KeptJson(beginning, `${before}{"charged":${taken},"remaining":${remaining}},"limitations":${limitations}}}`),
   );
 }
 

@@ -10,7 +10,7 @@ import { wholeNumber } from '../answer-values.ts';
 import { jobRecord } from '../job-answer.ts';
 import { badCursor, type Question, questionOf } from './cursors.ts';
 import { answeredOnce } from './envelope.ts';
-import type { DataText } from './pages-memo.ts';
+import { type DataText, dataText } from './pages-memo.ts';
 import { PAGE_LIMIT_MAX } from './parameters.ts';
 import { historyEvent, historyEventOf } from './records.ts';
 import { recordTextsOf } from './records-text.ts';
@@ -103,7 +103,7 @@ export function answerPage<D extends object, C extends string = never>(
     if (listed === undefined) return badCursor();
     if (listed instanceof Refusal) return listed;
     const next = listed.next === null ? 'null' : `"${cursors.textOf(question, listed.next)}"`;
-    return { text: `{${listed.members},"limit":${limit},"next_cursor":${next}}`, cost: listed.recordCount };
+    return dataText(`{${listed.members},"limit":${limit},"next_cursor":${next}}`, listed.recordCount);
   };
   type Paged = D & { limit: number; next_cursor: string | null };
   const asked = `${question}\n${limit} ${cursor ?? ''}`;

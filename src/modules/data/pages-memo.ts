@@ -5,6 +5,7 @@
  */
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { Refusal } from '../../http/errors.ts';
+import { KeptBeginning } from '../../http/hot/kept-json.ts';
 
 /** Characters of all texts together, at most two bytes each. */
 const TEXT_LENGTH_MAX = 8_000_000;
@@ -12,11 +13,17 @@ const TEXT_LENGTH_MAX = 8_000_000;
 /** Questions that were asked once: at most some 300 characters each. */
 const ASKED_COUNT_MAX = 4096;
 
-/** The `data` of an answer as JSON text, with its cost in credits. */
+/** The beginning of an answer, with its `data` as JSON text and its cost in credits. */
 export interface DataText {
-  readonly text: string;
+  readonly beginning: KeptBeginning;
   readonly cost: number;
 }
+
+/** @param text of the `data` */
+export const dataText = (text: string, cost: number): DataText => ({
+  beginning: new KeptBeginning(`{"data":${text}`),
+  cost,
+});
 
 export class PagesMemo {
   #served: ServedCatalogue | undefined;
@@ -48,7 +55,7 @@ export class PagesMemo {
       this.#askedOnce.add(question);
       return;
     }
-    const length = question.length + made.text.length;
+    const length = question.length + made.beginning.text.length;
     if (length > TEXT_LENGTH_MAX / 8) return;
     // All at once: an order of use would cost every answer more than a full memo costs.
     if (this.#length + length > TEXT_LENGTH_MAX) this.#clear();

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ServedCatalogue } from '../../../src/catalogue/holder.ts';
 import { NOT_FOUND, refuse } from '../../../src/http/errors.ts';
-import { PagesMemo } from '../../../src/modules/data/pages-memo.ts';
+import { dataText, PagesMemo } from '../../../src/modules/data/pages-memo.ts';
 
 const served = (): ServedCatalogue => ({ catalogue: {}, isSynthetic: false }) as unknown as ServedCatalogue;
 
@@ -11,10 +11,12 @@ function counted() {
   const memo = new PagesMemo();
   const made: string[] = [];
   const ask = (catalogue: ServedCatalogue, question: string, length = 10): string =>
-    memo.over<never>(catalogue, question, () => {
-      made.push(question);
-      return { text: question.padEnd(length), cost: 1 };
-    }).text;
+    memo
+      .over<never>(catalogue, question, () => {
+        made.push(question);
+        return dataText(question.padEnd(length), 1);
+      })
+      .beginning.text.slice('{"data":'.length);
   return { ask, made, memo };
 }
 
