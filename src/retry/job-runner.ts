@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { drawFrom, type Random } from '../base/random.ts';
+import type { Timers } from '../base/timers.ts';
 import type { Outbound, OutboundRequest, OutboundResult, SentParts } from '../outbound/outbound.ts';
 import type { Purpose } from '../outbound/target.ts';
 import { attemptEndOf, attemptHeaders } from './attempts.ts';
@@ -34,6 +35,7 @@ export interface RunnerPorts {
   readonly outbound: Outbound;
   readonly sealer: Sealer;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly random: Random;
   readonly meter: RetryMeter;
 }
@@ -135,15 +137,21 @@ export class JobRunner {
     return recorded?.job;
   }
 
-  /** @returns false when nothing went out because of the signal or the record, so that there is nothing more to do now */
+  /**
+   * A job whose time ends while it waits for its turn is not sent: its next step is its expiry.
+   * @returns false when nothing went out because of the signal or the record, so that there is nothing more to do now
+   */
   async #attempt({ job, secrets }: DueRecord, signal: AbortSignal): Promise<boolean> {
-    const { store, clock, meter } = this.#ports;
+    const { store, clock, meter, timers } = this.#ports;
     const { id, customer, policy } = job;
     const { request } = this.#secretsOf(job, secrets);
     if (request === null) throw new Error('a job that goes on without its request');
     const { url, method, body } = request;
     let isOnRecord = false;
+    const expired = new AbortController();
+    const stopExpiry = timers.after(job.expiresAtMs - clock.nowMs(), () => expired.abort());
     const start = async (): Promise<void> => {
+      stopExpiry();
       await this.#record(id, (record) => this.#started(record.job));
       isOnRecord = true;
       meter.running++;
@@ -154,13 +162,13 @@ export class JobRunner {
       body: body === null ? null : new TextEncoder().encode(body),
       timeoutMs: policy.attemptTimeoutSeconds * 1000,
       customer,
-      signal,
+      signal: AbortSignal.any([signal, expired.signal]),
       onSent: start,
-    });
+    }).finally(stopExpiry);
     if (isOnRecord) meter.running--;
     if (answered === undefined) return false;
     if (!isOnRecord) {
-      if (answered.kind === 'aborted') return false;
+      if (answered.kind === 'aborted') return clock.nowMs() >= job.expiresAtMs;
       // It ended before anything could be sent: a name that does not resolve, an address that is not allowed.
       if ((await store.update(id, (record) => this.#started(record.job))) === undefined) return false;
     }

@@ -137,6 +137,11 @@ export interface RetryStore {
   release(id: RetryId): Promise<number | undefined>;
   /** Ends the work of this process on a damaged job that it holds. No look finds it while this process runs; its record stays. */
   setAside(id: RetryId): void;
+  /**
+   * Calls `run` before another process may take what this one holds because it seems dead: what is under way has to stop.
+   * A store without it has no other process.
+   */
+  onLeaseLost?(run: () => void): void;
   usage(organization: string, monthMs: number): Promise<RetryUsage>;
 }
 

@@ -4,7 +4,6 @@
  * have held here leaves room for every other. Time comes from the clock and wake-ups from the timers, so tests own both.
  */
 import { messageOf } from '../base/failure.ts';
-import type { Timers } from '../base/timers.ts';
 import type { RetryId } from './identifier.ts';
 import { JobRunner, type RunnerPorts } from './job-runner.ts';
 import {
@@ -20,7 +19,6 @@ import {
 import { DamagedJobError, type DueJob, type DueQuery, type Taken } from './store.ts';
 
 export interface WorkerPorts extends RunnerPorts {
-  readonly timers: Timers;
   /** Called with a failure in the background; the same message twice in a row comes once. */
   onFailure(failure: unknown): void;
 }
@@ -71,6 +69,7 @@ export class RetryWorker {
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'working';
+    this.#ports.store.onLeaseLost?.(() => this.#abortAll());
     this.wake();
   }
 

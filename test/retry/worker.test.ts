@@ -74,6 +74,21 @@ describe('the worker of retries', () => {
     expect(world.process.worker.heldCount).toBe(0);
   });
 
+  it('ends a job at its deadline while it waits for its turn, and tells its callback', async () => {
+    const world = opened();
+    world.outbound.turnOf = (host) => (host === 'crowded.example' ? new Promise(() => {}) : Promise.resolve());
+    world.outbound.target('crowded.example', () => answer(200));
+    world.outbound.target('hook.example', () => answer(200));
+    const id = await world.create({ ...orderTo('crowded.example'), callbackUrl: 'https://hook.example/' });
+    await world.pass(599_000, 10_000);
+    expect(await world.process.retries.find(id)).toMatchObject({ status: 'scheduled' });
+    await world.pass(2000);
+    expect(await world.process.retries.find(id)).toMatchObject({ status: 'expired', attempts: [] });
+    expect(world.outbound.seenBy('hook.example').map(({ body }) => JSON.parse(body!).status)).toEqual(['expired']);
+    expect(world.outbound.seenBy('crowded.example')).toEqual([]);
+    expect(world.process.worker.heldCount).toBe(0);
+  });
+
   it('goes on where the usage of an organization is damaged', async () => {
     const world = opened();
     world.outbound.target('well.example', () => answer(200));

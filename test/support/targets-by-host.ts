@@ -47,6 +47,9 @@ export const hanging: TargetBehaviour = (_request, _number, signal) =>
     signal?.addEventListener('abort', () => resolve(failure('aborted')));
   });
 
+const abortOf = (signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => signal?.addEventListener('abort', () => resolve(), { once: true }));
+
 export class TargetsByHost implements Outbound {
   readonly seen: SeenRequest[] = [];
   readonly looks: string[] = [];
@@ -88,7 +91,8 @@ export class TargetsByHost implements Outbound {
     if (this.blocked.has(hostname)) return failure('blocked');
     const behaviour = this.#targets.get(hostname);
     if (behaviour === undefined) return failure('unreachable');
-    await this.turnOf(hostname);
+    await Promise.race([this.turnOf(hostname), abortOf(waiting.signal)]);
+    if (waiting.signal?.aborted) return failure('aborted');
     await waiting.onSent?.();
     const request = { ...waiting, ...waiting.partsInTurn?.() };
     const number = (this.#counts.get(hostname) ?? 0) + 1;

@@ -3,6 +3,9 @@
  * (unsettled cases, retries, deliveries) carries its id; the others take it over once its lease has run out, at most
  * {@link LEASE_MS} + {@link LOOK_MS} after its last sign of life.
  *
+ * A process that cannot renew its lease says so ({@link Owner.onLeaseLost}) before another one may think it dead, so that what it has
+ * under way ends before another begins it again.
+ *
  * While the database was away no process could renew its lease. So a process takes nothing over before it has been in contact
  * for {@link LEASE_MS} without a break: by then every other one that lives has renewed its own.
  */
@@ -15,6 +18,8 @@ import type { Database } from './database.ts';
 export const LEASE_MS = 10_000;
 /** Between two renewals, and between two looks for processes that have died. */
 export const LOOK_MS = 3000;
+/** A lease is taken for lost by its owner so long before the others may. */
+const LOSS_MARGIN_MS = 1000;
 /** Rows of processes that ended this long ago are removed. */
 const FORGET_MS = 3_600_000;
 
@@ -44,6 +49,10 @@ export class Owner {
   readonly #ports: OwnerPorts;
   readonly #looks: Look[] = [];
   readonly #takeOvers: Look[] = [];
+  readonly #losses: (() => void)[] = [];
+  /** The lease has run out, or is about to. */
+  #isLost = true;
+  #cancelLoss = (): void => {};
   /** Monotonic time since which every renewal has succeeded; undefined = none since the last failure. */
   #inContactSinceMs: number | undefined;
   #isEnded = false;
@@ -68,10 +77,23 @@ export class Owner {
     this.#takeOvers.push(takeOver);
   }
 
+  /** Adds what is done when the lease is lost: others may take over what this process holds from now on. */
+  onLeaseLost(run: () => void): void {
+    this.#losses.push(run);
+  }
+
+  /**
+   * Renews a lease that was lost, before a decision that needs it.
+   * @throws DatabaseAwayError, StatementError or InDoubtError
+   */
+  async renewLostLease(): Promise<void> {
+    if (this.#isLost) await this.#renewLease();
+  }
+
   /** Enters this process. The renewal of its lease is the database's probe from now on. */
   async start(): Promise<void> {
     this.#database.probeWith(this.#renewal());
-    await this.#database.probe();
+    await this.#renewLease();
     this.#inContactSinceMs = this.#ports.clock.monotonicMs();
     this.#renewLater();
   }
@@ -81,6 +103,7 @@ export class Owner {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#cancel();
+    this.#cancelLoss();
     await this.#renewing;
     await this.#looking;
     await this.#database
@@ -106,10 +129,24 @@ export class Owner {
     });
   }
 
+  /** The lease lasts from when the database took it, so from after the request for it. */
+  async #renewLease(): Promise<void> {
+    const { clock, timers } = this.#ports;
+    const startMs = clock.monotonicMs();
+    await this.#database.probe();
+    if (this.#isEnded) return;
+    this.#isLost = false;
+    this.#cancelLoss();
+    this.#cancelLoss = timers.after(LEASE_MS - LOSS_MARGIN_MS - (clock.monotonicMs() - startMs), () => {
+      this.#isLost = true;
+      for (const lose of this.#losses) lose();
+    });
+  }
+
   /** Renews the lease, then looks, unless a look still runs: what it has to do may take longer than a lease lasts. */
   async #renew(): Promise<void> {
     try {
-      await this.#database.probe();
+      await this.#renewLease();
     } catch {
       this.#inContactSinceMs = undefined;
       return;

@@ -6,23 +6,36 @@ import { LEASE_MS, LOOK_MS, Owner } from '../../../src/storage/postgres/owners.t
 import { ManualTime } from '../../support/manual-time.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
 
+interface OpenedOwner {
+  readonly time: ManualTime;
+  readonly database: Database;
+  readonly owner: Owner;
+  readonly failures: string[];
+}
+
+/** An owner that has not started. */
+async function openedOwner(): Promise<OpenedOwner> {
+  const time = new ManualTime();
+  const on = await testDatabase(SERVER!, time);
+  const ports = { clock: time, timers: time };
+  const database = new Database(on.connections(), { ...ports, onFault() {} });
+  const failures: string[] = [];
+  const owner = new Owner(database, {
+    ...ports,
+    random: systemRandom,
+    onFailure: (failure) => void failures.push((failure as Error).message),
+  });
+  onTestFinished(async () => {
+    await owner.end();
+    await database.close();
+    await on.remove();
+  });
+  return { time, database, owner, failures };
+}
+
 describe.skipIf(SERVER === undefined)('a look', () => {
   it('that fails is reported, and stops no other', async () => {
-    const time = new ManualTime();
-    const on = await testDatabase(SERVER!, time);
-    const ports = { clock: time, timers: time };
-    const database = new Database(on.connections(), { ...ports, onFault() {} });
-    const failures: string[] = [];
-    const owner = new Owner(database, {
-      ...ports,
-      random: systemRandom,
-      onFailure: (failure) => void failures.push((failure as Error).message),
-    });
-    onTestFinished(async () => {
-      await owner.end();
-      await database.close();
-      await on.remove();
-    });
+    const { failures, owner, time } = await openedOwner();
     const failing = (what: string) => async (): Promise<void> => {
       throw new Error(what);
     };
@@ -39,5 +52,30 @@ describe.skipIf(SERVER === undefined)('a look', () => {
     }
     await expect.poll(() => done).toContain('take-over');
     expect(new Set(failures)).toEqual(new Set(['look', 'take-over']));
+  });
+});
+
+describe.skipIf(SERVER === undefined)('a lease', () => {
+  it('that cannot be renewed is lost once, before another process may take over, and holds again once it is', async () => {
+    const { database, owner, time } = await openedOwner();
+    let losses = 0;
+    owner.onLeaseLost(() => losses++);
+    await owner.start();
+    const renewing = { text: 'SELECT paygrade.now_ms() AS now_ms' };
+    database.probeWith({ text: 'SELECT 1 / 0' });
+    time.pass(LEASE_MS - 1001);
+    expect(losses).toBe(0);
+    time.pass(1);
+    expect(losses).toBe(1);
+    time.pass(10 * LEASE_MS);
+    expect(losses).toBe(1);
+    await expect(owner.renewLostLease()).rejects.toThrow('division by zero');
+    database.probeWith(renewing);
+    await owner.renewLostLease();
+    database.probeWith({ text: 'SELECT 1 / 0' });
+    // It holds, so nothing is asked.
+    await owner.renewLostLease();
+    time.pass(LEASE_MS);
+    expect(losses).toBe(2);
   });
 });

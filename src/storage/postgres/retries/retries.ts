@@ -124,6 +124,10 @@ export class PostgresRetries implements RetryStore {
     await this.#ports.database.run(FREE_LEFT);
   }
 
+  onLeaseLost(run: () => void): void {
+    this.#ports.owner.onLeaseLost(run);
+  }
+
   async create(record: RetryRecord): Promise<Created> {
     const { database } = this.#ports;
     const { job } = record;
@@ -253,7 +257,8 @@ export class PostgresRetries implements RetryStore {
     decide: (record: RetryRecord) => RetryChange | undefined,
     held: Held | undefined,
   ): Promise<RetryRecord | undefined> {
-    const { database, random } = this.#ports;
+    const { database, owner, random } = this.#ports;
+    if (held !== undefined) await owner.renewLostLease();
     const changeId = random.uuid();
     let before = held?.known;
     let after: RetryRecord | undefined;
