@@ -16,9 +16,9 @@ export interface RateLimiter {
 
 export interface RateLimits {
   /**
-   * A limiter with separate counts: at most `limit` passes of one key in any span of `windowMs`. An implementation may
+   * The limiter of a name, with counts of its own: at most `limit` passes of one key in any span of `windowMs`. An implementation may
    * forget the key seen longest ago when it holds too many, which lets that key pass early and never refuses one wrongly.
-   * @param name of the counts, the same in every process that shares them
+   * @param name of the counts, the same in every process that shares them; opened again it gives the same limiter
    * @param limit at least 1
    */
   open(name: string, limit: number, windowMs: number): RateLimiter;

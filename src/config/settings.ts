@@ -89,7 +89,7 @@ export const SERVER_SETTINGS = {
     variable: 'RATE_LIMIT_PER_MINUTE',
     parse: wholeNumber(0, 100_000),
     default: '600',
-    help: 'jobs requests, public requests of the data surface and creations of retries that a client address may make in any minute; 0 is off',
+    help: 'jobs requests, public requests of the data surface and creations of retries and resolves that a client address may make in any minute; 0 is off',
     detail: 'Counts requests that passed validation, in a sliding minute, on each surface by itself.',
   }),
   keyRateLimitPerMinute: setting({
@@ -97,7 +97,7 @@ export const SERVER_SETTINGS = {
     parse: wholeNumber(0, 1_000_000),
     default: '600',
     help: 'requests that one API key may make in any minute; 0 turns the limit off',
-    detail: 'Counts requests with a valid key and valid input, in a sliding minute, on each surface by itself.',
+    detail: 'Counts requests with a valid key and valid input, in a sliding minute, on all surfaces together.',
   }),
   trustProxy: setting({
     variable: 'TRUST_PROXY',
@@ -272,9 +272,9 @@ export const STATE_SETTINGS = {
     parse: secretBytes(32),
     default: null,
     shownDefault: 'made once and kept in STATE_DIR',
-    help: '32 bytes as base64 that authenticate cursors',
+    help: '32 bytes as base64 that authenticate cursors and encrypt the requests of retries',
     detail:
-      'Cursors that were given out with another key are refused. With `DATABASE_URL` all processes have the same, and one with another does not start. `openssl rand -base64 32` makes one.',
+      'Keep it: under another key retries that still wait cannot be sent any more, and cursors that were given out are refused. With `DATABASE_URL` all processes have the same, and one with another does not start. `openssl rand -base64 32` makes one.',
     isSecret: true,
   }),
   stateReset: setting({

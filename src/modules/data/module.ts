@@ -1,4 +1,5 @@
 /** The Jobs Data API (siblings §4): lists, counts and history over the whole catalogue, for holders of an API key. */
+import { KEY_RATE_NAME } from '../../access/key-rate.ts';
 import { openClientRate } from '../../access/rate-limit.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';
@@ -69,7 +70,7 @@ export const data = defineModule({
       clock,
       shedding,
       clientRate: openClientRate(rateLimits, 'data by client', config.rateLimitPerMinute),
-      keyRate: openClientRate(rateLimits, 'data by key', config.keyRateLimitPerMinute),
+      keyRate: openClientRate(rateLimits, KEY_RATE_NAME, config.keyRateLimitPerMinute),
       cursors: new Cursors(stateKey),
       memo: new PagesMemo(),
     };

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import { type BodyServices, jsonBody } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
+import { LOOK_UP_MS } from '../../outbound/limits.ts';
 import type { Target, TargetPolicy } from '../../outbound/target.ts';
 import { URL_LENGTH_MAX, WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX } from '../../resolve/limits.ts';
 import { INCLUDES, type ResolveQuestion } from '../../resolve/result.ts';
@@ -55,6 +56,9 @@ function inputOf(
   return { question: { url, include }, target: judged.target, waitSeconds };
 }
 
+/** Seconds of the look at the name, which comes before the settlement whatever the wait is. */
+const LOOK_UP_SECONDS = LOOK_UP_MS / 1000;
+
 /** The `readBody` of the operation. Tells the payment how long the answer may take. */
 export async function readInput(
   request: RequestView,
@@ -66,7 +70,7 @@ export async function readInput(
   if ('code' in body) return body;
   const input = inputOf(body, services.policy);
   if (!('code' in input)) {
-    request.answerSeconds = input.waitSeconds;
+    request.answerSeconds = Math.max(LOOK_UP_SECONDS, input.waitSeconds);
     request.isSlow = input.waitSeconds > 0;
   }
   return input;

@@ -17,6 +17,7 @@ import { Refusal } from '../../http/errors.ts';
 import { BODY_ERRORS, jsonBody } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { route } from '../../http/route.ts';
+import { LOOK_UP_MS } from '../../outbound/limits.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import type { RetryJob } from '../../retry/job.ts';
 import { BODY_DEADLINE_MS, REQUEST_BYTES_MAX, REQUEST_DEPTH_MAX } from '../../retry/limits.ts';
@@ -35,7 +36,9 @@ const decodeBody = jsonBody(
   REQUEST_DEPTH_MAX,
 );
 
+/** Tells the payment how long the look at the names may take, which comes before the settlement. */
 async function readOrder(request: RequestView, services: RetryServices) {
+  request.answerSeconds = LOOK_UP_MS / 1000;
   const body = await decodeBody(request, services);
   return body instanceof Refusal ? body : checkedOrder(body, request, services.outbound.policy);
 }

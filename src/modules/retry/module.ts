@@ -1,4 +1,5 @@
 /** The Retry API (siblings §6): requests that are sent until they work, and a signed event at the end. */
+import { KEY_RATE_NAME } from '../../access/key-rate.ts';
 import { openClientRate } from '../../access/rate-limit.ts';
 import { openUncharged } from '../../access/uncharged.ts';
 import { bind } from '../../http/operation.ts';
@@ -61,7 +62,7 @@ export const retry = defineModule({
       retries,
       baseUrl,
       clientRate: openClientRate(rateLimits, 'retry by client', config.rateLimitPerMinute),
-      keyRate: openClientRate(rateLimits, 'retry by key', config.keyRateLimitPerMinute),
+      keyRate: openClientRate(rateLimits, KEY_RATE_NAME, config.keyRateLimitPerMinute),
       uncharged: openUncharged(rateLimits, 'retry'),
       repeatedAnswer: (job) => JSON.stringify(createdOf(job, NO_SECRETS, baseUrl)),
     };

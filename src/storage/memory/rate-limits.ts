@@ -47,13 +47,18 @@ class MemoryRateLimiter implements RateLimiter {
 
 export class MemoryRateLimits implements RateLimits {
   readonly #clock: Clock;
+  readonly #limiters = new Map<string, RateLimiter>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  open(_name: string, limit: number, windowMs: number): RateLimiter {
+  open(name: string, limit: number, windowMs: number): RateLimiter {
     if (!(limit >= 1)) throw new Error(`a rate limit of ${limit}: at least 1`);
-    return new MemoryRateLimiter(limit, windowMs, this.#clock);
+    const known = this.#limiters.get(name);
+    if (known !== undefined) return known;
+    const limiter = new MemoryRateLimiter(limit, windowMs, this.#clock);
+    this.#limiters.set(name, limiter);
+    return limiter;
   }
 }

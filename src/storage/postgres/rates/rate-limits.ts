@@ -166,7 +166,8 @@ export class SharedRateLimits implements RateLimits, Sharing {
   open(name: string, limit: number, windowMs: number): RateLimiter {
     if (!(limit >= 1)) throw new Error(`a rate limit of ${limit}: at least 1`);
     if (windowMs > WINDOW_MS_MAX) throw new Error(`a shared rate window of ${windowMs} ms: at most ${WINDOW_MS_MAX}`);
-    if (this.#limiters.has(name)) throw new Error(`two rate limits ${JSON.stringify(name)}`);
+    const known = this.#limiters.get(name);
+    if (known !== undefined) return known;
     const limiter = new SharedLimiter(limit, windowMs, this);
     this.#limiters.set(name, limiter);
     for (const heard of this.#heard) this.#count(name, limiter, heard);
