@@ -8,12 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { privateKeyToAccount } from 'viem/accounts';
+import { AMOUNT_MAX } from '../../src/accounts/limits.ts';
 import { encodeHex } from '../../src/base/codec.ts';
 import type { Authorization } from '../../src/payment/protocol/authorization.ts';
 import { authorizationDigest } from '../../test/payment/fixture.ts';
 import { type Contender, inTurn, type PairOptions, type PairResult, type Ratio, type Running, start } from './pairs.ts';
 import { measureWebhooks, WEBHOOK_PAIRS } from './webhooks.ts';
-import { PAYER, type WireResponse } from './wire.ts';
+import { ADMIN_TOKEN, PAYER, type WireResponse } from './wire.ts';
 
 const UNPAID = '/v1/jobs/signals?role=engineer&location=germany';
 /** A new question each time. */
@@ -79,10 +80,26 @@ async function writePayments(port: number, path: string, isSigned: boolean, coun
   writeFileSync(out, `${lines.join('\n')}\n`);
 }
 
+/** A key of an organization with credits enough. */
+async function newKey(port: number): Promise<string> {
+  const make = async (path: string, body: object): Promise<Record<string, string>> => {
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify({ organization: 'bench', ...body }) };
+    const response = await fetch(`http://127.0.0.1:${port}/admin/v1/${path}`, init);
+    if (response.status !== 201) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, string>;
+  };
+  await make('grants', { kind: 'onboarding', amount: AMOUNT_MAX });
+  return (await make('keys', { scopes: ['jobs:read'] })).key!;
+}
+
 /** The answer of a server, for another one to repeat. */
-async function responseOf(port: number, path: string, payment?: string): Promise<WireResponse> {
-  const headers = payment === undefined ? undefined : { 'payment-signature': payment };
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, headers === undefined ? {} : { headers });
+async function responseOf(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<WireResponse> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
   const body = await response.text();
   const kept = [...response.headers].filter(
     ([name]) => !['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding'].includes(name),
@@ -101,7 +118,8 @@ interface Pair {
   readonly title: string;
   readonly path: string;
   readonly status: number;
-  readonly payments: 'none' | 'unsigned' | 'signed';
+  /** How requests get in. */
+  readonly payments: 'none' | 'unsigned' | 'signed' | 'key';
   /** Our server, and those it is compared with. */
   readonly sides: readonly [Side, ...Side[]];
 }
@@ -115,6 +133,13 @@ const PAIRS: readonly Pair[] = [
     path: UNPAID_NEW,
     status: 402,
     payments: 'none',
+    sides: [APP, { name: 'constant', kind: 'constant' }],
+  },
+  {
+    title: 'keyed page',
+    path: '/data/v1/jobs?limit=25',
+    status: 200,
+    payments: 'key',
     sides: [APP, { name: 'constant', kind: 'constant' }],
   },
   {
@@ -160,9 +185,11 @@ async function measured(pair: Pair, options: HttpOptions, directory: string): Pr
   const file = join(directory, 'payments');
   const responseFile = join(directory, 'response.json');
   const isSigned = payments === 'signed';
+  let key: string | undefined;
   const add = ({ name, isFree = false }: Side, running: Running): void => {
     const isPaid = payments !== 'none' && !isFree;
     const prepare = async (factor: number): Promise<readonly string[]> => {
+      if (key !== undefined) return ['key', key];
       if (!isPaid) return ['-'];
       await writePayments(running.port, path, isSigned, options.paid[isSigned ? 1 : 0] * factor, file);
       return [file];
@@ -172,12 +199,15 @@ async function measured(pair: Pair, options: HttpOptions, directory: string): Pr
   try {
     const own = await start(program, 'server.ts', ['--kind', sides[0].kind, '--catalogue', catalogue]);
     add(sides[0], own);
-    let payment: string | undefined;
-    if (payments !== 'none') {
+    let headers = {};
+    if (payments === 'key') {
+      key = await newKey(own.port);
+      headers = { authorization: `Bearer ${key}` };
+    } else if (payments !== 'none') {
       await writePayments(own.port, path, isSigned, 1, file);
-      payment = readFileSync(file, 'utf8').trim();
+      headers = { 'payment-signature': readFileSync(file, 'utf8').trim() };
     }
-    const answer = await responseOf(own.port, path, payment);
+    const answer = await responseOf(own.port, path, headers);
     if (answer.status !== status) {
       throw new Error(`${title}: ${answer.status} instead of ${status}: ${answer.body.slice(0, 300)}`);
     }

@@ -33,7 +33,7 @@ import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.
 import { trustingWorker } from '../../test/support/recovery.ts';
 import { isBun } from '../harness.ts';
 import { openCatalogue } from '../synthetic-catalogue.ts';
-import { PAYER, type WireResponse } from './wire.ts';
+import { ADMIN_TOKEN, PAYER, type WireResponse } from './wire.ts';
 
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const PATH = '/v1/jobs/signals';
@@ -65,7 +65,9 @@ async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> 
     STATE_DIR: ':memory:',
     RATE_LIMIT_PER_MINUTE: '0',
     CALLBACK_LIMIT_PER_MINUTE: '0',
+    KEY_RATE_LIMIT_PER_MINUTE: '0',
     LOCAL_BALANCE: '1000000000000',
+    ADMIN_TOKEN,
     PAY_TO,
   });
   const ports = {

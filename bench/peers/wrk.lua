@@ -1,5 +1,5 @@
 -- Requests for wrk. Arguments: path (a "#" in it is a number that grows), and "-", or a file of PAYMENT-SIGNATURE values (one a
--- line, each sent once), or "webhooks" and a file of callback ids, each of which gets ten POSTs of 1 KiB, in ten rounds.
+-- line, each sent once), or "key" and an API key, or "webhooks" and a file of callback ids, each of which gets ten POSTs of 1 KiB, in ten rounds.
 -- Prints one line of JSON at the end. A statement of statuses is kept by the thread, one thread a run.
 local threads = {}
 local counter = 0
@@ -17,6 +17,9 @@ function init(args)
     for line in io.lines(args[3]) do ids[#ids + 1] = line end
     wrk.body = '{"type":"invoice.paid","note":"' .. string.rep("x", 990) .. '"}'
     wrk.headers["Content-Type"] = "application/json"
+  elseif args[2] == "key" then
+    wrk.headers["Authorization"] = "Bearer " .. args[3]
+    plain = wrk.format("GET", path)
   elseif args[2] ~= "-" then
     lines = {}
     for line in io.lines(args[2]) do lines[#lines + 1] = line end
