@@ -13,8 +13,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'retry/job-runner.ts',
-        'onSent: start,\n    });\n    if (isOnRecord) meter.running--;',
-        'onSent: () => void start().catch(() => {}),\n    });\n    if (isOnRecord) meter.running--;',
+        'onSent: start,\n    }).finally(stopExpiry);',
+        'onSent: () => void start().catch(() => {}),\n    }).finally(stopExpiry);',
       ],
     ],
     found: /J1 recorded first/,

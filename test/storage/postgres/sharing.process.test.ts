@@ -67,6 +67,8 @@ const jobOf = (time: ManualTime): RetryRecord => ({
   resultBody: null,
 });
 
+const LIVING = { text: 'SELECT count(*) FROM paygrade.processes' };
+
 const look = (time: ManualTime, countMax = 16) => ({ nowMs: time.nowMs(), countMax, bytesMax: 1e6, without: [] });
 
 describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
@@ -264,6 +266,8 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
     for (let i = 0; i < 36 && heard.length === 0; i++) {
       time.pass(1000);
       await new Promise((resolve) => setTimeout(resolve, 60));
+      // On a busy machine a renewal takes as long as other statements do.
+      for (let trips = 0; trips < 3; trips++) await Promise.all(others.map(({ database }) => database.run(LIVING)));
     }
     expect(heard).toEqual([record.id]);
   });
