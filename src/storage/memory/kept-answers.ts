@@ -23,6 +23,9 @@ export interface AnswerRoom {
   readonly bytesMax: number;
 }
 
+/** Answers that are kept for payment identifiers, and their bytes. In memory only, they lie in the process itself. */
+export const ANSWER_ROOM: AnswerRoom = { countMax: 100_000, bytesMax: 268_435_456 };
+
 export type Found = { readonly kind: 'kept'; readonly entry: KeptEntry } | { readonly kind: 'under-way' | 'conflict' };
 
 export class KeptAnswers {

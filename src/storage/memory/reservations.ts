@@ -28,15 +28,12 @@ import {
   type Reserved,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
-import { type AnswerRoom, KeptAnswers, type KeptEntry } from './kept-answers.ts';
+import { ANSWER_ROOM, type AnswerRoom, KeptAnswers, type KeptEntry } from './kept-answers.ts';
 import { type LoadedReservations, NO_JOURNAL, NOTHING_LOADED, type ReservationJournal } from './reservation-journal.ts';
 import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
 
 /** The most open and used authorizations: about 85 MB when all are settled, enough for 1,300 new ones a second. */
 export const RESERVATION_COUNT_MAX = 1_000_000;
-
-/** Answers that are kept for payment identifiers, and their bytes. In memory only, they lie in the process itself. */
-export const ANSWER_ROOM: AnswerRoom = { countMax: 100_000, bytesMax: 268_435_456 };
 
 /** Milliseconds until even the latest permitted `validBefore` and the retention after it are over. */
 const RETAINED_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;

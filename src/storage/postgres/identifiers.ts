@@ -2,9 +2,13 @@
  * Payment identifiers and their kept answers (decisions §4, tables/payments.ts). An identifier is claimed before the
  * authorization and given back if the authorization turns out to be used, so a purchase has both or neither. The answer comes
  * with the intent, gets its time with the settlement, and goes when the purchase ends uncharged (cases.ts).
+ *
+ * Room for answers (kept-answers.ts) is counted in every look; what this process claims in between is added. So all processes
+ * together may keep more by what the others claim between two looks.
  */
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
-import type { KeptAnswer } from '../../payment/reservations.ts';
+import { ANSWER_BYTES_MAX, type KeptAnswer } from '../../payment/reservations.ts';
+import { ANSWER_ROOM, type AnswerRoom } from '../memory/kept-answers.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
@@ -39,13 +43,25 @@ const FREE_STRAYS = `
   DELETE FROM paygrade.identifiers
   WHERE owner = $1 AND sealed IS NULL AND attempt <= $2::bigint AND NOT (attempt = ANY ($3::bigint[]))`;
 
-const PRUNED_COUNT_MAX = 500;
+/** Rows of one statement, so that no transaction is long. */
+const PRUNED_COUNT_MAX = 2000;
 
 const PRUNE = `
   DELETE FROM paygrade.identifiers WHERE digest IN (
     SELECT n.digest FROM paygrade.identifiers n WHERE ${IS_FREE}
-    ORDER BY n.digest LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
-  )`;
+    LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
+  ) RETURNING 1`;
+
+/** An answer that is not known yet counts with the most that it may have. */
+const COUNT = `
+  SELECT count(*) AS count, coalesce(sum(coalesce(octet_length(n.sealed), ${ANSWER_BYTES_MAX})), 0)::bigint AS bytes
+  FROM paygrade.identifiers n`;
+
+/** Identifiers and the bytes of their answers. */
+interface Kept {
+  readonly count: number;
+  readonly bytes: number;
+}
 
 function foundOf(row: Row | undefined): FoundIdentifier | undefined {
   if (row === undefined) return undefined;
@@ -58,19 +74,43 @@ export class Identifiers {
   readonly #database: Database;
   readonly #owner: string;
   readonly #onDoubt: () => void;
+  readonly #room: AnswerRoom;
+  /** As it was counted last. */
+  #kept: Kept = { count: 0, bytes: 0 };
+  /** What this process has added since. */
+  #added: Kept = { count: 0, bytes: 0 };
 
   /** @param onDoubt called when a claim may be carried out late */
-  constructor(database: Database, owner: string, onDoubt: () => void) {
+  constructor(database: Database, owner: string, onDoubt: () => void, room: AnswerRoom = ANSWER_ROOM) {
     this.#database = database;
     this.#owner = owner;
     this.#onDoubt = onDoubt;
+    this.#room = room;
+  }
+
+  /** Whether one more answer may be kept. */
+  hasRoom(): boolean {
+    const { countMax, bytesMax } = this.#room;
+    if (this.#kept.count + this.#added.count >= countMax) return false;
+    return this.#kept.bytes + this.#added.bytes + ANSWER_BYTES_MAX <= bytesMax;
+  }
+
+  /** The answer of a claim is on record, with so many bytes. */
+  noteAnswer(bytes: number): void {
+    this.#add({ count: 0, bytes: bytes - ANSWER_BYTES_MAX });
+  }
+
+  #add({ count, bytes }: Kept): void {
+    this.#added = { count: this.#added.count + count, bytes: this.#added.bytes + bytes };
   }
 
   /** True when the identifier is this attempt's now. */
   async claim({ digest, fingerprint }: IdentifierClaim, attempt: number): Promise<boolean> {
     const values = [hexOfKey(digest), hexOfKey(fingerprint), this.#owner, attempt];
     const statement = { name: 'claim-identifier', text: CLAIM, values };
-    return (await this.#database.run(statement, { onDoubt: this.#onDoubt })).length === 1;
+    const isClaimed = (await this.#database.run(statement, { onDoubt: this.#onDoubt })).length === 1;
+    if (isClaimed) this.#add({ count: 1, bytes: ANSWER_BYTES_MAX });
+    return isClaimed;
   }
 
   /** undefined = it is free. */
@@ -108,7 +148,13 @@ export class Identifiers {
     });
   }
 
+  /** Removes those that are free, and counts the others. */
   async prune(): Promise<void> {
-    await this.#database.run({ name: 'prune-identifiers', text: PRUNE });
+    const prune = { name: 'prune-identifiers', text: PRUNE };
+    while ((await this.#database.run(prune)).length === PRUNED_COUNT_MAX);
+    const { count, bytes } = this.#added;
+    const [row] = await this.#database.run({ name: 'count-identifiers', text: COUNT });
+    this.#kept = { count: Number(row?.count), bytes: Number(row?.bytes) };
+    this.#add({ count: -count, bytes: -bytes });
   }
 }

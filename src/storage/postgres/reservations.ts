@@ -148,6 +148,7 @@ export class PostgresReservations implements Reservations {
         throw failure;
       }
     }
+    if (answer !== undefined) this.#identifiers.noteAnswer(answer.sealed.length);
     if (recorded === 'there') return;
     // In doubt, or our claim was taken for one of a dead process. The money was not asked for, so it becomes free again.
     this.#close(open, 'free');
@@ -247,6 +248,7 @@ export class PostgresReservations implements Reservations {
   ): Promise<Reserved> {
     const known = await this.find(wanted.key, claim);
     if (known !== undefined) return known;
+    if (!this.#identifiers.hasRoom()) return { kind: 'no-room' };
     if (!(await this.#identifiers.claim(claim, attempt))) {
       // It went to another purchase meanwhile, perhaps to one that has ended already.
       return (await this.find(wanted.key, claim)) ?? { kind: 'under-way' };

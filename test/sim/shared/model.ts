@@ -54,6 +54,7 @@ const OF_EMPTY_TABLES: Meanings = {
   'forget-resolves': NOTHING,
   'count-resolves': () => [{ live: 0, expired: 0, bytes: 0 }],
   'prune-identifiers': NOTHING,
+  'count-identifiers': () => [{ count: 0, bytes: 0 }],
   'free-stray-identifiers': NOTHING,
 };
 

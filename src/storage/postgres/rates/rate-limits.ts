@@ -60,7 +60,7 @@ class SharedLimiter implements RateLimiter {
   readonly #limit: number;
   readonly #sharing: Sharing;
   readonly #own: LRUCache<string, Own>;
-  /** Keys with at least half of their allowance unshared: the next message has them. */
+  /** Keys with at least half of their allowance unshared, or with a request that waits: the next message has them. */
   readonly #toShare = new Set<string>();
 
   constructor(limit: number, windowMs: number, sharing: Sharing) {
@@ -77,7 +77,11 @@ class SharedLimiter implements RateLimiter {
     const waitMs = this.#waitOf(key, own.window, nowMs);
     if (waitMs > 0) return waitMs;
     const allowance = allowanceOf(this.#limit, this.#sharing.processCount);
-    if (own.unshared >= allowance && !this.#sharing.isAlone) return this.#sharing.share().then(() => this.tryPass(key));
+    if (own.unshared >= allowance && !this.#sharing.isAlone) {
+      // The allowance of an earlier time, with fewer processes, may have left it out.
+      this.#toShare.add(key);
+      return this.#sharing.share().then(() => this.tryPass(key));
+    }
     own.window.tryPass(nowMs);
     own.unshared++;
     if (own.unshared * 2 >= allowance) this.#toShare.add(key);
@@ -87,6 +91,12 @@ class SharedLimiter implements RateLimiter {
   peek(key: string): number {
     const own = this.#own.get(key);
     return this.#waitOf(key, own?.window, this.#sharing.clock.monotonicMs());
+  }
+
+  /** The allowance may be smaller now. */
+  processesChanged(): void {
+    const allowance = allowanceOf(this.#limit, this.#sharing.processCount);
+    for (const [key, { unshared }] of this.#own.entries()) if (unshared * 2 >= allowance) this.#toShare.add(key);
   }
 
   /** The unshared passes for the next message; they stay unshared until {@link told}. */
@@ -200,7 +210,7 @@ export class SharedRateLimits implements RateLimits, Sharing {
       const [row] = await database.run({ ...SHARE, values });
       for (const [limiter, its] of said) limiter.told(its);
       this.isAlone = false;
-      this.processCount = Math.max(1, row?.processes as number);
+      this.#countProcesses(Math.max(1, row?.processes as number));
       this.#databaseMs = row?.now_ms as number;
       this.#monotonicMs = clock.monotonicMs();
       this.#hear(row?.heard as Heard[]);
@@ -209,6 +219,12 @@ export class SharedRateLimits implements RateLimits, Sharing {
       // Every process limits by what it knows until the database is back; the next share tells all of it.
       this.isAlone = true;
     }
+  }
+
+  #countProcesses(count: number): void {
+    const isMore = count > this.processCount;
+    this.processCount = count;
+    if (isMore) for (const limiter of this.#limiters.values()) limiter.processesChanged();
   }
 
   #hear(heard: readonly Heard[]): void {

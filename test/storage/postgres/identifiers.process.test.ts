@@ -1,0 +1,76 @@
+/** Room for the kept answers of payment identifiers in a database (decisions §4, siblings §9). */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
+import { ANSWER_BYTES_MAX } from '../../../src/payment/reservations.ts';
+import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
+import { LOOK_MS } from '../../../src/storage/postgres/owners.ts';
+import { orderFor } from '../../payment/fixture.ts';
+import { ManualTime } from '../../support/manual-time.ts';
+import { SERVER } from '../../support/postgres-database.ts';
+import { Shared } from './opened.ts';
+import { SharedDatabase } from './opened-backend.ts';
+
+const claimOf = (n: number) =>
+  identifierClaim(`pay_${String(n).padStart(20, '0')}` as PaymentIdentifier, 'GET /', orderFor().payer);
+
+describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
+  it('are as many and as long as there is room for, counted for all processes', async () => {
+    const shared = await Shared.open(SERVER);
+    onTestFinished(() => shared.remove());
+    const { database } = await shared.process();
+    const room = { countMax: 3, bytesMax: 10 * ANSWER_BYTES_MAX };
+    const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, owner, () => {}, room));
+    expect(one!.hasRoom()).toBe(true);
+    expect(await one!.claim(claimOf(1), 1)).toBe(true);
+    expect(await one!.claim(claimOf(2), 2)).toBe(true);
+    expect(await other!.claim(claimOf(3), 1)).toBe(true);
+    expect([one!.hasRoom(), other!.hasRoom()]).toEqual([true, true]);
+    await database.run({ text: "UPDATE paygrade.identifiers SET sealed = 'x', kept_until_ms = 9e15" });
+    await one!.prune();
+    await other!.prune();
+    expect([one!.hasRoom(), other!.hasRoom()]).toEqual([false, false]);
+  });
+
+  it('count with the most that they may have until they are known', async () => {
+    const shared = await Shared.open(SERVER);
+    onTestFinished(() => shared.remove());
+    const { database } = await shared.process();
+    const identifiers = new Identifiers(database, 'one', () => {}, { countMax: 100, bytesMax: 2 * ANSWER_BYTES_MAX });
+    await identifiers.claim(claimOf(1), 1);
+    expect(identifiers.hasRoom()).toBe(true);
+    await identifiers.claim(claimOf(2), 2);
+    expect(identifiers.hasRoom()).toBe(false);
+    identifiers.noteAnswer(1000);
+    expect(identifiers.hasRoom()).toBe(false);
+    identifiers.noteAnswer(1000);
+    expect(identifiers.hasRoom()).toBe(true);
+    await database.run({ text: "UPDATE paygrade.identifiers SET sealed = 'x', kept_until_ms = 9e15" });
+    await identifiers.prune();
+    expect(identifiers.hasRoom()).toBe(true);
+  });
+
+  it('refuse a purchase before it is paid for while there is no room, and go in one look once their time is over', async () => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const backend = await shared.process({ callbackBytes: 0, play: undefined });
+    await shared.run(`INSERT INTO paygrade.identifiers (digest, fingerprint, owner, attempt, serial, kept_until_ms, sealed)
+      SELECT sha256(i::text::bytea), sha256('x'), 'other', i, i, paygrade.now_ms() + 60000, 'x' FROM generate_series(1, 100000) i`);
+    let n = 0;
+    const reserve = async (): Promise<string> => {
+      const nonce = `0x${String(++n).padStart(64, '0')}`;
+      const { key } = orderFor({ nonce });
+      return (await backend.reservations.reserve(key, Math.floor(time.nowMs() / 1000) + 120, claimOf(n))).kind;
+    };
+    time.pass(LOOK_MS);
+    await expect.poll(reserve).toBe('no-room');
+    time.pass(61_000);
+    await expect
+      .poll(
+        async () =>
+          (await shared.run("SELECT count(*)::int AS count FROM paygrade.identifiers WHERE owner = 'other'"))[0],
+      )
+      .toEqual({ count: 0 });
+    await expect.poll(reserve).toBe('reserved');
+  });
+});

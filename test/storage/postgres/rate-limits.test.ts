@@ -1,0 +1,61 @@
+/** Shared rate limits while processes come and go, over a database that only says how many live. */
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../../src/storage/postgres/database.ts';
+import { allowanceOf, SharedRateLimits } from '../../../src/storage/postgres/rates/rate-limits.ts';
+import { ManualTime } from '../../support/manual-time.ts';
+
+async function opened() {
+  const time = new ManualTime();
+  let processes = 1;
+  let shareCount = 0;
+  const told: string[] = [];
+  const database = {
+    async run({ name, values = [] }: { name?: string; values?: readonly unknown[] }) {
+      if (name !== 'share-rates') return [];
+      shareCount++;
+      // A share that leads to another for ever has to fail the test, not to stop it.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (typeof values[2] === 'string') told.push(values[2]);
+      return [{ now_ms: time.nowMs(), processes, heard: [] }];
+    },
+  } as unknown as Database;
+  const limits = new SharedRateLimits({ clock: time, timers: time, database, processId: 'one' });
+  await limits.start();
+  return {
+    limits,
+    told,
+    setProcesses(count: number) {
+      processes = count;
+    },
+    shareCount: () => shareCount,
+  };
+}
+
+describe('a shared limit', () => {
+  it.each([
+    [600, 1, 4, 14],
+    [600, 2, 6, 9],
+    [600, 3, 8, 7],
+    [300, 1, 3, 7],
+    [100, 1, 3, 2],
+    [60, 1, 3, 1],
+  ])(
+    'of %i goes on when %i processes become %i, after %i passes that are not told',
+    async (limit, before, after, passes) => {
+      const { limits, setProcesses, shareCount, told } = await opened();
+      setProcesses(before);
+      await limits.share();
+      const limiter = limits.open('jobs', limit, 60_000);
+      for (let i = 0; i < passes; i++) expect(limiter.tryPass('client')).toBe(0);
+      setProcesses(after);
+      await limits.share();
+      const sharesBefore = shareCount();
+      for (let i = passes; i < limit; i++) expect(await limiter.tryPass('client')).toBe(0);
+      expect(await limiter.tryPass('client')).toBeGreaterThan(0);
+      // It tells of itself once an allowance, and no more often.
+      expect(shareCount() - sharesBefore).toBeLessThanOrEqual(limit / allowanceOf(limit, after) + 1);
+      const sum = told.reduce((all, text) => all + (JSON.parse(text) as { jobs: { client: number } }).jobs.client, 0);
+      expect(sum).toBeGreaterThanOrEqual(limit - allowanceOf(limit, after));
+    },
+  );
+});
