@@ -12,6 +12,7 @@ const JSON_BODY = { 'content-type': 'application/json' };
 /** The Error object, by the server or by the proxy. */
 async function refusalOf(response: Response): Promise<{ status: number; code: string }> {
   expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.get('cache-control')).toContain('no-store');
   const { error } = (await response.json()) as { error: { code: string; message: string; request_id: string } };
   expect(Object.keys(error)).toEqual(['code', 'message', 'request_id']);
   expect(error.request_id).toMatch(/^req_[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
