@@ -17,7 +17,7 @@ describe('the simulator of retries and resolves', () => {
       const copy = join(folder, String(index));
       copyProgram(PROJECT, copy, changes);
       cpSync(join(PROJECT, 'test'), join(copy, 'test'), { recursive: true });
-      const words = ['--mix', 'outbound', '--runs', '60', '--json'];
+      const words = ['--mix', 'outbound', '--runs', '400', '--json'];
       const { exitCode, stderr } = await startProcess(binaryOf('node'), [
         join(copy, 'test', 'sim', 'main.ts'),
         ...words,
