@@ -8,6 +8,7 @@
  * asked to (`fsync`).
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -106,14 +107,15 @@ function packageBinaries(): Binaries | undefined {
   return { folder: join(native, 'bin'), origin: `PostgreSQL of the package ${PACKAGE}` };
 }
 
+/** Ports that no system gives to connections, so that none of them takes one between this look and the server's start. */
+const PORTS = { first: 20_000, count: 12_000 };
+
 const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
+  new Promise((resolve) => {
+    const port = PORTS.first + randomInt(PORTS.count);
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
+    server.once('error', () => resolve(freePort()));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(port)));
   });
 
 /** PostgreSQL refuses root, so it runs as the user `postgres`, or as any that is not root. */
