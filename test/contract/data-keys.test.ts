@@ -156,6 +156,20 @@ describe(`keys of the Jobs Data API, under ${RUNTIME}`, () => {
     expect([gone.status, told(gone)]).toEqual([unknown.status, told(unknown)]);
   });
 
+  it('counts the requests of a key on all surfaces together', async () => {
+    const server = await open({ KEY_RATE_LIMIT_PER_MINUTE: '1' });
+    await server.grant('acme', 100);
+    const { key } = await server.key('acme', [...READ, 'retries:write']);
+    expect((await server.get('/v1/skills?limit=1', key)).status).toBe(200);
+    const retry = await server.app.fetch('/retry/v1/retries', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ request: { method: 'GET', url: 'https://example.com/' } }),
+    });
+    expect(retry.status).toBe(429);
+    expect(await retry.text()).toContain('RATE_LIMIT_EXCEEDED');
+  });
+
   it('without a catalogue is 503 after the key, free', async () => {
     const server = await open({ SNAPSHOT: 'none' });
     await server.grant('acme', 5);

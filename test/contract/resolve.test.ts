@@ -223,6 +223,10 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     const answer = await payWith(app, payment, { url: PAGE, max_wait_seconds: 20 });
     await expectError(answer, 402, 'PAYMENT_INVALID', '26 s');
     expect((await payWith(app, payment, { url: PAGE, max_wait_seconds: 5 })).status).toBe(200);
+    // The look at the name comes before the settlement, whatever the wait is.
+    const soon = String(Math.floor(Date.now() / 1000) + 10);
+    const short = await paymentFor(offer, wallet(), { authorization: { validBefore: soon } });
+    await expectError(await payWith(app, short, { url: PAGE, max_wait_seconds: 0 }), 402, 'PAYMENT_INVALID', '11 s');
   });
 
   it('whose authorization lapses while it waits is 402, uncharged, and its work ends', async () => {

@@ -123,6 +123,20 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     expect(delivery.body).toMatchObject({ status: 'delivered', attempt_count: 1, last_status_code: 204 });
   });
 
+  it('asks for an authorization that outlasts the look at the names', async () => {
+    const one = await open();
+    const account = wallet();
+    const offer = await offerFrom(one.post(ORDER));
+    const payment = async (seconds: number): Promise<Record<string, string>> => {
+      const validBefore = String(Math.floor(Date.now() / 1000) + seconds);
+      return {
+        'PAYMENT-SIGNATURE': encodeHeader(await paymentFor(offer, account, { authorization: { validBefore } })),
+      };
+    };
+    await expectError(await one.post(ORDER, await payment(10)), 402, 'PAYMENT_INVALID');
+    expect((await one.post(ORDER, await payment(15))).status).toBe(201);
+  });
+
   it('signs the completion event so that the official library of Standard Webhooks accepts it', async () => {
     const one = await open();
     const order = { request: { method: 'GET', url: 'https://gone.example/' }, callback_url: 'https://hook.example/' };

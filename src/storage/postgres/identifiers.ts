@@ -95,7 +95,7 @@ export class Identifiers {
     return this.#kept.bytes + this.#added.bytes + ANSWER_BYTES_MAX <= bytesMax;
   }
 
-  /** The answer of a claim is on record, with so many bytes. */
+  /** The answer of a claim is on record. @param bytes of the sealed answer */
   noteAnswer(bytes: number): void {
     this.#add({ count: 0, bytes: bytes - ANSWER_BYTES_MAX });
   }
