@@ -292,7 +292,9 @@ export class Intake {
     if (found.records.length === 0) {
       const { board, company } = envelope;
       const token =
-        board?.toLowerCase() ?? (company === null ? boardOfFileName(member.fileName, shape.name) : slugOf(company));
+        context.token ??
+        board?.toLowerCase() ??
+        (company === null ? boardOfFileName(member.fileName, shape.name) : slugOf(company));
       this.#settings.sink.addEmpty?.(shape, token, context.document);
     }
     for (const [index, record] of found.records.entries()) {

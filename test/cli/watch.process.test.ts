@@ -305,6 +305,18 @@ const FAULTS: readonly FaultCase[] = [
     reason: /0 rows, where 10 are usual/,
   },
   {
+    name: 'a list of which no record can be taken',
+    faults: [
+      (_, response) =>
+        void response
+          .writeHead(200)
+          .end(JSON.stringify(listing(1, 2, 3)).replaceAll('"absolute_url":"http', '"absolute_url":"/')),
+    ],
+    outcome: 'failed',
+    http: 200,
+    reason: /no record that can be taken.*absolute_url/,
+  },
+  {
     name: 'a list that states more than it has',
     faults: [
       (_, response) =>
@@ -397,6 +409,26 @@ describe('watch', () => {
     stub.list(acme, listing(...TEN));
     expect((await round(3)).first).toMatchObject({ status: 'ok', reopened: 1, changed: 1 });
     expect(readFileSync(at('jobs.snapshot')).equals(before)).toBe(false);
+  });
+
+  it('leaves a board whose list is empty as it was, also where the list calls its company otherwise than its token', async () => {
+    const one = board('workable', 'acme-bots', 'https://apply.workable.com/acme-bots');
+    const list = (count: number) => ({
+      name: 'Acme Robotics, Inc.',
+      jobs: Array.from({ length: count }, (_, i) => ({
+        title: `Cook ${i}`,
+        shortcode: `A${i}`,
+        url: `https://apply.workable.com/j/A${i}`,
+        published_on: '2026-08-01',
+        city: 'Bern',
+        country: 'Switzerland',
+      })),
+    });
+    addBoards(one);
+    stub.list(one, list(10));
+    expect((await round(0)).first).toMatchObject({ board: nameOfBoard(one), status: 'ok', rows: 10, new: 10 });
+    stub.list(one, list(0));
+    expect((await round(1)).first).toMatchObject({ status: 'unhealthy', closed: 0 });
   });
 
   it('asks once for each description that a list does not have, and keeps what the list says', async () => {

@@ -26,7 +26,7 @@ export function stateWords(
   try {
     // Reading first says that there is no catalogue; opening to write would make one.
     HistoryDatabase.openForReading(folder).close();
-    history = HistoryDatabase.openForImport(folder);
+    history = HistoryDatabase.openForSettings(folder);
     const { all } = new StoredEmployers(history);
     const spoken = new OperatorWords(words);
     const stated: StatedWords = {

@@ -3,6 +3,7 @@ import type { Board } from '../../ingest/boards/board.ts';
 import { manifestOf } from '../../ingest/companies/manifest-words.ts';
 import { InputError } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
+import type { Rejection } from '../../ingest/job-sink.ts';
 import { shapeNamed } from '../../ingest/shapes/shapes.ts';
 import type { SkillExtractor } from '../../ingest/skills/skills.ts';
 import type { HistoryImport } from '../../storage/history/import.ts';
@@ -43,6 +44,7 @@ export async function takeFeed(
 ): Promise<TakenFeed> {
   const { shape: name, token, company, domain, address } = board;
   const words = merging.rememberWords([]);
+  let refused: Rejection | undefined;
   const intake = new Intake({
     sink: merging,
     skills,
@@ -51,7 +53,9 @@ export async function takeFeed(
     context: { observedAtMs: atMs, board: { company, domain, url: address }, manifest: manifestOf(words), token },
     namesFiles: pages.length > 1,
     nowMs: atMs,
-    onRejection: () => {},
+    onRejection: (rejection) => {
+      refused ??= rejection;
+    },
     rejects: null,
     onProgress: () => {},
   });
@@ -64,10 +68,15 @@ export async function takeFeed(
     if (error instanceof InputError) return { kind: 'unreadable', reason: error.message };
     throw error;
   }
-  let feed: FeedOutcome = { shape: name, board: token, ...NO_COUNTS };
+  let feed: FeedOutcome | undefined;
   merging.merge(isComplete, false, (outcome) => {
     feed = outcome;
   });
+  if (feed === undefined && refused !== undefined) {
+    const { place, field, reason } = refused;
+    return { kind: 'unreadable', reason: `has no record that can be taken; ${place}: ${field} ${reason}` };
+  }
+  feed ??= { shape: name, board: token, ...NO_COUNTS };
   const { refusal, rows } = feed;
   if (refusal?.kind === 'unhealthy') return { kind: 'unhealthy', rows, usualRows: refusal.usualRows };
   return { kind: 'taken', feed };

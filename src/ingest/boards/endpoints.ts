@@ -25,7 +25,7 @@ import { objectOf, type SourceRecord, textOf } from '../input/source-field.ts';
 import type { Board, BoardShape } from './board.ts';
 import type { BoardRequest, OwnRequest, PageFound } from './board-request.ts';
 import { type BoardOrigins, replacedAddress } from './origins.ts';
-import { listingOf } from './page-listing.ts';
+import { GOES_ON, listingOf } from './page-listing.ts';
 import { firstSearch, nextSearch, workdayPlaceOf } from './workday-search.ts';
 
 /** Pages of one feed: 10,000 jobs at Workday's 20 a page. */
@@ -191,14 +191,16 @@ const jsonld: Endpoint = {
   accept: 'text/html',
   first: ({ address }) => get(address),
   page(document, { url }, { address }) {
-    const { postings, pages } = listingOf(document, url);
+    const { postings, pages, isCutShort } = listingOf(document, url);
     const isList = url === get(address).url;
-    const more = isList ? pages.filter((page) => hostOf(page) === hostOf(address) && page !== url) : [];
+    const own = pages.filter((page) => hostOf(page) === hostOf(address));
+    const more = isList ? own.filter((page) => page !== url) : [];
     // A page without a single posting proves nothing: the site may have lost the markup, or have moved to another host.
     if (isList && postings === 0 && more.length === 0) return undefined;
     // Nor does that of a single posting, whether it says that the job is taken or leads back to the list.
     if (!isList && postings === 0) return { rows: 0, more: [], isCutShort: true };
-    return { rows: postings, more: more.map(get) };
+    // Jobs that stand elsewhere are listed too, and what is not asked for must not be taken for closed.
+    return { rows: postings, more: more.map(get), isCutShort: isList && (isCutShort || own.length < pages.length) };
   },
 };
 
@@ -237,7 +239,10 @@ export function firstStep(board: Board, origins: BoardOrigins): Extract<FeedProg
 
 /** The text of an answer as a document; a page gives its JSON-LD. undefined: it is no JSON. */
 export function documentOf({ shape }: Pick<Board, 'shape'>, text: string): { readonly document: unknown } | undefined {
-  if (ENDPOINTS[shape].accept === 'text/html') return { document: pageContent(text).document };
+  if (ENDPOINTS[shape].accept === 'text/html') {
+    const { document, hasNextPage } = pageContent(text);
+    return { document: hasNextPage ? [...document, GOES_ON] : document };
+  }
   const parsed = parsedJson(text.replace(/^\uFEFF/, ''));
   return parsed.ok ? { document: parsed.value } : undefined;
 }

@@ -12,7 +12,12 @@ export interface PageListing {
   readonly first: SourceRecord | undefined;
   /** Absolute addresses that list entries name in place of a posting, distinct, in their order. */
   readonly pages: readonly string[];
+  /** There are more than these: a list says that it has more entries than it shows, or the page that it goes on. */
+  readonly isCutShort: boolean;
 }
+
+/** Stands in a document whose page says that its list goes on elsewhere. */
+export const GOES_ON = Object.freeze({});
 
 /**
  * @param document the parsed JSON-LD scripts of a page
@@ -21,14 +26,18 @@ export interface PageListing {
 export function listingOf(document: unknown, base: string): PageListing {
   const postings: SourceRecord[] = [];
   const pages = new Set<string>();
+  let isCutShort = false;
   const walk = (value: unknown, depth: number): void => {
     if (depth > DEPTH_MAX) return;
     for (const item of listOf(value)) {
       const node = objectOf(item);
       if (Array.isArray(item)) walk(item, depth + 1);
       else if (node === undefined) continue;
+      else if (node === GOES_ON) isCutShort = true;
       else if (isJobPosting(node)) postings.push(node);
       else {
+        const stated = node['@type'] === 'ItemList' ? Number(node.numberOfItems ?? 0) : 0;
+        if (stated > listOf(node.itemListElement).length) isCutShort = true;
         const page =
           node['@type'] === 'ListItem' && objectOf(node.item) === undefined ? textOf(node.url ?? node.item) : null;
         if (page !== null && URL.canParse(page, base)) pages.add(new URL(page, base).href.replace(/#.*$/, ''));
@@ -37,5 +46,5 @@ export function listingOf(document: unknown, base: string): PageListing {
     }
   };
   walk(document, 0);
-  return { postings: postings.length, first: postings[0], pages: [...pages] };
+  return { postings: postings.length, first: postings[0], pages: [...pages], isCutShort };
 }

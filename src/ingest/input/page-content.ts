@@ -8,13 +8,22 @@ import { TOKENS_IGNORED } from './html-text.ts';
 import { parsedJson } from './lenient-json.ts';
 
 /** Elements whose attributes count. */
-const READ = new Set(['link', 'meta', 'script']);
+const READ = new Set(['a', 'link', 'meta', 'script']);
 
-/** The parsed JSON-LD scripts of a page and its address: the canonical link, else og:url. */
-export function pageContent(html: string): { readonly document: unknown[]; readonly url: string | null } {
+export interface PageContent {
+  /** The parsed JSON-LD scripts. */
+  readonly document: unknown[];
+  /** The canonical link, else og:url. */
+  readonly url: string | null;
+  /** A link says that the list goes on (`rel=next`). */
+  readonly hasNextPage: boolean;
+}
+
+export function pageContent(html: string): PageContent {
   const document: unknown[] = [];
   let canonical: string | null = null;
   let shared: string | null = null;
+  let hasNextPage = false;
   /** Text of the JSON-LD script that is open; null = none is. */
   let script: string | null = null;
   /** The start tag that is being read, where its attributes count. */
@@ -31,6 +40,7 @@ export function pageContent(html: string): { readonly document: unknown[]; reado
     if (tag === 'meta' && attributes.get('property')?.toLowerCase() === 'og:url') {
       shared ??= attributes.get('content') ?? null;
     }
+    if (tag === 'link' || tag === 'a') hasNextPage ||= /(?:^|\s)next(?:\s|$)/i.test(attributes.get('rel') ?? '');
     tag = '';
   };
   const endScript = (): void => {
@@ -82,5 +92,5 @@ export function pageContent(html: string): { readonly document: unknown[]; reado
   tokenizer.end();
   endScript();
   const url: string | null = canonical ?? shared;
-  return { document, url: url !== null && /^https?:\/\//i.test(url) ? url : null };
+  return { document, url: url !== null && /^https?:\/\//i.test(url) ? url : null, hasNextPage };
 }

@@ -228,7 +228,23 @@ describe('a feed', () => {
         ? list('/jobs/1', 'https://acme.com/jobs/2', 'https://elsewhere.example/3')
         : [{ '@type': 'JobPosting' }],
     );
-    expect(found.end).toEqual({ kind: 'complete', rows: 2 });
+    // What stands on another host is listed too, so nothing that is missing here is taken for closed.
+    expect(found.end).toMatchObject({ kind: 'partial', rows: 2 });
+    const pageOf = ({ url }: { url: string }): unknown =>
+      url.endsWith('/jobs') ? list('/jobs/1') : [{ '@type': 'JobPosting' }];
+    expect(feedOf(of, pageOf).end).toEqual({ kind: 'complete', rows: 1 });
+    const stating =
+      (numberOfItems: unknown) =>
+      (request: { url: string }): unknown =>
+        request.url.endsWith('/jobs')
+          ? [{ '@type': 'ItemList', numberOfItems, itemListElement: [{ '@type': 'ListItem', url: '/jobs/1' }] }]
+          : pageOf(request);
+    expect(feedOf(of, stating(1)).end.kind).toBe('complete');
+    expect(feedOf(of, stating('45')).end.kind).toBe('partial');
+    const paged =
+      '<script type="application/ld+json">{"@type":"JobPosting"}</script><a rel="nofollow next" href="?page=2">';
+    expect(feedOf(of, () => documentOf(of, paged)!.document).end.kind).toBe('partial');
+    expect(feedOf(of, () => documentOf(of, paged.replace('next', 'prev'))!.document).end.kind).toBe('complete');
     expect(found.asked).toEqual(['https://acme.com/jobs', 'https://acme.com/jobs/1', 'https://acme.com/jobs/2']);
     // A page that lost its markup does not say that the company has no jobs, nor does one that leads to other hosts alone.
     expect(feedOf(of, () => []).end.kind).toBe('broken');

@@ -12,10 +12,13 @@ function byParser(html: string): ReturnType<typeof pageContent> {
   let canonical: string | null = null;
   let shared: string | null = null;
   let script: string | null = null;
+  let hasNextPage = false;
   const parser = new Parser({
     onopentag(name, attributes) {
       if (name === 'script' && /^application\/ld\+json\b/i.test(attributes.type?.trim() ?? '')) script = '';
       if (name === 'link' && attributes.rel?.toLowerCase() === 'canonical') canonical ??= attributes.href ?? null;
+      if ((name === 'a' || name === 'link') && attributes.rel?.toLowerCase().split(/\s+/).includes('next'))
+        hasNextPage = true;
       if (name === 'meta' && attributes.property?.toLowerCase() === 'og:url') shared ??= attributes.content ?? null;
     },
     ontext(text) {
@@ -30,7 +33,7 @@ function byParser(html: string): ReturnType<typeof pageContent> {
   });
   parser.end(html);
   const url: string | null = canonical ?? shared;
-  return { document, url: url !== null && /^https?:\/\//i.test(url) ? url : null };
+  return { document, url: url !== null && /^https?:\/\//i.test(url) ? url : null, hasNextPage };
 }
 
 describe('the content of a page', () => {
@@ -47,6 +50,8 @@ describe('the content of a page', () => {
     const piece = fc.constantFrom(
       ...[
         '<div>',
+        '<a rel=next href=2>',
+        '<link rel="NEXT nofollow">',
         '</div>',
         '<p>',
         '</p>',

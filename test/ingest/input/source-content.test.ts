@@ -111,7 +111,7 @@ describe('a page', () => {
   it('gives its JSON-LD, each script on its own, and the canonical address', () => {
     const html = `<link rel="canonical" href="https://a.example/1"><meta property="og:url" content="https://b.example">
       ${script('{"@type":"JobPosting"}')}<script>var x = {}</script>${script('not JSON')}${script('[1]')}`;
-    expect(pageContent(html)).toEqual({ document: [{ '@type': 'JobPosting' }, [1]], url: 'https://a.example/1' });
+    expect(pageContent(html)).toMatchObject({ document: [{ '@type': 'JobPosting' }, [1]], url: 'https://a.example/1' });
   });
 
   it('gives og:url where there is no canonical address, and none that is a path', () => {
