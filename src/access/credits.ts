@@ -6,7 +6,7 @@
 import type { Accounts, Charge } from '../accounts/accounts.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import { type Access, type WayIn, waysIn } from '../http/access.ts';
-import { AfterSettlement, type HeaderRecord, type JsonText } from '../http/answers.ts';
+import { AfterSettlement, type Created, type HeaderRecord } from '../http/answers.ts';
 import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
 
@@ -37,7 +37,7 @@ export class ChargedAnswer<T> extends AfterSettlement<T> {
    * @param write makes the body; everything that can fail has happened before
    * @param buy charges the cost together with what it buys, where that is a record of its own
    */
-  constructor(cost: number, write: (credits: CreditsCharged) => T | JsonText, buy?: () => Promise<Charge>) {
+  constructor(cost: number, write: (credits: CreditsCharged) => Created<T>, buy?: () => Promise<Charge>) {
     super(undefined, () => write(this.charged ?? notCharged()));
     this.cost = cost;
     this.buy = buy;

@@ -59,7 +59,7 @@ export class JsonText {
   }
 }
 
-type Created<T> = T | JsonText | KeptJson | Reply;
+export type Created<T> = T | JsonText | KeptJson | Reply;
 
 /** JSON, or a reply with its own type. */
 export type AnswerBody = string | KeptJson | Reply;

@@ -2,10 +2,10 @@
  * Secrets of a whole run, planted and looked for (reliability 277, invariant 20): what the operator, the payer, the owner of a
  * callback and a sender of webhooks trusted the server with is in no log, no metric and no file but where it belongs.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { bearer, createCallback, eventsOf, post } from '../support/callback-client.ts';
+import { contentOf } from '../support/folder-content.ts';
 import { oneRuntime } from '../support/server.ts';
 import type { Transport } from '../support/transport.ts';
 import { encodeHeader, wallet } from '../support/wallet.ts';
@@ -23,12 +23,6 @@ async function organizationWithKey(server: Transport): Promise<{ id: string; key
     id: string;
     key: string;
   };
-}
-
-/** Everything under a folder, as Latin-1, so that bytes are found as text. */
-function contentOf(folder: string): string {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
 }
 
 describe.each(oneRuntime('node'))('a whole run under %s', (runtime) => {

@@ -3,11 +3,10 @@
  * and the tokens and secrets that they were given, are in no log and no metric, and in the state only encrypted, during the work and
  * after its end.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { contentOf } from '../support/folder-content.ts';
 import { bodyFor, type Created, ended, RESOLVE_PATH, resolve } from '../support/resolve-client.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
 import type { Transport } from '../support/transport.ts';
@@ -45,12 +44,6 @@ async function target() {
     status = 200;
   };
   return { seen, work, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
-/** Everything under a folder, as Latin-1, so that bytes are found as text. */
-function contentOf(folder: string): string {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1')).join('\n');
 }
 
 async function expectNowhere(server: RunningServer, secrets: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * JSON texts of answers whose long beginning is kept between requests, such as a page of records, and whose end is written for
  * each: the credits that it cost, the time. On Bun, whose Response copies bytes, such an answer leaves as bytes: joining two
- * texts and encoding the whole would cost a tenth of a page (bench/data-api.ts).
+ * texts and encoding the whole would cost a third of a page (bench/data-api.ts).
  */
 import { encodeUtf8 } from '../../base/codec.ts';
 
@@ -23,7 +23,8 @@ export class KeptBeginning {
 const encoder = new TextEncoder();
 /** At most 3 bytes a character of text. */
 const UTF8_BYTES_MAX = 3;
-let scratch = new Uint8Array(65_536);
+/** Of most answers; a longer one has memory of its own. */
+const scratch = new Uint8Array(131_072);
 
 export class KeptJson {
   readonly #beginning: KeptBeginning;
@@ -38,13 +39,13 @@ export class KeptJson {
     return this.#beginning.text + this.#end;
   }
 
-  /** The same in memory that the next call overwrites. */
+  /** The same in memory that the next call may overwrite. */
   bytes(): Uint8Array<ArrayBuffer> {
     const { bytes } = this.#beginning;
     const room = bytes.length + this.#end.length * UTF8_BYTES_MAX;
-    if (room > scratch.length) scratch = new Uint8Array(room);
-    scratch.set(bytes);
-    const { written } = encoder.encodeInto(this.#end, scratch.subarray(bytes.length));
-    return scratch.subarray(0, bytes.length + written);
+    const whole = room > scratch.length ? new Uint8Array(room) : scratch;
+    whole.set(bytes);
+    const { written } = encoder.encodeInto(this.#end, whole.subarray(bytes.length));
+    return whole.subarray(0, bytes.length + written);
   }
 }
