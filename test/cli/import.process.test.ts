@@ -56,6 +56,19 @@ const importing = (catalogue: string, day: 1 | 2) => [
   FILES[day - 1] as string,
 ];
 
+const inUse = (catalogue: string): string =>
+  `paygrade: ${catalogue}/catalogue.sqlite is in use by an import or a watch\n`;
+
+/** Whether a transaction began: another process may write. */
+function begins(database: DatabaseSync): boolean {
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const KILL_COUNT = partOf(6, 2);
 
 describe.each(oneRuntime('bun'))('import under %s', (runtime) => {
@@ -106,19 +119,47 @@ describe.each(oneRuntime('bun'))('import under %s', (runtime) => {
     expect(digestOf(catalogue)).toBe(digestOf(join(folder, `${runtime}-before`)));
   });
 
-  it('refuses a second import at the same time', { timeout: 60_000 }, async () => {
+  it('waits for another import at the same time, and gives up one that takes long', { timeout: 60_000 }, async () => {
     const catalogue = join(folder, `${runtime}-both`);
     const both = [1, 2].map((day) => started(runtime, ...importing(catalogue, day as 1 | 2)));
     const ends = await Promise.all(both.map(({ ended }) => ended));
     const codes = ends.map(({ exitCode }) => exitCode).sort();
-    // Either may come first; should one have ended before the other began, both came in.
+    // Either may come first.
     expect([
       [0, 0],
       [0, 1],
     ]).toContainEqual(codes);
-    for (const { exitCode, stderr } of ends) {
-      if (exitCode === 1) expect(stderr).toBe(`paygrade: ${catalogue}/catalogue.sqlite is in use by an import\n`);
+    for (const { exitCode, stderr } of ends) if (exitCode === 1) expect(stderr).toBe(inUse(catalogue));
+  });
+
+  it('waits for the visits of a watch, and gives up a writer that holds the catalogue', {
+    timeout: 60_000,
+  }, async () => {
+    const catalogue = join(folder, `${runtime}-beside`);
+    cpSync(join(folder, `${runtime}-before`), catalogue, { recursive: true });
+    const before = digestOf(catalogue);
+    const writer = new DatabaseSync(join(catalogue, 'catalogue.sqlite'));
+    writer.exec('BEGIN IMMEDIATE');
+    expect(await started(runtime, ...importing(catalogue, 2)).ended).toMatchObject({
+      ...{ exitCode: 1, stderr: inUse(catalogue) },
+    });
+    writer.exec('ROLLBACK');
+    expect(digestOf(catalogue)).toBe(before);
+    const { ended } = started(runtime, ...importing(catalogue, 2));
+    let hasEnded = false;
+    void ended.then(() => {
+      hasEnded = true;
+    });
+    // As a watch has it: one transaction a visit, and moments between them.
+    for (let visits = 0; visits < 100 && !hasEnded; visits++) {
+      if (!begins(writer)) continue;
+      await sleep(50);
+      writer.exec('COMMIT');
+      await sleep(10);
     }
+    expect(await ended).toMatchObject({ exitCode: 0 });
+    writer.close();
+    expect(digestOf(catalogue)).toBe(digestOf(join(folder, `${runtime}-after`)));
   });
 
   it('makes a catalogue of which each runtime makes the same snapshot', { timeout: 60_000 }, async () => {

@@ -621,17 +621,6 @@ describe('a catalogue that cannot be used', () => {
     }
   });
 
-  it('is in use by another import', async () => {
-    await on(1, greenhouse('a.json', [1]));
-    const other = new DatabaseSync(database());
-    other.exec('BEGIN IMMEDIATE');
-    const { exitCode, stderr } = await on(2, greenhouse('a.json', [1]));
-    expect([exitCode, stderr]).toEqual([1, `paygrade: ${database()} is in use by an import\n`]);
-    expect(Object.keys(await jobs())).toEqual(['1']);
-    other.close();
-    expect((await on(2, greenhouse('a.json', [1]))).exitCode).toBe(0);
-  });
-
   it('cannot grow: the disk is full', async () => {
     mkdirSync(at('catalogue'));
     await on(1, greenhouse('a.json', [1]));

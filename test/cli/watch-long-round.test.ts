@@ -13,7 +13,7 @@ import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { ManualTime } from '../support/manual-time.ts';
 import { answer } from '../support/targets-by-host.ts';
 import { type Played, SlowOutbound } from '../support/virtual-rounds.ts';
-import { capturedIo } from './captured-io.ts';
+import { capturedIo, run } from './captured-io.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -31,6 +31,7 @@ const board = (shape: Board['shape'], token: string, address: string): Board => 
   ...{ shape, token, address, company: 'Acme', domain: null },
 });
 const WORKDAY = board('workday', 'acme/Careers', 'https://acme.wd5.myworkdayjobs.com/Careers');
+const SMARTRECRUITERS = board('smartrecruiters', 'Acme', 'https://careers.smartrecruiters.com/Acme');
 const LEVER = board('lever', 'moo', 'https://jobs.lever.co/moo');
 const levers = Array.from({ length: 220 }, (_, n) => board('lever', `moo${n}`, `https://jobs.lever.co/moo${n}`));
 
@@ -114,6 +115,29 @@ it('builds what a round has found while a host holds it up', async () => {
   await watch.ran;
   expect(watch.minutes()).toBeLessThan(32);
   expect(watch.written.stdout).toContain('its pages took more than 28 minutes');
+}, 30_000);
+
+it('has descriptions in its last build that came after the one within the round', async () => {
+  const company = { identifier: 'Acme', name: 'Acme' };
+  const content = Array.from({ length: 60 }, (_, id) => ({
+    ...{ id: `${id}`, name: `Cook ${id}`, releasedDate: '2026-07-01T00:00:00Z', location: { city: 'Bern' }, company },
+  }));
+  const text = '<p>Cook with Python.</p>';
+  watch = watching([SMARTRECRUITERS], true, (url) =>
+    url.pathname.endsWith('/postings')
+      ? answer(200, JSON.stringify({ offset: 0, limit: 100, totalFound: content.length, content }))
+      : { ...answer(200, JSON.stringify({ jobAd: { sections: { jobDescription: { text } } } })), afterMs: 20_000 },
+  );
+  const described = async (): Promise<number> => {
+    const { stdout } = await run(['snapshot', 'export', join(folder, 'jobs.snapshot')], {});
+    return stdout.split('\n').filter((line) => line.includes('Cook with Python.')).length;
+  };
+  await watch.pass(watch.hasBuilt);
+  expect(watch.minutes()).toBeLessThan(17);
+  expect([watch.isDone(), await described()]).toEqual([false, 0]);
+  await watch.pass(() => false);
+  await watch.ran;
+  expect(await described()).toBe(60);
 }, 30_000);
 
 it('ends a round that goes on and on, builds, and continues with the boards that are left', async () => {

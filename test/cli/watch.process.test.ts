@@ -55,6 +55,7 @@ interface Visit {
   readonly closed: number;
   readonly reopened: number;
   readonly next_at: string;
+  readonly refused?: number;
   readonly reason?: string;
 }
 
@@ -409,6 +410,22 @@ describe('watch', () => {
     stub.list(acme, listing(...TEN));
     expect((await round(3)).first).toMatchObject({ status: 'ok', reopened: 1, changed: 1 });
     expect(readFileSync(at('jobs.snapshot')).equals(before)).toBe(false);
+  });
+
+  it('says how many records of a list were refused, and keeps their jobs open', async () => {
+    addBoards(acme);
+    stub.list(acme, listing(...TEN));
+    const { first } = await round(0);
+    expect(first).toMatchObject({ status: 'ok', rows: 10, new: 10 });
+    expect(Object.keys(first)).toEqual('board,status,http_status,rows,new,changed,closed,reopened,next_at'.split(','));
+    const spoilt = listing(...TEN);
+    stub.list(acme, { ...spoilt, jobs: spoilt.jobs.map((job) => (job.id < 4 ? { ...job, title: '' } : job)) });
+    for (const hours of [1, 2, 3]) {
+      expect((await round(hours)).first).toMatchObject({
+        ...{ status: hours === 1 ? 'ok' : 'unchanged', closed: 0 },
+        ...(hours === 1 ? { rows: 7, refused: 3 } : {}),
+      });
+    }
   });
 
   it('leaves a board whose list is empty as it was, also where the list calls its company otherwise than its token', async () => {

@@ -91,7 +91,11 @@ export async function keepDetails(
       merging = newImport(settings);
     }
     tables.keepDetailTries(name, asked, atMs);
-    if (isMore && board.state !== null) tables.store(name, board.state, Math.min(board.nextMs, atMs + bounds.minMs));
+    if (board.state !== null) {
+      // The fetch ends here: a snapshot that was built since the list lacks these descriptions.
+      const state: FetchState = { ...board.state, lastFetchMs: atMs };
+      tables.store(name, state, isMore ? Math.min(board.nextMs, atMs + bounds.minMs) : board.nextMs);
+    }
     merging.markWritten();
     merging.commit();
   } finally {
@@ -111,6 +115,8 @@ export function keepPostponed(names: readonly string[], untilMs: number, { histo
 
 interface Found {
   readonly counts: Counts;
+  /** Records of the list that were not taken. */
+  readonly refused: number;
   readonly isUnchanged: boolean;
   readonly partialReason: string | null;
 }
@@ -132,7 +138,7 @@ async function take(
   const failed = { status: fetched.status, retryAfterMs: null };
   if (fetched.kind === 'unchanged') {
     const counts = merging.repeatLast(board.shape, board.token, atMs);
-    if (counts !== undefined) return { counts, isUnchanged: true, partialReason: null };
+    if (counts !== undefined) return { counts, refused: 0, isUnchanged: true, partialReason: null };
     return { ...failed, health: 'failed', reason: 'a 304 for a board without a feed', rows: null };
   }
   const { pages, partialReason } = fetched;
@@ -140,7 +146,8 @@ async function take(
   switch (taken.kind) {
     case 'taken': {
       const nameless = taken.feed.hasNameless ? 'a refused record has no id, so it may be any of its jobs' : null;
-      return { counts: taken.feed, isUnchanged: false, partialReason: partialReason ?? nameless };
+      const { feed, refused } = taken;
+      return { counts: feed, refused, isUnchanged: false, partialReason: partialReason ?? nameless };
     }
     case 'unreadable':
       return { ...failed, health: 'failed', reason: taken.reason, rows: null };
@@ -156,7 +163,7 @@ async function take(
 
 function keepFeed(
   merging: HistoryImport,
-  { counts, isUnchanged, partialReason }: Found,
+  { counts, refused, isUnchanged, partialReason }: Found,
   { board, fetched, atMs }: MadeVisit,
   { tables, skills, bounds, draw, nowMs }: VisitSettings,
 ): VisitReport {
@@ -195,6 +202,7 @@ function keepFeed(
     closed,
     reopened,
     next_at: dateTimeOf(nextMs),
+    ...(refused === 0 ? {} : { refused }),
     ...(partialReason === null ? {} : { reason: partialReason }),
   };
 }

@@ -10,7 +10,7 @@ import type { HistoryImport } from '../../storage/history/import.ts';
 import type { FeedOutcome } from '../../storage/history/merge.ts';
 
 export type TakenFeed =
-  | { readonly kind: 'taken'; readonly feed: FeedOutcome }
+  | { readonly kind: 'taken'; readonly feed: FeedOutcome; readonly refused: number }
   /** Far fewer rows than usual: nothing of it may stay. */
   | { readonly kind: 'unhealthy'; readonly rows: number; readonly usualRows: number }
   /** A page is not what its endpoint gives: nothing of it may stay. */
@@ -79,5 +79,5 @@ export async function takeFeed(
   feed ??= { shape: name, board: token, ...NO_COUNTS };
   const { refusal, rows } = feed;
   if (refusal?.kind === 'unhealthy') return { kind: 'unhealthy', rows, usualRows: refusal.usualRows };
-  return { kind: 'taken', feed };
+  return { kind: 'taken', feed, refused: intake.tally.rejected };
 }

@@ -17,6 +17,8 @@ export interface VisitReport {
   readonly closed: number;
   readonly reopened: number;
   readonly next_at: string;
+  /** Records of the list that were not taken; absent when all were. */
+  readonly refused?: number;
   /** Why it is not `ok` or not everything; absent when there is nothing to say. */
   readonly reason?: string;
 }
@@ -34,11 +36,12 @@ export const unvisited = (
 export const visitJson = (report: VisitReport): string => `${JSON.stringify(report)}\n`;
 
 export function visitLine(report: VisitReport): string {
-  const { board, status, rows, changed, closed, reopened, reason, next_at } = report;
+  const { board, status, rows, changed, closed, reopened, refused, reason, next_at } = report;
   const counts =
     status === 'ok' || status === 'unchanged'
       ? `${grouped(rows)} jobs, ${grouped(report.new)} new, ${grouped(changed)} changed, ${grouped(closed)} closed, ${grouped(reopened)} reopened`
       : '';
-  const parts = [status, counts, reason ?? ''].filter((part) => part !== '').join('; ');
+  const left = refused === undefined ? '' : `${grouped(refused)} records refused`;
+  const parts = [status, counts, left, reason ?? ''].filter((part) => part !== '').join('; ');
   return `${printable(`${board}: ${parts}`, 400)}; next ${next_at}\n`;
 }

@@ -34,7 +34,7 @@ export const HISTORY_FILE = 'catalogue.sqlite';
 const FORMAT_VERSION = 6;
 /** "pgca": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70676361;
-/** How long a reader waits for an import that is writing its pages to the file. */
+/** How long a reader waits for an import that is writing its pages to the file, and a writer for another one. */
 const BUSY_MS = 10_000;
 /** How long a commit waits for readers, such as a build: those of a million jobs read for a minute. */
 const COMMIT_BUSY_MS = 300_000;
@@ -55,7 +55,7 @@ function codeOf(failure: unknown): number | undefined {
 export function historyErrorOf(failure: unknown, path: string): Error {
   if (failure instanceof HistoryError) return failure;
   const code = codeOf(failure);
-  if (code === BUSY || code === LOCKED) return new HistoryError(`${path} is in use by an import`);
+  if (code === BUSY || code === LOCKED) return new HistoryError(`${path} is in use by an import or a watch`);
   const { message, code: name } = failure as NodeJS.ErrnoException;
   const isSystem = typeof name === 'string' && 'syscall' in (failure as object);
   if (code === undefined && !isSystem) return failure as Error;
@@ -120,13 +120,14 @@ export class HistoryDatabase {
   }
 
   /**
-   * Opens the history in `folder` for an import, creates both when they are missing, and begins the import's transaction.
-   * @throws HistoryError when another import uses it, or it is damaged, another database, or newer than this program
+   * Opens the history in `folder` for an import, creates both when they are missing, and begins the import's transaction. It
+   * waits for another writer: the visits of a watch take moments, and another import may take as long as its files need.
+   * @throws HistoryError when the other one does not end in time, or the history is damaged, another database, or newer than
+   * this program
    */
   static openForImport(folder: string): HistoryDatabase {
     const path = pathMadeIn(folder);
-    // Does not wait: another import may take as long as its files need.
-    return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(0));
+    return HistoryDatabase.#opened(path, (history) => history.#beginToWrite(BUSY_MS));
   }
 
   /**
