@@ -340,7 +340,7 @@ export class Intake {
     record: unknown,
     number: number,
   ): Omit<RejectedAs, 'id'> | undefined {
-    const shaped = shape.nativeOf(record, context);
+    const shaped = this.#shaped(record, shape, context);
     const refused = shaped.ok
       ? this.#add(shaped, shape, context, number)
       : { field: shaped.field, reason: shaped.reason, detail: undefined };
@@ -351,6 +351,14 @@ export class Intake {
       return undefined;
     }
     return refused;
+  }
+
+  /** With the board's token as the sink has it, which ids and addresses contain. */
+  #shaped(record: unknown, shape: Shape, context: MemberContext): Shaped {
+    const shaped = shape.nativeOf(record, context);
+    if (shaped.board === undefined) return shaped;
+    const token = this.#settings.sink.tokenOf?.(shape.name, shaped.board) ?? shaped.board;
+    return token === shaped.board ? shaped : shape.nativeOf(record, { ...context, token });
   }
 
   #add(

@@ -45,6 +45,8 @@ export interface JobSink {
   readonly rowCount: number;
   /** @returns undefined when the job was added; otherwise the row, from 0, of the job that it repeats, which stays */
   add(job: Job, source: JobSource): number | undefined;
+  /** A board's token as the sink has it, which may be in another case. A sink without boards leaves it out. */
+  tokenOf?(shape: string, board: string): string;
   /** Skills extracted from the same texts earlier; undefined = extract them. A sink without a memory leaves it out. */
   knownSkills?(id: string, title: string, description: string): readonly string[] | undefined;
   /** Records a board without a single posting. A sink to which that means nothing leaves it out. */

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { MISSING_MAX } from '../../src/cli/watch/missing-postings.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
@@ -109,6 +111,130 @@ describe('a page that is not there', () => {
     );
     expect(await round(WORKDAY)).toMatchObject({ status: 'failed', http_status: 404 });
     expect(health()).toBe('failed');
+  });
+});
+
+describe('a page that lists some of its jobs, and says nothing of the others', () => {
+  const list = (...ids: number[]): void => stub.list(SHOP, html(ids.map(posting)));
+  const openJobs = (): string[] => {
+    const history = HistoryDatabase.openForReading(folder);
+    const rows = history.database.prepare('SELECT id FROM job WHERE closed_ms IS NULL ORDER BY id').all();
+    history.close();
+    return rows.map(({ id }) => String(id).split(':').at(-1)!);
+  };
+  const pagesAsked = (): string[] => stub.seen.splice(0).map(({ path }) => path.split('/').at(-1)!);
+  beforeEach(async () => {
+    stub.texts.set('/robots.txt', '');
+    list(1, 2, 3, 4);
+    for (const id of [1, 2, 3, 4]) stub.list(pageBoard(id), html(posting(id)));
+    await round(SHOP);
+    stub.seen.length = 0;
+  });
+
+  it('keeps those open whose own page still has the posting, and says that they were observed', async () => {
+    list(1, 2);
+    for (const hours of [1, 2, 3, 4]) {
+      expect(await round(SHOP, hours)).toMatchObject({ status: 'ok', rows: 2, new: 0, changed: 0, closed: 0 });
+      expect(pagesAsked().sort()).toEqual(['3', '4', 'jobs', 'robots.txt']);
+    }
+    expect(openJobs()).toEqual(['1', '2', '3', '4']);
+    const history = HistoryDatabase.openForReading(folder);
+    expect(history.database.prepare('SELECT DISTINCT last_observed_ms FROM job').all()).toEqual([
+      { last_observed_ms: NOW_MS + 4 * 3_600_000 },
+    ]);
+    history.close();
+    expect(health()).toBe('ok');
+  });
+
+  it.each<[string, () => void]>([
+    ['is not there', () => stub.fail(pageBoard(4), status(404), status(410))],
+    ['has no markup', () => stub.list(pageBoard(4), '<html>This job is taken.</html>')],
+    [
+      'leads to the list',
+      () => {
+        const away = status(302, { location: '/shop.example/jobs' });
+        stub.fail(pageBoard(4), away, away);
+      },
+    ],
+    ['shows other jobs', () => stub.list(pageBoard(4), html([posting(8), posting(9)]))],
+    ['says that it has ended', () => stub.list(pageBoard(4), html({ ...posting(4), validThrough: '2020-01-01' }))],
+  ])('closes one whose own page %s at the second such visit, and no other', async (_, play) => {
+    list(1, 2);
+    play();
+    expect(await round(SHOP, 1)).toMatchObject({ status: 'ok', closed: 0 });
+    expect(await round(SHOP, 2)).toMatchObject({ status: 'ok', closed: 1 });
+    expect(openJobs()).toEqual(['1', '2', '3']);
+    pagesAsked();
+    await round(SHOP, 3);
+    expect(pagesAsked()).not.toContain('4');
+  });
+
+  it.each<[string, () => void, object]>([
+    [
+      'is refused',
+      () => stub.fail(pageBoard(4), ...Array.from({ length: 3 }, () => status(403))),
+      { status: 'ok', reason: 'a known job is not in its list, and its page cannot be read: status 403' },
+    ],
+    [
+      'must not be asked for',
+      () => stub.texts.set('/robots.txt', 'User-agent: *\nDisallow: /shop.example/jobs/4'),
+      {
+        status: 'ok',
+        reason: expect.stringMatching(/its page cannot be read: the robots rules of .* do not allow it/),
+      },
+    ],
+    [
+      'fails',
+      () => stub.fail(pageBoard(4), ...Array.from({ length: 9 }, () => status(503))),
+      { status: 'failed', http_status: 503 },
+    ],
+  ])('closes nothing while the page of one %s', async (_, play, expected) => {
+    list(1, 2);
+    play();
+    stub.fail(pageBoard(3), ...Array.from({ length: 3 }, () => status(404)));
+    for (const hours of [1, 2, 3]) expect(await round(SHOP, hours)).toMatchObject({ closed: 0, ...expected });
+    expect(openJobs()).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('closes nothing, and asks no page, while it lacks more jobs than a visit asks for', async () => {
+    const ids = Array.from({ length: MISSING_MAX + 120 }, (_, id) => id + 1);
+    list(...ids);
+    await round(SHOP, 1);
+    list(...ids.slice(0, 119));
+    pagesAsked();
+    for (const hours of [2, 3, 4]) {
+      expect(await round(SHOP, hours)).toMatchObject({
+        ...{ status: 'ok', closed: 0 },
+        reason: `${MISSING_MAX + 1} known jobs are not in its list, which may be its first ones only`,
+      });
+    }
+    expect(pagesAsked().filter((path) => path !== 'robots.txt')).toEqual(['jobs', 'jobs', 'jobs']);
+  });
+
+  it('never closes a job that has its page, and closes each that lost it, whatever the list shows (seeded)', async () => {
+    const random = new SeededRandom(18);
+    const all = Array.from({ length: 12 }, (_, id) => id + 1);
+    let there = new Set(all);
+    const goneSince = new Map<number, number>();
+    for (const id of all) stub.list(pageBoard(id), html(posting(id)));
+    for (let hours = 1; hours <= 30; hours++) {
+      if (hours > 1 && there.size > 8) {
+        const gone = [...there][random.below(there.size)]!;
+        there = new Set([...there].filter((id) => id !== gone));
+        stub.list(pageBoard(gone), random.below(2) === 0 ? '<html></html>' : html([posting(98), posting(99)]));
+        if (random.below(3) === 0) stub.fail(pageBoard(gone), ...Array.from({ length: 30 }, () => status(410)));
+        goneSince.set(gone, hours);
+      }
+      const first = [...there].sort(() => random.below(3) - 1).slice(0, Math.max(4, random.below(there.size + 1)));
+      list(...(hours === 1 ? all : first));
+      await round(SHOP, hours);
+      const open = new Set(openJobs());
+      for (const id of there) expect(open, `hour ${hours}: job ${id} has its page`).toContain(`${id}`);
+      for (const [id, since] of goneSince) {
+        if (hours > since) expect(open, `hour ${hours}: job ${id} is gone`).not.toContain(`${id}`);
+      }
+    }
+    expect(goneSince.size).toBe(4);
   });
 });
 

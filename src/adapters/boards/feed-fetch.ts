@@ -25,6 +25,8 @@ export type FetchedFeed =
       readonly pages: readonly Uint8Array[];
       /** Why it is not all that the board lists; null = every page came. */
       readonly partialReason: string | null;
+      /** Ids of known jobs that the pages do not have, and that are listed all the same. */
+      readonly standing: readonly string[];
       /** Of a feed of one answer. */
       readonly validators: Validators | null;
     }
@@ -96,5 +98,5 @@ export async function fetchFeed(
   const partialReason = progress.kind === 'partial' ? progress.reason : null;
   // Of a first page that others follow, validators say nothing about the others.
   const isOne = isConditional && answers === 1 && partialReason === null;
-  return { kind: 'feed', status: 200, pages, partialReason, validators: isOne ? own : null };
+  return { kind: 'feed', status: 200, pages, partialReason, standing: [], validators: isOne ? own : null };
 }

@@ -17,6 +17,7 @@ import { shapeNamed } from '../../ingest/shapes/shapes.ts';
 import { nextDetailMs } from '../../ingest/watch/schedule.ts';
 import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';
 import type { HistoryDatabase, Row } from '../../storage/history/database.ts';
+import { storedBoard } from '../../storage/history/stored-board.ts';
 
 /** Requests for descriptions in one visit: other boards of the host wait for them. The rest comes with later visits. */
 export const DETAILS_MAX = 100;
@@ -49,7 +50,8 @@ export function rowsWithout(
 ): Wanted[] {
   if (!hasDetails(board)) return [];
   const shape = shapeNamed(board.shape);
-  const { company, domain, address, token } = board;
+  const { company, domain, address } = board;
+  const token = storedBoard(history, board.shape, board.token)?.token ?? board.token;
   const context = { observedAtMs: atMs, board: { company, domain, url: address }, manifest: new Map(), token };
   const known = history.statement('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL');
   const tries = tables.detailTries(board.name);

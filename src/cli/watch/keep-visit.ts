@@ -141,13 +141,16 @@ async function take(
     if (counts !== undefined) return { counts, refused: 0, isUnchanged: true, partialReason: null };
     return { ...failed, health: 'failed', reason: 'a 304 for a board without a feed', rows: null };
   }
-  const { pages, partialReason } = fetched;
-  const taken = await takeFeed(merging, { board, pages, atMs, isComplete: partialReason === null }, settings.skills);
+  const { pages, partialReason, standing } = fetched;
+  const feed = { board, pages, atMs, isComplete: partialReason === null, standing };
+  const taken = await takeFeed(merging, feed, settings.skills);
   switch (taken.kind) {
     case 'taken': {
       const nameless = taken.feed.hasNameless ? 'a refused record has no id, so it may be any of its jobs' : null;
-      const { feed, refused } = taken;
-      return { counts: feed, refused, isUnchanged: false, partialReason: partialReason ?? nameless };
+      return {
+        ...{ counts: taken.feed, refused: taken.refused, isUnchanged: false },
+        partialReason: partialReason ?? nameless,
+      };
     }
     case 'unreadable':
       return { ...failed, health: 'failed', reason: taken.reason, rows: null };

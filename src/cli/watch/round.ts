@@ -16,6 +16,7 @@ import { HistoryImport } from '../../storage/history/import.ts';
 import { DETAILS_MAX, fetchDetails, rowsWithout, type Wanted } from './details.ts';
 import type { FailingHosts } from './failing-hosts.ts';
 import { keepDetails, keepPostponed, keepVisit, type VisitSettings } from './keep-visit.ts';
+import { withStanding } from './missing-postings.ts';
 import type { VisitReport } from './visit-line.ts';
 
 export interface RoundSettings extends VisitSettings {
@@ -172,19 +173,21 @@ async function visitList(
   return { kind: 'visited', wanted: isListed ? rowsWithout(settings, board, fetched.pages, settings) : [] };
 }
 
-/** The feed; a failure when its pages take too long, however slowly each one comes. */
+/** The feed; a failure when its pages take too long, however slowly each one comes. @throws HistoryError */
 async function fetchInTime(
   board: WatchedBoard,
-  settings: RoundSettings & { readonly memory: FeedClaim },
+  settings: VisitOfRound & { readonly memory: FeedClaim },
 ): Promise<FetchedFeed> {
-  const { client, memory, origins, pace, signal } = settings;
+  const { atMs, client, history, memory, origins, pace, signal } = settings;
   const late = new AbortController();
   const done = new AbortController();
   const visitMs = VISIT_MS_MAX + FEED_PAGES_MAX * pace.pauseMs;
   void pace.pause(visitMs, AbortSignal.any([signal, done.signal])).then(() => late.abort());
   const ended = AbortSignal.any([signal, late.signal]);
   const validators = validatorsFor(board, settings);
-  const fetched = await fetchFeed(board, { client, memory, origins, validators, signal: ended });
+  const listed = await fetchFeed(board, { client, memory, origins, validators, signal: ended });
+  const asked = { atMs, client, history, origins, signal: ended };
+  const fetched = listed.kind === 'feed' ? await withStanding(listed, board, asked) : listed;
   const isLate = late.signal.aborted;
   done.abort();
   if (!isLate || fetched.kind !== 'failed') return fetched;

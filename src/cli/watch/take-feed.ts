@@ -22,6 +22,8 @@ export interface FeedToTake {
   /** When the board was asked, milliseconds since the epoch. */
   readonly atMs: number;
   readonly isComplete: boolean;
+  /** Ids of known jobs that the pages do not have, and that are listed all the same. */
+  readonly standing?: readonly string[];
 }
 
 const NO_COUNTS = { rows: 0, new: 0, seen: 0, changed: 0, closed: 0, reopened: 0, hasNameless: false, refusal: null };
@@ -39,10 +41,11 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
  */
 export async function takeFeed(
   merging: HistoryImport,
-  { board, pages, atMs, isComplete }: FeedToTake,
+  { board, pages, atMs, isComplete, standing = [] }: FeedToTake,
   skills: SkillExtractor,
 ): Promise<TakenFeed> {
-  const { shape: name, token, company, domain, address } = board;
+  const { shape: name, company, domain, address } = board;
+  const token = merging.tokenOf(name, board.token);
   const words = merging.rememberWords([]);
   let refused: Rejection | undefined;
   const intake = new Intake({
@@ -68,6 +71,7 @@ export async function takeFeed(
     if (error instanceof InputError) return { kind: 'unreadable', reason: error.message };
     throw error;
   }
+  for (const id of standing) merging.addRefused(shapeNamed(name), token, id);
   let feed: FeedOutcome | undefined;
   merging.merge(isComplete, false, (outcome) => {
     feed = outcome;

@@ -263,9 +263,16 @@ export function stepAfter(board: Board, step: FeedStep, document: unknown, origi
   });
 }
 
+/** Whether what a board lists are postings with a page each, of its host or another. */
+export const hasPostingPages = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINTS[shape].hasPostingPages === true;
+
+/** Asks for the page of a posting. */
+export const postingRequest = (address: string, origins: BoardOrigins): BoardRequest =>
+  sent(get(address), 'jsonld', origins);
+
 /** Whether a page that took the feed from `step` to `progress` has postings, or only names the pages that have them. */
 export function hasPostings({ shape }: Pick<Board, 'shape'>, step: FeedStep, progress: FeedProgress): boolean {
-  if (ENDPOINTS[shape].hasPostingPages !== true || progress.kind === 'broken') return true;
+  if (!hasPostingPages({ shape }) || progress.kind === 'broken') return true;
   return (progress.kind === 'next' ? progress.step.rows : progress.rows) > step.rows;
 }
 
@@ -274,7 +281,7 @@ export function hasPostings({ shape }: Pick<Board, 'shape'>, step: FeedStep, pro
  * @returns undefined where that page is more than a single posting
  */
 export function stepWithout(board: Board, step: FeedStep, origins: BoardOrigins): FeedProgress | undefined {
-  if (step.pages === 0 || ENDPOINTS[board.shape].hasPostingPages !== true) return undefined;
+  if (step.pages === 0 || !hasPostingPages(board)) return undefined;
   const { missing, pages, queue } = step;
   return following(board, origins, { ...step, pages: pages + 1, queue: queue.slice(1), missing: missing + 1 });
 }

@@ -22,12 +22,17 @@ export interface OperatorWord {
 
 export class OperatorWords {
   readonly #ofBoards = new Map<string, OperatorWord>();
+  /** By the key in lower case: a board's token counts whatever its case. */
+  readonly #ofComparedBoards = new Map<string, OperatorWord>();
   readonly #ofNames = new Map<string, OperatorWord>();
   readonly #filesOfBoard: ReadonlyMap<string, readonly string[]>;
 
   /** @param filesOfBoard `shape:token` -> names of files that held the board, as keys of words */
   constructor(words: Iterable<OperatorWord>, filesOfBoard: ReadonlyMap<string, readonly string[]> = new Map()) {
-    for (const word of words) (word.kind === 'board' ? this.#ofBoards : this.#ofNames).set(word.key, word);
+    for (const word of words) {
+      (word.kind === 'board' ? this.#ofBoards : this.#ofNames).set(word.key, word);
+      if (word.kind === 'board') this.#ofComparedBoards.set(word.key.toLowerCase(), word);
+    }
     this.#filesOfBoard = filesOfBoard;
   }
 
@@ -38,7 +43,7 @@ export class OperatorWords {
     const keys = new Set([board, employer.board, `${employer.shape}:${owner}`, owner]);
     for (const file of this.#filesOfBoard.get(board) ?? []) keys.add(file);
     return [
-      ...[...keys].map((key) => this.#ofBoards.get(key)),
+      ...[...keys].map((key) => this.#ofBoards.get(key) ?? this.#ofComparedBoards.get(key.toLowerCase())),
       ...employer.names.map((name) => this.#ofNames.get(name)),
     ].filter((word) => word !== undefined);
   }

@@ -23,7 +23,7 @@ export interface HistoryFeed {
 }
 
 export interface HistoryQuery {
-  /** `shape:token`, or a token of any shape. */
+  /** `shape:token`, or a token of any shape, in any case. */
   readonly board?: string;
   readonly job?: string;
   readonly kind?: EventKind;
@@ -44,7 +44,10 @@ export function conditionOf(
     values.push(...bound);
   };
   const { board, job, kind, sinceMs, untilMs } = query;
-  if (board !== undefined) add("(board.token = ? OR board.shape || ':' || board.token = ?)", board, board);
+  if (board !== undefined) {
+    const name = "board.shape || ':' || board.token";
+    add(`(board.token = ? COLLATE NOCASE OR ${name} = ? COLLATE NOCASE)`, board, board);
+  }
   if (job !== undefined) add('job.id = ?', job);
   if (kind !== undefined) add('kind = ?', kind);
   if (sinceMs !== undefined) add(`${table}.at_ms >= ?`, sinceMs);

@@ -18,6 +18,7 @@ import { DescriptionStore } from './descriptions.ts';
 import { HostStaging } from './host-staging.ts';
 import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
 import { Staging } from './staging.ts';
+import { BoardSpellings, storedBoard } from './stored-board.ts';
 import { HistoryWriter } from './writer.ts';
 
 const DAY_MS = 86_400_000;
@@ -45,6 +46,7 @@ export class HistoryImport implements JobSink {
   readonly #staging: Staging;
   readonly #hosts: HostStaging;
   readonly #descriptions: DescriptionStore;
+  readonly #spellings: BoardSpellings;
   readonly #writer: HistoryWriter;
   readonly #feeds = new Map<string, OpenFeed>();
   /** Accepted rows of the current member, by feed. */
@@ -63,9 +65,9 @@ export class HistoryImport implements JobSink {
   /** When the board's last feed was, milliseconds since the epoch; null: it had none. @throws HistoryError */
   static lastFeedMs(history: HistoryDatabase, shape: string, board: string): number | null {
     try {
-      const sql =
-        'SELECT max(at_ms) AS at_ms FROM feed WHERE board = (SELECT serial FROM board WHERE shape = ? AND token = ?)';
-      return (history.statement(sql).get(shape, board) as Row).at_ms as number | null;
+      const serial = storedBoard(history, shape, board)?.serial ?? null;
+      const sql = 'SELECT max(at_ms) AS at_ms FROM feed WHERE board = ?';
+      return (history.statement(sql).get(serial) as Row).at_ms as number | null;
     } catch (failure) {
       throw historyErrorOf(failure, history.path);
     }
@@ -74,6 +76,7 @@ export class HistoryImport implements JobSink {
   constructor(history: HistoryDatabase, settings: ImportSettings) {
     this.#history = history;
     this.#settings = settings;
+    this.#spellings = new BoardSpellings(history);
     this.#descriptions = this.#guarded(() => new DescriptionStore(history));
     this.#writer = this.#guarded(() => new HistoryWriter(history, settings.skillsVersion, this.#descriptions));
     this.#staging = this.#guarded(() => new Staging(history));
@@ -82,6 +85,10 @@ export class HistoryImport implements JobSink {
 
   get rowCount(): number {
     return this.#rowCount;
+  }
+
+  tokenOf(shape: string, board: string): string {
+    return this.#spellings.of(shape, board);
   }
 
   /** Keeps words of the operator beside those that the catalogue remembers. @returns all of them */
@@ -181,7 +188,8 @@ export class HistoryImport implements JobSink {
     if (fileName !== null) feed.fileNames.add(fileName);
   }
 
-  addEmpty(shape: Shape, board: string | null, document: SourceDocument): void {
+  addEmpty(shape: Shape, token: string | null, document: SourceDocument): void {
+    const board = token === null ? null : this.tokenOf(shape.name, token);
     // An empty listing of an unknown board has nothing to record.
     if (board === null || this.#guarded(() => this.#writer.boardSerial(shape.name, board)) === undefined) {
       this.#settings.onUnknownEmpty?.(shape, board, document);
@@ -224,7 +232,7 @@ export class HistoryImport implements JobSink {
 
   /** Records that the board lists at `atMs` exactly what its last feed had. @returns undefined when it had none */
   repeatLast(shape: string, board: string, atMs: number): FeedOutcome | undefined {
-    return this.#guarded(() => this.#mergeAt(atMs).repeat(shape, board));
+    return this.#guarded(() => this.#mergeAt(atMs).repeat(shape, this.tokenOf(shape, board)));
   }
 
   /** Something else was written into the history, so the transaction is to be committed. */
