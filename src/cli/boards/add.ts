@@ -18,10 +18,11 @@ function domainOf(text: string | undefined): CompanyDomain | null {
 }
 
 async function addStarter(folder: string, isJson: boolean, io: Io): Promise<number> {
-  const { boards, withoutHost } = starterOf(parseCompanyList(readPackageText('companies.csv')));
-  if (withoutHost > 0) {
+  const companies = parseCompanyList(readPackageText('companies.csv'));
+  const { boards, withoutSite } = starterOf(companies, readPackageText('workday-sites.csv'));
+  if (withoutSite > 0) {
     io.stderr.write(
-      `${withoutHost} boards of the list are left out: a Workday board is added by the address of its careers site\n`,
+      `${withoutSite} boards of the list are left out, whose careers sites are not known: a Workday board is added by the address of its site\n`,
     );
   }
   return addBoards({ folder, boards, look: null, isJson, isFromPackage: true }, io);

@@ -1,22 +1,42 @@
-/** The starter list: the boards of data/companies.csv, made by hand, as far as their token tells where they are. */
-import type { ListedCompany } from '../companies/company-list.ts';
-import { boardOfAddress } from './address-rules.ts';
+/**
+ * The starter list: the boards of data/companies.csv, made by hand. A token tells where its board is, except with Workday, whose
+ * tenants have hosts and several careers sites: data/workday-sites.csv has the sites that are known from postings of 2026.
+ */
+import { CompanyList, type ListedCompany } from '../companies/company-list.ts';
+import { ownerOf } from '../shapes/board.ts';
+import { boardOfAddress, type NamedBoard } from './address-rules.ts';
 import type { Board } from './board.ts';
+import { parseBoardFile } from './board-file.ts';
 
 export interface StarterList {
   readonly boards: readonly Board[];
-  /** Boards of the list whose token does not tell their host (Workday). */
-  readonly withoutHost: number;
+  /** Boards of the list of which it is not known where they are (Workday). */
+  readonly withoutSite: number;
 }
 
-export function starterOf(companies: readonly ListedCompany[]): StarterList {
+function boardAt(address: string): NamedBoard | undefined {
+  const verdict = boardOfAddress(address);
+  return verdict.kind === 'board' ? verdict : undefined;
+}
+
+/** @param sites the text of a list of boards by their addresses @throws Error when it is unsound: it is part of the program */
+export function starterOf(companies: readonly ListedCompany[], sites: string): StarterList {
+  const list = new CompanyList(companies);
+  const ofSites = parseBoardFile(sites).boards.map(({ address }): Board => {
+    const board = boardAt(address);
+    const company = board && list.ofBoard({ shape: board.shape, board: board.token });
+    if (board === undefined || company === undefined) throw new Error(`no board of the list of companies: ${address}`);
+    const { shape, token } = board;
+    return { shape, token, address: board.address, company: company.name, domain: company.domain };
+  });
+  const placed = new Set(ofSites.map(({ shape, token }) => `${shape}:${ownerOf(token)}`));
   const boards: Board[] = [];
-  let withoutHost = 0;
-  for (const { board, name, domain } of companies) {
-    if (board === null) continue;
-    const verdict = boardOfAddress(board);
-    if (verdict.kind !== 'board') withoutHost++;
-    else boards.push({ shape: verdict.shape, token: verdict.token, address: verdict.address, company: name, domain });
+  let withoutSite = 0;
+  for (const { board: listed, name, domain } of companies) {
+    if (listed === null || placed.has(listed)) continue;
+    const board = boardAt(listed);
+    if (board === undefined) withoutSite++;
+    else boards.push({ shape: board.shape, token: board.token, address: board.address, company: name, domain });
   }
-  return { boards, withoutHost };
+  return { boards: [...boards, ...ofSites], withoutSite };
 }
