@@ -1,5 +1,5 @@
 /** SHA-256 (FIPS 180-4) of a text as UTF-8, by the runtime: its native hash is faster than one in JavaScript. */
-import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, hash, timingSafeEqual } from 'node:crypto';
 
 /** Of SHA-256, bytes. */
 const BLOCK_BYTES = 64;
@@ -21,6 +21,13 @@ export const sha256Hex = (text: string): string => hash('sha256', text, 'hex');
 
 /** 43 digits of base64url, no padding. */
 export const sha256Base64Url = (text: string): string => hash('sha256', text, 'base64url');
+
+/** 43 digits of base64url, of parts one after the other and where each ends. */
+export function sha256OfParts(parts: readonly Uint8Array[]): string {
+  const all = createHash('sha256');
+  for (const part of parts) all.update(hash('sha256', part, 'buffer'));
+  return all.digest('base64url');
+}
 
 /** Compares in a time that depends on the lengths only, so it does not reveal where two digests differ. */
 export const isSameDigest = (one: Uint8Array, other: Uint8Array): boolean =>

@@ -412,6 +412,20 @@ describe('watch', () => {
     expect(readFileSync(at('jobs.snapshot')).equals(before)).toBe(false);
   });
 
+  it('keeps the catalogue that import makes where lists come once more byte by byte, without a validator', async () => {
+    addBoards(acme);
+    const lists = [TEN, TEN, TEN.slice(1), TEN.slice(1), TEN.slice(1), TEN, TEN, TEN.slice(0, 9), TEN.slice(0, 9), TEN];
+    for (const [hours, ids] of lists.entries()) {
+      stub.list(acme, listing(...ids), { hasEtags: false });
+      expect((await round(hours)).first).toMatchObject({ status: 'ok', http_status: 200, rows: ids.length });
+      writeFileSync(at('acme.json'), JSON.stringify(listing(...ids)));
+      const observed = ['--complete', '--observed-at', new Date(NOW_MS + hours * HOUR_MS).toISOString()];
+      const words = ['import', '--catalogue', at('imported'), ...observed, at('acme.json')];
+      expect(await run(words, { nowMs: NOW_MS + hours * HOUR_MS })).toMatchObject({ exitCode: 0 });
+      expect(contentOf('watched')).toEqual(contentOf('imported'));
+    }
+  });
+
   it('says how many records of a list were refused, and keeps their jobs open', async () => {
     addBoards(acme);
     stub.list(acme, listing(...TEN));

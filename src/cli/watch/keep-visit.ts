@@ -4,6 +4,7 @@
  */
 import type { FeedFailure, FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
 import { dateTimeOf } from '../../base/date-time.ts';
+import { sha256OfParts } from '../../base/digest.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { BoardHealth } from '../../catalogue/watched-boards.ts';
 import type { FetchState } from '../../ingest/boards/fetch-state.ts';
@@ -50,6 +51,10 @@ interface Failure {
 
 const newImport = ({ history, skills }: VisitSettings): HistoryImport =>
   new HistoryImport(history, { mayHaveDays: false, skillsVersion: skills.version });
+
+/** null: the feed says not everything by its pages. */
+const pagesDigestOf = ({ pages, partialReason, standing }: Extract<FetchedFeed, { kind: 'feed' }>): string | null =>
+  partialReason === null && standing.length === 0 ? sha256OfParts(pages) : null;
 
 /** @param settings of a history in a transaction, which this ends @throws HistoryError */
 export async function keepVisit(visit: MadeVisit, settings: VisitSettings): Promise<VisitReport> {
@@ -129,6 +134,13 @@ const failureOf = ({ isGone, status, reason, retryAfterMs }: FeedFailure): Failu
   rows: null,
 });
 
+/** Whether the jobs of a board are as its last whole feed was read with the skills of now: the same feed again needs no reading. */
+export const isUpToDate = (
+  { shape, token, state }: WatchedBoard,
+  { history, skills }: Pick<VisitSettings, 'history' | 'skills'>,
+): boolean =>
+  state?.skillsVersion === skills.version && HistoryImport.lastFeedMs(history, shape, token) === state.lastOkMs;
+
 async function take(
   merging: HistoryImport,
   { board, fetched, atMs }: MadeVisit,
@@ -142,6 +154,11 @@ async function take(
     return { ...failed, health: 'failed', reason: 'a 304 for a board without a feed', rows: null };
   }
   const { pages, partialReason, standing } = fetched;
+  const isSame = board.state?.pagesDigest != null && board.state.pagesDigest === pagesDigestOf(fetched);
+  if (isSame && isUpToDate(board, settings)) {
+    const counts = merging.repeatLast(board.shape, board.token, atMs);
+    if (counts !== undefined) return { counts, refused: 0, isUnchanged: false, partialReason: null };
+  }
   const feed = { board, pages, atMs, isComplete: partialReason === null, standing };
   const taken = await takeFeed(merging, feed, settings.skills);
   switch (taken.kind) {
@@ -177,6 +194,8 @@ function keepFeed(
   const isWhole = partialReason === null;
   // A 304 may bring new validators or none; those that it answered still hold.
   const validators = fetched.kind === 'feed' ? fetched.validators : (known?.validators ?? null);
+  // A list with records that were refused is read again, to say how many.
+  const pagesDigest = fetched.kind !== 'feed' ? known?.pagesDigest : refused === 0 ? pagesDigestOf(fetched) : null;
   const state: FetchState = {
     health: isWhole ? 'ok' : 'partial',
     lastFetchMs: nowMs(),
@@ -187,6 +206,7 @@ function keepFeed(
     rows: counts.rows,
     lastRows: counts.rows,
     validators: isWhole ? validators : null,
+    pagesDigest: pagesDigest ?? null,
     visits,
     skillsVersion: isUnchanged ? (known?.skillsVersion ?? '') : skills.version,
   };

@@ -12,10 +12,9 @@ import type { Validators } from '../../ingest/boards/fetch-state.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
 import { RETRY_AFTER_MAX_MS } from '../../ingest/watch/schedule.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
-import { HistoryImport } from '../../storage/history/import.ts';
 import { DETAILS_MAX, fetchDetails, rowsWithout, type Wanted } from './details.ts';
 import type { FailingHosts } from './failing-hosts.ts';
-import { keepDetails, keepPostponed, keepVisit, type VisitSettings } from './keep-visit.ts';
+import { isUpToDate, keepDetails, keepPostponed, keepVisit, type VisitSettings } from './keep-visit.ts';
 import { withStanding } from './missing-postings.ts';
 import type { VisitReport } from './visit-line.ts';
 
@@ -216,11 +215,9 @@ async function visitDetails(
   return isHeld ? nowMs() + Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : undefined;
 }
 
-/** Validators are worth sending only while a 304 would tell all: the last feed was theirs, and its skills are up to date. */
-function validatorsFor({ shape, token, state }: WatchedBoard, { history, skills }: RoundSettings): Validators | null {
-  if (state?.validators == null || state.skillsVersion !== skills.version) return null;
-  return HistoryImport.lastFeedMs(history, shape, token) === state.lastOkMs ? state.validators : null;
-}
+/** Validators are worth sending only while a 304 would tell all. */
+const validatorsFor = (board: WatchedBoard, settings: RoundSettings): Validators | null =>
+  board.state?.validators != null && isUpToDate(board, settings) ? board.state.validators : null;
 
 /** Keeps visits one after the other: the history has one transaction at a time. */
 class Keeper {

@@ -26,6 +26,8 @@ export interface FetchState {
   /** Jobs of the last fetch, also where it was refused; null: it had no answer. */
   readonly lastRows: number | null;
   readonly validators: Validators | null;
+  /** SHA-256 of the pages of the last feed, base64url; absent or null where it was not whole, or not all of it was taken. */
+  readonly pagesDigest?: string | null;
   /** The last fetches that were `ok`, oldest first, from which the time of the next is worked out. */
   readonly visits?: readonly Visit[];
   /** Of the skills of the feed with the validators: those of another version are worth a whole answer. */

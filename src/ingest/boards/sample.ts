@@ -47,7 +47,8 @@ export function sampleOfBoard(board: NamedBoard, document: unknown, list: Compan
     const shaped = shape.nativeOf(record, { ...context, ...envelope, token });
     if (!shaped.ok) continue;
     const { company, company_domain: domain, source_url: sourceUrl, description } = shaped.record;
-    if (company !== ownerOf(token)) names.set(comparedText(company), company);
+    // Rows without a name have the token's. One with capital letters is how the company writes itself.
+    if (company !== ownerOf(token) || company !== company.toLowerCase()) names.set(comparedText(company), company);
     const statedDomain = parseCompanyDomain(domain ?? '');
     if (statedDomain !== undefined) count(stated, statedDomain);
     const source = { shape, board: token, applyUrl: shaped.applyUrl, description: description ?? null };

@@ -40,7 +40,7 @@ export class BoardTables {
 
   /**
    * Adds a board, due at once, or brings a known one up to date: company and domain are replaced where the new board has
-   * them, and the address. The state stays, but another address forgets its validators and makes it due.
+   * them, and the address. The state stays, but another address forgets its validators and pages, and makes it due.
    */
   put(board: Board, nowMs: number): 'added' | 'changed' | 'known' {
     const name = nameOfBoard(board);
@@ -56,7 +56,7 @@ export class BoardTables {
     const domain = board.domain ?? known.domain;
     const hasMoved = board.address !== known.address;
     if (!hasMoved && company === known.company && domain === known.domain) return 'known';
-    const state = known.state && hasMoved ? { ...known.state, validators: null } : known.state;
+    const state = known.state && hasMoved ? { ...known.state, validators: null, pagesDigest: null } : known.state;
     this.#run(
       'UPDATE watched SET company = ?, domain = ?, address = ?, next_ms = ?, state = ? WHERE name = ?',
       ...[company, domain, board.address, hasMoved ? 0 : known.nextMs, stateText(state), name],
