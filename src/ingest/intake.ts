@@ -30,6 +30,7 @@ import { type CurrentMember, type FileSummary, IntakeReport, type Tally } from '
 import type { JobSink, Rejection, RejectSink, SourceDocument } from './job-sink.ts';
 import { parseNative } from './native.ts';
 import { recordJson } from './record-json.ts';
+import { shapedFor } from './shaped-record.ts';
 import { boardOfFileName } from './shapes/board.ts';
 import { slugOf, sourceIdOf } from './shapes/job-id.ts';
 import { nativeShape } from './shapes/native.ts';
@@ -340,7 +341,7 @@ export class Intake {
     record: unknown,
     number: number,
   ): Omit<RejectedAs, 'id'> | undefined {
-    const shaped = this.#shaped(record, shape, context);
+    const shaped = shapedFor(this.#settings.sink, shape, record, context);
     const refused = shaped.ok
       ? this.#add(shaped, shape, context, number)
       : { field: shaped.field, reason: shaped.reason, detail: undefined };
@@ -351,14 +352,6 @@ export class Intake {
       return undefined;
     }
     return refused;
-  }
-
-  /** With the board's token as the sink has it, which ids and addresses contain. */
-  #shaped(record: unknown, shape: Shape, context: MemberContext): Shaped {
-    const shaped = shape.nativeOf(record, context);
-    if (shaped.board === undefined) return shaped;
-    const token = this.#settings.sink.tokenOf?.(shape.name, shaped.board) ?? shaped.board;
-    return token === shaped.board ? shaped : shape.nativeOf(record, { ...context, token });
   }
 
   #add(

@@ -83,7 +83,7 @@ function missingFrom({ pages }: Feed, board: WatchedBoard, { history, atMs }: Mi
 }
 
 /**
- * The feed with the jobs that it lacks and that their own pages still have; partial where one of them cannot be told.
+ * The feed with the jobs that it lacks and that their own pages still have; partial where that is not known of one of them.
  * @throws HistoryError
  */
 export async function withStanding(feed: Feed, board: WatchedBoard, settings: MissingSettings): Promise<FetchedFeed> {

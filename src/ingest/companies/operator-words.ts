@@ -5,7 +5,7 @@
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
 import { ownerOf } from '../shapes/board.ts';
-import { boardNameOf, type Employer } from './employer.ts';
+import { boardNameOf, type Employer, hasToken } from './employer.ts';
 
 export interface OperatorWord {
   /** `board`: the key is `shape:token`, a token of any shape, or a file's name. `name`: the key is a compared name. */
@@ -22,7 +22,7 @@ export interface OperatorWord {
 
 export class OperatorWords {
   readonly #ofBoards = new Map<string, OperatorWord>();
-  /** By the key in lower case: a board's token counts whatever its case. */
+  /** By `shape:token` in lower case: the case of a token that is named with its platform does not count. */
   readonly #ofComparedBoards = new Map<string, OperatorWord>();
   readonly #ofNames = new Map<string, OperatorWord>();
   readonly #filesOfBoard: ReadonlyMap<string, readonly string[]>;
@@ -31,7 +31,8 @@ export class OperatorWords {
   constructor(words: Iterable<OperatorWord>, filesOfBoard: ReadonlyMap<string, readonly string[]> = new Map()) {
     for (const word of words) {
       (word.kind === 'board' ? this.#ofBoards : this.#ofNames).set(word.key, word);
-      if (word.kind === 'board') this.#ofComparedBoards.set(word.key.toLowerCase(), word);
+      if (word.kind === 'board' && hasToken(word.key.split(':', 1)[0]!))
+        this.#ofComparedBoards.set(word.key.toLowerCase(), word);
     }
     this.#filesOfBoard = filesOfBoard;
   }

@@ -56,8 +56,8 @@ export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>):
     guarded(history, () => {
       const fits = history
         .statement(
-          `SELECT 1 FROM board WHERE token = ?1 COLLATE NOCASE OR shape || ':' || token = ?1 COLLATE NOCASE
-           OR substr(token, 1, instr(token, '/') - 1) = ?1 COLLATE NOCASE
+          `SELECT 1 FROM board WHERE token = ?1 OR shape || ':' || token = ?1 COLLATE NOCASE
+           OR substr(token, 1, instr(token, '/') - 1) = ?1
            OR shape || ':' || substr(token, 1, instr(token, '/') - 1) = ?1 COLLATE NOCASE
            UNION ALL SELECT 1 FROM word_file WHERE key = ?1 LIMIT 1`,
         )

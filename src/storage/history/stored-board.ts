@@ -14,12 +14,14 @@ export interface StoredBoard {
 
 /** @throws HistoryError */
 export function storedBoard(history: HistoryDatabase, shape: string, token: string): StoredBoard | undefined {
-  const collation = hasToken(shape) ? ' COLLATE NOCASE' : '';
-  // Of two boards that an earlier release kept apart, each spelling has its own.
-  const sql = `SELECT serial, token FROM board WHERE shape = ?1 AND token = ?2${collation} ORDER BY token = ?2 DESC, serial LIMIT 1`;
-  try {
+  const found = (collation: string): StoredBoard | undefined => {
+    const sql = `SELECT serial, token FROM board WHERE shape = ? AND token = ? ${collation} ORDER BY serial LIMIT 1`;
     const row = history.statement(sql).get(shape, token) as Row | undefined;
     return row && { serial: row.serial as number, token: row.token as string };
+  };
+  try {
+    // The same spelling first: an index has it, and of two boards that an earlier release kept apart each keeps its own.
+    return found('') ?? (hasToken(shape) ? found('COLLATE NOCASE') : undefined);
   } catch (failure) {
     throw historyErrorOf(failure, history.path);
   }
