@@ -5,6 +5,7 @@
  */
 import type { BoardClient } from '../../adapters/boards/board-client.ts';
 import { type FetchedFeed, isGone } from '../../adapters/boards/feed-fetch.ts';
+import type { FeedClaim } from '../../adapters/boards/feed-memory.ts';
 import { FEED_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import { hasPostingPages, postingRequest } from '../../ingest/boards/endpoints.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
@@ -31,6 +32,7 @@ export interface MissingSettings {
   readonly history: HistoryDatabase;
   readonly origins: BoardOrigins;
   readonly client: Pick<BoardClient, 'ask'>;
+  readonly memory: FeedClaim;
   readonly signal: AbortSignal;
   /** When the board was asked, milliseconds since the epoch. */
   readonly atMs: number;
@@ -88,7 +90,7 @@ function missingFrom({ pages }: Feed, board: WatchedBoard, { history, atMs }: Mi
  */
 export async function withStanding(feed: Feed, board: WatchedBoard, settings: MissingSettings): Promise<FetchedFeed> {
   if (!hasPostingPages(board) || feed.partialReason !== null) return feed;
-  const { atMs, client, origins, signal } = settings;
+  const { atMs, client, memory, origins, signal } = settings;
   const missing = missingFrom(feed, board, settings);
   if (missing.size === 0) return feed;
   // What its validators say of the list they do not say of the other pages.
@@ -102,9 +104,10 @@ export async function withStanding(feed: Feed, board: WatchedBoard, settings: Mi
   const standing: string[] = [];
   for (const [page, ids] of missing) {
     const request = postingRequest(page, origins);
-    const answer = await client.ask(request, { validators: null, bytesMax: FEED_BYTES_MAX, signal });
+    const answer = await client.ask(request, { validators: null, bytesMax: FEED_BYTES_MAX, memory, signal });
     if (answer.kind === 'page') {
       const postings = postingsOn(answer.body, board, atMs).filter(({ isClosed }) => !isClosed);
+      memory.giveBack(answer.body.length);
       // A page of its own whose only posting says another id or address is the job's still; a list that it leads to is not.
       const isOwn = answer.url === request.url && postings.length === 1;
       const isThere = (id: string): boolean =>

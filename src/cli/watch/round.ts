@@ -185,7 +185,7 @@ async function fetchInTime(
   const ended = AbortSignal.any([signal, late.signal]);
   const validators = validatorsFor(board, settings);
   const listed = await fetchFeed(board, { client, memory, origins, validators, signal: ended });
-  const asked = { atMs, client, history, origins, signal: ended };
+  const asked = { atMs, client, history, memory, origins, signal: ended };
   const fetched = listed.kind === 'feed' ? await withStanding(listed, board, asked) : listed;
   const isLate = late.signal.aborted;
   done.abort();
