@@ -21,8 +21,8 @@ const KINDS = ['slow', 'long'] as const;
 const kind = KINDS.find((one) => one === process.env.PAYGRADE_TESTS);
 const filesOf = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
 
-/** Of these `npm test` runs a part: one runtime, fewer runs, or the rows that are quick (test/support/whole.ts). */
-const TAKES_A_PART = /\b(?:IS_WHOLE|oneRuntime|partOf)\b/;
+/** Of these `npm test` runs a part: one runtime, one look, fewer runs, or the rows that are quick (test/support/whole.ts). */
+const TAKES_A_PART = /\b(?:IS_WHOLE|LOOKS|oneRuntime|partOf)\b/;
 const partial = (): string[] =>
   globSync('test/**/*.test.ts').filter((path) => TAKES_A_PART.test(readFileSync(path, 'utf8')));
 
