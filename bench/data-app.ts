@@ -1,13 +1,14 @@
 /** The server in this process with a key and credits enough for a bench, asked through its handler. */
+
 import { ok } from 'node:assert/strict';
 import { AMOUNT_MAX } from '../src/accounts/limits.ts';
 import { SCOPES } from '../src/accounts/scopes.ts';
+import { RUNTIME_BODIES } from '../src/adapters/process/runtime-bodies.ts';
 import { type App, openApp } from '../src/app/app.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
 import type { SurfaceDefinition } from '../src/app/modules.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { systemRandom } from '../src/base/random.ts';
-import { isBun } from './harness.ts';
 import { NOW_MS } from './synthetic-catalogue.ts';
 
 const BASE_URL = 'http://127.0.0.1:8402';
@@ -57,7 +58,7 @@ export async function openDataApp(
       clock,
       random: systemRandom,
       onRequest: undefined,
-      copiesIntoResponse: isBun,
+      ...RUNTIME_BODIES,
       onFailure: (failure) => failures.push(failure),
       onCaseReport: () => {},
       ...(surfaces === undefined ? {} : { surfaces }),

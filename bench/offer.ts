@@ -9,6 +9,7 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { offerOf } from '../src/access/payment-offer.ts';
+import { RUNTIME_BODIES } from '../src/adapters/process/runtime-bodies.ts';
 import { openApp } from '../src/app/app.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
@@ -17,7 +18,7 @@ import type { Route } from '../src/http/route.ts';
 import { findSignals } from '../src/modules/jobs/signals.ts';
 import { BASE } from '../src/payment/protocol/network.ts';
 import { PAYEE } from '../test/payment/fixture.ts';
-import { type Context, type Figure, isBun, timed, timedAsync } from './harness.ts';
+import { type Context, type Figure, timed, timedAsync } from './harness.ts';
 
 const BASE_URL = 'http://127.0.0.1:8402';
 const SEARCH = '?role=engineer&location=germany';
@@ -36,7 +37,7 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
       clock: systemClock,
       random: systemRandom,
       onRequest: undefined,
-      copiesIntoResponse: isBun,
+      ...RUNTIME_BODIES,
       onFailure: (failure) => failures.push(failure),
       onCaseReport: () => {},
     },

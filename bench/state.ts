@@ -3,11 +3,13 @@
  * their state in memory, on disk with either sync level, and on a disk that takes 10 ms longer for each commit; in turn, in
  * one process. Then what a million used authorizations take in memory, on disk and at the next start.
  */
+
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { RUNTIME_BODIES } from '../src/adapters/process/runtime-bodies.ts';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { type App, openApp } from '../src/app/app.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
@@ -106,6 +108,7 @@ export async function openShop(
     {
       clock: systemClock,
       random: systemRandom,
+      ...RUNTIME_BODIES,
       onRequest: undefined,
       onFailure(failure) {
         throw failure;

@@ -127,7 +127,13 @@ interface Pair {
 const APP = { name: 'paygrade', kind: 'app' };
 const PAIRS: readonly Pair[] = [
   { title: 'health', path: '/health', status: 200, payments: 'none', sides: [APP, { name: 'bare', kind: 'bare' }] },
-  { title: 'offer', path: UNPAID, status: 402, payments: 'none', sides: [APP, { name: 'constant', kind: 'constant' }] },
+  {
+    title: 'offer',
+    path: UNPAID,
+    status: 402,
+    payments: 'none',
+    sides: [APP, { name: 'constant', kind: 'constant' }, { name: 'constant, own listener', kind: 'constant-own' }],
+  },
   {
     title: 'offer, new questions',
     path: UNPAID_NEW,

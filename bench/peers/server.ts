@@ -3,11 +3,14 @@
  *
  *   app                the whole application over `--catalogue FILE`, state in memory, no log, no rate limit
  *   app-unverified     the same with a recovery that accepts every signature as its payer's
- *   constant           the project's own listener around one response that is read from `--response FILE`
+ *   constant           one response that is read from `--response FILE`, through the adapter
+ *   constant-own       the same through the project's own listener
  *   bare               node:http, or Bun.serve under Bun, with the same response
- *   free               the project's own handler through the same listener, and nothing else
+ *   free               the project's own handler through the adapter, and nothing else
  *   official           @x402/hono in front of the project's own handler; a facilitator that checks nothing
  *   official-viem      the same with a facilitator in this process that verifies as the protocol says, by viem
+ *
+ * The adapter is @hono/node-server on Node; Bun needs none.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -20,13 +23,15 @@ import { paymentMiddleware, x402ResourceServer } from '@x402/hono';
 import { Hono } from 'hono';
 import { verifyTypedData } from 'viem/utils';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
-import type { ClientConnection } from '../../src/adapters/listen/listen.ts';
+import type { RequestHandler } from '../../src/adapters/listen/listen.ts';
 import { openListener } from '../../src/adapters/listen/open-listener.ts';
+import { LISTENER_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
 import { openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { JsonText } from '../../src/http/answers.ts';
+import type { MadeResponse } from '../../src/http/response-form.ts';
 import { AnswersMemo } from '../../src/modules/jobs/services.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
@@ -51,12 +56,19 @@ function given(): WireResponse {
   return JSON.parse(readFileSync(values.response, 'utf8')) as WireResponse;
 }
 
-type Handler = (request: Request, client: ClientConnection) => Response | Promise<Response>;
-
-async function listenAsTheProjectDoes(fetch: Handler): Promise<number> {
-  const unreadable = (): Response => new Response(null, { status: 400 });
+async function listenAsTheProjectDoes(handle: RequestHandler<MadeResponse>): Promise<number> {
+  const refused = (): MadeResponse => LISTENER_BODIES.responses.make(null, 400, {});
   const bounds = { connectionsMax: 0, connectionsPerAddress: 0 };
-  return (await openListener({ host: '127.0.0.1', port: 0, fetch, unreadable, bounds, crowded: unreadable })).port;
+  const answers = { handle, unreadable: refused, crowded: refused, report: console.error };
+  return (await openListener({ host: '127.0.0.1', port: 0, bounds, ...answers })).port;
+}
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+async function listenThroughAdapter(fetch: Handler): Promise<number> {
+  if (isBun) return listenAsTheProjectDoes((request) => fetch(request as Request));
+  const { serve } = await import('@hono/node-server');
+  return new Promise((resolve) => serve({ fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port)));
 }
 
 async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> {
@@ -76,11 +88,11 @@ async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> 
     onRequest: undefined,
     onFailure: (failure: unknown) => console.error(failure),
     onCaseReport: () => {},
-    copiesIntoResponse: isBun,
+    ...LISTENER_BODIES,
     ...(recoveryWorker === undefined ? {} : { recoveryWorker }),
   };
   const opened = await openApp({ ...config, baseUrl: 'http://127.0.0.1', hookBaseUrl: 'http://127.0.0.1' }, ports);
-  return listenAsTheProjectDoes((request, client) => opened.fetch(request, client));
+  return listenAsTheProjectDoes(opened.handle);
 }
 
 async function bare({ status, headers, body }: WireResponse): Promise<number> {
@@ -184,7 +196,7 @@ function signalsHandler(): Ask {
 
 function free(): Promise<number> {
   const ask = signalsHandler();
-  return listenAsTheProjectDoes(({ url }) => {
+  return listenThroughAdapter(({ url }) => {
     const query = new URLSearchParams(url.slice(url.indexOf('?')));
     return new Response(ask(query.get('role'), query.get('location')), {
       headers: { 'content-type': 'application/json' },
@@ -217,7 +229,7 @@ async function official(verifies: boolean): Promise<number> {
     const { role, location } = context.req.query();
     return context.body(ask(role, location), 200, { 'content-type': 'application/json' });
   });
-  return listenAsTheProjectDoes((request) => hono.fetch(request));
+  return listenThroughAdapter((request) => hono.fetch(request));
 }
 
 async function serve(): Promise<number> {
@@ -228,7 +240,11 @@ async function serve(): Promise<number> {
       return app(trustingWorker(hexToBytes(PAYER.slice(2))));
     case 'constant': {
       const { status, headers, body } = given();
-      return listenAsTheProjectDoes(() => new Response(body, { status, headers }));
+      return listenThroughAdapter(() => new Response(body, { status, headers }));
+    }
+    case 'constant-own': {
+      const { status, headers, body } = given();
+      return listenAsTheProjectDoes(() => LISTENER_BODIES.responses.make(body, status, headers));
     }
     case 'bare':
       return bare(given());
@@ -239,7 +255,9 @@ async function serve(): Promise<number> {
     case 'official-viem':
       return official(true);
     default:
-      throw new Error('--kind must be app, app-unverified, constant, bare, free, official or official-viem');
+      throw new Error(
+        '--kind must be app, app-unverified, constant, constant-own, bare, free, official or official-viem',
+      );
   }
 }
 

@@ -17,6 +17,7 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { openListener } from '../../src/adapters/listen/open-listener.ts';
+import { LISTENER_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
 import { systemTimers } from '../../src/adapters/process/system-timers.ts';
 import { openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
@@ -25,6 +26,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import type { CallbackHandle, Callbacks } from '../../src/callback/callbacks.ts';
 import { eventHead } from '../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../src/callback/identifier.ts';
+import type { MadeResponse } from '../../src/http/response-form.ts';
 import { openBackend } from '../../src/storage/open-backend.ts';
 import { openSqliteState } from '../../src/storage/sqlite/state.ts';
 import { SALES_KEPT_MS } from '../../test/support/sale.ts';
@@ -48,8 +50,7 @@ async function app(): Promise<number> {
       onRequest: undefined,
       onFailure: (failure: unknown) => console.error(failure),
       onCaseReport: () => {},
-      copiesIntoResponse: isBun,
-      buffersBodies: isBun,
+      ...LISTENER_BODIES,
       openBackend: async (options, ports) => {
         const backend = await openBackend(options, ports);
         callbacks = backend.callbacks;
@@ -58,10 +59,11 @@ async function app(): Promise<number> {
     },
   );
   if (callbacks !== undefined) makeOnRequest(callbacks);
-  const unreadable = (): Response => new Response(null, { status: 400 });
+  const { handle } = opened;
+  const refused = (): MadeResponse => LISTENER_BODIES.responses.make(null, 400, {});
   const bounds = { connectionsMax: 0, connectionsPerAddress: 0 };
-  const fetch = opened.fetch.bind(opened);
-  return (await openListener({ host: '127.0.0.1', port: 0, fetch, unreadable, bounds, crowded: unreadable })).port;
+  const answers = { handle, unreadable: refused, crowded: refused, report: console.error };
+  return (await openListener({ host: '127.0.0.1', port: 0, bounds, ...answers })).port;
 }
 
 /** Of ended callbacks nothing is left in memory, so that every round finds the same heap. */

@@ -3,7 +3,8 @@
  * are parameters; the app neither listens nor reads the environment.
  */
 import { openPageFiles } from '../adapters/files/page-files.ts';
-import type { ClientConnection } from '../adapters/listen/listen.ts';
+import type { ClientConnection, RequestHandler } from '../adapters/listen/listen.ts';
+import { chain } from '../base/maybe-promise.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import { surfaceNotices } from '../config/surfaces.ts';
 import { BodyReader } from '../http/body.ts';
@@ -11,6 +12,7 @@ import { BodyBudget } from '../http/body-budget.ts';
 import type { BodyStreamPorts } from '../http/body-stream.ts';
 import { WAITING_BODY_BYTES } from '../http/limits.ts';
 import { Responder } from '../http/respond.ts';
+import type { MadeResponse, ResponseForm } from '../http/response-form.ts';
 import type { Component } from '../modules/module.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
 import type { Outbound } from '../outbound/outbound.ts';
@@ -30,10 +32,16 @@ import { Server } from './server.ts';
 import type { SurfaceParts } from './surface.ts';
 import { openWatchedBoards } from './watched-boards.ts';
 
-/** The environment of the app; optional members default to the runtime's own. */
-export interface AppPorts extends PartsPorts, OutboundPorts, OverloadPorts, RequestLogPorts {
-  /** Whether the runtime's Response copies Headers and bytes in its constructor, as Bun's does. */
-  readonly copiesIntoResponse?: boolean;
+/**
+ * The environment of the app; optional members default to the runtime's own.
+ * @typeParam R the form of responses that its listener takes
+ */
+export interface AppPorts<R extends MadeResponse = Response>
+  extends PartsPorts,
+    OutboundPorts,
+    OverloadPorts,
+    RequestLogPorts {
+  readonly responses: ResponseForm<R>;
   /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
   readonly soon?: ((run: () => void) => void) | undefined;
   /** Whether the runtime takes a body into memory before it is read, as Bun does. */
@@ -63,8 +71,10 @@ export interface AppCounts {
   readonly recoveries: RecoveryCounts;
 }
 
-export interface App {
-  /** Never throws and never rejects. @param client the client's connection, as the listener knows it */
+export interface App<R extends MadeResponse = Response> {
+  /** For the listener. Never throws and never rejects. */
+  readonly handle: RequestHandler<R>;
+  /** The same for a Fetch request. @param client its connection; requests without one share one address */
   fetch(request: Request, client?: ClientConnection): Response | Promise<Response>;
   /**
    * Replaces the catalogue by the current file, read and checked in a thread. A call during a reload starts another after it.
@@ -96,7 +106,7 @@ export type AppConfig = Config & { readonly baseUrl: string; readonly hookBaseUr
 const UNKNOWN_CLIENT: ClientConnection = { address: '' };
 
 /** @throws SnapshotError, StateError, ConfigError or Error with one line when it cannot start */
-export async function openApp(config: AppConfig, ports: AppPorts): Promise<App> {
+export async function openApp<R extends MadeResponse>(config: AppConfig, ports: AppPorts<R>): Promise<App<R>> {
   const definitions = chosenSurfaces(ports.surfaces ?? SURFACES, config.surfaces);
   const log = new RequestLog(ports);
   const server = new Server(ports.clock, componentNamesOf(definitions), (failure) => log.failed(failure, 'shutdown'));
@@ -117,19 +127,24 @@ const componentNamesOf = (definitions: readonly SurfaceDefinition[]): readonly s
 ];
 
 /** Chooses by path whether a response has headers for browsers of other origins. */
-function responderFinder(
+function responderFinder<R extends MadeResponse>(
   corsOrigin: string | null,
-  copies: boolean,
+  form: ResponseForm<R>,
   streams: BodyStreamPorts,
-): SurfaceParts['responderFor'] {
-  const withoutCors = new Responder({}, copies, streams);
+): SurfaceParts<R>['responderFor'] {
+  const withoutCors = new Responder({}, form, streams);
   if (corsOrigin === null) return () => withoutCors;
-  const withCors = new Responder(corsHeaders(corsOrigin), copies, streams);
+  const withCors = new Responder(corsHeaders(corsOrigin), form, streams);
   return (path) => (isOperatorPath(path) ? withoutCors : withCors);
 }
 
 /** The reader of all request bodies; its budget is among the metrics. */
-function openBodies({ bodyBytes }: Config, ports: AppPorts, { timers }: Parts, server: Server): BodyReader {
+function openBodies(
+  { bodyBytes }: Config,
+  ports: Pick<AppPorts, 'buffersBodies'>,
+  { timers }: Parts,
+  server: Server,
+): BodyReader {
   const budget = new BodyBudget(bodyBytes);
   server.add({ metrics: (page) => budget.metrics(page) });
   return new BodyReader(budget, timers, WAITING_BODY_BYTES[ports.buffersBodies === true ? 'bun' : 'node']);
@@ -144,11 +159,16 @@ const countsOf = ({ backend: { reservations, callbacks }, payments, recoveryCoun
 });
 
 /** What every surface has of the server. */
-function surfacePartsOf(config: AppConfig, ports: AppPorts, log: RequestLog, deliveries: Deliveries): SurfaceParts {
+function surfacePartsOf<R extends MadeResponse>(
+  config: AppConfig,
+  ports: AppPorts<R>,
+  log: RequestLog,
+  deliveries: Deliveries,
+): SurfaceParts<R> {
   return {
     clock: ports.clock,
     random: ports.random,
-    responderFor: responderFinder(config.corsOrigin, ports.copiesIntoResponse ?? false, {
+    responderFor: responderFinder(config.corsOrigin, ports.responses, {
       report: (failure, requestId) => log.failed(failure, requestId),
       soon: ports.soon,
     }),
@@ -159,13 +179,13 @@ function surfacePartsOf(config: AppConfig, ports: AppPorts, log: RequestLog, del
   };
 }
 
-async function openOn(
+async function openOn<R extends MadeResponse>(
   server: Server,
   definitions: readonly SurfaceDefinition[],
   log: RequestLog,
   config: AppConfig,
-  ports: AppPorts,
-): Promise<App> {
+  ports: AppPorts<R>,
+): Promise<App<R>> {
   const { clock, random } = ports;
   const parts = await openParts(config, ports, server);
   for (const component of ports.components ?? []) server.add(component);
@@ -177,8 +197,10 @@ async function openOn(
   server.add(overload);
   const surfaceParts = surfacePartsOf(config, ports, log, deliveries);
   const mounts = mountsOf(definitions, config);
-  let find: HandleRequest = () => Promise.reject(new Error('the surfaces are not open yet'));
-  const fetch: App['fetch'] = (request, client = UNKNOWN_CLIENT) => find(request, client, clock.monotonicMs());
+  let find: HandleRequest<R> = () => Promise.reject(new Error('the surfaces are not open yet'));
+  const handle: RequestHandler<R> = (request, client) => find(request, client, clock.monotonicMs());
+  const fetch: App['fetch'] = (request, client = UNKNOWN_CLIENT) =>
+    chain(handle(request, client), ports.responses.asFetch);
   const outbound = openOutbound(config, mounts, fetch, { ...ports, timers: parts.timers }, server);
   const shared = {
     clock,
@@ -207,7 +229,7 @@ async function openOn(
     onFailure: (failure: unknown, source: string) => log.failed(failure, source),
     config,
   };
-  const mounted: MountedSurface[] = [];
+  const mounted: MountedSurface<R>[] = [];
   for (const mount of mounts) {
     mounted.push({ ...mount, surface: await openSurface(mount, shared, surfaceParts, server) });
   }
@@ -222,6 +244,7 @@ async function openOn(
     laterNotices,
     demoKey,
     counts: () => countsOf(parts),
+    handle,
     fetch,
     reload: () => parts.catalogue.holder.reload(),
     leave: () => server.leave(),

@@ -2,9 +2,10 @@
  * Mounts the surfaces. A surface always answers below its path. A surface with a public address on another host than the base
  * also answers on that host, at the path of that address (siblings §1); only then does routing read the Host header.
  */
-import type { ClientConnection } from '../adapters/listen/listen.ts';
+import type { ClientConnection, ServedRequest } from '../adapters/listen/listen.ts';
 import { ConfigError } from '../config/config.ts';
 import type { Mount } from '../http/access.ts';
+import type { MadeResponse } from '../http/response-form.ts';
 import { type Target, targetOf } from '../http/target.ts';
 import type { SurfaceDefinition } from './modules.ts';
 import type { Surface } from './surface.ts';
@@ -65,8 +66,8 @@ export function mountsOf(
   });
 }
 
-export interface MountedSurface extends SurfaceMount {
-  readonly surface: Surface;
+export interface MountedSurface<R extends MadeResponse> extends SurfaceMount {
+  readonly surface: Surface<R>;
 }
 
 /** The rest of a path below a prefix, or undefined for a path that is not below it. */
@@ -77,14 +78,10 @@ function pathBelow(prefix: string, path: string): string | undefined {
   return path.charCodeAt(prefix.length) === 47 /* "/" */ ? path.slice(prefix.length) : undefined;
 }
 
-export type HandleRequest = (
-  request: Request,
-  client: ClientConnection,
-  startMs: number,
-) => Response | Promise<Response>;
+export type HandleRequest<R> = (request: ServedRequest, client: ClientConnection, startMs: number) => R | Promise<R>;
 
 /** Passes each request to its surface; requests of no other surface go to the base. @throws Error without a base */
-export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest {
+export function surfaceFinder<R extends MadeResponse>(mounted: readonly MountedSurface<R>[]): HandleRequest<R> {
   const base = mounted.find(({ definition }) => definition.path === '');
   if (base === undefined) throw new Error('no surface is mounted at the root');
   // The longest path first: a surface may be mounted below another one's path.
@@ -95,7 +92,7 @@ export function surfaceFinder(mounted: readonly MountedSurface[]): HandleRequest
     .filter(({ host }) => host !== undefined)
     .sort((a, b) => b.hostPath.length - a.hostPath.length);
 
-  const byPath = (request: Request, target: Target, client: ClientConnection, startMs: number) => {
+  const byPath = (request: ServedRequest, target: Target, client: ClientConnection, startMs: number) => {
     for (const { definition, surface } of others) {
       const path = pathBelow(definition.path, target.path);
       if (path !== undefined) return surface.handle(request, path, target, startMs, client);

@@ -1,4 +1,5 @@
 /** Opens the modules of one surface and mounts their operations. */
+import type { MadeResponse } from '../http/response-form.ts';
 import type { ModuleContext, SharedConfig, SurfaceView } from '../modules/module.ts';
 import { SERVICE_SUMMARY, surfaceOperations } from '../modules/service/module.ts';
 import type { SurfaceMount } from './mounts.ts';
@@ -8,12 +9,12 @@ import { Surface, type SurfaceParts } from './surface.ts';
 export type SharedContext = Omit<ModuleContext, 'surface'> & { readonly config: SharedConfig };
 
 /** @throws Error when an operation cannot be served as declared; passes on every error of a module's `open` */
-export async function openSurface(
+export async function openSurface<R extends MadeResponse>(
   { definition, mount }: SurfaceMount,
   shared: SharedContext,
-  parts: SurfaceParts,
+  parts: SurfaceParts<R>,
   server: Server,
-): Promise<Surface> {
+): Promise<Surface<R>> {
   const { name, title, description, path, modules, isUndocumented = false } = definition;
   const tags = Object.fromEntries(
     modules.flatMap(({ tag, summary }) => (summary === undefined ? [] : [[tag, summary]])),

@@ -2,6 +2,7 @@
 import { OutageError } from '../base/outage.ts';
 import { withoutSecrets } from '../base/without-secrets.ts';
 import type { Refusal } from '../http/errors.ts';
+import type { MadeResponse } from '../http/response-form.ts';
 import type { LoggedRequest } from './request.ts';
 
 /** One line of the request log. Never a token, a signature or a payment header, and no query. */
@@ -48,7 +49,7 @@ export class RequestLog {
   answered(
     request: LoggedRequest,
     { surface, operation }: { readonly surface: string | null; readonly operation: string | null },
-    { status }: Response,
+    { status }: MadeResponse,
     durationMs: number,
     refusal: Refusal | undefined,
   ): void {

@@ -1,8 +1,8 @@
 /**
- * A Fetch request as ways in, handlers and the log see it. Headers and the client's address cost something, so they are read
+ * A request as ways in, handlers and the log see it. Headers and the client's address cost something, so they are read
  * at their first use.
  */
-import type { ClientConnection } from '../adapters/listen/listen.ts';
+import type { ClientConnection, ServedRequest } from '../adapters/listen/listen.ts';
 import { type ClientAddress, parseClientAddress } from '../base/client-network.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { Random } from '../base/random.ts';
@@ -38,7 +38,7 @@ function clientAddressOf(peer: string, forwarded: string | null): ClientAddress 
 
 export class HttpRequestView implements RequestView, LoggedRequest {
   /** The request itself, as the source of its body. */
-  readonly body: Request;
+  readonly body: ServedRequest;
   bodyBytes: Uint8Array | undefined = undefined;
   answerSeconds?: number;
   isSlow?: boolean;
@@ -53,7 +53,7 @@ export class HttpRequestView implements RequestView, LoggedRequest {
   #clientAddress: ClientAddress | undefined;
 
   constructor(
-    request: Request,
+    request: ServedRequest,
     requestId: string,
     { path, search }: Target,
     params: Readonly<Record<string, string>>,
@@ -110,7 +110,7 @@ export class HttpRequestView implements RequestView, LoggedRequest {
 
   isDisconnected(): boolean {
     const client = this.#client;
-    return client.isDisconnected === undefined ? this.body.signal.aborted : client.isDisconnected();
+    return client.isDisconnected?.() ?? this.body.signal?.aborted ?? false;
   }
 
   /** A listener that cannot tell says no more than that the client was there until now. */
@@ -123,6 +123,6 @@ export class HttpRequestView implements RequestView, LoggedRequest {
   onDisconnect(listener: DisconnectListener): void {
     const client = this.#client;
     if (client.onDisconnect !== undefined) client.onDisconnect(listener);
-    else this.body.signal.addEventListener('abort', listener, { once: true });
+    else this.body.signal?.addEventListener('abort', listener, { once: true });
   }
 }

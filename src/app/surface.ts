@@ -2,7 +2,7 @@
  * One surface: a mount with modules on it. It routes a request below its mount, answers 404, 405 and preflights, runs the
  * operation, makes the response, counts and logs it. The single catch for bugs and outages is here.
  */
-import type { ClientConnection } from '../adapters/listen/listen.ts';
+import type { ClientConnection, ServedRequest } from '../adapters/listen/listen.ts';
 import type { Clock } from '../base/clock.ts';
 import { firstLineOf } from '../base/failure.ts';
 import { OutageError } from '../base/outage.ts';
@@ -25,6 +25,7 @@ import { type AnswerRecipient, DeferredAnswer } from '../http/hot/deferred-answe
 import { OperationMeter } from '../http/meter.ts';
 import { errorsOf, type MountedOperation, type Operation } from '../http/operation.ts';
 import type { Responder } from '../http/respond.ts';
+import type { MadeResponse } from '../http/response-form.ts';
 import { type FindPath, type Match, pathFinder } from '../http/router.ts';
 import type { Target } from '../http/target.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -32,11 +33,11 @@ import { type CuttableConnection, HttpRequestView, type LoggedRequest, newReques
 import type { RequestLog } from './request-log.ts';
 
 /** The parts that all surfaces of a server share. */
-export interface SurfaceParts {
+export interface SurfaceParts<R extends MadeResponse> {
   readonly clock: Clock;
   readonly random: Random;
   /** Makes the responses at a path: those of the operator's paths have no headers for browsers of other origins. */
-  readonly responderFor: (path: string) => Responder;
+  readonly responderFor: (path: string) => Responder<R>;
   readonly log: RequestLog;
   readonly deliveries: Pick<Deliveries, 'watch'>;
   readonly trustProxy: boolean;
@@ -65,7 +66,7 @@ function meterOf(operation: Operation, mount: Mount): OperationMeter {
   return new OperationMeter(labels, [operation.status ?? 200, ...others], codes);
 }
 
-function served(operation: Operation, mount: Mount, { log }: SurfaceParts): ServedOperation {
+function served(operation: Operation, mount: Mount, log: RequestLog): ServedOperation {
   const mounted = operation.mount(mount);
   return {
     ...mounted,
@@ -92,21 +93,21 @@ function refusalOf(
 }
 
 /** The facts of a request with a deferred answer that its response and log line need: far less than the request itself. */
-class DeferredRequest implements AnswerRecipient, LoggedRequest {
+class DeferredRequest<R extends MadeResponse> implements AnswerRecipient, LoggedRequest {
   readonly path: string;
   readonly startMs: number;
   readonly #operation: ServedOperation;
-  readonly #surface: Surface;
+  readonly #surface: Surface<R>;
   readonly #client: string;
   readonly #connection: CuttableConnection | undefined;
-  readonly #resolve: (response: Response) => void;
+  readonly #resolve: (response: R) => void;
   #requestId: string | undefined;
 
   constructor(
     request: HttpRequestView,
     operation: ServedOperation,
-    surface: Surface,
-    resolve: (response: Response) => void,
+    surface: Surface<R>,
+    resolve: (response: R) => void,
   ) {
     this.path = request.path;
     this.startMs = request.startMs;
@@ -141,18 +142,19 @@ class DeferredRequest implements AnswerRecipient, LoggedRequest {
   }
 }
 
-export class Surface {
+/** @typeParam R the form of its responses */
+export class Surface<R extends MadeResponse> {
   /** In the order of the metrics. */
   readonly meters: readonly OperationMeter[];
   readonly #name: string | null;
-  readonly #parts: SurfaceParts;
+  readonly #parts: SurfaceParts<R>;
   readonly #find: FindPath<ServedOperation>;
   /** Counts requests that no operation serves: unknown paths and methods. */
   readonly #unmatchedMeter: OperationMeter;
 
   /** @param name null for the base. @throws Error when an operation cannot be served as declared */
-  constructor(name: string | null, mount: Mount, operations: readonly Operation[], parts: SurfaceParts) {
-    const all = operations.map((operation) => served(operation, mount, parts));
+  constructor(name: string | null, mount: Mount, operations: readonly Operation[], parts: SurfaceParts<R>) {
+    const all = operations.map((operation) => served(operation, mount, parts.log));
     this.#name = name;
     this.#parts = parts;
     this.#find = pathFinder(all);
@@ -166,12 +168,12 @@ export class Surface {
 
   /** Never throws and never rejects. @param path below the mount */
   handle(
-    request: Request,
+    request: ServedRequest,
     path: string,
     target: Target,
     startMs: number,
     client: ClientConnection,
-  ): Response | Promise<Response> {
+  ): R | Promise<R> {
     const { trustProxy } = this.#parts;
     const match = this.#find(path);
     const params = match?.params ?? NO_PARAMS;
@@ -195,7 +197,7 @@ export class Surface {
   }
 
   /** Makes the response of a deferred answer. */
-  deferredResponse(request: LoggedRequest, operation: ServedOperation, answer: unknown): Response {
+  deferredResponse(request: LoggedRequest, operation: ServedOperation, answer: unknown): R {
     let outcome: Answer | Refusal;
     try {
       outcome = outcomeOf(answer);
@@ -205,13 +207,13 @@ export class Surface {
     return this.#respond(request, operation, outcome);
   }
 
-  #answer(view: HttpRequestView, operation: ServedOperation, outcome: Outcome): Response | Promise<Response> {
+  #answer(view: HttpRequestView, operation: ServedOperation, outcome: Outcome): R | Promise<R> {
     if (!(outcome instanceof DeferredAnswer)) return this.#respond(view, operation, outcome);
     return new Promise((resolve) => outcome.deliverTo(new DeferredRequest(view, operation, this, resolve)));
   }
 
-  #respond(request: LoggedRequest, operation: ServedOperation, outcome: Answer | Refusal): Response {
-    let response: Response;
+  #respond(request: LoggedRequest, operation: ServedOperation, outcome: Answer | Refusal): R {
+    let response: R;
     try {
       response = this.#parts.responderFor(request.path).respond(operation, outcome, request);
     } catch (failure) {
@@ -226,12 +228,7 @@ export class Surface {
   }
 
   /** @param receipt of a payment that has settled */
-  #failed(
-    request: LoggedRequest,
-    operation: ServedOperation | undefined,
-    failure: unknown,
-    receipt?: HeaderRecord,
-  ): Response {
+  #failed(request: LoggedRequest, operation: ServedOperation | undefined, failure: unknown, receipt?: HeaderRecord): R {
     const { log, responderFor } = this.#parts;
     log.failed(failure, request.requestId);
     const refusal = refusalOf(failure, operation, receipt);
@@ -241,9 +238,9 @@ export class Surface {
   #recorded(
     request: LoggedRequest,
     operation: ServedOperation | undefined,
-    response: Response,
+    response: R,
     refusal: Refusal | undefined,
-  ): Response {
+  ): R {
     const { clock, log } = this.#parts;
     const durationMs = clock.monotonicMs() - request.startMs;
     (operation?.meter ?? this.#unmatchedMeter).count(response.status, durationMs, refusal?.code);
@@ -253,7 +250,7 @@ export class Surface {
   }
 
   /** Answers 404 for an unknown path, else 405, or a preflight. */
-  #unmatched(view: HttpRequestView, match: Match<ServedOperation> | undefined): Response {
+  #unmatched(view: HttpRequestView, match: Match<ServedOperation> | undefined): R {
     const { responderFor, preflightFor } = this.#parts;
     const responder = responderFor(view.path);
     const variant = match === undefined ? undefined : variantOf(match);

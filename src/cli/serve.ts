@@ -9,7 +9,7 @@ import { SnapshotWatch } from '../adapters/files/snapshot-watch.ts';
 import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
 import { openListener } from '../adapters/listen/open-listener.ts';
 import { processMemory } from '../adapters/process/process-memory.ts';
-import { RUNTIME_BODIES } from '../adapters/process/runtime-bodies.ts';
+import { LISTENER_BODIES } from '../adapters/process/runtime-bodies.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
@@ -30,6 +30,7 @@ import {
   retryAfterMs,
 } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
+import type { MadeResponse } from '../http/response-form.ts';
 import { CATALOGUE_UNAVAILABLE } from '../modules/catalogue-refusals.ts';
 import { StateError } from '../storage/state-error.ts';
 import { CommandError, command, EXIT_OK, quoted, UsageError } from './command.ts';
@@ -57,7 +58,7 @@ function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): C
 /** Errors of listen(2) and getaddrinfo(3) that say that HOST is no address or name, now or later. */
 const NO_SUCH_HOST: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EINVAL', 'ENOTFOUND']);
 
-async function listenerOf(options: ListenOptions): Promise<Listener> {
+async function listenerOf(options: ListenOptions<MadeResponse>): Promise<Listener> {
   try {
     return await openListener(options);
   } catch (failure) {
@@ -85,7 +86,7 @@ function shutdownSignal(io: Io, endsWithStdin: boolean): Promise<void> {
   });
 }
 
-type Refuse = (code: ErrorCode, message: string, extras?: RefusalExtras) => Response;
+type Refuse = (code: ErrorCode, message: string, extras?: RefusalExtras) => MadeResponse;
 
 /** The connection ends with the answer: the client has more of them than it may have, or all clients together have. */
 const CROWDED_EXTRAS: RefusalExtras = { headers: { ...retryAfterMs(1_000), connection: 'close' } };
@@ -100,8 +101,11 @@ const boundsOf = ({ connectionsMax, connectionsPerAddress, trustProxy }: Config)
   connectionsPerAddress: trustProxy ? 0 : connectionsPerAddress,
 });
 
+/** Its responses have the form of this runtime's listener. */
+type ServedApp = App<MadeResponse>;
+
 /** @throws UsageError, CommandError one line, when the app cannot start */
-async function openServed(config: AppConfig, ports: AppPorts): Promise<App> {
+async function openServed(config: AppConfig, ports: AppPorts<MadeResponse>): Promise<ServedApp> {
   try {
     return await openApp(config, ports);
   } catch (failure) {
@@ -113,7 +117,7 @@ async function openServed(config: AppConfig, ports: AppPorts): Promise<App> {
 }
 
 /** Reloads the catalogue and reports the result. Never rejects. */
-async function reloadCatalogue(app: App, lines: OperatorLines): Promise<void> {
+async function reloadCatalogue(app: ServedApp, lines: OperatorLines): Promise<void> {
   try {
     await app.reload();
     lines.reloaded(catalogueFactsOf(app.catalogue));
@@ -139,19 +143,21 @@ export const serve = command({
   async run({ options: { 'until-stdin-ends': endsWithStdin, ...settings } }, io) {
     const config = configFrom(settings, io.env);
     const log = lineLog(STDOUT);
-    let app: App | undefined;
+    const reports = serverLog(log, config.logLevel, io.clock);
+    let app: ServedApp | undefined;
     /** The current action of SIGHUP, which is handled from here to the end, because unhandled it would end the process. */
     let onHangUp = (): void => {};
     const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
-    const plain = new Responder({}, false, { report: () => {} }); // sends refusals only
+    const plain = new Responder({}, LISTENER_BODIES.responses, { report: () => {} }); // sends refusals only
     const refused: Refuse = (code, message, extras) =>
       plain.refusal(refuse(code, message, extras), `req_${systemRandom.uuid()}`);
     const listener = await listenerOf({
       host: config.host,
       port: config.port,
-      fetch: (request, client) =>
-        app === undefined ? refused(CATALOGUE_UNAVAILABLE, 'the server is starting') : app.fetch(request, client),
+      handle: (request, client) =>
+        app === undefined ? refused(CATALOGUE_UNAVAILABLE, 'the server is starting') : app.handle(request, client),
       unreadable: () => refused(NOT_FOUND, 'there is nothing at this path'),
+      report: (failure) => reports.onFailure(failure, 'listener'),
       bounds: boundsOf(config),
       crowded: (bound) => refused(CROWDED[bound].code, CROWDED[bound].message, CROWDED_EXTRAS),
     });
@@ -167,9 +173,9 @@ export const serve = command({
           clock: io.clock,
           random: systemRandom,
           memory: processMemory(),
-          ...RUNTIME_BODIES,
-          components: [{ start: () => listener.start(), metrics: (page) => listener.metrics(page) }],
-          ...serverLog(log, config.logLevel, io.clock),
+          ...LISTENER_BODIES,
+          components: [{ metrics: (page) => listener.metrics(page) }],
+          ...reports,
           onCatalogue(fault) {
             if (fault === undefined) lines.reloaded(app && catalogueFactsOf(app.catalogue));
             else lines.reloadFailed(fault, app?.catalogue.isReadable() ?? true);

@@ -9,12 +9,29 @@ import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Timers } from '../base/timers.ts';
 import type { BodyBudget, BodyClaim } from './body-budget.ts';
 
-/** The source of a body: a Fetch `Request`, or an object with these members. */
-export interface BodySource {
+interface WithHeaders {
   readonly headers: { get(name: string): string | null };
+}
+
+/** A Fetch `Request`, or an object with these members. */
+export interface FetchBody extends WithHeaders {
   readonly body: ReadableStream<Uint8Array> | null;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
+
+/** A request whose listener reads bodies itself, at a lower cost than a stream's. */
+export interface DirectBody extends WithHeaders {
+  /** Whether the head of the request announces a body, of a declared length or not. */
+  readonly hasBody: boolean;
+  /**
+   * Reads the whole body, once.
+   * @returns undefined as soon as there are more bytes than that. Rejects when the client disconnects before the end
+   */
+  readAtMost(bytesMax: number): Promise<Uint8Array | undefined>;
+}
+
+/** The source of a body. */
+export type BodySource = FetchBody | DirectBody;
 
 export interface BodyBounds {
   readonly bytesMax: number;
@@ -80,15 +97,15 @@ export class BodyReader {
     const source = request.body;
     const declared = declaredBytes(source);
     if (declared !== undefined && declared > bytesMax) return use(TOO_LARGE);
-    const stream = declared === undefined ? source.body : null;
-    const bytes = declared ?? (stream === null ? 0 : bytesMax);
-    const waitingBytes = stream === null ? Math.min(bytes, this.#waitingBytesMax) : this.#waitingBytesMax;
+    const isOpen = declared === undefined && hasBody(source);
+    const bytes = declared ?? (isOpen ? bytesMax : 0);
+    const waitingBytes = isOpen ? this.#waitingBytesMax : Math.min(bytes, this.#waitingBytesMax);
     const claim = this.#budget.claim(request.clientNetwork(), bytes, waitingBytes);
     if (claim === undefined) return use(CROWDED);
     try {
       const reading = claim.isGranted
-        ? readNow(source, stream, bytesMax)
-        : readLater(claim, request, () => readNow(source, stream, bytesMax));
+        ? readNow(source, isOpen, bytesMax)
+        : readLater(claim, request, () => readNow(source, isOpen, bytesMax));
       const read = await this.#inTime(reading, deadlineMs);
       // A body that was not read, or not to its end, takes nothing more: its connection ends with the answer.
       if (!read.ok) claim.release();
@@ -110,15 +127,19 @@ export class BodyReader {
   }
 }
 
-/** Of a stream the listener discards an unread rest. Never rejects. */
-async function readNow(
-  source: BodySource,
-  stream: ReadableStream<Uint8Array> | null,
-  bytesMax: number,
-): Promise<BodyRead> {
+const hasBody = (source: BodySource): boolean => ('readAtMost' in source ? source.hasBody : source.body !== null);
+
+/** @returns undefined for more bytes than that */
+async function bytesOf(source: BodySource, isOpen: boolean, bytesMax: number): Promise<Uint8Array | undefined> {
+  if ('readAtMost' in source) return source.readAtMost(bytesMax);
+  if (isOpen && source.body !== null) return readAtMost(source.body.getReader(), bytesMax);
+  return new Uint8Array(await source.arrayBuffer());
+}
+
+/** The listener discards an unread rest. @param isOpen a body without a declared length. Never rejects */
+async function readNow(source: BodySource, isOpen: boolean, bytesMax: number): Promise<BodyRead> {
   try {
-    const bytes =
-      stream === null ? new Uint8Array(await source.arrayBuffer()) : await readAtMost(stream.getReader(), bytesMax);
+    const bytes = await bytesOf(source, isOpen, bytesMax);
     return bytes === undefined || bytes.length > bytesMax ? TOO_LARGE : { ok: true, bytes };
   } catch {
     return CUT;
@@ -134,5 +155,5 @@ async function readLater(claim: BodyClaim, request: BodyRequest, read: () => Pro
 /** True when the head of the request announces no body. */
 export function isBodyless(source: BodySource): boolean {
   const declared = declaredBytes(source);
-  return declared === undefined ? source.body === null : declared === 0;
+  return declared === undefined ? !hasBody(source) : declared === 0;
 }

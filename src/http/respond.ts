@@ -1,5 +1,5 @@
 /**
- * The only file that makes a `Response`. It writes every error as the Error object of callback.md with `no-store`, and adds the
+ * The only file that makes a response, in the form of the server's listener. It writes every error as the Error object of callback.md with `no-store`, and adds the
  * request id and the headers of the whole server (CORS) to every response, so no route can omit them.
  */
 import { type Answer, BodyPieces, type HeaderRecord, Reply } from './answers.ts';
@@ -8,6 +8,8 @@ import { Refusal } from './errors.ts';
 import type { KeptJson } from './hot/kept-json.ts';
 import { ResponseHeaders } from './hot/prepared-headers.ts';
 import { RepeatedRefusal, refusalText } from './hot/repeated-refusal.ts';
+import type { ResponseBody } from './plain-response.ts';
+import type { MadeResponse, ResponseForm } from './response-form.ts';
 
 /** Status and `cache-control` of a success. */
 export interface SuccessTerms {
@@ -15,46 +17,42 @@ export interface SuccessTerms {
   readonly cacheControl: string;
 }
 
-const SENT = new WeakMap<Response, Promise<void>>();
+const SENT = new WeakMap<object, Promise<void>>();
 
 /** Resolves when the body has been handed over or given up; undefined for one that is not made while it leaves. */
-export const bodySent = (response: Response): Promise<void> | undefined => SENT.get(response);
+export const bodySent = (response: object): Promise<void> | undefined => SENT.get(response);
 
-export class Responder {
+export class Responder<R extends MadeResponse = Response> {
+  readonly #form: ResponseForm<R>;
   readonly #headers: ResponseHeaders;
   readonly #streams: BodyStreams;
 
   /**
    * @param everywhere headers that every response of this server carries, names in lower case
-   * @param copies whether the runtime's Response copies Headers and bytes in its constructor
    * @param bodies for answers whose bodies are made while they leave
    */
-  constructor(everywhere: HeaderRecord, copies: boolean, bodies: BodyStreamPorts) {
-    this.#headers = new ResponseHeaders(everywhere, copies);
+  constructor(everywhere: HeaderRecord, form: ResponseForm<R>, bodies: BodyStreamPorts) {
+    this.#form = form;
+    this.#headers = new ResponseHeaders(everywhere, form.copies);
     this.#streams = new BodyStreams(bodies);
   }
 
-  respond(terms: SuccessTerms, outcome: Answer | Refusal, receiver: BodyReceiver): Response {
+  respond(terms: SuccessTerms, outcome: Answer | Refusal, receiver: BodyReceiver): R {
     const { requestId } = receiver;
     if (outcome instanceof Refusal) return this.refusal(outcome, requestId);
     const { body, receipt } = outcome;
     const { status, cacheControl } = terms;
     if (!(body instanceof Reply)) {
-      return new Response(this.#written(body), {
-        status,
-        headers: this.#headers.json(cacheControl, receipt, requestId),
-      });
+      return this.#form.make(this.#written(body), status, this.#headers.json(cacheControl, receipt, requestId));
     }
-    const init = {
-      status: body.status ?? status,
-      headers: this.#headers.other(cacheControl, requestId, body.headers, receipt),
-    };
-    if (!(body.body instanceof BodyPieces)) return new Response(body.body as BodyInit | null, init);
+    const replyStatus = body.status ?? status;
+    const headers = this.#headers.other(cacheControl, requestId, body.headers, receipt);
+    if (!(body.body instanceof BodyPieces)) return this.#form.make(body.body as ResponseBody, replyStatus, headers);
     let onEnd = (): void => {};
     const sent = new Promise<void>((resolve) => {
       onEnd = resolve;
     });
-    const response = new Response(this.#streams.open(body.body, receiver, onEnd), init);
+    const response = this.#form.make(this.#streams.open(body.body, receiver, onEnd), replyStatus, headers);
     SENT.set(response, sent);
     return response;
   }
@@ -64,17 +62,17 @@ export class Responder {
     return this.#headers.copies ? body.bytes() : body.text;
   }
 
-  refusal(refusal: Refusal, requestId: string): Response {
+  refusal(refusal: Refusal, requestId: string): R {
     if (refusal instanceof RepeatedRefusal) {
-      const response = refusal.response(requestId, this.#headers);
+      const response = refusal.response(requestId, this.#headers, this.#form);
       if (response !== undefined) return response;
     }
     const headers = this.#headers.json('no-store', refusal.extras.headers, requestId);
-    return new Response(refusalText(refusal, requestId), { status: refusal.status, headers });
+    return this.#form.make(refusalText(refusal, requestId), refusal.status, headers);
   }
 
   /** A 204 without a body: the answer to a CORS preflight. */
-  empty(headers: HeaderRecord, requestId: string): Response {
-    return new Response(null, { status: 204, headers: this.#headers.other('no-store', requestId, headers) });
+  empty(headers: HeaderRecord, requestId: string): R {
+    return this.#form.make(null, 204, this.#headers.other('no-store', requestId, headers));
   }
 }

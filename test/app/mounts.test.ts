@@ -17,8 +17,8 @@ const surface = (path: '' | `/${string}`): SurfaceDefinition => ({
 function finderOf(urls: Record<'' | `/${string}`, string | null>) {
   const definitions = (Object.keys(urls) as ('' | `/${string}`)[]).map(surface);
   const mounts = mountsOf(definitions, { baseUrl: 'https://base.test', ...urls });
-  const mounted = mounts.map((mount): MountedSurface => {
-    const handle = (_: Request, path: string): Response => new Response(`${mount.definition.path} ${path}`);
+  const mounted = mounts.map((mount): MountedSurface<Response> => {
+    const handle = (_: unknown, path: string): Response => new Response(`${mount.definition.path} ${path}`);
     return { ...mount, surface: { handle } as never };
   });
   const find = surfaceFinder(mounted);

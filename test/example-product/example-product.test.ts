@@ -1,5 +1,7 @@
 /** A second surface with colliding paths is one folder and one line: what it shares with the base and what it has alone. */
+
 import { afterEach, describe, expect, it } from 'vitest';
+import { RUNTIME_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
 import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { SURFACES } from '../../src/app/modules.ts';
@@ -40,6 +42,7 @@ async function open(variables: Readonly<Record<string, string>> = {}) {
       random: systemRandom,
       timers: time,
       recoveryWorker: promptWorker(),
+      ...RUNTIME_BODIES,
       onRequest: (record) => records.push(record),
       onFailure: (failure) => failures.push(failure),
       onCaseReport: () => {},

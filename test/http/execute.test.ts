@@ -1,4 +1,5 @@
 /** The order of one request: decode, admit, answer, settle; what is held is settled or released, exactly once. */
+
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type Access, type Admission, anyOf, type Gate, type WayIn } from '../../src/http/access.ts';
@@ -9,6 +10,7 @@ import { DeferredAnswer } from '../../src/http/hot/deferred-answer.ts';
 import { bind } from '../../src/http/operation.ts';
 import type { RequestView } from '../../src/http/request-view.ts';
 import { Responder } from '../../src/http/respond.ts';
+import { fetchResponses } from '../../src/http/response-form.ts';
 import { type Route, route } from '../../src/http/route.ts';
 
 const unreported = (failure: unknown): never => {
@@ -73,7 +75,7 @@ function setUp({ handle, gates = [], access, readBody }: Options) {
   const mounted = operation!.mount({ labels: {}, baseUrl: 'http://h' });
   const reported: unknown[] = [];
   const execute = executorOf(mounted, (failure) => reported.push(failure));
-  const responder = new Responder({ 'x-everywhere': 'yes' }, false, { report: unreported });
+  const responder = new Responder({ 'x-everywhere': 'yes' }, fetchResponses(false), { report: unreported });
   const respond = (outcome: Outcome): Response => {
     if (outcome instanceof DeferredAnswer) throw new Error('the answer is deferred');
     return responder.respond(mounted, outcome, { requestId: 'req_1', cut: () => false });
@@ -328,10 +330,14 @@ describe('a request through its operation', () => {
     deferred.give(answer);
     expect(given).toEqual([answer]);
     const terms = { status: 200, cacheControl: 'no-store' };
-    const response = new Responder({}, false, { report: unreported }).respond(terms, outcomeOf(given[0]), {
-      requestId: 'req_2',
-      cut: () => false,
-    });
+    const response = new Responder({}, fetchResponses(false), { report: unreported }).respond(
+      terms,
+      outcomeOf(given[0]),
+      {
+        requestId: 'req_2',
+        cut: () => false,
+      },
+    );
     expect(response.status).toBe(status);
     expect(response.headers.get('x-request-id')).toBe('req_2');
     expect(await response.text()).toBe(text);

@@ -1,10 +1,12 @@
 /** Headers that are prepared once and written over: what one response was given is never on another. */
+
 import { describe, expect, it } from 'vitest';
 import { PAYMENT_INVALID, PAYMENT_REQUIRED } from '../../src/access/x402-contract.ts';
 import { Answer, type HeaderRecord, Reply } from '../../src/http/answers.ts';
 import { NOT_FOUND, refuse } from '../../src/http/errors.ts';
 import { RepeatedRefusal } from '../../src/http/hot/repeated-refusal.ts';
 import { Responder } from '../../src/http/respond.ts';
+import { fetchResponses } from '../../src/http/response-form.ts';
 
 const unreported = (failure: unknown): never => {
   throw failure;
@@ -24,7 +26,7 @@ describe.each([
   });
 
   it('do not depend on the responses before', () => {
-    const responder = new Responder(EVERYWHERE, copies, { report: unreported });
+    const responder = new Responder(EVERYWHERE, fetchResponses(copies), { report: unreported });
     const asked = [
       { 'payment-required': 'one' },
       { 'retry-after': '5' },
@@ -45,7 +47,7 @@ describe.each([
   });
 
   it('join the answer’s Vary with the server’s', () => {
-    const responder = new Responder(EVERYWHERE, copies, { report: unreported });
+    const responder = new Responder(EVERYWHERE, fetchResponses(copies), { report: unreported });
     for (const vary of ['Accept', 'Cookie', 'Accept']) {
       const response = responder.refusal(refuse(NOT_FOUND, 'no', { headers: { vary } }), 'req_1');
       expect(response.headers.get('vary')).toBe(`Origin, ${vary}`);
@@ -53,7 +55,7 @@ describe.each([
   });
 
   it('are the same for a repeated answer', async () => {
-    const responder = new Responder(EVERYWHERE, copies, { report: unreported });
+    const responder = new Responder(EVERYWHERE, fetchResponses(copies), { report: unreported });
     const { head } = refuse(PAYMENT_REQUIRED, 'pay "me"');
     const extras = { headers: { 'payment-required': 'offer' }, members: ',"x402Version":2' };
     const kept = new RepeatedRefusal(PAYMENT_REQUIRED, 'pay "me"', extras, head);
@@ -67,7 +69,7 @@ describe.each([
   });
 
   it('are those of one reply where many share frozen ones', () => {
-    const responder = new Responder(EVERYWHERE, copies, { report: unreported });
+    const responder = new Responder(EVERYWHERE, fetchResponses(copies), { report: unreported });
     const text = Object.freeze({ 'content-type': 'text/plain', 'x-content-type-options': 'nosniff' });
     const varied = Object.freeze({ 'content-type': 'text/html', vary: 'Accept' });
     const asked: readonly { own: HeaderRecord; cacheControl: string; receipt?: HeaderRecord }[] = [

@@ -2,6 +2,7 @@
  * The inbox in a real browser: a callback is bought through the API, its token typed in, webhooks sent. Expiry is that of the
  * real inbox under a clock which the test owns, behind the real listener.
  */
+
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -10,6 +11,8 @@ import { listen } from '../../src/adapters/listen/listen-node.ts';
 import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { PlainResponse } from '../../src/http/plain-response.ts';
+import { PLAIN_RESPONSES } from '../../src/http/response-form.ts';
 import {
   AXE_TIMEOUT_MS,
   axeViolations,
@@ -21,7 +24,6 @@ import {
 } from '../support/browser.ts';
 import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { ShiftedClock } from '../support/shifted-clock.ts';
-import { UNBOUNDED } from '../support/unbounded.ts';
 import { buy } from '../support/wallet.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 
@@ -275,25 +277,34 @@ describe.skipIf(CHROMIUM === undefined)('an inbox that is interrupted', () => {
 
 describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () => {
   let clock: ShiftedClock;
-  let app: App;
+  let app: App<PlainResponse>;
   let listener: Listener;
   let url: string;
   beforeEach(async () => {
     clock = new ShiftedClock();
-    listener = await listen({
-      host: '127.0.0.1',
-      port: 0,
-      fetch: (request, client) => app.fetch(request, client),
-      unreadable: () => new Response(null, { status: 400 }),
-      ...UNBOUNDED,
-    });
-    url = `http://127.0.0.1:${listener.port}`;
     const onFailure = (failure: unknown): void => {
       throw failure;
     };
+    listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      handle: (request, client) => app.handle(request, client),
+      unreadable: () => new PlainResponse(null, 400, {}),
+      crowded: () => new PlainResponse(null, 503, {}),
+      report: onFailure,
+      bounds: { connectionsMax: 0, connectionsPerAddress: 0 },
+    });
+    url = `http://127.0.0.1:${listener.port}`;
     app = await openApp(
       { ...CONFIGURATION.read({ STATE_DIR: ':memory:', SNAPSHOT: 'none' }), baseUrl: url, hookBaseUrl: url },
-      { clock, random: systemRandom, onRequest: undefined, onFailure, onCaseReport: () => {} },
+      {
+        clock,
+        random: systemRandom,
+        responses: PLAIN_RESPONSES,
+        onRequest: undefined,
+        onFailure,
+        onCaseReport: () => {},
+      },
     );
   });
   afterEach(async () => {

@@ -3,6 +3,7 @@
  * to the world; when it is killed, its ports go dead in the middle of whatever it was doing, and nothing that it still has
  * to say is heard. Kills come between steps and at the n-th call to the outside, so between any two effects.
  */
+import { RUNTIME_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
 import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import type { Clock } from '../../src/base/clock.ts';
@@ -173,6 +174,7 @@ export class Server {
         extractor: virtualExtractor(world, this.#chance.fork(), life),
         openBackend: (options, ports) => this.#disk.open(life, options, ports),
         catalogueSource: sourceOf(() => this.fileVersion),
+        ...RUNTIME_BODIES,
         onRequest: undefined,
         onFailure: (failure) => {
           if (life.isDead) return;

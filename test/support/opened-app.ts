@@ -1,4 +1,5 @@
 /** The whole server without a listener: `openApp` in this process, with the defaults of a test. */
+import { RUNTIME_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -60,7 +61,7 @@ export async function openedApp(
     clock: systemClock,
     random: systemRandom,
     recoveryWorker: promptWorker(),
-    copiesIntoResponse: RUNTIME === 'bun',
+    ...RUNTIME_BODIES,
     onRequest: undefined,
     onFailure: (failure) => failures.push(failure),
     onCaseReport: () => {},

@@ -28,6 +28,9 @@ export const REQUEST_TIMEOUT_MS = 90_000;
 /** Node: how often the two timeouts above are looked at; a connection may outlive them by this much. */
 export const TIMEOUT_CHECK_MS = 5_000;
 
+/** Node: time for the rest of a body that the server does not want, once its answer has left; then the connection closes. */
+export const DISCARD_MS = 500;
+
 /** Requests that may wait on one connection behind the one in flight (decisions §2); one more closes the connection. */
 export const WAITING_COUNT_MAX = 16;
 

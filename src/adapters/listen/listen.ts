@@ -1,6 +1,17 @@
-/** The port that both listeners implement: one Fetch handler behind a real socket. */
+/** The port that both listeners implement: one handler behind a real socket. */
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
 import type { Exposition } from '../../base/prometheus.ts';
+import type { BodySource } from '../../http/body.ts';
+import type { MadeResponse } from '../../http/response-form.ts';
+
+/** A request as a listener hands it over: a Fetch `Request`, or an object with these members. */
+export type ServedRequest = BodySource & {
+  readonly method: string;
+  /** As `Request.url`, or without scheme and authority. */
+  readonly url: string;
+  /** Not there where the client's connection has `isDisconnected` and `onDisconnect`. */
+  readonly signal?: AbortSignal;
+};
 
 /**
  * The client of one request, as its listener knows it. The optional members answer what `Request` answers too; a listener has
@@ -11,7 +22,7 @@ export interface ClientConnection {
   readonly address: string;
   /**
    * As `Request.headers.get`, name in lower case, without making a Headers object. `host` is the Host that the client sent;
-   * behind the Node listener the headers and URL of the `Request` itself carry another one.
+   * a `Request` may carry another one.
    */
   header?(name: string): string | null;
   /** As `Request.signal.aborted`. */
@@ -33,7 +44,7 @@ export interface ClientConnection {
   cut?(): void;
 }
 
-export type FetchHandler = (request: Request, client: ClientConnection) => Response | Promise<Response>;
+export type RequestHandler<R> = (request: ServedRequest, client: ClientConnection) => R | Promise<R>;
 
 /** Node bounds connections by them, Bun requests in flight, because its server has no hook for connections. */
 export interface ConnectionBounds {
@@ -43,22 +54,24 @@ export interface ConnectionBounds {
   readonly connectionsPerAddress: number;
 }
 
-export interface ListenOptions {
+/** @typeParam R the form of responses that the runtime's listener takes */
+export interface ListenOptions<R extends MadeResponse = Response> {
   readonly host: string;
   /** 0 takes a free port. */
   readonly port: number;
-  readonly fetch: FetchHandler;
-  /** The answer to a request that is too malformed for the runtime to make a `Request` of it. */
-  readonly unreadable: () => Response;
+  /** Never throws and never rejects. */
+  readonly handle: RequestHandler<R>;
+  /** The answer to a request whose target is no address. */
+  readonly unreadable: () => R;
+  /** Receives a bug in a response that cannot be sent. */
+  readonly report: (failure: unknown) => void;
   readonly bounds: ConnectionBounds;
   /** The answer to a request above one of the bounds, where the listener can bound requests only: in all, or of one network. */
-  readonly crowded: (bound: 'all' | 'address') => Response;
+  readonly crowded: (bound: 'all' | 'address') => R;
 }
 
 export interface Listener {
   readonly port: number;
-  /** Loads what the first request would otherwise wait for, after this turn. */
-  start(): void;
   /** Writes the families of its connections. */
   metrics(page: Exposition): void;
   /** Stops accepting connections and requests. Resolves when the running ones are answered, or after `graceMs`. */

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { WAITING_BYTES_MAX, WAITING_COUNT_MAX, WAITING_OVERHEAD_BYTES } from './limits.ts';
+import { DISCARD_MS, WAITING_BYTES_MAX, WAITING_COUNT_MAX, WAITING_OVERHEAD_BYTES } from './limits.ts';
 
 export interface Exchange {
   readonly incoming: IncomingMessage;
@@ -39,7 +39,8 @@ export class ServedSocket {
   /** This socket's part of the total. */
   #countedBytes = 0;
   readonly #waiting: Exchange[] = [];
-  #isRunning = false;
+  /** The request whose answer has not left yet. */
+  #running: IncomingMessage | undefined;
   #isPaused = false;
   #hasResumeListener = false;
   /** `bytesRead` of the socket when the first of the waiting requests arrived. */
@@ -57,12 +58,12 @@ export class ServedSocket {
 
   /** True while no handler runs, no request waits and the kernel has accepted every answer. */
   get isIdle(): boolean {
-    return !this.#isRunning;
+    return this.#running === undefined;
   }
 
   /** Runs the handler now. */
   start(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    this.#isRunning = true;
+    this.#running = incoming;
     outgoing.on('finish', this.#onFinish);
     this.#ports.handle(this, incoming, outgoing);
   }
@@ -86,9 +87,16 @@ export class ServedSocket {
 
   /** node:http has learnt of the finished answer before, and has given the socket to the next one. */
   readonly #onFinish = (): void => {
-    if (this.#waiting.length === 0) this.#isRunning = false;
+    if (this.#running?.complete === false) this.#discardRestOf(this.#running);
+    if (this.#waiting.length === 0) this.#running = undefined;
     else this.#ports.onReady(this);
   };
+
+  #discardRestOf(incoming: IncomingMessage): void {
+    incoming.resume();
+    const timer = setTimeout(() => this.socket.destroySoon(), DISCARD_MS);
+    incoming.once('close', () => clearTimeout(timer));
+  }
 
   /** Runs the handler of the request that has waited longest. */
   startNext(): void {

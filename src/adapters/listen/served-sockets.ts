@@ -23,8 +23,8 @@ import type { ConnectionBounds } from './listen.ts';
 import { NetworkCounts } from './network-counts.ts';
 import { ServedSocket, type SocketPorts, type WaitingTotal } from './served-socket.ts';
 
-/** Resolves when the answer has been given to the response, and never rejects. */
-export type HandleRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<unknown>;
+/** Gives the answer to the response before it returns, or before its promise resolves; never throws and never rejects. */
+export type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | undefined;
 
 /** Why a connection was not accepted: too many in all, or of its client network. */
 const REFUSALS = ['all', 'address'] as const;
@@ -35,7 +35,7 @@ const REFUSALS = ['all', 'address'] as const;
 const CLOSINGS = ['waiting', 'waiting_total', 'unread', 'stalled', 'unread_total'] as const;
 
 export class ServedSockets {
-  readonly #handleRequest: HandleRequest;
+  readonly #answerRequest: AnswerRequest;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #networks: NetworkCounts;
   readonly #served = new Map<Socket, ServedSocket>();
@@ -57,11 +57,11 @@ export class ServedSockets {
 
   constructor(
     { connectionsPerAddress }: ConnectionBounds,
-    handleRequest: HandleRequest,
+    answerRequest: AnswerRequest,
     clock: Pick<Clock, 'monotonicMs'>,
   ) {
     this.#networks = new NetworkCounts(connectionsPerAddress);
-    this.#handleRequest = handleRequest;
+    this.#answerRequest = answerRequest;
     this.#clock = clock;
     this.#ports = {
       handle: (served, incoming, outgoing) => this.#handle(served, incoming, outgoing),
@@ -133,8 +133,8 @@ export class ServedSockets {
   }
 
   #handle(served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse): void {
-    const answered = this.#handleRequest(incoming, outgoing);
-    if (outgoing.writableEnded) this.#countUnread(served);
+    const answered = this.#answerRequest(incoming, outgoing);
+    if (answered === undefined) this.#countUnread(served);
     else void answered.then(() => this.#countUnread(served));
   }
 

@@ -4,24 +4,30 @@
  */
 import { encodeUtf8 } from '../../base/codec.ts';
 import { Refusal } from '../errors.ts';
+import type { MadeResponse, ResponseForm } from '../response-form.ts';
 import type { ResponseHeaders } from './prepared-headers.ts';
 
 export class RepeatedRefusal<C extends string = string> extends Refusal<C> {
-  #prepared: ((requestId: string) => Response) | undefined;
+  /** In the form of the server, which is one. */
+  #prepared: ((requestId: string) => unknown) | undefined;
   #wasUsed = false;
 
   /** The prepared response, or undefined at the first use. */
-  response(requestId: string, responseHeaders: ResponseHeaders): Response | undefined {
-    if (this.#prepared === undefined && this.#wasUsed) this.#prepared = this.#prepare(responseHeaders);
+  response<R extends MadeResponse>(
+    requestId: string,
+    responseHeaders: ResponseHeaders,
+    form: ResponseForm<R>,
+  ): R | undefined {
+    if (this.#prepared === undefined && this.#wasUsed) this.#prepared = this.#prepare(responseHeaders, form);
     this.#wasUsed = true;
-    return this.#prepared?.(requestId);
+    return this.#prepared?.(requestId) as R | undefined;
   }
 
-  #prepare(responseHeaders: ResponseHeaders): (requestId: string) => Response {
+  #prepare<R extends MadeResponse>(responseHeaders: ResponseHeaders, form: ResponseForm<R>): (requestId: string) => R {
     const { status } = this;
     const headers = responseHeaders.repeated('no-store', this.extras.headers);
     const body = responseHeaders.copies ? bytesFor(this) : (requestId: string) => refusalText(this, requestId);
-    return (requestId) => new Response(body(requestId), { status, headers: headers(requestId) });
+    return (requestId) => form.make(body(requestId), status, headers(requestId));
   }
 }
 

@@ -2,23 +2,28 @@
  * A program for tests: a listener whose handler answers with what it knows of the client. `GET /held` waits for a disconnect;
  * `GET /pieces/...` answers with pieces of 64 KiB, and says on stdout what became of them.
  */
-import type { ClientConnection } from '../../../src/adapters/listen/listen.ts';
+import type { ClientConnection, ServedRequest } from '../../../src/adapters/listen/listen.ts';
 import { openListener } from '../../../src/adapters/listen/open-listener.ts';
+import { LISTENER_BODIES } from '../../../src/adapters/process/runtime-bodies.ts';
 import type { DisconnectListener } from '../../../src/base/disconnect-listener.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
 import { BodyPieces, Reply } from '../../../src/http/answers.ts';
 import { Responder } from '../../../src/http/respond.ts';
+import type { MadeResponse } from '../../../src/http/response-form.ts';
 
-const headerOf = (request: Request, client: ClientConnection, name: string): string | null =>
+const { responses } = LISTENER_BODIES;
+const made = (body: string | null, status = 200, headers = {}): MadeResponse => responses.make(body, status, headers);
+
+const headerOf = (request: ServedRequest, client: ClientConnection, name: string): string | null =>
   client.header === undefined ? request.headers.get(name) : client.header(name);
 
-function held(client: ClientConnection): Promise<Response> {
+function held(client: ClientConnection): Promise<MadeResponse> {
   return new Promise((resolve) => {
     const listener: DisconnectListener = {
       isOver: false,
       handleEvent() {
         process.stdout.write('disconnected\n');
-        resolve(new Response(null, { status: 204 }));
+        resolve(made(null, 204));
       },
     };
     client.onDisconnect?.(listener);
@@ -48,11 +53,11 @@ class Pieces extends BodyPieces {
   }
 }
 
-const responder = new Responder({}, process.versions.bun !== undefined, {
+const responder = new Responder({}, responses, {
   report: (failure, requestId) => process.stdout.write(`${requestId}: ${(failure as Error).message}\n`),
 });
 
-function pieces(end: string, client: ClientConnection): Response {
+function pieces(end: string, client: ClientConnection): MadeResponse {
   const cut = (): boolean => {
     client.cut?.();
     return client.cut !== undefined;
@@ -61,44 +66,45 @@ function pieces(end: string, client: ClientConnection): Response {
   return responder.respond({ status: 200, cacheControl: 'no-store' }, outcome, { requestId: 'req_1', cut });
 }
 
-function metrics(): Response {
+function metrics(): MadeResponse {
   const page = new Exposition();
   listener.metrics(page);
-  return new Response(page.text);
+  return made(page.text);
 }
 
 /** Names of the handlers that run at the moment. */
 const runningNames: string[] = [];
 
 /** Answers after 20 ms with the names of all handlers that ran at its beginning. */
-async function later(name: string): Promise<Response> {
+async function later(name: string): Promise<MadeResponse> {
   runningNames.push(name);
   const running = runningNames.join();
   await new Promise((resolve) => setTimeout(resolve, 20));
   runningNames.splice(runningNames.indexOf(name), 1);
-  return new Response(`ran ${running}\n`);
+  return made(`ran ${running}\n`);
 }
 
 const listener = await openListener({
   host: process.env.HOST ?? '127.0.0.1',
   port: 0,
-  fetch(request, client) {
+  handle(request, client) {
     // Under Bun the address of a request without a Host is a path.
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     if (pathname === '/held') return held(client);
     const found = /^\/pieces\/(\w+)$/.exec(pathname);
     if (found !== null) return pieces(found[1]!, client);
     if (pathname === '/metrics') return metrics();
-    if (pathname === '/bytes') return new Response('x'.repeat(Number(searchParams.get('count'))));
+    if (pathname === '/bytes') return made('x'.repeat(Number(searchParams.get('count'))));
     if (pathname === '/later') return later(searchParams.get('name') ?? '');
-    return Response.json({ host: headerOf(request, client, 'host'), address: client.address });
+    return made(JSON.stringify({ host: headerOf(request, client, 'host'), address: client.address }));
   },
-  unreadable: () => new Response('unreadable', { status: 404 }),
+  unreadable: () => made('unreadable', 404),
+  report: (failure) => process.stderr.write(`${failure}\n`),
   bounds: {
     connectionsMax: Number(process.env.CONNECTIONS_MAX ?? 0),
     connectionsPerAddress: Number(process.env.CONNECTIONS_PER_ADDRESS ?? 0),
   },
-  crowded: (bound) => new Response(bound, { status: 503, headers: { connection: 'close' } }),
+  crowded: (bound) => made(bound, 503, { connection: 'close' }),
 });
 process.stdout.write(`listening on http://127.0.0.1:${listener.port}\n`);
 process.on('SIGTERM', () => void listener.close(1000).then(() => process.exit(0)));

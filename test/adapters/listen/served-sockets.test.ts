@@ -57,9 +57,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-class FakeResponse extends EventEmitter {
-  writableEnded = false;
-}
+class FakeResponse extends EventEmitter {}
 
 interface Running {
   readonly socket: FakeSocket;
@@ -76,13 +74,13 @@ function setUp(connectionsPerAddress = 0) {
   let unreadBytes = 0;
   const sockets = new ServedSockets(
     { connectionsMax: 0, connectionsPerAddress },
-    async (incoming, outgoing) => {
+    (incoming, outgoing) => {
       const { socket, name } = incoming as unknown as Running;
       begun.push(name);
       const response = outgoing as unknown as FakeResponse;
-      response.writableEnded = true;
       socket.leaveUnread(unreadBytes);
       running.push({ socket, name, finish: () => response.emit('finish') });
+      return undefined;
     },
     time,
   );

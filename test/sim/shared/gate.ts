@@ -2,7 +2,8 @@
  * One process of a run: the real app over the real stores of `src/storage/postgres`, whose connections lead to the modelled
  * database. It is killed between two steps and at the n-th call to the outside, stalls, and loses its way to the database.
  */
-import { type App, openApp } from '../../../src/app/app.ts';
+import { RUNTIME_BODIES } from '../../../src/adapters/process/runtime-bodies.ts';
+import { type App, type AppPorts, openApp } from '../../../src/app/app.ts';
 import { CONFIGURATION } from '../../../src/app/configuration.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { OutageError } from '../../../src/base/outage.ts';
@@ -225,7 +226,7 @@ export class Gate implements Client {
     exchange.judge({ status, headers, text });
   }
 
-  #ports(): Parameters<typeof openApp>[1] {
+  #ports(): AppPorts {
     const { world, wire, facilitator, signing } = this.#outside;
     const clock: Clock = {
       nowMs: () => Math.floor(world.wallMs + this.#skewMs),
@@ -239,6 +240,7 @@ export class Gate implements Client {
         if (this.touch('turn')) world.after(0, () => this.deliver(run));
       },
       random: this.#chance.fork(),
+      ...RUNTIME_BODIES,
       recoveryWorker: promptWorker(signing.recover),
       facilitatorFetch: (url, init) => this.#fetch(facilitator, url, init),
       extractor: virtualExtractor(world, this.#chance.fork(), this),

@@ -108,12 +108,12 @@ class RequestBounds {
  * are answered at once are never pending, so a pipeline of them would run in one turn: see TurnShare.
  * @throws the error of `Bun.serve`, with its code, when the address cannot be listened on
  */
-export async function listen({ host, port, fetch, unreadable, bounds, crowded }: ListenOptions): Promise<Listener> {
+export async function listen({ host, port, handle, unreadable, bounds, crowded }: ListenOptions): Promise<Listener> {
   const sweep = new DisconnectSweep();
   const requests = new RequestBounds(bounds);
   const turn = new TurnShare(systemClock);
   const answerLater = (request: Request, client: ClientConnection): Response | Promise<Response> =>
-    request.signal.aborted ? unreceived() : fetch(request, client);
+    request.signal.aborted ? unreceived() : handle(request, client);
   const server = Bun.serve({
     hostname: host,
     port,
@@ -124,14 +124,13 @@ export async function listen({ host, port, fetch, unreadable, bounds, crowded }:
       const client = new BunConnection(request, self, sweep);
       const bound = requests.boundAbove(request, client, self);
       if (bound !== undefined) return crowded(bound);
-      const answer = turn.isUsedUp() ? turn.next().then(() => answerLater(request, client)) : fetch(request, client);
+      const answer = turn.isUsedUp() ? turn.next().then(() => answerLater(request, client)) : handle(request, client);
       return requests.hold(answer, client);
     },
     error: unreadable,
   });
   return {
     port: server.port as number, // listens on a port, not on a Unix socket
-    start() {},
     metrics: (page) => requests.metrics(page, server),
     async close(graceMs) {
       let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,0 +1,98 @@
+/**
+ * A request of node:http as the app reads it, and the connection of its client: one object in place of a Fetch `Request`,
+ * which costs more than the rest of a small answer.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { DisconnectListener } from '../../base/disconnect-listener.ts';
+import type { DirectBody } from '../../http/body.ts';
+import type { ClientConnection } from './listen.ts';
+
+export class NodeExchange implements ClientConnection, DirectBody {
+  readonly url: string;
+  readonly #incoming: IncomingMessage;
+  readonly #outgoing: ServerResponse;
+
+  /** @param url the request's target, as {@link requestTargetOf} gives it */
+  constructor(url: string, incoming: IncomingMessage, outgoing: ServerResponse) {
+    this.url = url;
+    this.#incoming = incoming;
+    this.#outgoing = outgoing;
+  }
+
+  get method(): string {
+    return this.#incoming.method as string; // of a request there is one
+  }
+
+  get address(): string {
+    return this.#incoming.socket.remoteAddress ?? '';
+  }
+
+  /** Its own headers, under the name that a `Request` has for them. */
+  get headers(): { get(name: string): string | null } {
+    return { get: (name) => this.header(name) };
+  }
+
+  /** Reads the raw list: it has every repeated header, and `incoming.headers` would make an object of all. */
+  header(name: string): string | null {
+    const { rawHeaders } = this.#incoming;
+    let value: string | null = null;
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const key = rawHeaders[i]!;
+      if (key.length !== name.length || key.toLowerCase() !== name) continue;
+      const part = rawHeaders[i + 1]!;
+      value = value === null ? part : `${value}, ${part}`;
+    }
+    return value;
+  }
+
+  get hasBody(): boolean {
+    return this.header('transfer-encoding') !== null || this.header('content-length') !== null;
+  }
+
+  readAtMost(bytesMax: number): Promise<Uint8Array | undefined> {
+    const incoming = this.#incoming;
+    return new Promise((resolve, reject) => {
+      if (incoming.destroyed) {
+        reject(new Error('the client has disconnected'));
+        return;
+      }
+      const chunks: Buffer[] = [];
+      let byteCount = 0;
+      const collect = (chunk: Buffer): void => {
+        byteCount += chunk.length;
+        if (byteCount <= bytesMax) {
+          chunks.push(chunk);
+          return;
+        }
+        chunks.length = 0;
+        incoming.off('data', collect).pause();
+        resolve(undefined);
+      };
+      incoming
+        .on('data', collect)
+        .on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
+        .on('close', () => reject(new Error('the client has disconnected')));
+    });
+  }
+
+  isDisconnected(): boolean {
+    return this.#outgoing.destroyed;
+  }
+
+  delivery(): 'pending' | 'done' | 'lost' {
+    if (this.#outgoing.writableFinished) return 'done';
+    return this.#outgoing.destroyed ? 'lost' : 'pending';
+  }
+
+  onDisconnect(listener: DisconnectListener): void {
+    this.#outgoing.on('close', () => listener.handleEvent());
+  }
+
+  /** Resets the connection: to a client or proxy of HTTP/1.0 its orderly end would be the end of the answer. */
+  cut(): void {
+    const { socket } = this.#outgoing;
+    // An answer behind another one on its connection has no socket yet.
+    if (socket === null) this.#outgoing.destroy();
+    else socket.resetAndDestroy();
+  }
+}

@@ -1,0 +1,47 @@
+/** Writes a response as data to node:http. */
+import type { ServerResponse } from 'node:http';
+import type { PlainResponse } from '../../http/plain-response.ts';
+
+/** Statuses whose responses have neither body nor length (RFC 9110 §8.6). */
+const BODYLESS: ReadonlySet<number> = new Set([204, 304]);
+
+/** @throws the error of node:http for a header that cannot be sent; nothing is written then */
+export function writeResponse({ status, headers, body }: PlainResponse, outgoing: ServerResponse): void {
+  if (typeof body === 'string') {
+    outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  } else if (body === null) {
+    outgoing.writeHead(status, BODYLESS.has(status) ? headers : { ...headers, 'content-length': 0 }).end();
+  } else if (body instanceof Uint8Array) {
+    outgoing.writeHead(status, { ...headers, 'content-length': body.byteLength }).end(body);
+  } else {
+    outgoing.writeHead(status, headers).flushHeaders();
+    void writeStream(body.getReader(), outgoing);
+  }
+}
+
+/** Asks for a chunk when the one before was accepted. Never rejects; a fault of the stream ends the connection. */
+async function writeStream(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  let goOn = (): void => {};
+  outgoing
+    .on('drain', () => goOn())
+    .on('close', () => {
+      goOn();
+      reader.cancel().catch(() => {}); // a fault of the stream is met below
+    });
+  try {
+    while (!outgoing.destroyed) {
+      const { done, value } = await reader.read();
+      if (outgoing.destroyed) return;
+      if (done) {
+        outgoing.end();
+        return;
+      }
+      if (outgoing.write(value)) continue;
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+    }
+  } catch {
+    outgoing.destroy();
+  }
+}
