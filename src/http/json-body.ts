@@ -8,6 +8,7 @@
 import * as v from 'valibot';
 import { decodeUtf8 } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { bodyFormOf, isIdentity } from '../base/media-type.ts';
 import type { BodyBounds, BodyRead, BodyReader } from './body.ts';
 import {
@@ -66,7 +67,7 @@ export function jsonBody<const S extends BodySchema>(
     if (value === undefined) return refuse(INVALID_JSON, 'the body must be JSON in UTF-8');
     return bodyOf(schema, value);
   };
-  return (request: RequestView, { bodies }: BodyServices): Promise<v.InferOutput<S> | BodyRefusal> =>
+  return (request: RequestView, { bodies }: BodyServices): MaybePromise<v.InferOutput<S> | BodyRefusal> =>
     bodies.use(request, bounds, (read) => decode(request, read));
 }
 

@@ -49,7 +49,7 @@ function setUp(bytesMax = 100) {
   const time = new ManualTime();
   const budget = new BodyBudget(bytesMax);
   const reader = new BodyReader(budget, time, 1000);
-  const read = (request: BodyRequest): Promise<string> => reader.use(request, BOUNDS, nameOf);
+  const read = async (request: BodyRequest): Promise<string> => reader.use(request, BOUNDS, nameOf);
   return { time, budget, reader, read };
 }
 

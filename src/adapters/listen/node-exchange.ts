@@ -4,8 +4,15 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { DirectBody } from '../../http/body.ts';
 import type { ClientConnection } from './listen.ts';
+
+/** Whether the head of a request says that a body follows. */
+export const announcesBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+
+const NO_BYTES = new Uint8Array(0);
 
 export class NodeExchange implements ClientConnection, DirectBody {
   readonly url: string;
@@ -46,16 +53,17 @@ export class NodeExchange implements ClientConnection, DirectBody {
   }
 
   get hasBody(): boolean {
-    return this.header('transfer-encoding') !== null || this.header('content-length') !== null;
+    return announcesBody(this.#incoming);
   }
 
-  readAtMost(bytesMax: number): Promise<Uint8Array | undefined> {
+  readAtMost(bytesMax: number): MaybePromise<Uint8Array | undefined> {
     const incoming = this.#incoming;
+    if (incoming.destroyed) return Promise.reject(new Error('the client has disconnected'));
+    if (incoming.complete) {
+      const bytes = (incoming.read() as Buffer | null) ?? NO_BYTES;
+      return bytes.length > bytesMax ? undefined : bytes;
+    }
     return new Promise((resolve, reject) => {
-      if (incoming.destroyed) {
-        reject(new Error('the client has disconnected'));
-        return;
-      }
       const chunks: Buffer[] = [];
       let byteCount = 0;
       const collect = (chunk: Buffer): void => {
@@ -71,7 +79,9 @@ export class NodeExchange implements ClientConnection, DirectBody {
       incoming
         .on('data', collect)
         .on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
-        .on('close', () => reject(new Error('the client has disconnected')));
+        .on('close', () => {
+          if (!incoming.complete) reject(new Error('the client has disconnected'));
+        });
     });
   }
 

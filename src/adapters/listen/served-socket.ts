@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { DISCARD_MS, WAITING_BYTES_MAX, WAITING_COUNT_MAX, WAITING_OVERHEAD_BYTES } from './limits.ts';
+import { announcesBody } from './node-exchange.ts';
 
 export interface Exchange {
   readonly incoming: IncomingMessage;
@@ -61,11 +62,15 @@ export class ServedSocket {
     return this.#running === undefined;
   }
 
-  /** Runs the handler now. */
+  /**
+   * Runs the handler: now, or for a request with a body once the parser has come to the end of what it was given. A small
+   * body is there then, and is read without listeners and promises.
+   */
   start(incoming: IncomingMessage, outgoing: ServerResponse): void {
     this.#running = incoming;
     outgoing.on('finish', this.#onFinish);
-    this.#ports.handle(this, incoming, outgoing);
+    if (announcesBody(incoming)) process.nextTick(this.#ports.handle, this, incoming, outgoing);
+    else this.#ports.handle(this, incoming, outgoing);
   }
 
   /** Makes a request wait. False: there is no room for another one. */

@@ -99,7 +99,7 @@ function setUp(connectionsPerAddress = 0) {
     },
     send(socket: FakeSocket, name: string, bytes = 50) {
       socket.bytesRead += bytes;
-      sockets.receive({ socket, name } as never, new FakeResponse() as never);
+      sockets.receive({ socket, name, headers: {} } as never, new FakeResponse() as never);
     },
     /** Ends the answer of the request that runs, and lets the next one have its turn. */
     async finish() {
