@@ -6,6 +6,7 @@ import type { Timers } from '../base/timers.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { CatalogueHolder, type CatalogueSource } from '../catalogue/holder.ts';
 import { type Reach, reachOf } from '../catalogue/questions/reach.ts';
+import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import type { Component } from '../modules/module.ts';
 
 export interface OpenCatalogue {
@@ -111,24 +112,33 @@ class Polling {
   }
 }
 
-/** Time for the requests that waited for the start; what they need they build themselves. */
-const WARM_AFTER_MS = 500;
+/** Time for the requests that waited for the start; what they need is checked and built for them. */
+const FINISH_AFTER_MS = 500;
+
+function* finishing(catalogue: Catalogue): Generator<void, void> {
+  yield* catalogue.snapshot.checking();
+  yield* catalogue.warming();
+}
 
 /**
- * Warms the catalogue that a start opened, one part in each turn of the loop, so that requests come in between. Ends when another
- * one is served. Never rejects: what fails here fails for the question that needs it.
+ * Checks what a start left of its catalogue, and warms it: one part in each turn of the loop, so that requests come in between. Ends
+ * when another one is served. Never rejects: what fails here fails for the question that needs it.
+ * @param onDamaged called with one line when the file was damaged before the start
  */
-async function warmInTurns(holder: CatalogueHolder): Promise<void> {
+async function finishInTurns(holder: CatalogueHolder, onDamaged: (reason: string) => void): Promise<void> {
   const first = holder.current()?.catalogue;
-  const warming = first?.warming();
+  if (first === undefined) return;
+  const steps = finishing(first);
   try {
-    while (holder.current()?.catalogue === first && warming?.next().done === false) await new Promise(setImmediate);
-  } catch {
-    // As when the file has changed: questions say so.
+    while (holder.current()?.catalogue === first && steps.next().done === false) await new Promise(setImmediate);
+  } catch (failure) {
+    // Otherwise the file has changed since: questions say so.
+    if (failure instanceof SnapshotError) onDamaged(failure.message);
   }
 }
 
 /**
+ * @param onDamaged called with one line when what a start left to check is damaged
  * @param isExpected false where the operator configured no catalogue
  * @throws SnapshotError when the catalogue cannot be used
  */
@@ -137,6 +147,7 @@ export function openCatalogue(
   isExpected: boolean,
   clock: Clock,
   timers: Timers,
+  onDamaged: (reason: string) => void,
   poll?: PollOptions,
 ): OpenCatalogue {
   const reloads = { done: 0, unchanged: 0, failed: 0 };
@@ -155,7 +166,7 @@ export function openCatalogue(
     discard: (catalogue) => source.discard(catalogue),
     close: () => source.close(),
   });
-  let cancelWarming = (): void => {};
+  let cancelFinishing = (): void => {};
   const polling = poll === undefined ? undefined : new Polling(holder, poll);
   return {
     holder,
@@ -170,11 +181,11 @@ export function openCatalogue(
         writeFacts(page, holder, clock.nowMs());
       },
       start() {
-        cancelWarming = timers.after(WARM_AFTER_MS, () => void warmInTurns(holder));
+        cancelFinishing = timers.after(FINISH_AFTER_MS, () => void finishInTurns(holder, onDamaged));
         polling?.start(source.isAwaited?.() ?? false);
       },
       drain() {
-        cancelWarming();
+        cancelFinishing();
         polling?.stop();
       },
       close: () => holder.close(),

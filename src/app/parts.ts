@@ -59,6 +59,11 @@ export interface PartsPorts {
   onStateFault?(fault: string | undefined): void;
   /** Another catalogue is served (undefined), or one that was fetched is not (why, one line). */
   onCatalogue?(fault: string | undefined): void;
+  /**
+   * The catalogue of the start turns out to be damaged (why, one line) after it is served. Not given: the start checks all of it
+   * first, and fails.
+   */
+  onDamagedCatalogue?(reason: string): void;
   /** A jobs service cannot be asked (why, one line) or can again (undefined). */
   onJobsService?(url: string, fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
@@ -117,6 +122,7 @@ const sourcePorts = ({ snapshotCache, stateDir }: Config, ports: PartsPorts, tim
   timers,
   folder: snapshotCache ?? (stateDir === IN_MEMORY ? null : stateDir),
   onFault: (fault) => ports.onCatalogue?.(fault),
+  checksLater: ports.onDamagedCatalogue !== undefined,
 });
 
 const pollOf = (config: Config, ports: PartsPorts, timers: Timers): PollOptions | undefined =>
@@ -200,6 +206,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     config.snapshot !== NO_CATALOGUE,
     clock,
     timers,
+    (reason) => ports.onDamagedCatalogue?.(reason),
     pollOf(config, ports, timers),
   );
   server.add(catalogue.component);

@@ -34,7 +34,6 @@ export class Catalogue {
   /** Its rows, company after company. */
   readonly byCompany: CohortPart;
   readonly foundJobs: FoundJobs;
-  readonly finder: RowFinder;
   readonly listing: ListingIndexes;
   readonly #runs: CompanyRuns;
   readonly #companies = new LRUCache<number, Cohort>({
@@ -49,6 +48,7 @@ export class Catalogue {
   #rankingData: RankingData | undefined;
   #ranking: CompanyRanking | undefined;
   #groups: CohortGroups | undefined;
+  #finder: RowFinder | undefined;
 
   /**
    * @param built the indexes of another catalogue over the same snapshot; without them each is built on first use. Its
@@ -62,7 +62,6 @@ export class Catalogue {
     this.cohort = new Cohort(snapshot, rows, 'monitored catalogue', snapshot.activeCount > COHORT_ROWS_MAX);
     this.#runs = built?.runs ?? companyRunsOf(snapshot, count);
     this.byCompany = new CohortPart(snapshot, this.#runs.rows, built?.byCompany);
-    this.finder = new RowFinder(snapshot.whole.sets);
     this.#rankingData = built?.ranking;
     this.#groups = built?.groups;
     this.foundJobs = new FoundJobs(snapshot);
@@ -70,6 +69,11 @@ export class Catalogue {
     this.skillCounts = new CodeCounts(snapshot.skillNames.size);
     this.#engineering = new Uint8Array(snapshot.departments.size);
     this.listing = new ListingIndexes(snapshot, this);
+  }
+
+  get finder(): RowFinder {
+    this.#finder ??= new RowFinder(this.snapshot.whole.sets);
+    return this.#finder;
   }
 
   get ranking(): CompanyRanking {

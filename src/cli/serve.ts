@@ -1,5 +1,6 @@
 /**
  * `paygrade serve`: runs the server on a socket until SIGTERM. Every variable of the operator's contract is a flag too.
+ * A catalogue that turns out to be damaged ends the start with its one line, also where the server listens by then.
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
 import { setTimeout } from 'node:timers/promises';
@@ -75,11 +76,11 @@ async function listenerOf(options: ListenOptions<MadeResponse>): Promise<Listene
 }
 
 /** Resolves at the first SIGTERM or SIGINT, and at the end of stdin where it is to; the system handles the next signal. */
-function shutdownSignal(io: Io, endsWithStdin: boolean): Promise<void> {
+function shutdownSignal(io: Io, endsWithStdin: boolean): Promise<undefined> {
   return new Promise((resolve) => {
     const end = (): void => {
       for (const stop of stops) stop();
-      resolve();
+      resolve(undefined);
     };
     const stops = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, end));
     if (endsWithStdin) void stdinEnd(io).then(end);
@@ -166,6 +167,7 @@ export const serve = command({
     const address = originOf(config.host, listener.port);
     const addresses = { baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address };
     const watch = snapshotWatchOf(config);
+    const damage = Promise.withResolvers<string>();
     try {
       app = await openServed(
         { ...config, ...addresses, port: listener.port },
@@ -176,6 +178,7 @@ export const serve = command({
           ...LISTENER_BODIES,
           components: [{ metrics: (page) => listener.metrics(page) }],
           ...reports,
+          onDamagedCatalogue: damage.resolve,
           onCatalogue(fault) {
             if (fault === undefined) lines.reloaded(app && catalogueFactsOf(app.catalogue));
             else lines.reloadFailed(fault, app?.catalogue.isReadable() ?? true);
@@ -204,17 +207,18 @@ export const serve = command({
     const shutdown = shutdownSignal(io, endsWithStdin);
     io.stdout.write(`listening on ${address}\n`);
 
-    await shutdown;
+    const damaged = await Promise.race([shutdown, damage.promise]);
     clearInterval(refresh);
     watch?.stop();
     onHangUp = () => {};
     opened.leave();
-    if (config.drainSeconds > 0) await setTimeout(config.drainSeconds * 1000);
+    if (config.drainSeconds > 0 && damaged === undefined) await setTimeout(config.drainSeconds * 1000);
     opened.drain();
     await listener.close(DRAIN_MS);
     await opened.close();
     await log.flush();
     stopHangUps();
+    if (damaged !== undefined) throw new CommandError(damaged);
     return EXIT_OK;
   },
 });

@@ -24,7 +24,8 @@ function opened() {
   };
   const source = { load, reload: async () => load(), discard: () => {}, close: async () => {} };
   const time = new ManualTime();
-  return { loaded, time, ...openCatalogue(source, true, time, time) };
+  const damages: string[] = [];
+  return { damages, loaded, time, ...openCatalogue(source, true, time, time, (reason) => damages.push(reason)) };
 }
 
 const indexesOf = ({ catalogue }: ServedCatalogue): unknown[] => Object.values(catalogue.byCompany.built);

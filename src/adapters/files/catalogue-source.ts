@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import { Catalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSource, ServedCatalogue } from '../../catalogue/holder.ts';
-import { openSnapshot, Snapshot } from '../../catalogue/snapshot/snapshot.ts';
+import { openColumns, openSnapshot, Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
 import { type LoadingThread, startLoading } from './catalogue-thread.ts';
@@ -33,6 +33,8 @@ export const isWebAddress = (snapshot: string): boolean => /^https?:\/\//.test(s
 export interface SourcePorts extends Partial<FetchedPorts> {
   readonly clock: Clock;
   readonly timers: Timers;
+  /** The caller has `Snapshot.checking` done for the catalogue of `load`: `load` reads no more of a local file than its columns. */
+  readonly checksLater?: boolean;
   /** Starts the thread of a reload, in place of the real one. */
   readonly startLoading?: (task: LoadingTask, name: string) => LoadingThread;
 }
@@ -45,9 +47,11 @@ export async function catalogueSource(snapshot: string, ports: SourcePorts): Pro
   if (snapshot === NO_CATALOGUE) return NOTHING;
   if (isWebAddress(snapshot)) {
     const { folder = null, onFault = () => {} } = ports;
-    return fetchedSource(snapshot, (pathOf) => fileSource(pathOf, ports), { ...ports, folder, onFault });
+    return fetchedSource(snapshot, (pathOf) => fileSource(pathOf, ports, openSnapshot), { ...ports, folder, onFault });
   }
-  if (snapshot !== SAMPLE) return fileSource(() => snapshot, ports);
+  if (snapshot !== SAMPLE) {
+    return fileSource(() => snapshot, ports, ports.checksLater === true ? openColumns : openSnapshot);
+  }
   const { clock } = ports;
   const { buildSample, sampleSource } = await import('../../ingest/synth/sample.ts');
   const threads = new Threads(ports);
@@ -63,10 +67,13 @@ export async function catalogueSource(snapshot: string, ports: SourcePorts): Pro
   };
 }
 
-/** @param pathOf asked at each loading */
-function fileSource(pathOf: () => string, ports: SourcePorts): CatalogueSource {
+/** @param pathOf asked at each loading @param openFirst for the start */
+function fileSource(
+  pathOf: () => string,
+  ports: SourcePorts,
+  openFirst: (source: SnapshotSource) => Snapshot,
+): CatalogueSource {
   const threads = new Threads(ports);
-  const load = () => opened(openSnapshot(openSnapshotFile(pathOf())), false);
 
   /** @returns 'replaced' where the file is refused and has changed since, so that it may be whole by now */
   async function read(mayRepeat: boolean): Promise<ServedCatalogue | 'replaced'> {
@@ -88,11 +95,11 @@ function fileSource(pathOf: () => string, ports: SourcePorts): CatalogueSource {
       throw failure;
     }
     file.close();
-    return warmed(load());
+    return warmed(opened(openSnapshot(openSnapshotFile(pathOf())), false));
   }
 
   return {
-    load,
+    load: () => opened(openFirst(openSnapshotFile(pathOf())), false),
     async reload() {
       for (let reading = 1; ; reading++) {
         const served = await read(reading < READINGS_MAX);
@@ -144,7 +151,7 @@ class Threads {
     this.#loaded = undefined;
     const memory = snapshot.release();
     if (thread !== undefined) thread.free(memory);
-    else memory?.transfer(0);
+    else for (const buffer of memory) buffer.transfer(0);
   }
 
   /** @returns false when the source was closed meanwhile */

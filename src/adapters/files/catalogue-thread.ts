@@ -20,7 +20,7 @@ export interface LoadingThread {
   /** Rejects with a SnapshotError when the catalogue is refused, the thread dies, or `close` ends it. */
   readonly done: Promise<Loading>;
   /** Frees the memory in the thread, which then ends by itself. After `loaded` only. */
-  free(memory: ArrayBuffer | undefined): void;
+  free(memory: readonly ArrayBuffer[]): void;
   /** Ends the thread; resolves when it uses nothing any more. */
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export function startLoading(task: LoadingTask, name: string, entry: URL = ENTRY
   });
   return {
     done,
-    free: (memory) => worker.postMessage(memory ?? null, memory === undefined ? [] : [memory]),
+    free: (memory) => worker.postMessage(memory, [...memory]),
     async close() {
       await worker.terminate();
     },

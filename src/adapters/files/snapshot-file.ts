@@ -86,18 +86,25 @@ export function descriptorSource(path: string, descriptor: number, byteLength: n
     name: printable(path),
     byteLength,
     // Never from the pool of small buffers, whose memory cannot be handed to another thread.
-    read: (offset, length) => readAt(path, descriptor, offset, Buffer.allocUnsafeSlow(length)),
+    read: (offset, length) => filled(path, descriptor, offset, Buffer.allocUnsafeSlow(length)),
     readTransient: (offset, length) => {
       // One buffer for all of them: Bun kept 0.9 GB of outlived ones while it went through the cold text of 10 million jobs.
       if (transient.length < length) transient = Buffer.allocUnsafeSlow(length);
-      return readAt(path, descriptor, offset, transient.subarray(0, length));
+      return filled(path, descriptor, offset, transient.subarray(0, length));
     },
+    readInto: (offset, into) => readAt(path, descriptor, offset, into),
     isUnchanged: () => true,
     close: () => {},
   };
 }
 
-function readAt(path: string, descriptor: number, offset: number, bytes: Buffer): Uint8Array {
+function filled(path: string, descriptor: number, offset: number, bytes: Buffer): Uint8Array {
+  const count = readAt(path, descriptor, offset, bytes);
+  return count === bytes.length ? bytes : bytes.subarray(0, count);
+}
+
+/** @returns bytes read, fewer than there is room for at the end of the file */
+function readAt(path: string, descriptor: number, offset: number, bytes: Uint8Array): number {
   const { length } = bytes;
   let done = 0;
   try {
@@ -109,7 +116,7 @@ function readAt(path: string, descriptor: number, offset: number, bytes: Buffer)
   } catch (error) {
     throw new SnapshotError(`${printable(path)}: cannot be read (${codeOf(error)})`, { cause: error });
   }
-  return done === length ? bytes : bytes.subarray(0, done);
+  return done;
 }
 
 /**

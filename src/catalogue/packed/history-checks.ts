@@ -1,19 +1,19 @@
 /** The checks of the history sections at load: bytes against checksums, every number against what it points into. */
-import { requireChecked } from '../snapshot/cold-sections.ts';
+import { checkedSection } from '../snapshot/cold-sections.ts';
 import type { Section, SectionName } from '../snapshot/layout.ts';
 import { float64sIn, uint32sIn } from '../snapshot/numbers-at.ts';
 import type { Refuse } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
 import { HISTORY_KINDS, NO_ROW } from './history-event.ts';
-import { checkPacked } from './packed-checks.ts';
+import { checkingPacked } from './packed-checks.ts';
 
-/** @throws SnapshotError when a byte or a number of the history is wrong */
-export function checkHistory(
+/** In steps. @throws SnapshotError when a byte or a number of the history is wrong */
+export function* checkingHistory(
   source: SnapshotSource,
   sections: Readonly<Record<SectionName, Section>>,
   { companyCount, rowCount }: { readonly companyCount: number; readonly rowCount: number },
   refuse: Refuse,
-): void {
+): Generator<void, void> {
   const { historyBlockOffsets, historyBlocks, historyKinds, historyOffsets, historyPlaces, historyPositions } =
     sections;
   const { historyRows, historySerials, historyTimes } = sections;
@@ -23,11 +23,11 @@ export function checkHistory(
     if (section.byteLength !== byteLength) throw refuse(`has a wrong number of elements in ${section.name}`);
   };
   // A loop for each section, by index: a function called with each element takes four times as long, an iterator ten times.
-  const checked = (section: Section, check: (bytes: Uint8Array) => void): void =>
-    requireChecked(source, section, check, refuse);
+  const checked = (section: Section, check: (bytes: Uint8Array) => void): Generator<void, void> =>
+    checkedSection(source, section, check, refuse);
 
   requireCount(historyTimes, count * 8);
-  checked(historyTimes, (bytes) => {
+  yield* checked(historyTimes, (bytes) => {
     const times = float64sIn(bytes);
     for (let i = 0; i < times.length; i++) {
       if (!Number.isSafeInteger(times[i]!)) throw refuse('has an event without a time');
@@ -35,7 +35,7 @@ export function checkHistory(
   });
   requireCount(historyRows, count * 4);
   let withRow = 0;
-  checked(historyRows, (bytes) => {
+  yield* checked(historyRows, (bytes) => {
     const rows = uint32sIn(bytes);
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i]!;
@@ -44,14 +44,14 @@ export function checkHistory(
       withRow++;
     }
   });
-  checked(historyKinds, (kinds) => {
+  yield* checked(historyKinds, (kinds) => {
     for (let i = 0; i < kinds.length; i++) {
       if (kinds[i]! >= HISTORY_KINDS.length) throw refuse('has an event of no kind');
     }
   });
   if (historySerials.byteLength !== 0) requireCount(historySerials, count * 4);
   let before = -1;
-  checked(historySerials, (bytes) => {
+  yield* checked(historySerials, (bytes) => {
     const serials = uint32sIn(bytes);
     for (let i = 0; i < serials.length; i++) {
       if (serials[i]! <= before) throw refuse('has historySerials out of order');
@@ -59,10 +59,10 @@ export function checkHistory(
     }
   });
 
-  const requireIndex = (offsets: Section, positions: Section, itemCount: number): void => {
+  const checkingIndex = function* (offsets: Section, positions: Section, itemCount: number): Generator<void, void> {
     requireCount(offsets, (itemCount + 1) * 4);
     let end: number | undefined;
-    checked(offsets, (bytes) => {
+    yield* checked(offsets, (bytes) => {
       const values = uint32sIn(bytes);
       for (let i = 0; i < values.length; i++) {
         const offset = values[i]!;
@@ -71,17 +71,17 @@ export function checkHistory(
       }
     });
     if ((end ?? 0) * 4 !== positions.byteLength) throw refuse(`has wrong ends in ${offsets.name}`);
-    checked(positions, (bytes) => {
+    yield* checked(positions, (bytes) => {
       const values = uint32sIn(bytes);
       for (let i = 0; i < values.length; i++) {
         if (values[i]! >= count) throw refuse(`has ${positions.name} out of range`);
       }
     });
   };
-  requireIndex(historyOffsets, historyPositions, rowCount);
+  yield* checkingIndex(historyOffsets, historyPositions, rowCount);
   requireCount(historyPositions, withRow * 4);
-  requireIndex(historyCompanyOffsets, historyCompanyPositions, companyCount);
-  checkPacked(
+  yield* checkingIndex(historyCompanyOffsets, historyCompanyPositions, companyCount);
+  yield* checkingPacked(
     source,
     { places: historyPlaces, blockOffsets: historyBlockOffsets, blocks: historyBlocks },
     count,

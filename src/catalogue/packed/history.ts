@@ -54,7 +54,7 @@ export class History {
   readonly #texts: PackedTexts;
   readonly #jobs: JobTexts;
 
-  /** Sections of a source that `checkHistory` let pass. */
+  /** Sections of a source that `checkingHistory` lets pass. */
   constructor(source: SnapshotSource, sections: Readonly<Record<SectionName, Section>>, jobs: JobTexts) {
     this.#source = source;
     this.#sections = sections;

@@ -1,6 +1,6 @@
 /** The checks of packed texts at load: their bytes against the checksums, every place and offset against what it points into. */
 import { PACKED_BLOCK_BYTES_MAX } from '../limits.ts';
-import { requireChecked } from '../snapshot/cold-sections.ts';
+import { checkedSection } from '../snapshot/cold-sections.ts';
 import { float64sIn, uint32sIn } from '../snapshot/numbers-at.ts';
 import type { Refuse } from '../snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../snapshot/source.ts';
@@ -8,11 +8,16 @@ import { PLACE_ELEMENTS } from './packed-blocks.ts';
 import type { PackedSections } from './packed-texts.ts';
 
 /**
- * Blocks are not decompressed here: each carries a checksum that its first reader looks at.
+ * In steps. Blocks are not decompressed here: each carries a checksum that its first reader looks at.
  * @param itemCount items that may have a text
  * @throws SnapshotError when a byte, a place or an offset is wrong
  */
-export function checkPacked(source: SnapshotSource, sections: PackedSections, itemCount: number, refuse: Refuse): void {
+export function* checkingPacked(
+  source: SnapshotSource,
+  sections: PackedSections,
+  itemCount: number,
+  refuse: Refuse,
+): Generator<void, void> {
   const { blockOffsets, blocks, places } = sections;
   const blockCount = blockOffsets.byteLength / 8 - 1;
   const isEmpty = places.byteLength === 0;
@@ -35,7 +40,7 @@ export function checkPacked(source: SnapshotSource, sections: PackedSections, it
       element = element === PLACE_ELEMENTS - 1 ? 0 : element + 1;
     }
   };
-  requireChecked(source, places, requirePlaces, refuse);
+  yield* checkedSection(source, places, requirePlaces, refuse);
   let before = -1;
   const requireAscending = (bytes: Uint8Array): void => {
     const values = float64sIn(bytes);
@@ -48,9 +53,9 @@ export function checkPacked(source: SnapshotSource, sections: PackedSections, it
       before = value;
     }
   };
-  requireChecked(source, blockOffsets, requireAscending, refuse);
+  yield* checkedSection(source, blockOffsets, requireAscending, refuse);
   if (before !== blocks.byteLength) throw refuse(`has wrong ends in ${blockOffsets.name}`);
-  requireChecked(source, blocks, () => {}, refuse);
+  yield* checkedSection(source, blocks, () => {}, refuse);
 }
 
 function isPlace(block: number, start: number, lengthAndFlag: number, blockCount: number): boolean {

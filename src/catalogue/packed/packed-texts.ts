@@ -35,7 +35,7 @@ export class PackedTexts {
   readonly #sections: PackedSections;
   readonly #blocks = new LRUCache<number, Buffer>({ max: CACHED_BLOCKS_MAX });
 
-  /** Sections of a source that `checkPacked` let pass. */
+  /** Sections of a source that `checkingPacked` lets pass. */
   constructor(source: SnapshotSource, sections: PackedSections) {
     this.#source = source;
     this.#sections = sections;

@@ -4,7 +4,7 @@
  */
 import { Buffer, isAscii } from 'node:buffer';
 import { firstWhere } from '../../base/first-where.ts';
-import { requireChecked } from './cold-sections.ts';
+import { checkedSection } from './cold-sections.ts';
 import type { OpenedHeader } from './header.ts';
 import { uint32At, uint32sIn } from './numbers-at.ts';
 import { type Refuse, SnapshotChangedError } from './snapshot-error.ts';
@@ -58,7 +58,7 @@ export class ColdRows {
   /** Texts of rows that were not read together. */
   #gathered = Buffer.alloc(0);
 
-  /** The cold sections of a source that `checkCold` let pass. */
+  /** The cold sections of a source that `checkingCold` lets pass. */
   constructor(source: SnapshotSource, { sections: { coldOffsets, coldText } }: OpenedHeader) {
     this.#source = source;
     this.#offsetsStart = coldOffsets.offset;
@@ -260,8 +260,12 @@ function textIn(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('utf8', start, end);
 }
 
-/** @throws SnapshotError when a byte or an offset of the ids and source URLs is wrong */
-export function checkCold(source: SnapshotSource, { header, sections }: OpenedHeader, refuse: Refuse): void {
+/** In steps. @throws SnapshotError when a byte or an offset of the ids and source URLs is wrong */
+export function* checkingCold(
+  source: SnapshotSource,
+  { header, sections }: OpenedHeader,
+  refuse: Refuse,
+): Generator<void, void> {
   const { coldOffsets: offsets, coldText: text } = sections;
   const rowCount = header.rows;
   if (offsets.byteLength !== (rowCount * 2 + 1) * 4) throw refuse('has a wrong number of elements in coldOffsets');
@@ -277,7 +281,7 @@ export function checkCold(source: SnapshotSource, { header, sections }: OpenedHe
       before = value;
     }
   };
-  requireChecked(source, offsets, requireAscending, refuse);
+  yield* checkedSection(source, offsets, requireAscending, refuse);
   if (before !== text.byteLength) throw refuse('has wrong ends in coldOffsets');
-  requireChecked(source, text, () => {}, refuse);
+  yield* checkedSection(source, text, () => {}, refuse);
 }

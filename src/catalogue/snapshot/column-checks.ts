@@ -1,6 +1,6 @@
 /**
  * The checks of a snapshot's columns, and what is counted from them once. Every code and offset is compared with what it
- * points into, so that no later read can leave its array; what is only a matter of meaning (ties in order of id, one code for
+ * points into, so that no read can leave its array; what is only a matter of meaning (ties in order of id, one code for
  * one text) rests on the checksum. Cost: some passes over all rows, so a server reloads in a thread (adapters/files).
  */
 import { DOMAIN_EVIDENCE } from '../domain-evidence.ts';
@@ -21,102 +21,122 @@ export interface RowsByCompany {
   readonly rows: Uint32Array;
 }
 
-/** @throws SnapshotError when a column is wrong */
-export function checkColumns(columns: SnapshotColumns, refuse: Refuse): RowsByCompany {
-  const { activeCount, departments, locations, rowCount, skillNames } = columns;
-  requireOffsetsInOrder('skillOffsets', columns.skillOffsets, refuse);
-  requireTextsInOrder('titleOffsets', columns.titles, refuse);
-  requireTextsInOrder('employerNameOffsets', columns.employerNames, refuse);
-  requireTextsInOrder('companyKeyOffsets', columns.companyKeys, refuse);
-  requireTextsInOrder('aliasOffsets', columns.aliases, refuse);
-  requireTextsInOrder('locationOffsets', locations, refuse);
-  requireTextsInOrder('departmentOffsets', departments, refuse);
-  requireTextsInOrder('skillTextOffsets', skillNames, refuse);
-  if (locations.size === 0 || departments.size === 0) throw refuse('a dictionary is empty');
-  requireCodes(columns, refuse);
-  requireAscending(departments, 1, () => refuse('departments are not in order'));
-  requireAscending(skillNames, 0, () => refuse('skills are not in order'));
-  requireCompaniesInOrder(columns, refuse);
-  requireIdentities(columns, refuse);
-  requireRowsInOrder(columns, 0, activeCount, refuse);
-  requireRowsInOrder(columns, activeCount, rowCount, refuse);
-  requireClosings(columns, refuse);
-  requirePool(columns, refuse);
-  return rowsByCompany(columns, refuse);
-}
+/** Rows of a step, and elements of a long list: about a millisecond. */
+const STEP_ROWS = 2 ** 16;
 
-function requireOffsetsInOrder(name: string, offsets: Uint32Array, refuse: Refuse): void {
-  let before = 0;
-  for (let i = 0; i < offsets.length; i++) {
-    const offset = offsets[i]!;
-    if (offset < before) throw refuse(`has ${name} out of order`);
-    before = offset;
+/** Calls `check` for runs of the numbers below `count`, one a step. */
+function* inRuns(count: number, check: (start: number, end: number) => void): Generator<void, void> {
+  for (let start = 0; start < count; start += STEP_ROWS) {
+    check(start, Math.min(start + STEP_ROWS, count));
+    yield;
   }
 }
 
-const requireTextsInOrder = (name: string, { offsets }: TextColumn, refuse: Refuse): void =>
-  requireOffsetsInOrder(name, offsets, refuse);
+/** In steps. @throws SnapshotError when a column is wrong */
+export function* checkingColumns(columns: SnapshotColumns, refuse: Refuse): Generator<void, void> {
+  const { activeCount, departments, locations, rowCount, skillNames } = columns;
+  yield* checkingOffsets('skillOffsets', columns.skillOffsets, refuse);
+  yield* checkingOffsets('titleOffsets', columns.titles.offsets, refuse);
+  yield* checkingOffsets('employerNameOffsets', columns.employerNames.offsets, refuse);
+  yield* checkingOffsets('companyKeyOffsets', columns.companyKeys.offsets, refuse);
+  yield* checkingOffsets('aliasOffsets', columns.aliases.offsets, refuse);
+  yield* checkingOffsets('locationOffsets', locations.offsets, refuse);
+  yield* checkingOffsets('departmentOffsets', departments.offsets, refuse);
+  yield* checkingOffsets('skillTextOffsets', skillNames.offsets, refuse);
+  if (locations.size === 0 || departments.size === 0) throw refuse('a dictionary is empty');
+  yield* checkingCodes(columns, refuse);
+  requireAscending(departments, 1, () => refuse('departments are not in order'));
+  requireAscending(skillNames, 0, () => refuse('skills are not in order'));
+  yield;
+  requireCompaniesInOrder(columns, refuse);
+  yield;
+  requireIdentities(columns, refuse);
+  yield;
+  yield* checkingRows(columns, 0, activeCount, refuse);
+  yield* checkingRows(columns, activeCount, rowCount, refuse);
+  yield* checkingClosings(columns, refuse);
+  requirePool(columns, refuse);
+}
+
+function checkingOffsets(name: string, offsets: Uint32Array, refuse: Refuse): Generator<void, void> {
+  let before = 0;
+  return inRuns(offsets.length, (start, end) => {
+    for (let i = start; i < end; i++) {
+      const offset = offsets[i]!;
+      if (offset < before) throw refuse(`has ${name} out of order`);
+      before = offset;
+    }
+  });
+}
 
 /**
  * Every code points into its texts. One loop, and one statement for each column: a function that is called with arrays of
  * several types looks up their type at each element, which takes several times as long on Bun (bench/snapshot-load.ts).
  */
-function requireCodes(columns: SnapshotColumns, refuse: Refuse): void {
+function* checkingCodes(columns: SnapshotColumns, refuse: Refuse): Generator<void, void> {
   const { department, employer, employerCompany, employmentType, location, remoteStatus, skills, title } = columns;
   const titleCount = columns.titles.size;
   const locationCount = columns.locations.size;
   const departmentCount = columns.departments.size;
   const employerCount = columns.employerNames.size;
-  for (let row = 0; row < columns.rowCount; row++) {
-    if (title[row]! >= titleCount) throw refuse('a title code is out of range');
-    if (location[row]! >= locationCount) throw refuse('a location code is out of range');
-    if (department[row]! >= departmentCount) throw refuse('a department code is out of range');
-    if (employer[row]! >= employerCount) throw refuse('an employer code is out of range');
-    if (remoteStatus[row]! >= REMOTE_STATUSES.length) throw refuse('a workplace code is out of range');
-    if (employmentType[row]! >= EMPLOYMENT_TYPES.length) throw refuse('an employment code is out of range');
-  }
+  yield* inRuns(columns.rowCount, (start, end) => {
+    for (let row = start; row < end; row++) {
+      if (title[row]! >= titleCount) throw refuse('a title code is out of range');
+      if (location[row]! >= locationCount) throw refuse('a location code is out of range');
+      if (department[row]! >= departmentCount) throw refuse('a department code is out of range');
+      if (employer[row]! >= employerCount) throw refuse('an employer code is out of range');
+      if (remoteStatus[row]! >= REMOTE_STATUSES.length) throw refuse('a workplace code is out of range');
+      if (employmentType[row]! >= EMPLOYMENT_TYPES.length) throw refuse('an employment code is out of range');
+    }
+  });
   const skillCount = columns.skillNames.size;
-  for (let i = 0; i < skills.length; i++) if (skills[i]! >= skillCount) throw refuse('a skill code is out of range');
+  yield* inRuns(skills.length, (start, end) => {
+    for (let i = start; i < end; i++) if (skills[i]! >= skillCount) throw refuse('a skill code is out of range');
+  });
   for (let i = 0; i < employerCompany.length; i++) {
     if (employerCompany[i]! >= columns.companyCount) throw refuse('a company code is out of range');
   }
 }
 
-function requireRowsInOrder(
+function checkingRows(
   { firstObserved, lastObserved }: SnapshotColumns,
-  start: number,
-  end: number,
+  firstRow: number,
+  rowEnd: number,
   refuse: Refuse,
-): void {
+): Generator<void, void> {
   let before = TIME_MAX_MS;
-  for (let row = start; row < end; row++) {
-    const last = lastObserved[row]!;
-    const first = firstObserved[row]!;
-    // Written so that NaN, which no comparison holds for, is refused.
-    if (!(last <= before && first <= last && first >= -TIME_MAX_MS)) {
-      throw refuse('observation times are not in order');
+  return inRuns(rowEnd - firstRow, (start, end) => {
+    for (let row = firstRow + start; row < firstRow + end; row++) {
+      const last = lastObserved[row]!;
+      const first = firstObserved[row]!;
+      // Written so that NaN, which no comparison holds for, is refused.
+      if (!(last <= before && first <= last && first >= -TIME_MAX_MS)) {
+        throw refuse('observation times are not in order');
+      }
+      before = last;
     }
-    before = last;
-  }
+  });
 }
 
 /** Every closed row is in `closings` once: they are as many, of the right rows, and no row comes twice. */
-function requireClosings(
+function checkingClosings(
   { activeCount, closedAtByClosedRow, closings, lastObserved, rowCount }: SnapshotColumns,
   refuse: Refuse,
-): void {
+): Generator<void, void> {
   const isListed = new Uint8Array(rowCount - activeCount);
   let before = TIME_MAX_MS;
-  for (let place = 0; place < closings.length; place++) {
-    const row = closings[place]!;
-    const index = row - activeCount;
-    if (index < 0 || row >= rowCount || isListed[index] === 1) throw refuse('closings are not the closed rows');
-    isListed[index] = 1;
-    const closedAt = closedAtByClosedRow[index]!;
-    // Written so that NaN, which no comparison holds for, is refused.
-    if (!(closedAt <= before && closedAt >= lastObserved[row]!)) throw refuse('closings are not in order');
-    before = closedAt;
-  }
+  return inRuns(closings.length, (start, end) => {
+    for (let place = start; place < end; place++) {
+      const row = closings[place]!;
+      const index = row - activeCount;
+      if (index < 0 || row >= rowCount || isListed[index] === 1) throw refuse('closings are not the closed rows');
+      isListed[index] = 1;
+      const closedAt = closedAtByClosedRow[index]!;
+      // Written so that NaN, which no comparison holds for, is refused.
+      if (!(closedAt <= before && closedAt >= lastObserved[row]!)) throw refuse('closings are not in order');
+      before = closedAt;
+    }
+  });
 }
 
 /** Samples are active jobs, each once. */
@@ -159,27 +179,35 @@ function requireIdentities(columns: SnapshotColumns, refuse: Refuse): void {
   }
 }
 
-function rowsByCompany(
+/**
+ * In steps.
+ * @throws SnapshotError when a company has no job
+ */
+export function* groupingByCompany(
   { companyCount, employer, employerCompany, rowCount }: SnapshotColumns,
   refuse: Refuse,
-): RowsByCompany {
+): Generator<void, RowsByCompany> {
   const offsets = new Uint32Array(companyCount + 1);
-  for (let row = 0; row < rowCount; row++) {
-    const place = employerCompany[employer[row]!]! + 1;
-    offsets[place] = offsets[place]! + 1;
-  }
+  yield* inRuns(rowCount, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const place = employerCompany[employer[row]!]! + 1;
+      offsets[place] = offsets[place]! + 1;
+    }
+  });
   for (let company = 0; company < companyCount; company++) {
     if (offsets[company + 1] === 0) throw refuse('a company has no job');
     offsets[company + 1] = offsets[company]! + offsets[company + 1]!;
   }
   const next = offsets.slice();
   const rows = new Uint32Array(rowCount);
-  for (let row = 0; row < rowCount; row++) {
-    const company = employerCompany[employer[row]!]!;
-    const place = next[company]!;
-    rows[place] = row;
-    next[company] = place + 1;
-  }
+  yield* inRuns(rowCount, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const company = employerCompany[employer[row]!]!;
+      const place = next[company]!;
+      rows[place] = row;
+      next[company] = place + 1;
+    }
+  });
   return { offsets, rows };
 }
 

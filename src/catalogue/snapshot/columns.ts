@@ -5,7 +5,7 @@
 import { PUBLIC_POOL_SIZE } from '../limits.ts';
 import { SIGNATURE_WORDS } from './company-signatures.ts';
 import type { OpenedHeader } from './header.ts';
-import { hotSectionsIn } from './hot-sections.ts';
+import { COLUMNS, hotSectionsIn } from './hot-sections.ts';
 import type { Refuse } from './snapshot-error.ts';
 import type { TextColumn } from './text-column.ts';
 
@@ -65,13 +65,13 @@ export class SnapshotColumns {
   /** Ascending by code unit. */
   readonly skillNames: TextColumn;
 
-  /** @param hotBytes of `readHotBytes` @throws SnapshotError when a column has a wrong number of elements */
-  constructor(hotBytes: Uint8Array, opened: OpenedHeader, refuse: Refuse) {
+  /** @param columnBytes of `readingHot` @throws SnapshotError when a column has a wrong number of elements */
+  constructor(columnBytes: Uint8Array, opened: OpenedHeader, refuse: Refuse) {
     const { header } = opened;
     this.rowCount = header.rows;
     this.activeCount = header.active;
 
-    const hot = hotSectionsIn(hotBytes, opened, refuse);
+    const hot = hotSectionsIn(columnBytes, opened, COLUMNS, refuse);
     const { rowCount } = this;
     this.lastObserved = hot.f64('lastObserved', rowCount);
     this.firstObserved = hot.f64('firstObserved', rowCount);

@@ -1,6 +1,8 @@
-/** The sections of a snapshot that are kept in memory: read at once and viewed as typed arrays where they lie, not parsed. */
+/** The sections of a snapshot that are kept in memory: read whole and viewed as typed arrays where they lie, not parsed. */
+import { Buffer } from 'node:buffer';
+import { CHECKED_CHUNK_BYTES } from '../limits.ts';
 import type { OpenedHeader } from './header.ts';
-import { checksumOf, FIRST_COLD_SECTION, type SectionName } from './layout.ts';
+import { checksumOf, FIRST_COLD_SECTION, FIRST_INDEX_SECTION, type SectionName } from './layout.ts';
 import type { Refuse } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
 import { TextColumn } from './text-column.ts';
@@ -17,39 +19,65 @@ export interface HotSections {
   texts(offsets: SectionName, text: SectionName): TextColumn;
 }
 
+/** Sections that are read together: those of the columns, or those of the index. */
+interface Span {
+  /** Indexes in the list of sections. */
+  readonly first: number;
+  readonly end: number;
+}
+
+export const COLUMNS: Span = { first: 0, end: FIRST_INDEX_SECTION };
+export const INDEX: Span = { first: FIRST_INDEX_SECTION, end: FIRST_COLD_SECTION };
+
 /**
- * Reads the sections that stay in memory in one piece, from the first one on, and checks their bytes.
- * @returns bytes that start at a multiple of 8 of their buffer
+ * Reads sections that stay in memory, a chunk a step, and checks their bytes while the processor still has them in its caches.
+ * @returns bytes that start at a multiple of 8 of their buffer, which is theirs alone
  * @throws SnapshotError when a byte is wrong
  */
-export function readHotBytes(source: SnapshotSource, opened: OpenedHeader, refuse: Refuse): Uint8Array {
-  const { byteLength: length, header } = opened;
-  const hotEnd = header.sections[FIRST_COLD_SECTION]!.offset;
-  let bytes = source.read(length, hotEnd - length);
-  if (bytes.length !== hotEnd - length) throw refuse('is cut off inside its columns');
-  // Typed arrays can only start at a multiple of their element's size.
-  if (bytes.byteOffset % 8 !== 0) bytes = Uint8Array.from(bytes);
-  let end = length;
-  for (const section of header.sections.slice(0, FIRST_COLD_SECTION)) {
-    requireZeros(bytes.subarray(end - length, section.offset - length), refuse);
-    end = section.offset + section.byteLength;
-    const checksum = checksumOf(bytes.subarray(section.offset - length, end - length));
+export function* readingHot(
+  source: SnapshotSource,
+  { header: { sections } }: OpenedHeader,
+  { end, first }: Span,
+  refuse: Refuse,
+): Generator<void, Uint8Array<ArrayBuffer>> {
+  const start = sections[first]!.offset;
+  // Never from the pool of small buffers, whose memory cannot be handed to another thread.
+  const { buffer } = Buffer.allocUnsafeSlow(sections[end]!.offset - start);
+  const bytes = new Uint8Array(buffer);
+  let read = 0;
+  const take = (past: number): Uint8Array => {
+    const chunk = bytes.subarray(read, past);
+    if (source.readInto(start + read, chunk) !== chunk.length) throw refuse('is cut off inside its columns');
+    read = past;
+    return chunk;
+  };
+  for (const section of sections.slice(first, end)) {
+    requireZeros(take(section.offset - start), refuse);
+    const sectionEnd = read + section.byteLength;
+    let checksum = 0;
+    while (read < sectionEnd) {
+      checksum = checksumOf(take(Math.min(read + CHECKED_CHUNK_BYTES, sectionEnd)), checksum);
+      yield;
+    }
     if (checksum !== section.checksum) throw refuse(`is damaged in section ${section.name} (checksum)`);
   }
-  requireZeros(bytes.subarray(end - length), refuse);
+  requireZeros(take(bytes.length), refuse);
   return bytes;
 }
 
 /**
- * Views of the bytes that `readHotBytes` gave.
+ * Views of the bytes that `readingHot` gave.
+ * @param span the same
  * @throws SnapshotError when a section has a wrong number of elements
  */
 export function hotSectionsIn(
   bytes: Uint8Array,
-  { byteLength: length, sections }: OpenedHeader,
+  { header, sections }: OpenedHeader,
+  { first }: Span,
   refuse: Refuse,
 ): HotSections {
-  const place = (name: SectionName): number => bytes.byteOffset + sections[name].offset - length;
+  const start = header.sections[first]!.offset;
+  const place = (name: SectionName): number => bytes.byteOffset + sections[name].offset - start;
   const counted = <C extends { length: number }>(name: SectionName, column: C, count: number | undefined): C => {
     if (count !== undefined && column.length !== count) throw refuse(`has ${column.length} elements in ${name}`);
     return column;

@@ -6,7 +6,7 @@
  * Memory: some 100 bytes for each of KEPT_MAX steps, so less than a megabyte for usual ids.
  */
 import type { ColdRows } from './cold-rows.ts';
-import { requireChecked } from './cold-sections.ts';
+import { checkedSection } from './cold-sections.ts';
 import type { Section } from './layout.ts';
 import { uint32sIn } from './numbers-at.ts';
 import type { Refuse } from './snapshot-error.ts';
@@ -32,7 +32,7 @@ export class RowsById {
   /** By place. */
   readonly #kept = new Map<number, Step>();
 
-  /** A section of a source that `checkRowsById` let pass. */
+  /** A section of a source that `checkingRowsById` lets pass. */
   constructor(source: SnapshotSource, section: Section, cold: ColdRows) {
     this.#source = source;
     this.#section = section;
@@ -98,11 +98,16 @@ export class RowsById {
 
 /**
  * Each row stands at the place that its rank says, so that both are orders of all rows. That this is the order of the ids rests
- * on the checksum.
+ * on the checksum. In steps.
  * @param idRank by row
  * @throws SnapshotError when they disagree
  */
-export function checkRowsById(source: SnapshotSource, section: Section, idRank: Uint32Array, refuse: Refuse): void {
+export function* checkingRowsById(
+  source: SnapshotSource,
+  section: Section,
+  idRank: Uint32Array,
+  refuse: Refuse,
+): Generator<void, void> {
   if (section.byteLength !== idRank.byteLength) throw refuse('has a wrong number of elements in rowsById');
   let place = 0;
   const requirePlaces = (bytes: Uint8Array): void => {
@@ -111,5 +116,5 @@ export function checkRowsById(source: SnapshotSource, section: Section, idRank: 
       if (idRank[rows[i]!] !== place++) throw refuse('rows and ranks of ids disagree');
     }
   };
-  requireChecked(source, section, requirePlaces, refuse);
+  yield* checkedSection(source, section, requirePlaces, refuse);
 }

@@ -1,7 +1,7 @@
 /**
  * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns and the
- * index over all jobs in memory, ids, source URLs, descriptions and the history in the file. Opening checks every byte against
- * its checksum.
+ * index over all jobs in memory, ids, source URLs, descriptions and the history in the file. Every byte is checked against its
+ * checksum before an answer comes from it: when the snapshot is opened, or a part at a time afterwards (unchecked.ts).
  *
  * Cost: memory for the columns, about 75 bytes a job, and for the index, about 65 (bench/snapshot-load.ts).
  */
@@ -10,28 +10,28 @@ import type { CompanyDomain } from '../company-domain.ts';
 import { DOMAIN_EVIDENCE, type DomainEvidence } from '../domain-evidence.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../job.ts';
 import { History } from '../packed/history.ts';
-import { checkHistory } from '../packed/history-checks.ts';
-import { checkPacked } from '../packed/packed-checks.ts';
 import { type PackedSections, PackedTexts } from '../packed/packed-texts.ts';
 import { WholeIndex } from '../whole/whole-index.ts';
-import { ColdRows, checkCold } from './cold-rows.ts';
-import { requireColdGaps } from './cold-sections.ts';
-import { checkColumns, type RowsByCompany } from './column-checks.ts';
+import { ColdRows } from './cold-rows.ts';
+import type { RowsByCompany } from './column-checks.ts';
 import { SnapshotColumns } from './columns.ts';
 import { type OpenedHeader, readHeader } from './header.ts';
-import { readHotBytes } from './hot-sections.ts';
+import { COLUMNS, readingHot } from './hot-sections.ts';
 import { contentDigestOf, type Header } from './layout.ts';
-import { checkRowsById, RowsById } from './rows-by-id.ts';
+import { RowsById } from './rows-by-id.ts';
 import { DamagedSnapshotError, type Refuse } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
+import { type ReadIndex, Unchecked } from './unchecked.ts';
 
-/**
- * What reading and checking a source gives: plain data, which a thread can hand over. Only valid together with the same bytes
- * of the same source.
- */
-export interface CheckedSnapshot {
+/** The columns of a source, which are compared with their checksums. Only valid together with the same bytes of the same source. */
+export interface ReadSnapshot {
   readonly opened: OpenedHeader;
-  readonly hotBytes: Uint8Array;
+  readonly columnBytes: Uint8Array;
+}
+
+/** What reading and checking all of a source gives: plain data, which a thread can hand over. */
+export interface CheckedSnapshot extends ReadSnapshot {
+  readonly indexBytes: Uint8Array;
   readonly byCompany: RowsByCompany;
 }
 
@@ -46,37 +46,50 @@ const descriptionSections = ({ sections }: OpenedHeader): PackedSections => ({
   blocks: sections.descriptionBlocks,
 });
 
+function readColumns(source: SnapshotSource): ReadSnapshot {
+  const refuse = refusalsOf(source);
+  const opened = readHeader(source, refuse);
+  const reading = readingHot(source, opened, COLUMNS, refuse);
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return { opened, columnBytes: step.value };
+  }
+}
+
 /**
  * Reads and checks a whole snapshot: every byte against its checksum, every code and offset against what it points into.
  * @throws SnapshotError when anything about it is wrong
  */
 export function checkSnapshot(source: SnapshotSource): CheckedSnapshot {
   const refuse = refusalsOf(source);
-  const opened = readHeader(source, refuse);
-  const hotBytes = readHotBytes(source, opened, refuse);
-  const columns = new SnapshotColumns(hotBytes, opened, refuse);
-  const byCompany = checkColumns(columns, refuse);
-  new WholeIndex(hotBytes, opened, refuse).check(refuse);
-  checkCold(source, opened, refuse);
-  checkRowsById(source, opened.sections.rowsById, columns.idRank, refuse);
-  checkPacked(source, descriptionSections(opened), opened.header.rows, refuse);
-  checkHistory(source, opened.sections, columns, refuse);
-  requireColdGaps(source, opened, refuse);
-  return { opened, hotBytes, byCompany };
+  const read = readColumns(source);
+  const columns = new SnapshotColumns(read.columnBytes, read.opened, refuse);
+  const { byCompany, index } = new Unchecked(source, read.opened, columns, refuse).finish();
+  return { ...read, indexBytes: index.bytes, byCompany };
 }
+
+const closingOnFailure = (source: SnapshotSource, open: () => Snapshot): Snapshot => {
+  try {
+    return open();
+  } catch (error) {
+    source.close();
+    throw error;
+  }
+};
 
 /**
  * Reads and checks a whole snapshot.
  * @throws SnapshotError, after closing the source, when anything about it is wrong
  */
-export function openSnapshot(source: SnapshotSource): Snapshot {
-  try {
-    return new Snapshot(source, checkSnapshot(source));
-  } catch (error) {
-    source.close();
-    throw error;
-  }
-}
+export const openSnapshot = (source: SnapshotSource): Snapshot =>
+  closingOnFailure(source, () => new Snapshot(source, checkSnapshot(source)));
+
+/**
+ * Reads the columns only, and leaves the rest to `Snapshot.checking` or to the first question that needs it.
+ * @throws SnapshotError, after closing the source, when header or columns are damaged
+ */
+export const openColumns = (source: SnapshotSource): Snapshot =>
+  closingOnFailure(source, () => new Snapshot(source, readColumns(source)));
 
 /** `text` is null where the source gave none, or the file was built without. */
 export interface Description {
@@ -96,11 +109,6 @@ export class Snapshot extends SnapshotColumns {
   readonly #rowsById: RowsById;
   readonly descriptions: PackedTexts;
   readonly history: History;
-  /** The index over all rows. */
-  readonly whole: WholeIndex;
-  /** Rows of company c are `companyRows[companyOffsets[c]] .. companyRows[companyOffsets[c + 1] - 1]` (column-checks.ts). */
-  readonly companyOffsets: Uint32Array;
-  readonly companyRows: Uint32Array;
   readonly facts: Header['facts'];
   /** Of the file. */
   readonly byteLength: number;
@@ -109,18 +117,28 @@ export class Snapshot extends SnapshotColumns {
   readonly oldestObservedMs: number | null;
   readonly #source: SnapshotSource;
   readonly #header: Header;
-  readonly #hotBytes: Uint8Array;
+  readonly #columnBytes: Uint8Array;
+  /** undefined: everything was checked before. */
+  readonly #unchecked: Unchecked | undefined;
+  #byCompany: RowsByCompany | undefined;
+  #index: ReadIndex | undefined;
   #mark: string | undefined;
   #aliasesByCompany: ReadonlyMap<number, readonly number[]> | undefined;
 
-  /** Takes microseconds: `checkSnapshot` did the work, here or in a thread. @param source from now on the snapshot's to close */
-  constructor(source: SnapshotSource, { byCompany, hotBytes, opened }: CheckedSnapshot) {
-    super(hotBytes, opened, refusalsOf(source));
-    this.companyOffsets = byCompany.offsets;
-    this.companyRows = byCompany.rows;
+  /** Takes microseconds: the work was done before, here or in a thread. @param source from now on the snapshot's to close */
+  constructor(source: SnapshotSource, read: ReadSnapshot | CheckedSnapshot) {
+    const { columnBytes, opened } = read;
+    const refuse = refusalsOf(source);
+    super(columnBytes, opened, refuse);
+    if ('byCompany' in read) {
+      this.#byCompany = read.byCompany;
+      this.#index = { bytes: read.indexBytes, index: new WholeIndex(read.indexBytes, opened, refuse) };
+    } else {
+      this.#unchecked = new Unchecked(source, opened, this, refuse);
+    }
     this.#source = source;
     this.#header = opened.header;
-    this.#hotBytes = hotBytes;
+    this.#columnBytes = columnBytes;
     this.facts = opened.header.facts;
     this.byteLength = source.byteLength;
 
@@ -131,14 +149,44 @@ export class Snapshot extends SnapshotColumns {
     this.newestObservedMs = rowCount === 0 ? null : Math.max(...firsts.map((row) => lastObserved[row]!));
     this.oldestObservedMs = rowCount === 0 ? null : Math.min(...lasts.map((row) => lastObserved[row]!));
 
-    this.cold = new ColdRows(source, opened);
-    this.#rowsById = new RowsById(source, opened.sections.rowsById, this.cold);
-    this.descriptions = new PackedTexts(source, descriptionSections(opened));
-    this.history = new History(source, opened.sections, {
+    const checked = this.#unchecked?.source ?? source;
+    this.cold = new ColdRows(checked, opened);
+    this.#rowsById = new RowsById(checked, opened.sections.rowsById, this.cold);
+    this.descriptions = new PackedTexts(checked, descriptionSections(opened));
+    this.history = new History(checked, opened.sections, {
       titleOf: (row) => this.titles.textOf(this.title[row]!),
       idsOf: (rows) => this.cold.rowsAt(rows).map(({ id }) => id),
     });
-    this.whole = new WholeIndex(hotBytes, opened, refusalsOf(source));
+  }
+
+  // Rows of company c are `companyRows[companyOffsets[c]] .. companyRows[companyOffsets[c + 1] - 1]` (column-checks.ts).
+
+  get companyOffsets(): Uint32Array {
+    return this.#rowsByCompany().offsets;
+  }
+
+  get companyRows(): Uint32Array {
+    return this.#rowsByCompany().rows;
+  }
+
+  #rowsByCompany(): RowsByCompany {
+    this.#byCompany ??= this.#unchecked!.byCompany();
+    return this.#byCompany;
+  }
+
+  /** The index over all rows. @throws as `checking` */
+  get whole(): WholeIndex {
+    this.#index ??= this.#unchecked!.index();
+    return this.#index.index;
+  }
+
+  /**
+   * Checks in steps what the opening left: about a millisecond each for a million jobs. What questions need before that is checked
+   * for them.
+   * @throws SnapshotError when it is damaged, SnapshotChangedError when its file changed meanwhile
+   */
+  *checking(): Generator<void, void> {
+    if (this.#unchecked !== undefined) yield* this.#unchecked.checking();
   }
 
   /** SHA-256 in hex; the same for the same set of jobs. Computed on each access. */
@@ -167,12 +215,13 @@ export class Snapshot extends SnapshotColumns {
 
   /** How many of a company's rows are active; they are its first ones. */
   activeRowsOf(company: number): number {
-    const start = this.companyOffsets[company]!;
+    const { offsets, rows } = this.#rowsByCompany();
+    const start = offsets[company]!;
     let low = start;
-    let high = this.companyOffsets[company + 1]!;
+    let high = offsets[company + 1]!;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.companyRows[middle]! < this.activeCount) low = middle + 1;
+      if (rows[middle]! < this.activeCount) low = middle + 1;
       else high = middle;
     }
     return low - start;
@@ -273,13 +322,12 @@ export class Snapshot extends SnapshotColumns {
   }
 
   /**
-   * Closes the file and gives away the memory of the columns: nothing of this snapshot may be read afterwards. Left to the
+   * Closes the file and gives away the memory of columns and index: nothing of this snapshot may be read afterwards. Left to the
    * collector, the memory of a replaced catalogue would stay long after the next one is served.
-   * @returns `undefined` when the memory is not this snapshot's alone: a source in memory gave a view of its own
    */
-  release(): ArrayBuffer | undefined {
+  release(): ArrayBuffer[] {
     this.#source.close();
-    const { buffer } = this.#hotBytes;
-    return buffer.byteLength === this.#hotBytes.byteLength ? (buffer as ArrayBuffer).transfer() : undefined;
+    const parts = this.#index === undefined ? [this.#columnBytes] : [this.#columnBytes, this.#index.bytes];
+    return parts.map(({ buffer }) => (buffer as ArrayBuffer).transfer());
   }
 }

@@ -7,6 +7,8 @@ export interface SnapshotSource {
   read(offset: number, length: number): Uint8Array;
   /** The same without a fresh buffer: the bytes are valid until the next call of this method. */
   readTransient(offset: number, length: number): Uint8Array;
+  /** Reads into the caller's memory. @returns bytes read: fewer than there is room for where the source ends early */
+  readInto(offset: number, into: Uint8Array): number;
   /** Whether, as far as a cheap check can tell, the source is as it was when it was opened. */
   isUnchanged(): boolean;
   close(): void;
@@ -19,6 +21,11 @@ export function memorySource(name: string, bytes: Uint8Array): SnapshotSource {
     byteLength: bytes.length,
     read: (offset, length) => bytes.subarray(offset, offset + length),
     readTransient: (offset, length) => bytes.subarray(offset, offset + length),
+    readInto: (offset, into) => {
+      const held = bytes.subarray(offset, offset + into.length);
+      into.set(held);
+      return held.length;
+    },
     isUnchanged: () => true,
     close: () => {},
   };

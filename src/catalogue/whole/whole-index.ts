@@ -5,7 +5,7 @@
  */
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from '../job.ts';
 import type { OpenedHeader } from '../snapshot/header.ts';
-import { type HotSections, hotSectionsIn } from '../snapshot/hot-sections.ts';
+import { type HotSections, hotSectionsIn, INDEX } from '../snapshot/hot-sections.ts';
 import type { Refuse } from '../snapshot/snapshot-error.ts';
 import { RowSets } from './row-sets.ts';
 import { LIST_SET_COUNT } from './sections.ts';
@@ -21,9 +21,9 @@ export class WholeIndex {
   readonly #rowCount: number;
   readonly #frequentTokens: Uint32Array;
 
-  /** @param hotBytes of `readHotBytes` @throws SnapshotError when a section has a wrong number of elements */
-  constructor(hotBytes: Uint8Array, opened: OpenedHeader, refuse: Refuse) {
-    const hot = hotSectionsIn(hotBytes, opened, refuse);
+  /** @param indexBytes of `readingHot` @throws SnapshotError when a section has a wrong number of elements */
+  constructor(indexBytes: Uint8Array, opened: OpenedHeader, refuse: Refuse) {
+    const hot = hotSectionsIn(indexBytes, opened, INDEX, refuse);
     this.#rowCount = opened.header.rows;
     this.#frequentTokens = hot.u32('frequentTokens', 2);
     this.unindexedRows = hot.u32('unindexedRows');
@@ -43,14 +43,17 @@ export class WholeIndex {
     return REMOTE_STATUSES.length + EMPLOYMENT_TYPES.indexOf(type);
   }
 
-  /** Compares every number with what it points into. @throws SnapshotError when one is wrong */
-  check(refuse: Refuse): void {
+  /** Compares every number with what it points into, in steps. @throws SnapshotError when one is wrong */
+  *checking(refuse: Refuse): Generator<void, void> {
     const { keyword, location, sets, unindexedRows } = this;
-    const fault =
-      faultInTokens('keyword', keyword.sections, this.#frequentTokens[0]!, this.#rowCount) ??
-      faultInTokens('place', location.sections, this.#frequentTokens[1]!, this.#rowCount) ??
-      sets.fault(LIST_SET_COUNT + keyword.setCount + location.setCount, this.#rowCount);
-    if (fault !== undefined) throw refuse(fault);
+    const require = (fault: string | undefined): void => {
+      if (fault !== undefined) throw refuse(fault);
+    };
+    require(faultInTokens('keyword', keyword.sections, this.#frequentTokens[0]!, this.#rowCount));
+    yield;
+    require(faultInTokens('place', location.sections, this.#frequentTokens[1]!, this.#rowCount));
+    yield;
+    require(sets.fault(LIST_SET_COUNT + keyword.setCount + location.setCount, this.#rowCount));
     for (let i = 0; i < unindexedRows.length; i++) {
       const isInOrder = i === 0 || unindexedRows[i - 1]! < unindexedRows[i]!;
       if (!isInOrder || unindexedRows[i]! >= this.#rowCount) throw refuse('has unindexedRows out of order');

@@ -121,7 +121,7 @@ describe('a catalogue behind an address', () => {
       timers: systemTimers,
       onCatalogue: (fault?: string) => void reported.push(fault),
     };
-    const { holder, component } = openCatalogue(source, true, systemClock, systemTimers, poll);
+    const { holder, component } = openCatalogue(source, true, systemClock, systemTimers, expect.unreachable, poll);
     component.start?.();
     expect(jobCountOf(holder.current())).toBe(1);
     release();

@@ -1,0 +1,173 @@
+/**
+ * What is left of a snapshot once its columns are read and compared with their checksums: the index over all jobs to read, every
+ * number to compare with what it points into, and the sections that stay in the file to check. A reload does all of it before
+ * the catalogue is served. A start does it a step a turn once the server listens; a question that needs a part before then does
+ * that part at once, so that no answer comes from bytes that nothing has compared with their checksum.
+ */
+import { checkingHistory } from '../packed/history-checks.ts';
+import { checkingPacked } from '../packed/packed-checks.ts';
+import { WholeIndex } from '../whole/whole-index.ts';
+import { checkingCold } from './cold-rows.ts';
+import { checkingColdGaps } from './cold-sections.ts';
+import { checkingColumns, groupingByCompany, type RowsByCompany } from './column-checks.ts';
+import type { SnapshotColumns } from './columns.ts';
+import type { OpenedHeader } from './header.ts';
+import { INDEX, readingHot } from './hot-sections.ts';
+import { checkingRowsById } from './rows-by-id.ts';
+import { type Refuse, SnapshotChangedError } from './snapshot-error.ts';
+import type { SnapshotSource } from './source.ts';
+
+/** The index over all jobs, and the bytes that it views. */
+export interface ReadIndex {
+  readonly bytes: Uint8Array;
+  readonly index: WholeIndex;
+}
+
+/** Work that is done once: a step at a time, or the rest of it when its value is needed. */
+class Part<T> {
+  readonly #steps: Generator<void, T>;
+  #end: { readonly value: T } | { readonly failure: unknown } | undefined;
+
+  constructor(steps: Generator<void, T>) {
+    this.#steps = steps;
+  }
+
+  get isDone(): boolean {
+    return this.#end !== undefined;
+  }
+
+  step(): void {
+    if (this.#end !== undefined) return;
+    try {
+      const step = this.#steps.next();
+      if (step.done === true) this.#end = { value: step.value };
+    } catch (failure) {
+      this.#end = { failure };
+    }
+  }
+
+  /** Does what is left. @throws SnapshotError when something is wrong, each time */
+  value(): T {
+    while (this.#end === undefined) this.step();
+    if ('failure' in this.#end) throw this.#end.failure;
+    return this.#end.value;
+  }
+}
+
+function* readingIndex(source: SnapshotSource, opened: OpenedHeader, refuse: Refuse): Generator<void, ReadIndex> {
+  const bytes = yield* readingHot(source, opened, INDEX, refuse);
+  const index = new WholeIndex(bytes, opened, refuse);
+  yield* index.checking(refuse);
+  return { bytes, index };
+}
+
+function* checkingIds(
+  source: SnapshotSource,
+  opened: OpenedHeader,
+  idRank: Uint32Array,
+  refuse: Refuse,
+): Generator<void, void> {
+  yield* checkingCold(source, opened, refuse);
+  yield* checkingRowsById(source, opened.sections.rowsById, idRank, refuse);
+}
+
+export class Unchecked {
+  /** Reads only what is checked, for what stays in the file. */
+  readonly source: SnapshotSource;
+  readonly #raw: SnapshotSource;
+  readonly #byCompany: Part<RowsByCompany>;
+  readonly #index: Part<ReadIndex>;
+  /** Sections that stay in the file: from this offset on, up to the next part. */
+  readonly #cold: readonly { readonly start: number; readonly part: Part<void> }[];
+  readonly #parts: readonly Part<unknown>[];
+  #isDone = false;
+  #hasFailed = false;
+
+  constructor(source: SnapshotSource, opened: OpenedHeader, columns: SnapshotColumns, refuse: Refuse) {
+    const { sections } = opened;
+    const { descriptionBlockOffsets, descriptionBlocks, descriptionPlaces } = sections;
+    const descriptions = {
+      places: descriptionPlaces,
+      blockOffsets: descriptionBlockOffsets,
+      blocks: descriptionBlocks,
+    };
+    this.#raw = source;
+    this.#byCompany = new Part(groupingByCompany(columns, refuse));
+    this.#index = new Part(readingIndex(source, opened, refuse));
+    this.#cold = [
+      { start: sections.coldOffsets.offset, part: new Part(checkingIds(source, opened, columns.idRank, refuse)) },
+      {
+        start: descriptionPlaces.offset,
+        part: new Part(checkingPacked(source, descriptions, columns.rowCount, refuse)),
+      },
+      { start: sections.historyTimes.offset, part: new Part(checkingHistory(source, sections, columns, refuse)) },
+    ];
+    this.#parts = [
+      new Part(checkingColumns(columns, refuse)),
+      this.#byCompany,
+      ...this.#cold.map(({ part }) => part),
+      this.#index,
+      new Part(checkingColdGaps(source, opened, refuse)),
+    ];
+    this.source = {
+      ...source,
+      read: (offset, length) => {
+        this.#requireAt(offset);
+        return source.read(offset, length);
+      },
+      readTransient: (offset, length) => {
+        this.#requireAt(offset);
+        return source.readTransient(offset, length);
+      },
+      isUnchanged: () => !this.#hasFailed && source.isUnchanged(),
+    };
+  }
+
+  /** @throws SnapshotError when it is damaged, SnapshotChangedError when its file changed meanwhile */
+  byCompany(): RowsByCompany {
+    return this.#needed(this.#byCompany);
+  }
+
+  /** Errors as `byCompany`. */
+  index(): ReadIndex {
+    return this.#needed(this.#index);
+  }
+
+  /** All that is left, a part a step. Errors as `byCompany`, at the first of them. */
+  *checking(): Generator<void, void> {
+    for (const part of this.#parts) {
+      while (!part.isDone) {
+        part.step();
+        yield;
+      }
+      this.#needed(part);
+    }
+    this.#isDone = true;
+  }
+
+  /** The same at once. @throws SnapshotError when anything is wrong */
+  finish(): { readonly byCompany: RowsByCompany; readonly index: ReadIndex } {
+    for (const part of this.#parts) part.value();
+    this.#isDone = true;
+    return { byCompany: this.#byCompany.value(), index: this.#index.value() };
+  }
+
+  #requireAt(offset: number): void {
+    if (this.#isDone) return;
+    const found = this.#cold.findLast(({ start }) => start <= offset);
+    if (found !== undefined) this.#needed(found.part);
+  }
+
+  #needed<T>(part: Part<T>): T {
+    try {
+      return part.value();
+    } catch (failure) {
+      this.#hasFailed = true;
+      // Whoever writes into the file of a server that runs damages nothing that it was started with.
+      if (!this.#raw.isUnchanged()) {
+        throw new SnapshotChangedError(`${this.#raw.name}: the file changed while it was in use`);
+      }
+      throw failure;
+    }
+  }
+}
