@@ -1,10 +1,11 @@
 /** The catalogue as a component: the first one becomes warm while it is served. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openCatalogue } from '../../src/app/catalogue.ts';
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { ServedCatalogue } from '../../src/catalogue/holder.ts';
-import { openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
+import { openColumns, openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
 import { buildSample, sampleSource } from '../../src/ingest/synth/sample.ts';
+import { headerOf } from '../support/altered-snapshot.ts';
 import { ManualTime } from '../support/manual-time.ts';
 
 const NOW_MS = Date.UTC(2026, 0, 10);
@@ -15,10 +16,12 @@ const servedSample = (): ServedCatalogue => ({
   isSynthetic: true,
 });
 
-function opened() {
+const opened = () => openedFrom(servedSample);
+
+function openedFrom(serve: () => ServedCatalogue) {
   const loaded: ServedCatalogue[] = [];
   const load = (): ServedCatalogue => {
-    const served = servedSample();
+    const served = serve();
     loaded.push(served);
     return served;
   };
@@ -73,4 +76,43 @@ it('is left cold at a shutdown', async () => {
   await turns(12);
   expect(indexesOf(loaded[0] as ServedCatalogue)).toEqual([undefined, undefined, undefined]);
   await component.close?.();
+});
+
+describe('a catalogue of which only the columns were checked', () => {
+  /** @param name of the section that has a wrong byte */
+  function openedWith(name: string) {
+    const bytes = Uint8Array.from(sample);
+    const { offset } = headerOf(bytes).sections.find((section) => section.name === name)!;
+    bytes[offset]! ^= 1;
+    const serve = () => ({ catalogue: new Catalogue(openColumns(sampleSource(bytes))), isSynthetic: true });
+    return openedFrom(serve);
+  }
+
+  it.each(['setLists', 'coldText', 'descriptionBlocks', 'historyKinds'])(
+    'is reported once when %s turns out to be damaged, and is not ready from then on (reliability 251)',
+    async (name) => {
+      const { component, damages, time } = openedWith(name);
+      component.start?.();
+      expect(component.readiness?.()).toEqual({ snapshot: true });
+      time.pass(500);
+      await turns(300);
+      expect(damages).toEqual([expect.stringMatching(new RegExp(`^the sample: [^\\n]*${name}[^\\n]*$`))]);
+      expect(component.readiness?.()).toEqual({ snapshot: false });
+      await component.close?.();
+    },
+  );
+
+  it('is checked, and then warm, when all of it is whole', async () => {
+    const { component, damages, loaded, time } = openedFrom(() => ({
+      catalogue: new Catalogue(openColumns(sampleSource(sample))),
+      isSynthetic: true,
+    }));
+    component.start?.();
+    time.pass(500);
+    await turns(300);
+    expect(damages).toEqual([]);
+    expect(component.readiness?.()).toEqual({ snapshot: true });
+    expect(indexesOf(loaded[0] as ServedCatalogue)).not.toContain(undefined);
+    await component.close?.();
+  });
 });

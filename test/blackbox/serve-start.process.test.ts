@@ -1,9 +1,14 @@
 /** Starts that `serve` refuses: exit code, stream and one line (decisions §2; reliability 112, 250, 251, 260, 271). */
+import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CHECKED_FIRST_BYTES_MAX } from '../../src/catalogue/limits.ts';
+import { headerOf } from '../support/altered-snapshot.ts';
 import { catalogueFolder } from '../support/catalogue-folder.ts';
+import { minimalJob } from '../support/minimal-job.ts';
+import { bytesOfJobs } from '../support/opened-jobs.ts';
 import { binaryOf, type Ended, MAIN, oneRuntime, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 
@@ -62,6 +67,16 @@ const EVERY_BAD_START: readonly BadStart[] = [
 
 const BAD_STARTS = EVERY_BAD_START.filter((_, index) => IS_WHOLE || index % 3 === 0);
 
+/** Too long to be checked before the server listens, with a wrong byte in the last of its descriptions. */
+function longDamagedFile(): Buffer {
+  const texts = Array.from({ length: 2_000 }, () => randomBytes(9_000).toString('base64'));
+  const bytes = bytesOfJobs(texts.map((description, i) => minimalJob({ id: String(i), description })));
+  expect(bytes.length).toBeGreaterThan(CHECKED_FIRST_BYTES_MAX);
+  const { byteLength, offset } = headerOf(bytes).sections.find(({ name }) => name === 'descriptionBlocks')!;
+  bytes[offset + byteLength - 1]! ^= 1;
+  return bytes;
+}
+
 /** Bun reads them all in the slow run; otherwise each runtime that is tried reads the two that take different ways. */
 const DAMAGES: readonly (readonly [what: string, damage: (good: Uint8Array) => Uint8Array | undefined])[] = [
   ['is missing', () => undefined],
@@ -107,6 +122,18 @@ describe('a start that is refused', () => {
         expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
       },
     );
+
+    it('a long catalogue file that is damaged behind its columns is exit code 1 and one line, after it listens (reliability 251)', async () => {
+      const file = join(folder, `${runtime}-long.snap`);
+      writeFileSync(file, longDamagedFile());
+      const settings = { PORT: '0', STATE_DIR: ':memory:', SNAPSHOT: file };
+      const { exitCode, stdout, stderr } = await startProcess(binaryOf(runtime), [MAIN, 'serve'], settings).ended;
+      expect(stdout).toMatch(/^listening on \S+\n$/);
+      expect(stderr.split('\n').filter((line) => line.startsWith('paygrade: '))).toEqual([
+        `paygrade: ${file}: is damaged in section descriptionBlocks (checksum)`,
+      ]);
+      expect(exitCode).toBe(1);
+    });
 
     it('a folder for a catalogue is exit code 1 and one line (reliability 260)', async () => {
       const { exitCode, stderr } = await serveToEnd(runtime, { SNAPSHOT: folder });

@@ -27,12 +27,17 @@ interface LooseHeader {
   sections: { name: string; type: string; offset: number; byteLength: number; checksum: number; content?: number }[];
 }
 
+export function headerOf(bytes: Uint8Array): LooseHeader {
+  const json = bytes.subarray(PREFIX_BYTES, PREFIX_BYTES + headerLengthOf(bytes));
+  return JSON.parse(new TextDecoder().decode(json)) as LooseHeader;
+}
+
 /** The same file with another header, whose checksum is right and whose length has not changed. */
 export function withHeader(bytes: Uint8Array, change: (header: LooseHeader) => void): Uint8Array {
   const altered = Uint8Array.from(bytes);
   const length = headerLengthOf(bytes);
   const json = altered.subarray(PREFIX_BYTES, PREFIX_BYTES + length);
-  const header = JSON.parse(new TextDecoder().decode(json)) as LooseHeader;
+  const header = headerOf(bytes);
   // Other numbers may have more digits: the name of the version makes room for them.
   header.facts.skillsVersion = '';
   change(header);

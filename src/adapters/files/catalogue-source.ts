@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import { Catalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSource, ServedCatalogue } from '../../catalogue/holder.ts';
+import { CHECKED_FIRST_BYTES_MAX } from '../../catalogue/limits.ts';
 import { openColumns, openSnapshot, Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
@@ -33,7 +34,7 @@ export const isWebAddress = (snapshot: string): boolean => /^https?:\/\//.test(s
 export interface SourcePorts extends Partial<FetchedPorts> {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** The caller has `Snapshot.checking` done for the catalogue of `load`: `load` reads no more of a local file than its columns. */
+  /** The caller has `Snapshot.checking` done for the catalogue of `load`, which reads only the columns of a long local file. */
   readonly checksLater?: boolean;
   /** Starts the thread of a reload, in place of the real one. */
   readonly startLoading?: (task: LoadingTask, name: string) => LoadingThread;
@@ -49,9 +50,8 @@ export async function catalogueSource(snapshot: string, ports: SourcePorts): Pro
     const { folder = null, onFault = () => {} } = ports;
     return fetchedSource(snapshot, (pathOf) => fileSource(pathOf, ports, openSnapshot), { ...ports, folder, onFault });
   }
-  if (snapshot !== SAMPLE) {
-    return fileSource(() => snapshot, ports, ports.checksLater === true ? openColumns : openSnapshot);
-  }
+  if (snapshot !== SAMPLE)
+    return fileSource(() => snapshot, ports, ports.checksLater === true ? openForStart : openSnapshot);
   const { clock } = ports;
   const { buildSample, sampleSource } = await import('../../ingest/synth/sample.ts');
   const threads = new Threads(ports);
@@ -66,6 +66,10 @@ export async function catalogueSource(snapshot: string, ports: SourcePorts): Pro
     close: () => threads.close(),
   };
 }
+
+/** A file that takes long to check is served once its columns are. */
+const openForStart = (file: SnapshotSource): Snapshot =>
+  file.byteLength > CHECKED_FIRST_BYTES_MAX ? openColumns(file) : openSnapshot(file);
 
 /** @param pathOf asked at each loading @param openFirst for the start */
 function fileSource(

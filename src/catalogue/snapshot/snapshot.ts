@@ -186,7 +186,10 @@ export class Snapshot extends SnapshotColumns {
    * @throws SnapshotError when it is damaged, SnapshotChangedError when its file changed meanwhile
    */
   *checking(): Generator<void, void> {
-    if (this.#unchecked !== undefined) yield* this.#unchecked.checking();
+    if (this.#unchecked === undefined) return;
+    yield* this.#unchecked.checking();
+    this.#byCompany = this.#unchecked.byCompany();
+    this.#index = this.#unchecked.index();
   }
 
   /** SHA-256 in hex; the same for the same set of jobs. Computed on each access. */
