@@ -163,7 +163,7 @@ export class Unchecked {
       return part.value();
     } catch (failure) {
       this.#hasFailed = true;
-      // Whoever writes into the file of a server that runs damages nothing that it was started with.
+      // A write into the file of a running server damages nothing that it was started with.
       if (!this.#raw.isUnchanged()) {
         throw new SnapshotChangedError(`${this.#raw.name}: the file changed while it was in use`);
       }
