@@ -13,7 +13,7 @@ import { openSnapshotFile } from '../src/adapters/files/snapshot-file.ts';
 import { Catalogue } from '../src/catalogue/catalogue.ts';
 import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
 import { signals } from '../src/catalogue/questions/signals.ts';
-import { openSnapshot, type Snapshot } from '../src/catalogue/snapshot/snapshot.ts';
+import { openColumns, openSnapshot, type Snapshot } from '../src/catalogue/snapshot/snapshot.ts';
 import { type Context, type Figure, figureOf, peakResidentBytes, sized } from './harness.ts';
 import { NOW_MS, SIGNAL_QUESTIONS } from './synthetic-catalogue.ts';
 
@@ -29,8 +29,38 @@ interface Loaded {
   readonly answer: unknown;
 }
 
-function hotBytes({ companyOffsets, companyRows, lastObserved }: Snapshot): number {
-  return lastObserved.buffer.byteLength + companyOffsets.byteLength + companyRows.byteLength;
+function hotBytes({ companyOffsets, companyRows, lastObserved, whole }: Snapshot): number {
+  const indexBytes = whole.sets.bitmaps.buffer.byteLength;
+  return lastObserved.buffer.byteLength + indexBytes + companyOffsets.byteLength + companyRows.byteLength;
+}
+
+/** As a server starts: the columns, then the rest a step at a time. Processor time of all threads. */
+interface LoadedInSteps {
+  readonly columnsMs: number;
+  readonly checkingMs: number;
+  readonly steps: number;
+  readonly longestStepMs: number;
+}
+
+const processorMs = (): number => {
+  const { system, user } = process.cpuUsage();
+  return (system + user) / 1000;
+};
+
+function loadInSteps(path: string): LoadedInSteps {
+  const startMs = processorMs();
+  const snapshot = openColumns(openSnapshotFile(path));
+  const columnsMs = processorMs() - startMs;
+  let steps = 0;
+  let longestStepMs = 0;
+  let stepMs = performance.now();
+  for (const _ of snapshot.checking()) {
+    const nowMs = performance.now();
+    longestStepMs = Math.max(longestStepMs, nowMs - stepMs);
+    stepMs = nowMs;
+    steps++;
+  }
+  return { columnsMs, checkingMs: processorMs() - startMs - columnsMs, steps, longestStepMs };
 }
 
 function load(path: string): Loaded {
@@ -56,12 +86,20 @@ function load(path: string): Loaded {
   };
 }
 
+/** A fresh process. @param how its further argument */
+function loaded<T>(path: string, how: string): T {
+  const words = [fileURLToPath(import.meta.url), path, how];
+  const child = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  if (child.status !== 0) throw new Error(`loading ended with ${child.status}: ${child.stderr}`);
+  return JSON.parse(child.stdout) as T;
+}
+
 export async function measure({ size, cataloguePath }: Context): Promise<Figure[]> {
   const rounds: Loaded[] = [];
+  const inSteps: LoadedInSteps[] = [];
   for (let round = 0; round < sized(size, 3, 7); round++) {
-    const child = spawnSync(process.execPath, [fileURLToPath(import.meta.url), cataloguePath], { encoding: 'utf8' });
-    if (child.status !== 0) throw new Error(`loading ended with ${child.status}: ${child.stderr}`);
-    rounds.push(JSON.parse(child.stdout) as Loaded);
+    rounds.push(loaded<Loaded>(cataloguePath, 'whole'));
+    inSteps.push(loaded<LoadedInSteps>(cataloguePath, 'steps'));
     deepStrictEqual(rounds.at(-1)?.answer, rounds[0]?.answer);
   }
   const of = (read: (loaded: Loaded) => number): number[] => rounds.map(read);
@@ -103,7 +141,26 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
       'B',
       of(({ hotBytesAJob }) => hotBytesAJob),
     ),
+    figureOf(
+      'columns read and summed, processor time',
+      'ms',
+      inSteps.map(({ columnsMs }) => columnsMs),
+    ),
+    figureOf(
+      'the rest in steps, processor time',
+      'ms',
+      inSteps.map(({ checkingMs }) => checkingMs),
+      `${inSteps[0]?.steps} steps`,
+    ),
+    figureOf(
+      'longest step',
+      'ms',
+      inSteps.map(({ longestStepMs }) => longestStepMs),
+    ),
   ];
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(JSON.stringify(load(process.argv[2]!)));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , path, how] = process.argv;
+  console.log(JSON.stringify(how === 'steps' ? loadInSteps(path!) : load(path!)));
+}
