@@ -59,7 +59,8 @@ export class NodeExchange implements ClientConnection, DirectBody {
   readAtMost(bytesMax: number): MaybePromise<Uint8Array | undefined> {
     const incoming = this.#incoming;
     if (incoming.destroyed) return Promise.reject(new Error('the client has disconnected'));
-    if (incoming.complete) {
+    // The parser may have brought the last byte, and not yet said that it was the last.
+    if (incoming.complete || incoming.readableLength === Number(incoming.headers['content-length'])) {
       const bytes = (incoming.read() as Buffer | null) ?? NO_BYTES;
       return bytes.length > bytesMax ? undefined : bytes;
     }

@@ -63,8 +63,8 @@ export class ServedSocket {
   }
 
   /**
-   * Runs the handler: now, or for a request with a body once the parser has come to the end of what it was given. A small
-   * body is there then, and is read without listeners and promises.
+   * Runs the handler: now, or for a request with a body once the parser has brought what came of it. A small body is there
+   * then, and is read without listeners and promises.
    */
   start(incoming: IncomingMessage, outgoing: ServerResponse): void {
     this.#running = incoming;
