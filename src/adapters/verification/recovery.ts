@@ -117,8 +117,7 @@ const WASM: Candidate = {
   library: 'wasm',
   packageName: 'tiny-secp256k1',
   async load() {
-    const { recover } = await import('tiny-secp256k1');
-    return (digest, rs, recovery) => recover(digest, rs, recovery, false);
+    return (await import('./wasm-recovery.ts')).loadWasmRecovery();
   },
 };
 

@@ -1,6 +1,6 @@
 /** The faster recovery against noble, on mutated signatures: verdict and address must be the same on each. */
-import { recover as wasmRecover } from 'tiny-secp256k1';
 import { withNobleInDoubt } from '../../../src/adapters/verification/recovery.ts';
+import { loadWasmRecovery } from '../../../src/adapters/verification/wasm-recovery.ts';
 import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
 import { checkedRecovery, type Recovered } from '../../../src/payment/signature/signature.ts';
 import { mutatedSignatures } from './mutated-signatures.ts';
@@ -15,13 +15,15 @@ export interface Comparison {
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const textOf = (recovered: Recovered): string => (recovered.ok ? hex(recovered.address) : recovered.reason);
 
-/** As it is used: noble decides where the package throws. */
-const faster = checkedRecovery(withNobleInDoubt((digest, rs, parity) => wasmRecover(digest, rs, parity, false)));
+const wasmRecover = await loadWasmRecovery();
 
-/** The package alone, with nobody to ask in doubt. */
+/** As it is used: noble decides where the library throws. */
+const faster = checkedRecovery(withNobleInDoubt(wasmRecover));
+
+/** The library alone, with nobody to ask in doubt. */
 const unaided = checkedRecovery((digest, signature, parity) => {
   try {
-    return wasmRecover(digest, signature.subarray(0, 64), parity, false) ?? undefined;
+    return wasmRecover(digest, signature.subarray(0, 64), parity) ?? undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,4 @@
 /** Which library is chosen: the faster one only where it proves itself, and noble wherever there is doubt. */
-import { recover as wasmRecover } from 'tiny-secp256k1';
 import { describe, expect, it } from 'vitest';
 import {
   type Candidate,
@@ -8,13 +7,14 @@ import {
   nativeRecover,
   withNobleInDoubt,
 } from '../../../src/adapters/verification/recovery.ts';
+import { loadWasmRecovery } from '../../../src/adapters/verification/wasm-recovery.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { decodeHex } from '../../../src/base/codec.ts';
 import { noblePublicKey } from '../../../src/payment/signature/noble-recovery.ts';
 import { KNOWN_ANSWERS, selfTestFailure } from '../../../src/payment/signature/recovery-self-test.ts';
 import { checkedRecovery } from '../../../src/payment/signature/signature.ts';
 
-const real: Libsecp256k1 = (digest, rs, recovery) => wasmRecover(digest, rs, recovery, false);
+const real = await loadWasmRecovery();
 const candidate = (load: Candidate['load']): Candidate => ({ library: 'wasm', packageName: 'tiny-secp256k1', load });
 const [good] = KNOWN_ANSWERS as [(typeof KNOWN_ANSWERS)[number]];
 const digest = decodeHex(good.digest) as Uint8Array;
