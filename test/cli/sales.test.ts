@@ -12,8 +12,9 @@ import { PAGE_COUNT_MAX, type Sale } from '../../src/payment/books.ts';
 import { MemoryBooks } from '../../src/storage/memory/books.ts';
 import { openBackend } from '../../src/storage/open-backend.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
-import { insertSale, type SalesOperation } from '../../src/storage/sqlite/tables/sales.ts';
+import type { SalesOperation } from '../../src/storage/sqlite/tables/sales.ts';
 import { Folder } from '../storage/sqlite/folder.ts';
+import { enterSale } from '../support/enter-sale.ts';
 import { openedApp } from '../support/opened-app.ts';
 import { soldWith } from '../support/sold.ts';
 import { NOW_MS, run } from './captured-io.ts';
@@ -39,7 +40,7 @@ describe('the sales of a folder', () => {
   function write(...sales: readonly Sale[]): StateDatabase {
     const database = new StateDatabase({ path: folder.file('state.db'), sync: 'normal' });
     database.connection.inTransaction(() => {
-      for (const sale of sales) insertSale(database.connection, sale);
+      for (const sale of sales) enterSale(database.connection, sale);
     });
     return database;
   }
@@ -71,7 +72,7 @@ describe('the sales of a folder', () => {
     const database = write(...Array.from({ length: PAGE_COUNT_MAX + 10 }, (_, i) => soldWith(i + 1)));
     const pages = pagesOfFolder(folder.path, EVERYTHING)[Symbol.asyncIterator]();
     expect((await pages.next()).value).toHaveLength(PAGE_COUNT_MAX);
-    database.connection.inTransaction(() => insertSale(database.connection, soldWith(9_000)));
+    database.connection.inTransaction(() => enterSale(database.connection, soldWith(9_000)));
     expect((await pages.next()).value).toHaveLength(11);
     expect((await pages.next()).done).toBe(true);
     database.close();

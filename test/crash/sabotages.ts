@@ -72,7 +72,13 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'a sale is not written with its settlement',
     settlement: 'local',
     aim: 'paid',
-    changes: [['storage/sqlite/tables/payments.ts', '  if (sale !== undefined) insertSale(connection, sale);\n', '']],
+    changes: [
+      [
+        'storage/sqlite/tables/payments.ts',
+        '  if (sale !== undefined) insertSale(connection, sale, end.key, gathered);\n',
+        '',
+      ],
+    ],
     found: /is settled and not in the books/,
   },
   {

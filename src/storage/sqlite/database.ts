@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../base/failure.ts';
 import { DamagedError } from './checksum.ts';
 import { Connection, type Row } from './connection.ts';
+import { Gathered } from './tables/gathered.ts';
 import { LONG_TABLE, problemOfRetries } from './tables/retries.ts';
 import { HISTORY_TABLES } from './tables/sales.ts';
 import type { Operation, Query } from './tables/table.ts';
@@ -161,16 +162,18 @@ export class StateDatabase {
   #tryToApply(operations: readonly Operation[], isOneByOne: boolean): BatchResult {
     let isCommitting = false;
     const refused: RefusedOperation[] = [];
+    const gathered = new Gathered();
     try {
       this.#database.exec('BEGIN IMMEDIATE');
       for (const [index, operation] of operations.entries()) {
         if (!isOneByOne) {
-          tableOf(operation).apply(this.connection, operation);
+          tableOf(operation).apply(this.connection, operation, gathered);
           continue;
         }
         const detail = this.#refusalOf(operation);
         if (detail !== undefined) refused.push({ index, detail });
       }
+      gathered.write(this.connection);
       isCommitting = true;
       this.#database.exec('COMMIT');
       if (this.#commitDelayMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, this.#commitDelayMs);
@@ -186,7 +189,9 @@ export class StateDatabase {
   #refusalOf(operation: Operation): string | undefined {
     this.#database.exec('SAVEPOINT one');
     try {
-      tableOf(operation).apply(this.connection, operation);
+      const gathered = new Gathered();
+      tableOf(operation).apply(this.connection, operation, gathered);
+      gathered.write(this.connection);
     } catch (failure) {
       if (!OF_THE_OPERATION.has(codeOf(failure)) || !this.#database.isTransaction) throw failure;
       this.#database.exec('ROLLBACK TO one; RELEASE one');

@@ -7,7 +7,8 @@ import type { Sale } from '../../../src/payment/books.ts';
 import { BASE, checksummed } from '../../../src/payment/protocol/network.ts';
 import { reservationKeyOf } from '../../../src/payment/protocol/order.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
-import { insertSale, readSales, SALES } from '../../../src/storage/sqlite/tables/sales.ts';
+import { readSales, SALES } from '../../../src/storage/sqlite/tables/sales.ts';
+import { enterSale } from '../../support/enter-sale.ts';
 import { SALE } from '../../support/sale.ts';
 
 const PAYER = checksummed(`0x${'ab'.repeat(20)}`);
@@ -48,7 +49,7 @@ describe('the books by authorization', () => {
   });
 
   it('find the sale of every serial, and none that was not made', () => {
-    for (const serial of SERIALS) insertSale(database.connection, saleAt(serial));
+    for (const serial of SERIALS) enterSale(database.connection, saleAt(serial));
     for (const serial of SERIALS) expect(find(serial)).toEqual(saleAt(serial));
     expect(find(2)).toBeUndefined();
   });

@@ -12,6 +12,7 @@ import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
 import { dropAnswer, insertAnswer, keepAnswer } from './answers.ts';
 import { endOfRecord, endRecord } from './end-record.ts';
+import type { Gathered } from './gathered.ts';
 import { insertSale } from './sales.ts';
 import type { Table } from './table.ts';
 
@@ -88,17 +89,10 @@ function applyIntent(connection: Connection, intent: Intent): void {
   if (answer !== undefined) insertAnswer(connection, serial, answer.claim, answer.sealed);
 }
 
-function applyEnd(connection: Connection, { serial, end, sale, answer }: End): void {
-  if (end.kind === 'settled') {
-    connection.run(
-      `INSERT INTO spent (payer, atomic) SELECT payer, value FROM pending WHERE serial = ? AND is_play = 1
-       ON CONFLICT (payer) DO UPDATE SET atomic = atomic + excluded.atomic`,
-      serial,
-    );
-  }
+function applyEnd(connection: Connection, { serial, end, sale, answer }: End, gathered: Gathered): void {
   connection.runOnOne('DELETE FROM pending WHERE serial = ?', serial);
   connection.run('INSERT INTO used (serial, record) VALUES (?, ?)', serial, endRecord(serial, end));
-  if (sale !== undefined) insertSale(connection, sale);
+  if (sale !== undefined) insertSale(connection, sale, end.key, gathered);
   if (answer === undefined) return;
   if (sale === undefined) dropAnswer(connection, serial);
   else keepAnswer(connection, serial, answer.claim, answer.keptUntilMs, end.transaction);
@@ -111,7 +105,7 @@ function forget(connection: Connection, serials: readonly number[]): void {
 export const payments: Table<PaymentOperation> = {
   name: PAYMENTS,
   schema: SCHEMA,
-  apply(connection, operation) {
+  apply(connection, operation, gathered) {
     switch (operation.kind) {
       case 'intent':
         applyIntent(connection, operation);
@@ -122,7 +116,7 @@ export const payments: Table<PaymentOperation> = {
         return;
       }
       case 'end':
-        applyEnd(connection, operation);
+        applyEnd(connection, operation, gathered);
         return;
       case 'release':
         connection.runOnOne('DELETE FROM pending WHERE serial = ?', operation.serial);

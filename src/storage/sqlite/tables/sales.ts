@@ -8,6 +8,7 @@ import { checksummed, type NetworkId, networkOf } from '../../../payment/protoco
 import { type ReservationKey, reservationKeyOf } from '../../../payment/protocol/order.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
+import type { Gathered } from './gathered.ts';
 import type { Table } from './table.ts';
 
 export const SALES = 'sales';
@@ -87,14 +88,14 @@ const checksumOf = (sale: Sale): number =>
     sale.settlement,
   );
 
-/** Enters a sale, in the transaction of its settlement. */
-export function insertSale(connection: Connection, sale: Sale): void {
+/** Enters a sale, in the transaction of its settlement. @param key of its reservation */
+export function insertSale(connection: Connection, sale: Sale, key: ReservationKey, gathered: Gathered): void {
   connection.run(
     `INSERT INTO sale (serial, time_ms, number, operation, amount, network, payer, nonce, hash, request, question,
        parameters, settlement, is_delivered, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
     sale.serial,
     sale.timeMs,
-    numberOf(keyOf(sale)),
+    numberOf(key),
     sale.operation,
     sale.amountAtomic,
     sale.network,
@@ -107,15 +108,7 @@ export function insertSale(connection: Connection, sale: Sale): void {
     sale.settlement,
     checksumOf(sale),
   );
-  connection.run(
-    `INSERT INTO sale_day (day, settlement, network, operation, sales, amount, undelivered) VALUES (?, ?, ?, ?, 1, ?, 1)
-     ON CONFLICT DO UPDATE SET sales = sales + 1, amount = amount + excluded.amount, undelivered = undelivered + 1`,
-    dayOf(sale.timeMs),
-    sale.settlement,
-    sale.network,
-    sale.operation,
-    sale.amountAtomic,
-  );
+  gathered.sell(sale);
 }
 
 const COLUMNS = `serial, time_ms, operation, CAST(amount AS TEXT) AS amount, network, payer, nonce, hash, request, question,
@@ -188,21 +181,23 @@ function days(connection: Connection, from: string): SalesDay[] {
   }));
 }
 
-function markDelivered(connection: Connection, serial: number): void {
-  const sold = connection.prepared(
-    'SELECT time_ms, settlement, network, operation FROM sale WHERE serial = ? AND is_delivered = 0',
-  );
-  const row = sold.get(serial) as Row | undefined;
-  if (row === undefined) return;
-  connection.run('UPDATE sale SET is_delivered = 1 WHERE serial = ?', serial);
-  connection.run(
-    `UPDATE sale_day SET undelivered = undelivered - 1
-     WHERE day = ? AND settlement = ? AND network = ? AND operation = ?`,
-    dayOf(row.time_ms as number),
-    row.settlement as string,
-    row.network as string,
-    row.operation as string,
-  );
+/** The parameter of both is a list of serials as JSON. */
+const COUNT_DELIVERED = `
+  UPDATE sale_day SET undelivered = undelivered - sold.count
+  FROM (
+    SELECT date(time_ms / 86400000 * 86400, 'unixepoch') AS day, settlement, network, operation, COUNT(*) AS count
+    FROM sale WHERE serial IN (SELECT value FROM json_each(?)) AND is_delivered = 0
+    GROUP BY time_ms / 86400000, settlement, network, operation
+  ) AS sold
+  WHERE (sale_day.day, sale_day.settlement, sale_day.network, sale_day.operation)
+    = (sold.day, sold.settlement, sold.network, sold.operation)`;
+const MARK_DELIVERED = `
+  UPDATE sale SET is_delivered = 1 WHERE serial IN (SELECT value FROM json_each(?)) AND is_delivered = 0`;
+
+function markDelivered(connection: Connection, serials: readonly number[]): void {
+  const list = JSON.stringify(serials);
+  connection.run(COUNT_DELIVERED, list);
+  connection.run(MARK_DELIVERED, list);
 }
 
 function prune(connection: Connection, beforeMs: number): void {
@@ -250,10 +245,11 @@ export function readSales(
 export const sales: Table<SalesOperation, SalesRead> = {
   name: SALES,
   schema: SCHEMA,
-  apply(connection, operation) {
+  apply(connection, operation, gathered) {
+    gathered.write(connection);
     switch (operation.kind) {
       case 'delivered':
-        for (const serial of operation.serials) markDelivered(connection, serial);
+        markDelivered(connection, operation.serials);
         return;
       case 'prune':
         prune(connection, operation.beforeMs);
