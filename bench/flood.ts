@@ -2,13 +2,14 @@
  * How a flood of forged payments affects other clients of a real server, which runs in a separate process:
  *
  *   node bench/flood.ts [--rate 2000] [--sources 1] [--seconds 4] [--rounds 4] [--workers 1] [--signatures auto]
- *                       [--settle 20] [--server src/main.ts] [--json]
+ *                       [--settle 20] [--server src/main.ts] [--unpaid] [--json]
  *
  * `bun bench/flood.ts` runs server and load under Bun. Quiet and flooded spans alternate. In each the bench sends the same
  * probes at fixed rates, independent of the answers: `/health`, webhooks into paid callbacks (durable state on disk), and honest
  * payments, each from another client address. The flood's payments are well formed, with fresh nonces and signatures of real
  * points, so that each costs a whole recovery; `--sources N` spreads them over N client addresses. Latency counts from sending.
- * Before it times anything, the bench checks that a forged payment gets 402 and an honest one 200.
+ * `--unpaid` sends requests without a payment at the same rate instead: what so many more requests cost by themselves, in the
+ * server, the generator and the kernel. Before it times anything, the bench checks that a forged payment gets 402 and an honest one 200.
  *
  * The load comes from threads of this process, so on two cores it takes CPU from the server.
  */
@@ -188,9 +189,10 @@ interface FloodData {
   readonly rate: number;
   readonly sourceCount: number;
   readonly offer: Offer;
+  readonly isUnpaid: boolean;
 }
 
-function runFlood({ port, rate, sourceCount, offer }: FloodData): void {
+function runFlood({ port, rate, sourceCount, offer, isUnpaid }: FloodData): void {
   const client = new Client(port);
   const forge = forger(offer);
   const statuses: Record<string, number> = {};
@@ -202,7 +204,8 @@ function runFlood({ port, rate, sourceCount, offer }: FloodData): void {
     const source = `10.${(sent >> 16) & 255}.${((sent % sourceCount) >> 8) & 255}.${(sent % sourceCount) & 255}`;
     const address = sourceCount === 1 ? '10.0.0.1' : source.replace(/^10\.\d+/, '10.1');
     sent++;
-    client.send(requestText('GET', JOB, { 'payment-signature': forge(), 'x-forwarded-for': address }), (answered) => {
+    const payment = isUnpaid ? {} : { 'payment-signature': forge() };
+    client.send(requestText('GET', JOB, { ...payment, 'x-forwarded-for': address }), (answered) => {
       statuses[answered.status] = (statuses[answered.status] ?? 0) + 1;
       durations.push(answered.ms);
     });
@@ -273,6 +276,7 @@ async function main(): Promise<void> {
       signatures: { type: 'string' },
       settle: { type: 'string', default: '20' },
       server: { type: 'string', default: MAIN },
+      unpaid: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
     },
   });
@@ -333,7 +337,13 @@ async function main(): Promise<void> {
   };
 
   const flood = new Worker(new URL(import.meta.url), {
-    workerData: { port, rate, sourceCount: Number(values.sources), offer: searchOffer } satisfies FloodData,
+    workerData: {
+      port,
+      rate,
+      sourceCount: Number(values.sources),
+      offer: searchOffer,
+      isUnpaid: values.unpaid,
+    } satisfies FloodData,
   });
   const fromFlood = <T>(): Promise<T> => new Promise((resolve) => flood.once('message', resolve));
   await fromFlood();
@@ -480,7 +490,7 @@ async function main(): Promise<void> {
     `${result.runtime}, workers ${result.workers}, signatures ${result.signatures}, ${rounds} x ${seconds} s each`,
   );
   console.log(
-    `flood: ${result.flood.sentPerSecond}/s from ${values.sources} addresses, answered ${JSON.stringify(statuses)},`,
+    `flood${values.unpaid ? ' of unpaid requests' : ''}: ${result.flood.sentPerSecond}/s from ${values.sources} addresses, answered ${JSON.stringify(statuses)},`,
   );
   console.log(`       p50 ${result.flood.p50Ms.toFixed(2)} ms, p99 ${result.flood.p99Ms.toFixed(2)} ms`);
   console.log('ms         quiet p50      p99   flood p50      p99   p99 ratio');
