@@ -10,6 +10,7 @@ import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { noblePublicKey } from '../../payment/signature/noble-recovery.ts';
 import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-self-test.ts';
 import type { PublicKeyRecovery } from '../../payment/signature/signature.ts';
+import type { Libsecp256k1 } from './wasm-recovery.ts';
 
 /** `auto`: the fastest library that passes its self-test; `noble`: only noble. */
 export type SignatureMode = 'auto' | 'noble';
@@ -24,9 +25,6 @@ export interface ChosenRecovery {
   /** Why a slower library was chosen against the mode; undefined when the choice follows the mode. */
   readonly notice: string | undefined;
 }
-
-/** libsecp256k1: the uncompressed key, or null when there is none. Throws for what it cannot read. */
-export type Libsecp256k1 = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1) => Uint8Array | null;
 
 /** What we use of the package `secp256k1`. */
 interface NativePackage {

@@ -4,7 +4,9 @@
  */
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Libsecp256k1 } from './recovery.ts';
+
+/** libsecp256k1: the uncompressed key, or null when there is none. Throws for what it cannot read. */
+export type Libsecp256k1 = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1) => Uint8Array | null;
 
 /** What we use of the module: where its inputs and outputs lie in its memory, and the recovery. */
 interface Secp256k1Exports {

@@ -3,11 +3,10 @@ import { describe, expect, it } from 'vitest';
 import {
   type Candidate,
   chooseRecovery,
-  type Libsecp256k1,
   nativeRecover,
   withNobleInDoubt,
 } from '../../../src/adapters/verification/recovery.ts';
-import { loadWasmRecovery } from '../../../src/adapters/verification/wasm-recovery.ts';
+import { type Libsecp256k1, loadWasmRecovery } from '../../../src/adapters/verification/wasm-recovery.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { decodeHex } from '../../../src/base/codec.ts';
 import { noblePublicKey } from '../../../src/payment/signature/noble-recovery.ts';
