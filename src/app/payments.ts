@@ -6,7 +6,7 @@ import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import type { Clock } from '../base/clock.ts';
-import type { MaybePromise } from '../base/maybe-promise.ts';
+import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
@@ -106,15 +106,17 @@ function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettleme
 }
 
 /** The status of an authorization: what the reservations know, then what the books still say. */
-async function statusOf(
+function statusOf(
   key: ReservationKey,
   reservations: Reservations,
   books: Books,
-): Promise<ReservationStatus | undefined> {
-  const status = await reservations.statusOf(key);
-  if (status !== undefined) return status;
-  const sale = await books.find(key);
-  return sale === undefined ? undefined : { kind: 'settled', transaction: sale.transaction };
+): MaybePromise<ReservationStatus | undefined> {
+  return chain(reservations.statusOf(key), (status) => {
+    if (status !== undefined) return status;
+    return chain(books.find(key), (sale) =>
+      sale === undefined ? undefined : { kind: 'settled', transaction: sale.transaction },
+    );
+  });
 }
 
 const PLAY_NOTICE =
@@ -230,8 +232,7 @@ export async function openPayments(config: SharedConfig, parts: PaymentParts): P
       meters,
       books,
     },
-    paymentStatusOf: async (network, payer, nonce) =>
-      statusOf(reservationKeyOf(network, payer, nonce), reservations, books),
+    paymentStatusOf: (network, payer, nonce) => statusOf(reservationKeyOf(network, payer, nonce), reservations, books),
     notices: noticesOf(config),
     unknownCount: () => reconciler.openCount,
   };

@@ -2,16 +2,22 @@
  * Reading the books, or what is on record of an authorization, for an answer: while they cannot be read, as on a failing disk or
  * without the database, the answer is 503 (decisions §4).
  */
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { type Refusal, stateUnavailable } from '../http/errors.ts';
 import { BooksUnreadableError } from '../payment/books.ts';
 import { RecordsUnreadableError } from '../payment/reservations.ts';
 
-/** What `read` finds, or the refusal while the books cannot be read. Rejects as `read` does for anything else. */
-export async function fromBooks<T>(read: () => T | Promise<T>): Promise<T | Refusal<'STATE_UNAVAILABLE'>> {
+function unreadable(failure: unknown): Refusal<'STATE_UNAVAILABLE'> {
+  if (!(failure instanceof BooksUnreadableError) && !(failure instanceof RecordsUnreadableError)) throw failure;
+  return stateUnavailable('the books cannot be read now; try again later', failure.message);
+}
+
+/** What `read` finds, or the refusal while the books cannot be read. Throws or rejects as `read` does for anything else. */
+export function fromBooks<T>(read: () => MaybePromise<T>): MaybePromise<T | Refusal<'STATE_UNAVAILABLE'>> {
   try {
-    return await read();
+    const found = read();
+    return found instanceof Promise ? found.catch(unreadable) : found;
   } catch (failure) {
-    if (!(failure instanceof BooksUnreadableError) && !(failure instanceof RecordsUnreadableError)) throw failure;
-    return stateUnavailable('the books cannot be read now; try again later', failure.message);
+    return unreadable(failure);
   }
 }

@@ -25,6 +25,7 @@ export class RequestsInFlight {
 
   /** Counts a request until it is answered. @param answer never rejects */
   hold(answer: Promise<unknown>, client: { readonly address: string }): void {
+    if (this.#countMax === 0) return; // without looking the address up
     const network = this.#networks.countedNetworkOf(client.address);
     if (network === undefined || !this.#networks.tryAdd(network)) return;
     this.#count++;

@@ -3,6 +3,7 @@
  * nonce (256 random bits) before settlement. The answer has state and transaction, and nothing about the purchase.
  */
 import * as v from 'valibot';
+import { chain } from '../../base/maybe-promise.ts';
 import { defineErrors, Refusal, refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { checksummed, findNetwork, type NetworkId } from '../../payment/protocol/network.ts';
@@ -59,7 +60,7 @@ export const paymentStatus = route<PaymentServices>()({
     transaction: v.nullable(v.pipe(v.string(), v.regex(NONCE_FORM))),
   }),
   errors: [PAYMENT_NOT_FOUND, STATE_UNAVAILABLE],
-  async handle(_, services, { params }) {
+  handle(_, services, { params }) {
     const payer = decoded(params.payer);
     const nonce = decoded(params.nonce);
     // Of another network than this server sells on now: what it sold there before is on record too.
@@ -67,16 +68,20 @@ export const paymentStatus = route<PaymentServices>()({
     const isNamed = PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
     if (network === undefined || !isNamed) return refuse(PAYMENT_NOT_FOUND, NOT_FOUND);
     // What the reservations have forgotten stands in the books.
-    const status = await fromBooks(() => services.statusOf(network, payer, nonce));
-    if (status instanceof Refusal) return status;
-    if (status === undefined) return refuse(PAYMENT_NOT_FOUND, NOT_FOUND);
-    const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;
-    return {
-      network: network.id,
-      payer: checksummed(payer.toLowerCase()),
-      nonce: nonce.toLowerCase(),
-      state: status.kind,
-      transaction,
-    };
+    return chain(
+      fromBooks(() => services.statusOf(network, payer, nonce)),
+      (status) => {
+        if (status instanceof Refusal) return status;
+        if (status === undefined) return refuse(PAYMENT_NOT_FOUND, NOT_FOUND);
+        const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;
+        return {
+          network: network.id,
+          payer: checksummed(payer.toLowerCase()),
+          nonce: nonce.toLowerCase(),
+          state: status.kind,
+          transaction,
+        };
+      },
+    );
   },
 });
