@@ -8,7 +8,11 @@ const BODYLESS: ReadonlySet<number> = new Set([204, 304]);
 /** @throws the error of node:http for a header that cannot be sent; nothing is written then */
 export function writeResponse({ status, headers, body }: PlainResponse, outgoing: ServerResponse): void {
   if (typeof body === 'string') {
-    outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    const bytes = Buffer.byteLength(body);
+    // A text of ASCII is one byte a character, and written as such it needs no transcoding.
+    outgoing
+      .writeHead(status, { ...headers, 'content-length': bytes })
+      .end(body, bytes === body.length ? 'latin1' : 'utf8');
   } else if (body === null) {
     outgoing.writeHead(status, BODYLESS.has(status) ? headers : { ...headers, 'content-length': 0 }).end();
   } else if (body instanceof Uint8Array) {
