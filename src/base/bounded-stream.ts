@@ -1,4 +1,5 @@
 /** Reads a stream of bytes up to a bound. */
+import { GatheredBytes } from './gathered-bytes.ts';
 
 /**
  * Stops within one chunk after `bytesMax`; the unread rest is the caller's to discard.
@@ -8,20 +9,11 @@ export async function readAtMost(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   bytesMax: number,
 ): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let byteCount = 0;
+  const gathered = new GatheredBytes();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) break;
-    byteCount += value.length;
-    if (byteCount > bytesMax) return undefined;
-    chunks.push(value);
+    if (done) return gathered.bytes();
+    if (gathered.length + value.length > bytesMax) return undefined;
+    gathered.add(value);
   }
-  const bytes = new Uint8Array(byteCount);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
+import { GatheredBytes } from '../../base/gathered-bytes.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { DirectBody } from '../../http/body.ts';
 import type { ClientConnection } from './listen.ts';
@@ -11,8 +12,6 @@ import type { ClientConnection } from './listen.ts';
 /** Whether the head of a request says that a body follows. */
 export const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-
-const NO_BYTES = new Uint8Array(0);
 
 export class NodeExchange implements ClientConnection, DirectBody {
   readonly url: string;
@@ -59,27 +58,28 @@ export class NodeExchange implements ClientConnection, DirectBody {
   readAtMost(bytesMax: number): MaybePromise<Uint8Array | undefined> {
     const incoming = this.#incoming;
     if (incoming.destroyed) return Promise.reject(new Error('the client has disconnected'));
-    // The parser may have brought the last byte, and not yet said that it was the last.
-    if (incoming.complete || incoming.readableLength === Number(incoming.headers['content-length'])) {
-      const bytes = (incoming.read() as Buffer | null) ?? NO_BYTES;
-      return bytes.length > bytesMax ? undefined : bytes;
+    const gathered = new GatheredBytes();
+    if (incoming.complete) {
+      for (;;) {
+        // One piece at a time, though the documentation has it that all come at once.
+        const piece = incoming.read() as Buffer | null;
+        if (piece === null) return gathered.length > bytesMax ? undefined : gathered.bytes();
+        gathered.add(piece);
+      }
     }
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let byteCount = 0;
       const collect = (chunk: Buffer): void => {
-        byteCount += chunk.length;
-        if (byteCount <= bytesMax) {
-          chunks.push(chunk);
+        if (gathered.length + chunk.length <= bytesMax) {
+          gathered.add(chunk);
           return;
         }
-        chunks.length = 0;
+        gathered.clear();
         incoming.off('data', collect).pause();
         resolve(undefined);
       };
       incoming
         .on('data', collect)
-        .on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)))
+        .on('end', () => resolve(gathered.bytes()))
         .on('close', () => {
           if (!incoming.complete) reject(new Error('the client has disconnected'));
         });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { binaryOf, listeningPort, type Runtime, type Started, startProcess } from '../../support/server.ts';
 
 export const ECHO_PROGRAM = fileURLToPath(new URL('echo-server.ts', import.meta.url));
+export const BODY_PROGRAM = fileURLToPath(new URL('body-server.ts', import.meta.url));
 
 /** The head of a GET request without a body. */
 export const requestOf = (target: string): string => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -22,8 +23,8 @@ export class StartedEcho {
     return this.#port;
   }
 
-  async start(runtime: Runtime): Promise<void> {
-    this.#server = startProcess(binaryOf(runtime), [ECHO_PROGRAM]);
+  async start(runtime: Runtime, program: string, variables: Readonly<Record<string, string>>): Promise<void> {
+    this.#server = startProcess(binaryOf(runtime), [program], variables);
     this.#port = await listeningPort(this.#server);
   }
 
@@ -41,10 +42,14 @@ export class StartedEcho {
   }
 }
 
-/** Starts the server before the tests of the block, and expects it to end well after them. */
-export function startedEcho(runtime: Runtime): StartedEcho {
+/** Starts the server, or another program, before the tests of the block, and expects it to end well after them. */
+export function startedEcho(
+  runtime: Runtime,
+  program = ECHO_PROGRAM,
+  variables: Readonly<Record<string, string>> = {},
+): StartedEcho {
   const echo = new StartedEcho();
-  beforeAll(() => echo.start(runtime));
+  beforeAll(() => echo.start(runtime, program, variables));
   afterAll(async () => {
     echo.server.child.kill('SIGTERM');
     expect(await echo.server.exited).toBe(0);
