@@ -63,13 +63,14 @@ export class ServedSocket {
   }
 
   /**
-   * Runs the handler: now, or for a request with a body once the parser has brought what came of it. A small body is there
-   * then, and is read without listeners and promises.
+   * Runs the handler: now, or for a request with a body once the parser has come to the end of what it was given. A small
+   * body is there then, and is read without listeners and promises. That is not so in the next tick: ticks run between the
+   * head, the pieces of the body and the end.
    */
   start(incoming: IncomingMessage, outgoing: ServerResponse): void {
     this.#running = incoming;
     outgoing.on('finish', this.#onFinish);
-    if (announcesBody(incoming)) process.nextTick(this.#ports.handle, this, incoming, outgoing);
+    if (announcesBody(incoming)) setImmediate(this.#ports.handle, this, incoming, outgoing);
     else this.#ports.handle(this, incoming, outgoing);
   }
 

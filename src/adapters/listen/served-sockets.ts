@@ -133,6 +133,8 @@ export class ServedSockets {
   }
 
   #handle(served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse): void {
+    // Closed between the head of a request and the turn of its handler.
+    if (served.socket.destroyed) return;
     const answered = this.#answerRequest(incoming, outgoing);
     if (answered === undefined) this.#countUnread(served);
     else void answered.then(() => this.#countUnread(served));
