@@ -26,12 +26,13 @@ export function writeResponse({ status, headers, body }: PlainResponse, outgoing
 /** Asks for a chunk when the one before was accepted. Never rejects; a fault of the stream ends the connection. */
 async function writeStream(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {
   let goOn = (): void => {};
-  outgoing
-    .on('drain', () => goOn())
-    .on('close', () => {
-      goOn();
-      reader.cancel().catch(() => {}); // a fault of the stream is met below
-    });
+  const end = (): void => {
+    goOn();
+    reader.cancel().catch(() => {}); // a fault of the stream is met below
+  };
+  // Closed while the answer was made: that is not said again.
+  if (outgoing.destroyed) end();
+  outgoing.on('drain', () => goOn()).on('close', end);
   try {
     while (!outgoing.destroyed) {
       const { done, value } = await reader.read();

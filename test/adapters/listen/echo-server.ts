@@ -1,6 +1,7 @@
 /**
  * A program for tests: a listener whose handler answers with what it knows of the client. `GET /held` waits for a disconnect;
- * `GET /pieces/...` answers with pieces of 64 KiB, and says on stdout what became of them.
+ * `GET /pieces/...` answers with pieces of 64 KiB, and says on stdout what became of them; `GET /left` does so once its client has
+ * left.
  */
 import type { ClientConnection, ServedRequest } from '../../../src/adapters/listen/listen.ts';
 import { openListener } from '../../../src/adapters/listen/open-listener.ts';
@@ -8,7 +9,7 @@ import { LISTENER_BODIES } from '../../../src/adapters/process/runtime-bodies.ts
 import type { DisconnectListener } from '../../../src/base/disconnect-listener.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
 import { BodyPieces, Reply } from '../../../src/http/answers.ts';
-import { Responder } from '../../../src/http/respond.ts';
+import { bodySent, Responder } from '../../../src/http/respond.ts';
 import type { MadeResponse } from '../../../src/http/response-form.ts';
 
 const { responses } = LISTENER_BODIES;
@@ -66,6 +67,13 @@ function pieces(end: string, client: ClientConnection): MadeResponse {
   return responder.respond({ status: 200, cacheControl: 'no-store' }, outcome, { requestId: 'req_1', cut });
 }
 
+async function left(client: ClientConnection): Promise<MadeResponse> {
+  await held(client);
+  const response = pieces('whole', client);
+  void bodySent(response)?.then(() => process.stdout.write('given up\n'));
+  return response;
+}
+
 function metrics(): MadeResponse {
   const page = new Exposition();
   listener.metrics(page);
@@ -91,6 +99,7 @@ const listener = await openListener({
     // Under Bun the address of a request without a Host is a path.
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');
     if (pathname === '/held') return held(client);
+    if (pathname === '/left') return left(client);
     const found = /^\/pieces\/(\w+)$/.exec(pathname);
     if (found !== null) return pieces(found[1]!, client);
     if (pathname === '/metrics') return metrics();

@@ -39,6 +39,16 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
     expect(echo.server.stdout().match(/disconnected/g)).toHaveLength(1);
   });
 
+  it('asks for no piece of an answer whose client left before it was made, and gives it up', async () => {
+    const before = echo.server.stdout().length;
+    const said = (): string => echo.server.stdout().slice(before);
+    const socket = echo.socket(requestOf('/left'));
+    await expect.poll(said).toContain('held\n');
+    socket.destroy();
+    await expect.poll(said).toContain('given up\n');
+    expect(said()).not.toContain('piece');
+  });
+
   const pieceCount = (): number => echo.server.stdout().match(/^piece /gm)?.length ?? 0;
   const started = (path: string): { readonly socket: Socket; readonly ended: Promise<Buffer> } => {
     const socket = echo.socket(requestOf(path));
