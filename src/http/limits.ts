@@ -16,8 +16,8 @@ export const INPUT_DEPTH_MAX = 64;
 export const WAITING_BODY_BYTES_MAX = 32 * 1_048_576;
 
 /**
- * What a waiting body takes, bytes, at most. Node: a full stream, one read more and the Fetch stream above them, 64 KiB each;
- * then node:http stops reading. Bun buffers a body whether it is read or not, up to about 1 MiB (measured with 1.4.5: 60
- * unread bodies of 4 MiB grew the process by 76 MB).
+ * What a waiting body takes, bytes, at most. Node: a full stream and one read more, 64 KiB each; then node:http stops reading.
+ * Bun buffers a body whether it is read or not, up to about 1 MiB (measured with 1.4.5: 60 unread bodies of 4 MiB grew the
+ * process by 76 MB).
  */
-export const WAITING_BODY_BYTES = { node: 196_608, bun: 1_048_576 } as const;
+export const WAITING_BODY_BYTES = { node: 131_072, bun: 1_048_576 } as const;
