@@ -68,7 +68,7 @@ export const watch = command({
     catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue, made when missing', required: true },
     out: { type: 'text', value: 'FILE', help: 'catalogue file to write after each round', required: true },
     once: { type: 'flag', help: 'one round over the boards that are due, then end: for cron' },
-    all: { type: 'flag', help: 'with --once: every board, due or not' },
+    all: { type: 'flag', help: 'with --once: every board, due or not, that its host did not ask to leave alone' },
     ...WATCH_OPTIONS,
     'until-stdin-ends': UNTIL_STDIN_ENDS,
     json: { type: 'flag', help: 'one JSON object a board on stdout; also where stdout is no terminal' },

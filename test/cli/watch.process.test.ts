@@ -388,6 +388,12 @@ describe('watch of a board that fails', () => {
     const { first } = await round();
     expect(Date.parse(first.next_at)).toBe(NOW_MS + 2 * HOUR_MS);
     expect(stub.seen.length).toBe(1);
+    // `--all` as well, which is about what is due.
+    const again = await round(1);
+    expect(again.first).toMatchObject({ status: 'failed', http_status: null, next_at: first.next_at });
+    expect(again.first.reason).toContain('not asked');
+    expect(stub.seen.length).toBe(1);
+    expect((await round(2)).first).toMatchObject({ status: 'ok', rows: 10 });
   });
 });
 

@@ -9,7 +9,14 @@ import { grouped } from '../../base/grouped.ts';
 import type { BoardHealth } from '../../catalogue/watched-boards.ts';
 import type { FetchState } from '../../ingest/boards/fetch-state.ts';
 import type { SkillExtractor } from '../../ingest/skills/skills.ts';
-import { nextTryMs, nextVisitMs, VISITS_KEPT, type Visit, type VisitBounds } from '../../ingest/watch/schedule.ts';
+import {
+  nextTryMs,
+  nextVisitMs,
+  RETRY_AFTER_MAX_MS,
+  VISITS_KEPT,
+  type Visit,
+  type VisitBounds,
+} from '../../ingest/watch/schedule.ts';
 import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';
 import type { HistoryDatabase } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
@@ -250,6 +257,7 @@ function keepFailure(
     reason,
     failures,
     lastRows: rows,
+    ...(retryAfterMs === null ? {} : { heldUntilMs: nowMs() + Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) }),
   };
   tables.store(board.name, state, nextMs);
   tables.addToDay(board.name, atMs, { fetches: 1, opened: 0, changed: 0, closed: 0, reopened: 0 });

@@ -10,6 +10,7 @@ import { firstLineOf } from '../../base/failure.ts';
 import { grouped } from '../../base/grouped.ts';
 import { readHeader } from '../../catalogue/snapshot/header.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
+import { askedHostOf } from '../../ingest/boards/endpoints.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import type { VisitBounds } from '../../ingest/watch/schedule.ts';
@@ -104,8 +105,10 @@ export class Watcher {
       const boards = this.#tables.list();
       if (boards.length === 0 && !hasSaidNone) this.#say(`${NO_BOARDS}; this waits for some\n`);
       hasSaidNone = boards.length === 0;
-      const due = isAll ? boards : boards.filter(({ nextMs }) => nextMs <= clock.nowMs());
+      const nowMs = clock.nowMs();
+      const due = boards.filter((board) => (isAll ? !isHeld(board, nowMs) : board.nextMs <= nowMs));
       const startMs = clock.monotonicMs();
+      if (isAll) this.#tellLeft(boards.filter((board) => isHeld(board, nowMs)));
       if (due.length > 0) await this.#round(due);
       if (signal.aborted) return;
       await this.#buildWhereOutdated(isOnce);
@@ -166,6 +169,13 @@ export class Watcher {
     this.#say(
       `${grouped(counts.boards)} of ${grouped(due.length)} boards visited: ${countsText(counts)}${this.#nextText()}\n`,
     );
+  }
+
+  /** Boards that every board does not mean. */
+  #tellLeft(boards: readonly WatchedBoard[]): void {
+    for (const [host, left] of Map.groupBy(boards, (board) => askedHostOf(board, this.#ports.origins))) {
+      this.#tellHeld({ host, boards: left, untilMs: Math.max(...left.map(heldUntilMs)) });
+    }
   }
 
   /** One object a board, as for those that were visited. */
@@ -246,6 +256,9 @@ function countsText({ failed, changed, closed, reopened, ...counts }: RoundCount
   const text = `${grouped(counts.new)} new, ${grouped(changed)} changed, ${grouped(closed)} closed, ${grouped(reopened)} reopened`;
   return failed === 0 ? text : `${text}; ${grouped(failed)} failed`;
 }
+
+const heldUntilMs = ({ state }: WatchedBoard): number => state?.heldUntilMs ?? 0;
+const isHeld = (board: WatchedBoard, nowMs: number): boolean => heldUntilMs(board) > nowMs;
 
 const heldLine = ({ host, boards, untilMs }: HeldHost): string =>
   `${host} fails or asks for fewer requests: ${grouped(boards.length)} boards of the round are left until ${dateTimeOf(untilMs)}\n`;
