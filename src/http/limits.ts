@@ -11,7 +11,7 @@ export const INPUT_DEPTH_MAX = 64;
 
 /**
  * Memory that bodies which wait for the budget may take, bytes. They are unread, but a part of each has arrived and cannot be
- * sent back. It is half of the default budget, and room for 128 bodies of two clients at the least.
+ * sent back. It is half of the default budget, and room for 128 bodies of each of two clients on Node, 16 on Bun.
  */
 export const WAITING_BODY_BYTES_MAX = 32 * 1_048_576;
 

@@ -66,7 +66,7 @@ describe.each(RUNTIMES)('stalled bodies, under %s', (runtime) => {
   });
 
   it('that cannot even wait are refused at once with 408 and a closed connection', async () => {
-    const callbacks = await Promise.all(Array.from({ length: 4 }, () => createCallback(server)));
+    const callbacks = await Promise.all(Array.from({ length: 6 }, () => createCallback(server)));
     const stalled = callbacks.flatMap((callback) => Array.from({ length: 50 }, () => stall(callback)));
     await expect.poll(() => gauge('paygrade_bodies_crowded_total')).toBeGreaterThan(0);
     await expect.poll(() => stalled.some(({ received }) => received.startsWith('HTTP/1.1 408 '))).toBe(true);
