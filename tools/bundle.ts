@@ -3,14 +3,17 @@
  * we depend on stay outside, so that an operator can see, audit and replace them. Every file lies directly in the folder of the
  * build; a thread's program is one file of its own.
  */
-import { basename } from 'node:path';
-import { type OutputOptions, type Plugin, rolldown } from 'rolldown';
+import { basename, join } from 'node:path';
+import { type CodeSplittingOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown';
 
 const PROGRAM = {
   main: 'src/main.ts',
   index: 'src/index.ts',
   'listen-bun': 'src/adapters/listen/bun/listen-bun.ts',
 };
+
+/** Files by what they start with, in the order in which a start loads them; a module is in the first that needs it. */
+const SERVER_FILES = { commands: 'src/cli/program.ts', server: 'src/cli/serve.ts' };
 
 const THREADS = [
   'src/adapters/extraction/extraction-worker.ts',
@@ -20,6 +23,13 @@ const THREADS = [
   'src/storage/sqlite/reader.ts',
   'src/storage/sqlite/writer.ts',
 ];
+
+/** Packages of development that become part of the files; every other one stays where npm installs it. */
+const BUNDLED = /^(?:@noble\/(?:curves|hashes)|@valibot\/to-json-schema|htmlparser2|hyparquet|itty-router|lru-cache|tldts|valibot)(?:\/|$)/;
+
+/** Whether an import stays one: of the runtime, and of a package that is not bundled. What bundled packages import is. */
+const isOutside = (id: string, from: string | undefined): boolean =>
+  !/^[./]/.test(id) && (id.startsWith('node:') || (!BUNDLED.test(id) && !from?.includes('/node_modules/')));
 
 /** `new URL('./bun/listen-bun.ts', import.meta.url)`: a module by its address. */
 const MODULE_ADDRESS = /new URL\('\.\/(?:[\w-]+\/)*([\w-]+)\.ts', import\.meta\.url\)/g;
@@ -42,6 +52,37 @@ const addresses: Plugin = {
   },
 };
 
+/** What a module needs before it runs, and what that needs, the module first. */
+function closureOf(entry: string, importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
+  const closure = new Set([entry]);
+  for (const id of closure) for (const imported of importsOf(id)) closure.add(imported);
+  return closure;
+}
+
+/**
+ * All that `serve` loads before it listens is two files: finding, reading and linking sixty takes longer than their code. The
+ * smaller one is all that a word of help needs.
+ */
+function serverFiles(project: string): CodeSplittingOptions {
+  const closures = new Map<string, ReadonlySet<string>>();
+  return {
+    groups: [
+      {
+        debugName: 'files of the server',
+        name(id, context) {
+          for (const [name, path] of Object.entries(SERVER_FILES)) {
+            let closure = closures.get(name);
+            closure ??= closureOf(join(project, path), (from) => context.getModuleInfo(from)?.importedIds ?? []);
+            closures.set(name, closure);
+            if (closure.has(id)) return name;
+          }
+          return null;
+        },
+      },
+    ],
+  };
+}
+
 /** @param project folder of the sources, with the packages @param into folder for the files; what it holds stays */
 export async function bundle(project: string, into: string): Promise<void> {
   const write = async (input: Record<string, string>, options: OutputOptions): Promise<void> => {
@@ -49,7 +90,7 @@ export async function bundle(project: string, into: string): Promise<void> {
       cwd: project,
       input,
       platform: 'node',
-      external: (id) => !/^[./]/.test(id),
+      external: (id, from) => isOutside(id, from),
       plugins: [addresses],
       transform: { target: 'es2024' },
       tsconfig: false,
@@ -59,12 +100,13 @@ export async function bundle(project: string, into: string): Promise<void> {
       format: 'esm',
       sourcemap: true,
       sourcemapExcludeSources: true,
+      ...(process.env.MIN ? { minify: JSON.parse(process.env.MIN) } : {}),
       entryFileNames: '[name].js',
       chunkFileNames: '[name].js',
       ...options,
     });
     await made.close();
   };
-  await write(PROGRAM, {});
+  await write(PROGRAM, { codeSplitting: serverFiles(project) });
   for (const path of THREADS) await write({ [basename(path, '.ts')]: path }, { codeSplitting: false });
 }
