@@ -12,8 +12,8 @@ const PROGRAM = {
   'listen-bun': 'src/adapters/listen/bun/listen-bun.ts',
 };
 
-/** Files by what they start with, in the order in which a start loads them; a module is in the first that needs it. */
-const SERVER_FILES = { commands: 'src/cli/program.ts', server: 'src/cli/serve.ts' };
+/** Files by the modules they start with, in the order in which a start loads them. A module is in the first that needs it. */
+const SERVER_FILES = { commands: ['src/main.ts', 'src/cli/program.ts'], server: ['src/cli/serve.ts'] };
 
 const THREADS = [
   'src/adapters/extraction/extraction-worker.ts',
@@ -52,27 +52,30 @@ const addresses: Plugin = {
   },
 };
 
-/** What a module needs before it runs, and what that needs, the module first. */
-function closureOf(entry: string, importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
-  const closure = new Set([entry]);
+/** What modules need before they run, with what that needs, and themselves. */
+function closureOf(entries: readonly string[], importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
+  const closure = new Set(entries);
   for (const id of closure) for (const imported of importsOf(id)) closure.add(imported);
   return closure;
 }
 
 /**
  * All that `serve` loads before it listens is two files: finding, reading and linking sixty takes longer than their code. The
- * smaller one is all that a word of help needs.
+ * smaller one is all that a word of help needs. The process entry waits for them, so it is in neither.
  */
 function serverFiles(project: string): CodeSplittingOptions {
+  const entry = join(project, PROGRAM.main);
   const closures = new Map<string, ReadonlySet<string>>();
   return {
     groups: [
       {
         debugName: 'files of the server',
         name(id, context) {
-          for (const [name, path] of Object.entries(SERVER_FILES)) {
-            let closure = closures.get(name);
-            closure ??= closureOf(join(project, path), (from) => context.getModuleInfo(from)?.importedIds ?? []);
+          if (id === entry) return null;
+          for (const [name, paths] of Object.entries(SERVER_FILES)) {
+            const entries = paths.map((path) => join(project, path));
+            const closure =
+              closures.get(name) ?? closureOf(entries, (from) => context.getModuleInfo(from)?.importedIds ?? []);
             closures.set(name, closure);
             if (closure.has(id)) return name;
           }
