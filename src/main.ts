@@ -4,13 +4,11 @@
  * of `process`, but for a look at proxy variables (adapters/engine/) and at what a package does at signals (cli/fleet/). An error
  * that no command expects becomes one line and exit code 1; with LOG_LEVEL=debug its stack.
  */
-import { spawn } from 'node:child_process';
-import { write } from 'node:fs';
+import { fstatSync, write } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { systemClock } from './base/clock.ts';
 import { errorCodeOf, messageOf } from './base/failure.ts';
@@ -47,6 +45,10 @@ const FULL_PIPE_PAUSE_MS = 5;
 
 /** Of a pipe, and of a socket in its place whose unread text was dropped with it (write(2), unix(7)). */
 const READER_GONE: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET']);
+
+/** Only a character device is asked: node:tty loads sockets, which no start with a log of a file or a pipe needs. */
+const isTerminal = (fileDescriptor: number): boolean =>
+  fstatSync(fileDescriptor).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fileDescriptor);
 
 /**
  * A file descriptor as an output. Bun's own stream reports an empty write as done while earlier text still waits, and the exit
@@ -95,7 +97,7 @@ function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Out
       if (failure !== undefined) throw failure;
       return !isGone;
     },
-    isTerminal: isatty(fileDescriptor),
+    isTerminal: isTerminal(fileDescriptor),
     get columns() {
       // A terminal of unknown width reports 0.
       return columns() || 80;
@@ -111,7 +113,7 @@ const io: Io = {
     bytes: {
       [Symbol.asyncIterator]: () => (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator](),
     },
-    isTerminal: isatty(0),
+    isTerminal: isTerminal(0),
   },
   env: process.env,
   clock: systemClock,
@@ -124,9 +126,11 @@ const io: Io = {
     process.kill(processId, name);
   },
   startSelf(words) {
-    const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...words], {
-      stdio: ['pipe', 'inherit', 'inherit'],
-    });
+    const child = process
+      .getBuiltinModule('node:child_process')
+      .spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...words], {
+        stdio: ['pipe', 'inherit', 'inherit'],
+      });
     const ended = new Promise<number | null>((resolve) => {
       child.once('exit', (code) => resolve(code));
       child.once('error', () => resolve(null));

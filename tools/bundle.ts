@@ -25,7 +25,8 @@ const THREADS = [
 ];
 
 /** Packages of development that become part of the files; every other one stays where npm installs it. */
-const BUNDLED = /^(?:@noble\/(?:curves|hashes)|@valibot\/to-json-schema|htmlparser2|hyparquet|itty-router|lru-cache|tldts|valibot)(?:\/|$)/;
+const BUNDLED =
+  /^(?:@noble\/(?:curves|hashes)|@valibot\/to-json-schema|htmlparser2|hyparquet|itty-router|lru-cache|tldts|valibot)(?:\/|$)/;
 
 /** Whether an import stays one: of the runtime, and of a package that is not bundled. What bundled packages import is. */
 const isOutside = (id: string, from: string | undefined): boolean =>
@@ -86,6 +87,30 @@ function serverFiles(project: string): CodeSplittingOptions {
   };
 }
 
+/** An import of a module of the runtime: what it binds, and the module. */
+const RUNTIME_IMPORT = /^import (?:(\w+)(?:, )?)?(?:\{([^}]*)\})? ?from ?"(node:[\w/]+)";$/gm;
+
+/**
+ * Modules of the runtime as objects: an import of one reads each of its exports first, and some of those load more (`webcrypto`
+ * of node:crypto, undici behind node:http), which a process may never need.
+ */
+const runtimeModules: Plugin = {
+  name: 'modules of the runtime as objects',
+  renderChunk(code) {
+    const replaced = code.replace(
+      RUNTIME_IMPORT,
+      (_whole, whole: string | undefined, names: string | undefined, id: string) => {
+        const module = `process.getBuiltinModule(${JSON.stringify(id)})`;
+        const bound = names === undefined ? [] : [`{${names.replace(/ as /g, ': ')}}`];
+        return [...(whole === undefined ? [] : [whole]), ...bound]
+          .map((left) => `const ${left} = ${module};`)
+          .join(' ');
+      },
+    );
+    return { code: replaced, map: null }; // every line stays where it was
+  },
+};
+
 /** @param project folder of the sources, with the packages @param into folder for the files; what it holds stays */
 export async function bundle(project: string, into: string): Promise<void> {
   const write = async (input: Record<string, string>, options: OutputOptions): Promise<void> => {
@@ -94,7 +119,7 @@ export async function bundle(project: string, into: string): Promise<void> {
       input,
       platform: 'node',
       external: (id, from) => isOutside(id, from),
-      plugins: [addresses],
+      plugins: process.env.RT ? [addresses, runtimeModules] : [addresses],
       transform: { target: 'es2024' },
       tsconfig: false,
     });

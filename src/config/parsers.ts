@@ -1,5 +1,4 @@
 /** Parsers of settings. Each refuses with words that complete "VARIABLE must be ...". */
-import { isIPv4 } from 'node:net';
 import { base64Bytes } from '../base/codec.ts';
 import { parseTargetAllow } from '../outbound/target-allow.ts';
 import { type Prices, parsePrices } from '../payment/prices.ts';
@@ -16,9 +15,12 @@ export const oneOf =
   (text) =>
     values.find((value) => value === text) ?? refuse(`one of ${values.join(', ')}`);
 
+/** Four decimal octets without leading zeros. */
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
+
 /** An address or a name to listen on. Digits and dots that are no IPv4 address are no name either (RFC 1123 §2.1). */
 export const listeningHost: Parse<string> = (text) =>
-  /^[\d.]+$/.test(text) && !isIPv4(text) ? refuse('an address or a name of this machine') : notBlank(text);
+  /^[\d.]+$/.test(text) && !IPV4.test(text) ? refuse('an address or a name of this machine') : notBlank(text);
 
 /** Decimal digits without sign or leading zero, `min` to `max`, both included. */
 export const wholeNumber =

@@ -1,7 +1,7 @@
 /** Connections by `node:http`. */
 import type http from 'node:http';
 import { errorCodeOf } from '../../base/failure.ts';
-import { nodeHttp, nodeHttps } from '../process/node-http.ts';
+import { nodeHttp, nodeHttps } from '../process/late-modules.ts';
 import {
   BodyCollector,
   type Connections,

@@ -3,7 +3,7 @@
  * or cut off, whose packets nothing refuses, from a service that is slow, and it sees what the question's own connection does not
  * say: that one may have been open before, and Bun's `fetch` tells nothing of connecting.
  */
-import { connect } from 'node:net';
+import { nodeNet } from '../process/late-modules.ts';
 import { systemTimers } from '../process/system-timers.ts';
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
@@ -16,7 +16,7 @@ export function isReachable(url: string, withinMs: number): Promise<boolean> {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   return new Promise((resolve) => {
-    const socket = connect({ host, port: port === '' ? (DEFAULT_PORTS[protocol] as number) : Number(port) });
+    const socket = nodeNet().connect({ host, port: port === '' ? (DEFAULT_PORTS[protocol] as number) : Number(port) });
     const end = (isReached: boolean): void => {
       cancel();
       socket.destroy();

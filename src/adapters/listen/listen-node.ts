@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../base/clock.ts';
 import type { PlainResponse } from '../../http/plain-response.ts';
-import { nodeHttp } from '../process/node-http.ts';
+import { nodeHttp } from '../process/late-modules.ts';
 import {
   HEAD_TIMEOUT_MS,
   IDLE_TIMEOUT_SECONDS,

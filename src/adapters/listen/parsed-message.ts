@@ -8,7 +8,7 @@
  *
  * Memory for chunks that wait for a reader: see SmallChunks.
  */
-import { nodeHttp } from '../process/node-http.ts';
+import { nodeHttp } from '../process/late-modules.ts';
 import { SMALL_CHUNK_BYTES, SmallChunks } from './small-chunks.ts';
 
 export class ParsedMessage extends nodeHttp().IncomingMessage {

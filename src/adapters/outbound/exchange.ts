@@ -13,7 +13,7 @@ import { VERSION } from '../../base/version.ts';
 import { ACCEPTED_CODINGS, codingsOf } from '../../outbound/codings.ts';
 import { ADDRESSES_TRIED_MAX, CONNECT_MS, HEAD_BYTES_MAX } from '../../outbound/limits.ts';
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from '../../outbound/outbound.ts';
-import { nodeHttp, nodeHttps } from '../process/node-http.ts';
+import { nodeHttp, nodeHttps } from '../process/late-modules.ts';
 import { isNotSent } from './connection-failure.ts';
 import { BodyTooLarge, readBody } from './unpack.ts';
 

@@ -4,12 +4,12 @@
  * each look-up, which a deadline cancels. That one asks name servers only, so the hosts file is read here, and comes first as
  * it does for the system (`files dns`). Search domains are not applied: names are complete.
  */
-import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { errorCodeOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import { OTHER_FAMILY_MS } from '../../outbound/limits.ts';
+import { nodeDns } from '../process/late-modules.ts';
 
 export type Resolved =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
@@ -99,7 +99,7 @@ export class SystemResolver implements NameResolver {
   }
 
   async #ask(name: string, signal: AbortSignal): Promise<Resolved> {
-    const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
+    const resolver = new (nodeDns().Resolver)({ timeout: TRY_MS, tries: TRIES });
     if (this.#servers !== undefined) resolver.setServers(this.#servers);
     let stopWaiting = (): void => {};
     const cancel = (): void => resolver.cancel();

@@ -1,7 +1,6 @@
 /** The memory of this process: how much of it is in use, and how unused memory is given back. */
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { lastKnown } from './last-known.ts';
+import { nodeV8, nodeVm } from './late-modules.ts';
 
 export interface MemoryUse {
   readonly residentBytes: number;
@@ -17,15 +16,16 @@ export interface ProcessMemory {
 }
 
 function heapUse(): MemoryUse['heap'] {
-  const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
+  const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = nodeV8().getHeapStatistics();
   return { usedBytes, limitBytes };
 }
 
 /** V8 gives its collector only to contexts that are made while this flag is set; no other code sees it. */
 function collectorOfV8(): () => void {
+  const { setFlagsFromString } = nodeV8();
   setFlagsFromString('--expose-gc');
   try {
-    return runInNewContext('gc') as () => void;
+    return nodeVm().runInNewContext('gc') as () => void;
   } finally {
     setFlagsFromString('--no-expose-gc');
   }

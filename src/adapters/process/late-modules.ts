@@ -1,0 +1,22 @@
+/**
+ * Modules of the runtime that a server which has just started does without, loaded at the first call (bench/start.ts). Not by
+ * `import()`: Node then reads every export of the module, and two of node:http load undici, a third of what a start would take.
+ */
+import type dns from 'node:dns/promises';
+import type http from 'node:http';
+import type https from 'node:https';
+import type net from 'node:net';
+import type v8 from 'node:v8';
+import type vm from 'node:vm';
+
+export const nodeDns = (): typeof dns => process.getBuiltinModule('node:dns/promises');
+
+export const nodeHttp = (): typeof http => process.getBuiltinModule('node:http');
+
+export const nodeHttps = (): typeof https => process.getBuiltinModule('node:https');
+
+export const nodeNet = (): typeof net => process.getBuiltinModule('node:net');
+
+export const nodeV8 = (): typeof v8 => process.getBuiltinModule('node:v8');
+
+export const nodeVm = (): typeof vm => process.getBuiltinModule('node:vm');
