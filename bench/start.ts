@@ -43,8 +43,17 @@ interface Started {
   readonly cpuMs: number;
 }
 
-/** @param question path to ask for before the clock stops */
-async function start(program: string, words: readonly string[], question?: string, spinMs = 0): Promise<Started> {
+/**
+ * @param question path to ask for before the clock stops
+ * @param end runtimes keep what they compiled when a process ends by itself: a first start has to
+ */
+async function start(
+  program: string,
+  words: readonly string[],
+  question?: string,
+  spinMs = 0,
+  end: 'SIGKILL' | 'SIGTERM' = 'SIGKILL',
+): Promise<Started> {
   const startMs = performance.now();
   const env = { ...process.env, SPIN_MS: String(spinMs) };
   const child = spawn(program, words, { env, stdio: ['ignore', 'pipe', 'ignore'] });
@@ -58,7 +67,7 @@ async function start(program: string, words: readonly string[], question?: strin
     return { wallMs: performance.now() - startMs, cpuMs: cpuMsOf(child.pid ?? 0) };
   } finally {
     child.removeAllListeners('exit');
-    child.kill('SIGKILL');
+    child.kill(end);
     await new Promise((resolve) => child.once('close', resolve));
   }
 }
@@ -95,12 +104,15 @@ function candidatesOf(dists: readonly string[], catalogue: string | undefined): 
 
 const median = (values: readonly number[]): number => quantile(Float64Array.from(values).sort(), 0.5);
 
-/** The starts of each candidate, in turn. The first round fills caches and does not count. */
+/** How the starts of a round end: those of the first one fill the caches and do not count. */
+const endOf = (round: number): 'SIGKILL' | 'SIGTERM' => (round === 0 ? 'SIGTERM' : 'SIGKILL');
+
+/** The starts of each candidate, in turn. */
 async function startsOf(runtime: Runtime, candidates: readonly Candidate[], rounds: number): Promise<Started[][]> {
   const starts = candidates.map((): Started[] => []);
   for (let round = 0; round <= rounds; round++) {
     for (const [index, [, words, question]] of candidates.entries()) {
-      const started = await start(RUNTIMES[runtime], words, question);
+      const started = await start(RUNTIMES[runtime], words, question, 0, endOf(round));
       if (round > 0) starts[index]?.push(started);
     }
   }
@@ -124,7 +136,8 @@ async function ratioOf(runtime: Runtime, [bareServer, served]: readonly Candidat
   for (let round = 0; round <= rounds; round++) {
     const base = (await start(RUNTIMES[runtime], bareServer?.[1] ?? [])).cpuMs;
     const spinMs = (Number(values.regress) - 1) * USUAL[runtime] * base;
-    const ours = await start(RUNTIMES[runtime], [preload, spin, ...(served?.[1] ?? [])], undefined, spinMs);
+    const words = [preload, spin, ...(served?.[1] ?? [])];
+    const ours = await start(RUNTIMES[runtime], words, undefined, spinMs, endOf(round));
     if (round === 0) continue;
     bareMs = Math.min(bareMs, base);
     servedMs = Math.min(servedMs, ours.cpuMs);
