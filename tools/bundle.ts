@@ -1,8 +1,10 @@
 /**
- * The program as few files: a start that reads a hundred times fewer of them is a third shorter (bench/start.ts). Packages that
- * we depend on stay outside, so that an operator can see, audit and replace them. Every file lies directly in the folder of the
- * build; a thread's program is one file of its own.
+ * The program as few files, with the packages in it and without names, comments and blanks that only readers need: a start
+ * takes three quarters of what the modules one by one took (bench/start.ts). Packages with binaries and those that an operator
+ * may do without stay outside; the licences of the others lie beside the files. Source maps lead from a stack back to `src`.
+ * Every file lies directly in the folder of the build; a thread's program is one file of its own.
  */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type CodeSplittingOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown';
 
@@ -15,6 +17,8 @@ const PROGRAM = {
 /** Files by the modules they start with, in the order in which a start loads them. A module is in the first that needs it. */
 const SERVER_FILES = { commands: ['src/main.ts', 'src/cli/program.ts'], server: ['src/cli/serve.ts'] };
 
+const NOTICES = 'THIRD-PARTY-NOTICES.txt';
+
 const THREADS = [
   'src/adapters/extraction/extraction-worker.ts',
   'src/adapters/files/catalogue-worker.ts',
@@ -24,11 +28,11 @@ const THREADS = [
   'src/storage/sqlite/writer.ts',
 ];
 
-/** Packages of development that become part of the files; every other one stays where npm installs it. */
+/** Packages of development that become part of the files, with what they import; the others stay where npm installs them. */
 const BUNDLED =
   /^(?:@noble\/(?:curves|hashes)|@valibot\/to-json-schema|htmlparser2|hyparquet|itty-router|lru-cache|tldts|valibot)(?:\/|$)/;
 
-/** Whether an import stays one: of the runtime, and of a package that is not bundled. What bundled packages import is. */
+/** Whether an import stays one: of the runtime or of a package that is not bundled. */
 const isOutside = (id: string, from: string | undefined): boolean =>
   !/^[./]/.test(id) && (id.startsWith('node:') || (!BUNDLED.test(id) && !from?.includes('/node_modules/')));
 
@@ -87,54 +91,48 @@ function serverFiles(project: string): CodeSplittingOptions {
   };
 }
 
-/** An import of a module of the runtime: what it binds, and the module. */
-const RUNTIME_IMPORT = /^import (?:(\w+)(?:, )?)?(?:\{([^}]*)\})? ?from ?"(node:[\w/]+)";$/gm;
+/** The folder of the package that holds a module; undefined for a module of ours. */
+const packageOf = (id: string): string | undefined => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
 
-/**
- * Modules of the runtime as objects: an import of one reads each of its exports first, and some of those load more (`webcrypto`
- * of node:crypto, undici behind node:http), which a process may never need.
- */
-const runtimeModules: Plugin = {
-  name: 'modules of the runtime as objects',
-  renderChunk(code) {
-    const replaced = code.replace(
-      RUNTIME_IMPORT,
-      (_whole, whole: string | undefined, names: string | undefined, id: string) => {
-        const module = `process.getBuiltinModule(${JSON.stringify(id)})`;
-        const bound = names === undefined ? [] : [`{${names.replace(/ as /g, ': ')}}`];
-        return [...(whole === undefined ? [] : [whole]), ...bound]
-          .map((left) => `const ${left} = ${module};`)
-          .join(' ');
-      },
-    );
-    return { code: replaced, map: null }; // every line stays where it was
-  },
-};
+/** Name, version and licence of each package that became part of the files. @throws Error for one without a licence */
+function noticesOf(folders: ReadonlySet<string>): string {
+  const notices = [...folders].map((folder) => {
+    const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, string>;
+    const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
+    if (licence === undefined) throw new Error(`${name} is bundled, and has no licence`);
+    return `${name} ${version}\n\n${readFileSync(join(folder, licence), 'utf8').trim()}\n`;
+  });
+  return notices.sort().join(`\n${'-'.repeat(80)}\n\n`);
+}
 
 /** @param project folder of the sources, with the packages @param into folder for the files; what it holds stays */
 export async function bundle(project: string, into: string): Promise<void> {
+  const packages = new Set<string>();
   const write = async (input: Record<string, string>, options: OutputOptions): Promise<void> => {
     const made = await rolldown({
       cwd: project,
       input,
       platform: 'node',
       external: (id, from) => isOutside(id, from),
-      plugins: process.env.RT ? [addresses, runtimeModules] : [addresses],
+      plugins: [addresses],
       transform: { target: 'es2024' },
       tsconfig: false,
     });
-    await made.write({
+    const { output } = await made.write({
       dir: into,
       format: 'esm',
       sourcemap: true,
       sourcemapExcludeSources: true,
-      ...(process.env.MIN ? { minify: JSON.parse(process.env.MIN) } : {}),
+      minify: true,
       entryFileNames: '[name].js',
       chunkFileNames: '[name].js',
       ...options,
     });
     await made.close();
+    const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+    for (const folder of modules.map(packageOf)) if (folder !== undefined) packages.add(folder);
   };
   await write(PROGRAM, { codeSplitting: serverFiles(project) });
   for (const path of THREADS) await write({ [basename(path, '.ts')]: path }, { codeSplitting: false });
+  writeFileSync(join(into, NOTICES), noticesOf(packages));
 }

@@ -6,7 +6,17 @@
  * PAYGRADE_NODE, BUN and DENO name other binaries; without DENO npm installs the pinned version in a temporary folder.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +26,9 @@ import { buy } from '../test/support/wallet.ts';
 const run = promisify(execFile);
 
 const PROJECT = fileURLToPath(new URL('../', import.meta.url));
+const manifest = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+  readonly devDependencies: Readonly<Record<string, string>>;
+};
 const DENO_VERSION = '2.9.6';
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 15_000;
@@ -196,6 +209,9 @@ process.on('SIGTERM', async () => {
 });
 `;
 
+/** Of the servers of others that the handler is mounted in, in the version that the tests use. */
+const HONO = `@hono/node-server@${manifest.devDependencies['@hono/node-server']}`;
+
 const NATIVE_SIGNATURES = 'secp256k1@5.0.2';
 
 /** What a thread of the package says when it starts. */
@@ -236,7 +252,8 @@ try {
       'dist/listen-bun.js',
       'dist/signer.js',
     ];
-    for (const path of ['dist/main.js', 'dist/index.js', 'dist/types/index.d.ts', 'data/skills.json', ...computed]) {
+    const named = ['dist/main.js', 'dist/index.js', 'dist/types/index.d.ts', 'dist/THIRD-PARTY-NOTICES.txt'];
+    for (const path of [...named, 'data/skills.json', ...computed]) {
       must(paths.includes(path), `${path} is missing`);
     }
     const strange = paths.filter((path) => !/^(dist|data|pages)\/|^(package\.json|README\.md|LICENSE.*)$/.test(path));
@@ -327,6 +344,13 @@ try {
       cwd: consumer,
     });
     must(stdout.includes('--state-dir'), `no help: ${stdout}`);
+    return undefined;
+  });
+  await step('servers to mount it in', async () => {
+    await npm(
+      ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', HONO, NATIVE_SIGNATURES],
+      consumer,
+    );
     return undefined;
   });
   for (const [name, [command, args, server]] of Object.entries(MOUNTED)) {

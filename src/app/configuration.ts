@@ -1,4 +1,4 @@
-/** All settings: those of the whole server, then those of each module. */
+/** All settings: those of the whole server, then those of each module. Reading them loads no module. */
 import { type Configuration, defineConfig } from '../config/config.ts';
 import { ENGINE_SETTINGS } from '../config/engine-settings.ts';
 import type { SettingsGroup } from '../config/setting.ts';
@@ -10,34 +10,26 @@ import {
   SERVER_SETTINGS,
   STATE_SETTINGS,
 } from '../config/settings.ts';
-import { MODULES } from './modules.ts';
+import { CALLBACK_SETTINGS } from '../modules/callbacks/settings.ts';
+import { DATA_SETTINGS } from '../modules/data/settings.ts';
+import { RESOLVE_SETTINGS } from '../modules/resolve/settings.ts';
+import { RETRY_SETTINGS } from '../modules/retry/settings.ts';
 
-type ModuleSettings = (typeof MODULES)[number]['settings'];
-
-const SHARED = [
+/** In the order of `--help` and of `docs/configuration.md`. */
+const GROUPS = [
   { owner: 'Server', settings: SERVER_SETTINGS },
   { owner: 'Catalogue', settings: CATALOGUE_SETTINGS },
   { owner: 'Jobs services', settings: ENGINE_SETTINGS },
   { owner: 'State', settings: STATE_SETTINGS },
   { owner: 'Payments', settings: PAYMENT_SETTINGS },
   { owner: 'Outbound requests', settings: OUTBOUND_SETTINGS },
+  { owner: 'Callbacks', settings: CALLBACK_SETTINGS },
+  { owner: 'Data', settings: DATA_SETTINGS },
+  { owner: 'Retry', settings: RETRY_SETTINGS },
+  { owner: 'Resolve', settings: RESOLVE_SETTINGS },
 ] as const satisfies readonly SettingsGroup[];
 
-const groupOf = <S>({ tag, settings }: { readonly tag: string; readonly settings: S }) => ({
-  owner: `${tag.charAt(0).toUpperCase()}${tag.slice(1)}`,
-  settings,
-});
-
-/** In the order of `--help` and of `docs/configuration.md`. */
-export const CONFIGURATION: Configuration<(typeof SHARED)[number]['settings'] | ModuleSettings> = defineConfig(
-  [
-    ...SHARED,
-    ...MODULES.filter(({ settings }) => Object.keys(settings).length > 0).map((module) =>
-      groupOf<ModuleSettings>(module),
-    ),
-  ],
-  ENGINE_RULES,
-);
+export const CONFIGURATION: Configuration<(typeof GROUPS)[number]['settings']> = defineConfig(GROUPS, ENGINE_RULES);
 
 /** The values of all settings, by option name. */
 export type Config = ReturnType<typeof CONFIGURATION.read>;

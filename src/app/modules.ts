@@ -100,5 +100,5 @@ export function chosenSurfaces(
     });
 }
 
-/** Every module once, in the order of their settings in `--help` and the documents. */
+/** Every module once. */
 export const MODULES = [...new Set(SURFACES.flatMap(({ modules }) => [...modules]))];

@@ -4,6 +4,7 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
+import { MODULES } from '../../src/app/modules.ts';
 import { ConfigError } from '../../src/config/config.ts';
 import type { Operation } from '../../src/http/operation.ts';
 import { OPERATIONS, OTHER_SURFACES } from '../support/declared.ts';
@@ -35,6 +36,14 @@ const DOCUMENTS = [
   ['/', BROWSER],
   ['/docs', BROWSER],
 ] as const;
+
+describe('the configuration, which loads no module', () => {
+  it.each(MODULES.map(({ tag, settings }) => [tag, settings] as const))('has every setting of %s', (tag, settings) => {
+    const owner = `${tag.charAt(0).toUpperCase()}${tag.slice(1)}`;
+    const group = CONFIGURATION.groups.find((one) => one.owner === owner);
+    expect(group?.settings ?? {}).toEqual(settings);
+  });
+});
 
 interface Product {
   readonly operations: readonly Operation[];
