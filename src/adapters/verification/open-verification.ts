@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import { LATE_START_MS } from '../../base/late-start.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import { checkedRecovery } from '../../payment/signature/signature.ts';
@@ -29,7 +30,7 @@ export interface StartedVerification {
 export interface OpenVerification {
   /** Until the start is done its requests wait. */
   readonly queue: RecoveryQueue;
-  /** Starts after this turn; once. Never rejects: when a thread cannot start, the main thread verifies and a notice says why. */
+  /** Starts at the first request, else a moment later; once. Never settles when it is closed before. Never rejects: when a thread cannot start, the main thread verifies and a notice says why. */
   start(): Promise<StartedVerification>;
   /** Never rejects. */
   close(): Promise<void>;
@@ -98,17 +99,24 @@ export function openVerification(options: VerificationOptions, ports: Verificati
     const started: StartedVerification = { library: 'handed-in', threadCount: 0, notices: [] };
     return { queue, start: async () => started, close: async () => queue.close() };
   }
-  const queue = new RecoveryQueue(undefined, clock, timers);
+  const needed = Promise.withResolvers<void>();
+  const queue = new RecoveryQueue(undefined, clock, timers, needed.resolve);
   const onFault = (fault: string | undefined): void => {
     ports.onFault(fault);
     queue.resume();
   };
   let starting: Promise<StartedWorkers> | undefined;
+  let started: Promise<StartedWorkers> | undefined;
+  let isClosed = false;
   const start = async (): Promise<StartedWorkers> => {
-    await new Promise((resolve) => setImmediate(resolve));
-    const started = await startWorkers(options, { ...ports, onFault });
-    queue.use(started.workers);
-    return started;
+    const cancel = timers.after(LATE_START_MS, needed.resolve);
+    await needed.promise;
+    cancel();
+    if (isClosed) return new Promise(() => {});
+    started = startWorkers(options, { ...ports, onFault });
+    const all = await started;
+    queue.use(all.workers);
+    return all;
   };
   return {
     queue,
@@ -117,8 +125,10 @@ export function openVerification(options: VerificationOptions, ports: Verificati
       return starting;
     },
     async close() {
+      isClosed = true;
       queue.close();
-      const { threads = [] } = (await starting) ?? {};
+      needed.resolve();
+      const { threads = [] } = (await started) ?? {};
       await Promise.all(threads.map((thread) => thread.close()));
     },
   };

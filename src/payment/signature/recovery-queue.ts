@@ -126,15 +126,23 @@ export class RecoveryQueue {
   #recoveredCount = 0;
   #repeatedCount = 0;
   #rejectedCount = 0;
+  readonly #onNeeded: () => void;
 
   /**
-   * @param workers at least one; their owner calls {@link resume} when one is healthy again. undefined: they start, and requests
-   *   wait until {@link use} names them
+   * @param workers at least one; their owner calls {@link resume} when one is healthy again. undefined: requests wait until
+   *   {@link use} names them
+   * @param onNeeded called when a request waits for that
    */
-  constructor(workers: readonly RecoveryWorker[] | undefined, clock: Clock, timers: Timers) {
+  constructor(
+    workers: readonly RecoveryWorker[] | undefined,
+    clock: Clock,
+    timers: Timers,
+    onNeeded: () => void = () => {},
+  ) {
     this.#workers = workers;
     this.#clock = clock;
     this.#timers = timers;
+    this.#onNeeded = onNeeded;
   }
 
   /** Gives what waits to the workers that have started. @param workers at least one */
@@ -202,6 +210,7 @@ export class RecoveryQueue {
       };
       this.#entries.set(id, entry);
       lane.add(entry);
+      if (this.#workers === undefined) this.#onNeeded();
       this.resume();
     });
   }

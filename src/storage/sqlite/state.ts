@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { DIGEST_KEY_BYTES, keyedDigest } from '../../base/digest.ts';
 import { firstLineOf } from '../../base/failure.ts';
+import { LATE_START_MS } from '../../base/late-start.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
@@ -181,6 +182,7 @@ export function stateOver(
 ): SqliteState {
   const { accounts, callbacks, reservations, resolves, ledger, notices } = loaded;
   const books = new SqliteBooks(journal, reader, loaded.books, salesKeptMs, { timers, nowMs: () => clock.nowMs() });
+  let cancelStart: (() => void) | undefined;
   return {
     persistence: {
       journal: new SqliteReservationJournal(journal, {
@@ -220,10 +222,13 @@ export function stateOver(
     },
     fault: () => journal.fault(),
     commits: () => ({ batchCount: journal.batchCount, operationCount: journal.operationCount }),
-    start: () => journal.open(),
+    start() {
+      cancelStart = timers.after(LATE_START_MS, () => journal.open());
+    },
     notices,
     journal,
     async close() {
+      cancelStart?.();
       await books.close();
       await journal.close();
       release();

@@ -5,6 +5,7 @@ import { type OpenVerification, openVerification } from '../../../src/adapters/v
 import { RecoveryThread } from '../../../src/adapters/verification/recovery-thread.ts';
 import { CONFIGURATION } from '../../../src/app/configuration.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { LATE_START_MS } from '../../../src/base/late-start.ts';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
 import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
@@ -95,6 +96,34 @@ describe('verification', () => {
     );
     expect(await start()).toMatchObject({ threadCount, library: 'wasm', notices: [] });
     expect(await Promise.all(early)).toEqual(expected);
+  });
+
+  it('starts at its first request, and else a moment after it was to', async () => {
+    const time = new ManualTime();
+    const ports = { clock: time, timers: time, onFault: () => {} };
+    const asked = openVerification(CONFIGURATION.read({ WORKERS: '0' }), ports);
+    const idle = openVerification(CONFIGURATION.read({ WORKERS: '0' }), ports);
+    open.push(asked, idle);
+    const started = [false, false];
+    const starts = [asked, idle].map(async ({ start }, i) => {
+      await start();
+      started[i] = true;
+    });
+    const [{ struct, signature }] = jobs as [RecoveryJob];
+    void asked.queue.recover({ struct, signature, network: '', isDisconnected: () => false });
+    await starts[0];
+    expect(started).toEqual([true, false]);
+    time.pass(LATE_START_MS);
+    await starts[1];
+    expect(time.pendingCount).toBe(0);
+  });
+
+  it('that is closed before it starts starts nothing', async () => {
+    const time = new ManualTime();
+    const { start, close } = openVerification(CONFIGURATION.read({}), { clock: time, timers: time, onFault: () => {} });
+    void start();
+    await close();
+    expect(time.pendingCount).toBe(0);
   });
 
   it('that is closed turns away and ends', async () => {
