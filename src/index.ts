@@ -8,7 +8,7 @@ import { processMemory } from './adapters/process/process-memory.ts';
 import { RUNTIME_BODIES } from './adapters/process/runtime-bodies.ts';
 import { openApp } from './app/app.ts';
 import { CONFIGURATION, type ConfigOptions } from './app/configuration.ts';
-import type { RequestRecord } from './app/request-log.ts';
+import type { RequestRecord } from './app/request-record.ts';
 import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
 import { originOf } from './config/settings.ts';

@@ -1,6 +1,6 @@
 /** The library: the handler mounted without a socket. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestRecord } from '../src/app/request-log.ts';
+import type { RequestRecord } from '../src/app/request-record.ts';
 import { createPaygrade, type Paygrade } from '../src/index.ts';
 import { checkedResponse } from './support/published.ts';
 import { decodeHeader, encodeHeader, type PaymentRequired, paymentFor, wallet } from './support/wallet.ts';

@@ -55,25 +55,26 @@ interface ServedOperation extends MountedOperation {
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
-function meterOf(operation: Operation, mount: Mount): OperationMeter {
+function meterOf(operation: Operation, errors: readonly ErrorCode[], mount: Mount): OperationMeter {
   const others = Object.keys(operation.otherAnswers ?? {}).map(Number);
   if (operation.isConditional === true) others.push(304);
   // The unmatched meter counts what no operation is run for.
   const unmatched: readonly ErrorCode[] =
     operation.decodesParams === true ? [METHOD_NOT_ALLOWED, NOT_FOUND] : [METHOD_NOT_ALLOWED];
-  const codes = errorsOf(operation).filter((code) => !unmatched.includes(code));
+  const codes = errors.filter((code) => !unmatched.includes(code));
   const labels = { operation: operation.operation, ...mount.labels };
   return new OperationMeter(labels, [operation.status ?? 200, ...others], codes);
 }
 
 function served(operation: Operation, mount: Mount, log: RequestLog): ServedOperation {
   const mounted = operation.mount(mount);
+  const errors = errorsOf(operation);
   return {
     ...mounted,
     execute: executorOf(mounted, (failure, requestId) => log.failed(failure, requestId)),
-    meter: meterOf(operation, mount),
+    meter: meterOf(operation, errors, mount),
     variant: operation.variant,
-    saysUnavailable: errorsOf(operation).includes(STATE_UNAVAILABLE),
+    saysUnavailable: errors.includes(STATE_UNAVAILABLE),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The log of `paygrade serve`: one JSON line a request, and one for each event that the operator must know. */
 import type { LineLog } from '../adapters/files/log-lines.ts';
 import type { AppPorts } from '../app/app.ts';
-import type { RequestRecord } from '../app/request-log.ts';
+import type { RequestRecord } from '../app/request-record.ts';
 import type { Clock } from '../base/clock.ts';
 import { stackOf } from '../base/failure.ts';
 import { isoTime } from '../base/iso-time.ts';

@@ -2,6 +2,7 @@
  * Operations: routes bound to the services of their handlers. Mounting an operation on a surface opens its gates and prepares
  * once what every request needs.
  */
+import { lazily } from '../base/lazily.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Gate, type Mount, type WayIn, waysIn } from './access.ts';
 import type { Contract, Method } from './contract.ts';
@@ -88,8 +89,12 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
     decodeQuery:
       query === undefined
         ? undefined
-        : memoizeRecent(queryDecoder(query), QUESTION_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX),
-    decodeValues: query === undefined ? undefined : valuesDecoder(query),
+        : memoizeRecent(
+            lazily(() => queryDecoder(query)),
+            QUESTION_COUNT_MAX,
+            MEMOIZED_SEARCH_LENGTH_MAX,
+          ),
+    decodeValues: query === undefined ? undefined : lazily(() => valuesDecoder(query)),
     check: check === undefined ? undefined : (input, request) => check(input as never, services, request),
     ready: ready === undefined ? undefined : () => ready(services),
     readBody: readBody === undefined ? undefined : (request) => readBody(request, services),

@@ -1,6 +1,6 @@
 /** Lines of the log by what became of a request. */
 import { describe, expect, it } from 'vitest';
-import type { RequestRecord } from '../../src/app/request-log.ts';
+import type { RequestRecord } from '../../src/app/request-record.ts';
 import { serverLog } from '../../src/cli/server-log.ts';
 import { LOG_LEVELS, type LogLevel } from '../../src/config/settings.ts';
 import { ManualTime } from '../support/manual-time.ts';

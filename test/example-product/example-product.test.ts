@@ -5,7 +5,7 @@ import { RUNTIME_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
 import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { SURFACES } from '../../src/app/modules.ts';
-import type { RequestRecord } from '../../src/app/request-log.ts';
+import type { RequestRecord } from '../../src/app/request-record.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { ConfigError, defineConfig } from '../../src/config/config.ts';
