@@ -1,6 +1,6 @@
 /**
  * The program as few files, with the packages in it and without names, comments and blanks that only readers need: a start
- * takes three quarters of what the modules one by one took (bench/start.ts). Packages with binaries and those that an operator
+ * takes a third of what the modules one by one take (bench/start.ts). Packages with binaries and those that an operator
  * may do without stay outside; the licences of the others lie beside the files. Source maps lead from a stack back to `src`.
  * Every file lies directly in the folder of the build; a thread's program is one file of its own.
  */

@@ -81,7 +81,7 @@ export interface Parts {
   readonly payments: OpenPayments;
   readonly extractor: Extractor;
   readonly recoveryCounts: () => RecoveryCounts;
-  /** Starts what recovers signatures, after this turn. Resolves with notices for the operator. Never rejects. */
+  /** Starts what recovers signatures, at its first use or a moment later. Resolves with notices for the operator. Never rejects. */
   readonly startVerification: () => Promise<readonly string[]>;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
