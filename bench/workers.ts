@@ -105,7 +105,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
       throw new Error(fault);
     },
   });
-  await verification.start();
+  await verification.start(true);
   const signatures = Array.from({ length: 8 }, () => signed(randomBytes(32)));
   const struct = randomBytes(STRUCT_BYTES);
   const first = signatures[0] as Uint8Array;

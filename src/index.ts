@@ -54,6 +54,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
       random: systemRandom,
       memory: processMemory(),
       ...RUNTIME_BODIES,
+      startsAtOnce: true, // its notices are awaited below
       onRequest,
       onFailure,
       onCaseReport: () => {},

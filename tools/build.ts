@@ -19,7 +19,7 @@ const LIBRARY_FILES = ['swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt
 function keepReachedTypes(folder: string): void {
   const reached = new Set([join(folder, 'index.d.ts')]);
   for (const path of reached) {
-    for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/(?:from |import\()'(\.[^']+)\.ts'/g)) {
+    for (const [, name = ''] of readFileSync(path, 'utf8').matchAll(/(?:from |import\()['"](\.[^'"]+)\.ts['"]/g)) {
       reached.add(join(dirname(path), `${name}.d.ts`));
     }
   }

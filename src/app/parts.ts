@@ -43,6 +43,8 @@ export interface PartsPorts {
   readonly openBackend?: ((options: OpenBackendOptions, ports: BackendPorts) => Promise<Backend>) | undefined;
   /** Reads documents, in place of threads. */
   readonly extractor?: Extractor | undefined;
+  /** What recovers signatures starts with the app, not at its first use or a moment later. */
+  readonly startsAtOnce?: boolean;
   /** The catalogue, in place of the configured file. */
   readonly catalogueSource?: CatalogueSource | undefined;
   /** Called with a failure in the background, where no request waits for it; `source` names the part. */
@@ -81,7 +83,7 @@ export interface Parts {
   readonly payments: OpenPayments;
   readonly extractor: Extractor;
   readonly recoveryCounts: () => RecoveryCounts;
-  /** Starts what recovers signatures, at its first use or a moment later. Resolves with notices for the operator. Never rejects. */
+  /** Starts what recovers signatures. Resolves with notices for the operator. Never rejects. */
   readonly startVerification: () => Promise<readonly string[]>;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
@@ -237,7 +239,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     payments,
     extractor,
     recoveryCounts: () => verification.queue.counts(),
-    startVerification: async () => (await verification.start()).notices,
+    startVerification: async () => (await verification.start(ports.startsAtOnce ?? false)).notices,
     notices: [...payments.notices, ...backend.notices],
   };
 }

@@ -30,8 +30,8 @@ export interface StartedVerification {
 export interface OpenVerification {
   /** Until the start is done its requests wait. */
   readonly queue: RecoveryQueue;
-  /** Starts at the first request, else a moment later; once. Never settles when it is closed before. Never rejects: when a thread cannot start, the main thread verifies and a notice says why. */
-  start(): Promise<StartedVerification>;
+  /** Starts at once, or at the first request, else a moment later; once. Never settles when it is closed before. Never rejects: when a thread cannot start, the main thread verifies and a notice says why. */
+  start(isAtOnce: boolean): Promise<StartedVerification>;
   /** Never rejects. */
   close(): Promise<void>;
 }
@@ -108,7 +108,8 @@ export function openVerification(options: VerificationOptions, ports: Verificati
   let starting: Promise<StartedWorkers> | undefined;
   let started: Promise<StartedWorkers> | undefined;
   let isClosed = false;
-  const start = async (): Promise<StartedWorkers> => {
+  const start = async (isAtOnce: boolean): Promise<StartedWorkers> => {
+    if (isAtOnce) needed.resolve();
     const cancel = timers.after(LATE_START_MS, needed.resolve);
     await needed.promise;
     cancel();
@@ -120,8 +121,8 @@ export function openVerification(options: VerificationOptions, ports: Verificati
   };
   return {
     queue,
-    start() {
-      starting ??= start();
+    start(isAtOnce) {
+      starting ??= start(isAtOnce);
       return starting;
     },
     async close() {

@@ -94,7 +94,7 @@ describe('verification', () => {
     const early = jobs.map(({ struct, signature }, i) =>
       queue.recover({ struct, signature, network: `192.0.2.${i % 4}`, isDisconnected: () => false }),
     );
-    expect(await start()).toMatchObject({ threadCount, library: 'wasm', notices: [] });
+    expect(await start(false)).toMatchObject({ threadCount, library: 'wasm', notices: [] });
     expect(await Promise.all(early)).toEqual(expected);
   });
 
@@ -106,7 +106,7 @@ describe('verification', () => {
     open.push(asked, idle);
     const started = [false, false];
     const starts = [asked, idle].map(async ({ start }, i) => {
-      await start();
+      await start(false);
       started[i] = true;
     });
     const [{ struct, signature }] = jobs as [RecoveryJob];
@@ -121,14 +121,14 @@ describe('verification', () => {
   it('that is closed before it starts starts nothing', async () => {
     const time = new ManualTime();
     const { start, close } = openVerification(CONFIGURATION.read({}), { clock: time, timers: time, onFault: () => {} });
-    void start();
+    void start(false);
     await close();
     expect(time.pendingCount).toBe(0);
   });
 
   it('that is closed turns away and ends', async () => {
     const { queue, start, close } = verification({ WORKERS: '2' });
-    void start();
+    void start(false);
     await close();
     const [{ struct, signature }] = jobs as [RecoveryJob];
     expect(queue.recover({ struct, signature, network: '', isDisconnected: () => false })).toMatchObject({
