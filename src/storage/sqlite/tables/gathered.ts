@@ -15,8 +15,9 @@ interface SoldOfDay {
 const SPEND = `
   INSERT INTO spent (payer, atomic) VALUES (?, ?)
   ON CONFLICT (payer) DO UPDATE SET atomic = atomic + excluded.atomic`;
+/** Without numbered parameters, which Node 22 counts otherwise. */
 const SELL = `
-  INSERT INTO sale_day (day, settlement, network, operation, sales, amount, undelivered) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?5)
+  INSERT INTO sale_day (day, settlement, network, operation, sales, amount, undelivered) VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET
     sales = sales + excluded.sales, amount = amount + excluded.amount, undelivered = undelivered + excluded.undelivered`;
 
@@ -46,7 +47,7 @@ export class Gathered {
     for (const [payer, atomic] of this.#spent) connection.run(SPEND, payer, atomic);
     this.#spent.clear();
     for (const { key, saleCount, amountAtomic } of this.#sold.values()) {
-      connection.run(SELL, ...key, saleCount, amountAtomic);
+      connection.run(SELL, ...key, saleCount, amountAtomic, saleCount);
     }
     this.#sold.clear();
   }
