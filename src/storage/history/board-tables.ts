@@ -92,9 +92,9 @@ export class BoardTables {
 
   /** Puts boards off that are due before `untilMs`; what is known of them stays. */
   postpone(names: readonly string[], untilMs: number): void {
-    const state = "json_set(state, '$.heldUntilMs', ?1)";
-    const sql = `UPDATE watched SET next_ms = max(next_ms, ?1), state = ${state} WHERE name = ?2`;
-    for (const name of names) this.#run(sql, untilMs, name);
+    const state = "json_set(state, '$.heldUntilMs', ?)";
+    const sql = `UPDATE watched SET next_ms = max(next_ms, ?), state = ${state} WHERE name = ?`;
+    for (const name of names) this.#run(sql, untilMs, untilMs, name);
   }
 
   /** Descriptions that were asked for in vain, by the id of their job. */

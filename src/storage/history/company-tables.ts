@@ -56,12 +56,12 @@ export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>):
     guarded(history, () => {
       const fits = history
         .statement(
-          `SELECT 1 FROM board WHERE token = ?1 OR shape || ':' || token = ?1 COLLATE NOCASE
-           OR substr(token, 1, instr(token, '/') - 1) = ?1
-           OR shape || ':' || substr(token, 1, instr(token, '/') - 1) = ?1 COLLATE NOCASE
-           UNION ALL SELECT 1 FROM word_file WHERE key = ?1 LIMIT 1`,
+          `SELECT 1 FROM board WHERE token = :key OR shape || ':' || token = :key COLLATE NOCASE
+           OR substr(token, 1, instr(token, '/') - 1) = :key
+           OR shape || ':' || substr(token, 1, instr(token, '/') - 1) = :key COLLATE NOCASE
+           UNION ALL SELECT 1 FROM word_file WHERE key = :key LIMIT 1`,
         )
-        .get(key);
+        .get({ key });
       return fits === undefined;
     }),
   );

@@ -73,11 +73,12 @@ export class HostStaging {
     );
     if (changes === 0) return false;
     run(
-      `DELETE FROM host WHERE board = ?1 AND (kind, company, host) IN (
+      `DELETE FROM host WHERE board = ? AND (kind, company, host) IN (
          SELECT kind, company, host FROM (
            SELECT *, row_number() OVER (PARTITION BY kind, company ORDER BY at_ms DESC, rows DESC, host) AS place
-           FROM host WHERE board = ?1
+           FROM host WHERE board = ?
          ) WHERE place > ${HOSTS_MAX})`,
+      board,
       board,
     );
     return true;

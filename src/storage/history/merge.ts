@@ -209,11 +209,11 @@ export class FeedMerge {
    */
   #jobCounts(board: number, presentMs: number): { readonly jobs: number; readonly others: number } {
     const sql = `SELECT count(*) AS jobs, total(CASE
-        WHEN first_observed_ms > ?1 THEN 1
+        WHEN first_observed_ms > ? THEN 1
         WHEN is_source_closed = 0 THEN closed_ms IS NOT NULL
-        ELSE closed_ms IS NULL OR closed_ms > ?1 END) AS others
-      FROM job WHERE board = ?2 AND present_ms = ?3`;
-    const row = this.#history.statement(sql).get(this.#atMs, board, presentMs) as Row;
+        ELSE closed_ms IS NULL OR closed_ms > ? END) AS others
+      FROM job WHERE board = ? AND present_ms = ?`;
+    const row = this.#history.statement(sql).get(this.#atMs, this.#atMs, board, presentMs) as Row;
     return { jobs: row.jobs as number, others: row.others as number };
   }
 
