@@ -87,8 +87,8 @@ export class BodyReader {
    * the bytes anywhere that has no bound. Throws only what `use` throws.
    *
    * It reads a body with a declared length in one piece, which on both runtimes is much cheaper than a stream; HTTP framing
-   * ensures that it is no longer than declared. A body that is there already is used in the same turn: the promises and the
-   * timer in between would be a fifth of a webhook on Node (bench/peers, "webhook").
+   * ensures that it is no longer than declared. A body that is there already is used in the same turn, without the promises and
+   * the timer in between (bench/peers, "webhook").
    */
   use<T>(
     request: BodyRequest,

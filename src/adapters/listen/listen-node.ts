@@ -49,11 +49,11 @@ export async function listen({
   };
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> | undefined => {
     const target = requestTargetOf(incoming.url as string); // of a request there is one
-    if (target === undefined) return write(unreadable(), outgoing) as undefined;
-    const exchange = new NodeExchange(target, incoming, outgoing);
-    const response = handle(exchange, exchange);
+    const exchange = target === undefined ? undefined : new NodeExchange(target, incoming, outgoing);
+    const response = exchange === undefined ? unreadable() : handle(exchange, exchange);
     if (response instanceof Promise) return response.then((later) => write(later, outgoing));
-    return write(response, outgoing) as undefined;
+    write(response, outgoing);
+    return undefined;
   };
   const sockets = new ServedSockets(bounds, answer, systemClock);
   const server = nodeHttp().createServer(SERVER_OPTIONS, (incoming, outgoing) => sockets.receive(incoming, outgoing));

@@ -30,7 +30,10 @@ export interface StartedVerification {
 export interface OpenVerification {
   /** Until the start is done its requests wait. */
   readonly queue: RecoveryQueue;
-  /** Starts at once, or at the first request, else a moment later; once. Never settles when it is closed before. Never rejects: when a thread cannot start, the main thread verifies and a notice says why. */
+  /**
+   * Starts at once, or at the first request, else a moment later; once. Never settles when it is closed before. Never rejects:
+   * when a thread cannot start, the main thread verifies and a notice says why.
+   */
   start(isAtOnce: boolean): Promise<StartedVerification>;
   /** Never rejects. */
   close(): Promise<void>;
