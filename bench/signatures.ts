@@ -1,5 +1,5 @@
 /**
- * The cost of one verification: the recovery alone by either library, the whole payment header with each, and the same on a
+ * The cost of one verification: the recovery alone by either library, the whole payment header with each, and its signature on a
  * worker thread.
  *
  *   node bench/signatures.ts [--rounds 7] [--json]        the same under bun
@@ -13,8 +13,9 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { parseArgs } from 'node:util';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
-import { chooseRecovery } from '../src/adapters/verification/recovery.ts';
+import { chooseRecovery, type RecoverSigner } from '../src/adapters/verification/recovery.ts';
 import { RecoveryThread } from '../src/adapters/verification/recovery-thread.ts';
+import { loadWasmKeccak } from '../src/adapters/verification/wasm-keccak.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { authorizationStruct, checkPayment, signerFault } from '../src/payment/protocol/authorization.ts';
 import { decodePayment } from '../src/payment/protocol/envelope.ts';
@@ -29,8 +30,9 @@ import { RUNTIME } from './harness.ts';
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' }, json: { type: 'boolean' } } });
 const rounds = Number(values.rounds);
 
-const { library, publicKeyOf } = await chooseRecovery('auto', systemClock);
+const { library, publicKeyOf, recoverSigner } = await chooseRecovery('auto', systemClock);
 if (library === 'noble') throw new Error('the faster library is not there');
+const keccak256 = await loadWasmKeccak();
 const noble = checkedRecovery(noblePublicKey);
 const faster = checkedRecovery(publicKeyOf);
 
@@ -65,12 +67,10 @@ const garbage = jobs.map(({ digest, signature }) => {
   return { digest, signature: changed };
 });
 
-const whole = (recover: Recover) => (): void => {
+const whole = (recoverSigner: RecoverSigner) => (): void => {
   for (const header of headers) {
     const { authorization, signature } = parsed(header);
-    if (
-      signerFault(authorization, recover(digestOf(authorizationStruct(authorization, BASE)), signature)) !== undefined
-    ) {
+    if (signerFault(authorization, recoverSigner(authorizationStruct(authorization, BASE), signature)) !== undefined) {
       throw new Error('refused');
     }
   }
@@ -94,12 +94,14 @@ const variants: readonly (readonly [string, () => void | Promise<void>])[] = [
   [`${library}: recovery`, alone(faster)],
   ['noble: r is no x', alone(noble, garbage)],
   [`${library}: r is no x`, alone(faster, garbage)],
-  ['noble: whole header', whole(noble)],
-  [`${library}: whole header`, whole(faster)],
+  ['noble: whole header', whole((struct, signature) => noble(digestOf(struct), signature))],
+  [`${library}: whole header`, whole(recoverSigner)],
   [
-    'whole header but the recovery',
-    () => void headers.map((header) => digestOf(authorizationStruct(parsed(header).authorization, BASE))),
+    'whole header but digest and recovery',
+    () => void headers.map((header) => authorizationStruct(parsed(header).authorization, BASE)),
   ],
+  ['noble: digest', () => void jobs.map(({ struct }) => digestOf(struct))],
+  ['WebAssembly: digest', () => void jobs.map(({ struct }) => digestOf(struct, keccak256))],
   [`${library} on a thread, one at a time`, () => onThread(1)],
   [`${library} on a thread, sixteen at a time`, () => onThread(COUNT)],
 ];

@@ -1,10 +1,10 @@
 /**
  * The program as few files, with the packages in it and without names, comments and blanks that only readers need: a start
  * takes a third of what the modules one by one take (bench/start.ts). Packages with binaries and those that an operator
- * may do without stay outside; the licences of the others lie beside the files. Source maps lead from a stack back to `src`.
+ * may do without stay outside; the licences of the others lie beside the files, as does the one module of WebAssembly. Source maps lead from a stack back to `src`.
  * Every file lies directly in the folder of the build; a thread's program is one file of its own.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type CodeSplittingOptions, type OutputOptions, type Plugin, rolldown } from 'rolldown';
 
@@ -28,9 +28,19 @@ const THREADS = [
   'src/storage/sqlite/writer.ts',
 ];
 
+/** A library that is compiled in the sources, by `npm run libsecp256k1`. */
+const LIBSECP256K1 = {
+  name: 'libsecp256k1 0.5.0',
+  module: 'src/adapters/verification/libsecp256k1.wasm',
+  licence: 'src/adapters/verification/libsecp256k1.wasm.LICENSE',
+};
+
 /** Packages of development that become part of the files, with what they import; the others stay where npm installs them. */
 const BUNDLED =
-  /^(?:@noble\/(?:curves|hashes)|@valibot\/to-json-schema|htmlparser2|hyparquet|itty-router|lru-cache|tldts|valibot)(?:\/|$)/;
+  /^(?:@noble\/(?:curves|hashes)|@valibot\/to-json-schema|hash-wasm|htmlparser2|hyparquet|itty-router|lru-cache|tldts|valibot)(?:\/|$)/;
+
+/** Of an ECMAScript module only what is used becomes part of the files. */
+const ES_MODULES = { 'hash-wasm': 'hash-wasm/dist/index.esm.js' };
 
 /** Whether an import stays one: of the runtime or of a package that is not bundled. */
 const isOutside = (id: string, from: string | undefined): boolean =>
@@ -94,14 +104,17 @@ function serverFiles(project: string): CodeSplittingOptions {
 /** The folder of the package that holds a module; undefined for a module of ours. */
 const packageOf = (id: string): string | undefined => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0];
 
-/** Name, version and licence of each package that became part of the files. @throws Error for one without a licence */
-function noticesOf(folders: ReadonlySet<string>): string {
+const notice = (name: string, licence: string): string => `${name}\n\n${readFileSync(licence, 'utf8').trim()}\n`;
+
+/** Name, version and licence of all that became part of the files. @throws Error for a package without a licence */
+function noticesOf(project: string, folders: ReadonlySet<string>): string {
   const notices = [...folders].map((folder) => {
     const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, string>;
     const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file));
     if (licence === undefined) throw new Error(`${name} is bundled, and has no licence`);
-    return `${name} ${version}\n\n${readFileSync(join(folder, licence), 'utf8').trim()}\n`;
+    return notice(`${name} ${version}`, join(folder, licence));
   });
+  notices.push(notice(LIBSECP256K1.name, join(project, LIBSECP256K1.licence)));
   return notices.sort().join(`\n${'-'.repeat(80)}\n\n`);
 }
 
@@ -116,6 +129,7 @@ export async function bundle(project: string, into: string): Promise<void> {
       external: (id, from) => isOutside(id, from),
       plugins: [addresses],
       transform: { target: 'es2024' },
+      resolve: { alias: ES_MODULES },
       tsconfig: false,
     });
     const { output } = await made.write({
@@ -134,5 +148,6 @@ export async function bundle(project: string, into: string): Promise<void> {
   };
   await write(PROGRAM, { codeSplitting: serverFiles(project) });
   for (const path of THREADS) await write({ [basename(path, '.ts')]: path }, { codeSplitting: false });
-  writeFileSync(join(into, NOTICES), noticesOf(packages));
+  writeFileSync(join(into, NOTICES), noticesOf(project, packages));
+  copyFileSync(join(project, LIBSECP256K1.module), join(into, basename(LIBSECP256K1.module)));
 }

@@ -7,7 +7,6 @@ import { messageOf } from '../../base/failure.ts';
 import { LATE_START_MS } from '../../base/late-start.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
-import { checkedRecovery } from '../../payment/signature/signature.ts';
 import type { RecoveryLibrary, SignatureMode } from './recovery.ts';
 import { inlineRecovery } from './recovery-inline.ts';
 import { RecoveryThread } from './recovery-thread.ts';
@@ -61,10 +60,15 @@ async function onMainThread(
   why: readonly string[],
 ): Promise<StartedWorkers> {
   const { chooseRecovery } = await import('./recovery.ts'); // a server with threads does not load the libraries here
-  const { library, publicKeyOf, recoveryMs, notice } = await chooseRecovery(signatures, clock);
-  const worker = inlineRecovery(checkedRecovery(publicKeyOf), recoveryMs, setImmediate);
-  const notices = notice === undefined ? why : [...why, notice];
-  return { workers: [worker], threads: [], library, threadCount: 0, notices };
+  const chosen = await chooseRecovery(signatures, clock);
+  const notices = chosen.notice === undefined ? why : [...why, chosen.notice];
+  return {
+    workers: [inlineRecovery(chosen.recoverSigner, chosen.recoveryMs, setImmediate)],
+    threads: [],
+    library: chosen.library,
+    threadCount: 0,
+    notices,
+  };
 }
 
 async function startWorkers(

@@ -2,12 +2,15 @@
  * Recoveries on the main thread, one per turn of the event loop (`later` = setImmediate), so that the server handles other
  * input between two of them. For machines with one core and hosts without threads. One recovery blocks the loop at a time.
  */
-import { digestOf } from '../../payment/protocol/typed-data.ts';
 import type { RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
-import type { Recover } from '../../payment/signature/signature.ts';
+import type { RecoverSigner } from './recovery.ts';
 
 /** @param recoveryMs approximate duration of one recovery @param later runs its argument after the current turn */
-export function inlineRecovery(recover: Recover, recoveryMs: number, later: (run: () => void) => void): RecoveryWorker {
+export function inlineRecovery(
+  recoverSigner: RecoverSigner,
+  recoveryMs: number,
+  later: (run: () => void) => void,
+): RecoveryWorker {
   let isBusy = false;
   return {
     freeCount: () => (isBusy ? 0 : 1),
@@ -16,7 +19,7 @@ export function inlineRecovery(recover: Recover, recoveryMs: number, later: (run
     start({ struct, signature }, done) {
       isBusy = true;
       later(() => {
-        const recovered = recover(digestOf(struct), signature);
+        const recovered = recoverSigner(struct, signature);
         isBusy = false;
         done(recovered);
       });

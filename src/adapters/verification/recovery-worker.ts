@@ -4,8 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
-import { digestOf, STRUCT_BYTES } from '../../payment/protocol/typed-data.ts';
-import { checkedRecovery } from '../../payment/signature/signature.ts';
+import { STRUCT_BYTES } from '../../payment/protocol/typed-data.ts';
 import { chooseRecovery } from './recovery.ts';
 import { JOB_BYTES, OUTCOME_BYTES, putOutcome, type ThreadOptions, type ThreadReady } from './recovery-wire.ts';
 
@@ -15,8 +14,7 @@ const SEND_INTERVAL_MS = 1;
 if (parentPort === null) throw new Error('this file is the entry of a worker');
 const port = parentPort;
 const { signatures } = workerData as ThreadOptions;
-const { library, publicKeyOf, recoveryMs, notice } = await chooseRecovery(signatures, systemClock);
-const recover = checkedRecovery(publicKeyOf);
+const { library, recoverSigner, recoveryMs, notice } = await chooseRecovery(signatures, systemClock);
 
 port.on('message', (jobs: Uint8Array) => {
   const count = jobs.length / JOB_BYTES;
@@ -25,8 +23,8 @@ port.on('message', (jobs: Uint8Array) => {
   let outcomes = new Uint8Array(count * OUTCOME_BYTES);
   for (let i = 0; i < count; i++) {
     const at = i * JOB_BYTES;
-    const digest = digestOf(jobs.subarray(at, at + STRUCT_BYTES));
-    putOutcome(outcomes, i - sentCount, recover(digest, jobs.subarray(at + STRUCT_BYTES, at + JOB_BYTES)));
+    const struct = jobs.subarray(at, at + STRUCT_BYTES);
+    putOutcome(outcomes, i - sentCount, recoverSigner(struct, jobs.subarray(at + STRUCT_BYTES, at + JOB_BYTES)));
     const nowMs = systemClock.monotonicMs();
     if (nowMs - sentMs < SEND_INTERVAL_MS && i + 1 < count) continue;
     port.postMessage(outcomes.slice(0, (i + 1 - sentCount) * OUTCOME_BYTES));

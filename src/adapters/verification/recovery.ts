@@ -1,15 +1,22 @@
 /**
  * Chooses the library that recovers public keys: libsecp256k1 as native code where the operator has installed the package
- * `secp256k1` and it has a binary for this machine, else libsecp256k1 as WebAssembly (tiny-secp256k1: MIT, no install script),
- * else noble. A library is used only when it passes the self-test at start; noble always works and decides in doubt. Each is
- * faster than the next on all runtimes that `bench/signatures.ts` has measured.
+ * `secp256k1` and it has a binary for this machine, else libsecp256k1 as WebAssembly, which comes along, else noble. A library is
+ * used only when it passes the self-test at start; noble always works and decides in doubt. Each is faster than the next on all
+ * runtimes that `bench/signatures.ts` has measured.
  */
 import type { Clock } from '../../base/clock.ts';
 import { decodeHex } from '../../base/codec.ts';
 import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
+import { digestOf } from '../../payment/protocol/typed-data.ts';
 import { noblePublicKey } from '../../payment/signature/noble-recovery.ts';
 import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-self-test.ts';
-import type { PublicKeyRecovery } from '../../payment/signature/signature.ts';
+import {
+  checkedRecovery,
+  type Keccak256,
+  type PublicKeyRecovery,
+  type Recovered,
+} from '../../payment/signature/signature.ts';
+import { chooseKeccak } from './keccak.ts';
 import type { Libsecp256k1 } from './wasm-recovery.ts';
 
 /** `auto`: the fastest library that passes its self-test; `noble`: only noble. */
@@ -17,12 +24,22 @@ export type SignatureMode = 'auto' | 'noble';
 
 export type RecoveryLibrary = 'native' | 'wasm' | 'noble';
 
+/** The signer of an authorization's struct (`structOf`). Never throws. */
+export type RecoverSigner = (struct: Uint8Array, signature: Uint8Array) => Recovered;
+
+/** @param publicKeyOf, keccak256 the libraries to recover with */
+function signerRecovery(publicKeyOf: PublicKeyRecovery, keccak256: Keccak256): RecoverSigner {
+  const recover = checkedRecovery(publicKeyOf, keccak256);
+  return (struct, signature) => recover(digestOf(struct, keccak256), signature);
+}
+
 export interface ChosenRecovery {
   readonly library: RecoveryLibrary;
   readonly publicKeyOf: PublicKeyRecovery;
+  readonly recoverSigner: RecoverSigner;
   /** Duration of one recovery, measured at start. */
   readonly recoveryMs: number;
-  /** Why a slower library was chosen against the mode; undefined when the choice follows the mode. */
+  /** Why slower libraries were chosen against the mode; undefined when the choice follows the mode. */
   readonly notice: string | undefined;
 }
 
@@ -43,9 +60,8 @@ const TIMED_COUNT = 5;
 const isTrap = (failure: unknown): boolean => failure instanceof WebAssembly.RuntimeError;
 
 /**
- * Recovery by libsecp256k1, with noble as the fallback. null means "no key"; the self-test checks that. The library throws when
- * r is the x of no point, which noble finds out quickly. noble decides every other error and malformed result, too. After a
- * trap only noble is used.
+ * Recovery by libsecp256k1, with noble as the fallback. null means "no key"; the self-test checks that. noble decides where the
+ * library throws or answers what is no key. After a trap only noble is used.
  */
 export function withNobleInDoubt(recover: Libsecp256k1): PublicKeyRecovery {
   let isTrusted = true;
@@ -91,14 +107,15 @@ export const nativeRecover =
 /** A library to try. */
 export interface Candidate {
   readonly library: RecoveryLibrary;
-  readonly packageName: string;
+  /** What it is called in a notice. */
+  readonly name: string;
   /** Rejects when it cannot be loaded; gives undefined when it is not installed and does not have to be. */
   load(): Promise<Libsecp256k1 | undefined>;
 }
 
 const NATIVE: Candidate = {
   library: 'native',
-  packageName: 'secp256k1',
+  name: 'secp256k1',
   async load() {
     // Its other entry falls back to a library in JavaScript that is slower than noble. A name that no compiler looks for.
     const name: string = 'secp256k1/bindings.js';
@@ -113,7 +130,7 @@ const NATIVE: Candidate = {
 
 const WASM: Candidate = {
   library: 'wasm',
-  packageName: 'tiny-secp256k1',
+  name: 'libsecp256k1.wasm',
   async load() {
     return (await import('./wasm-recovery.ts')).loadWasmRecovery();
   },
@@ -126,23 +143,29 @@ export async function chooseRecovery(
   candidates: readonly Candidate[] = [NATIVE, WASM],
 ): Promise<ChosenRecovery> {
   const faults: string[] = [];
-  const chosen = (library: RecoveryLibrary, publicKeyOf: PublicKeyRecovery): ChosenRecovery => ({
-    library,
-    publicKeyOf,
-    recoveryMs: medianMsOf(publicKeyOf, clock),
-    notice:
-      faults.length === 0 ? undefined : `signatures are verified by ${library}, a slower library: ${faults.join('; ')}`,
-  });
-  for (const { library, packageName, load } of mode === 'noble' ? [] : candidates) {
+  const keccak = await chooseKeccak(mode);
+  const chosen = (library: RecoveryLibrary, publicKeyOf: PublicKeyRecovery): ChosenRecovery => {
+    const notices =
+      faults.length === 0 ? [] : [`signatures are verified by ${library}, a slower library: ${faults.join('; ')}`];
+    if (keccak.notice !== undefined) notices.push(keccak.notice);
+    return {
+      library,
+      publicKeyOf,
+      recoverSigner: signerRecovery(publicKeyOf, keccak.keccak256),
+      recoveryMs: medianMsOf(publicKeyOf, clock),
+      notice: notices.length === 0 ? undefined : notices.join('; '),
+    };
+  };
+  for (const { library, name, load } of mode === 'noble' ? [] : candidates) {
     try {
       const recover = await load();
       if (recover === undefined) continue;
       const publicKeyOf = withNobleInDoubt(recover);
       const wrong = selfTestFailure(publicKeyOf);
       if (wrong === undefined) return chosen(library, publicKeyOf);
-      faults.push(`${packageName} fails its self-test (${wrong})`);
+      faults.push(`${name} fails its self-test (${wrong})`);
     } catch (failure) {
-      faults.push(`${packageName} cannot be loaded (${firstLineOf(failure)})`);
+      faults.push(`${name} cannot be loaded (${firstLineOf(failure)})`);
     }
   }
   return chosen('noble', noblePublicKey);

@@ -83,9 +83,12 @@ export function structOf(message: TransferMessage, { id }: Network): Uint8Array 
 const signed = new Uint8Array(2 + 2 * WORD_BYTES);
 signed.set([0x19, 0x01], 0);
 
-/** The digest that the payer signs: 32 bytes that belong to the caller. @param struct of {@link structOf} */
-export function digestOf(struct: Uint8Array): Uint8Array {
+/**
+ * The digest that the payer signs: 32 bytes that belong to the caller.
+ * @param struct of {@link structOf} @param keccak256 another than noble's
+ */
+export function digestOf(struct: Uint8Array, keccak256: (bytes: Uint8Array) => Uint8Array = keccak_256): Uint8Array {
   signed.set(struct.subarray(0, WORD_BYTES), 2);
-  signed.set(keccak_256(struct.subarray(WORD_BYTES)), 2 + WORD_BYTES);
-  return keccak_256(signed);
+  signed.set(keccak256(struct.subarray(WORD_BYTES)), 2 + WORD_BYTES);
+  return keccak256(signed);
 }

@@ -27,6 +27,9 @@ export type Recover = (digest: Uint8Array, signature: Uint8Array) => Recovered;
  */
 export type PublicKeyRecovery = (digest: Uint8Array, signature: Uint8Array, recovery: 0 | 1) => Uint8Array | undefined;
 
+/** Keccak-256 of any bytes: 32 bytes that belong to the caller. */
+export type Keccak256 = (bytes: Uint8Array) => Uint8Array;
+
 function bigEndian(value: bigint): Uint8Array {
   const bytes = new Uint8Array(SCALAR_BYTES);
   for (let i = SCALAR_BYTES - 1, rest = value; i >= 0; i--, rest >>= 8n) bytes[i] = Number(rest & 255n);
@@ -63,13 +66,13 @@ export function formFault(signature: Uint8Array): RecoveryFault | undefined {
   return undefined;
 }
 
-/** Wraps a library's recovery in the contract's rules. */
-export function checkedRecovery(publicKeyOf: PublicKeyRecovery): Recover {
+/** Wraps a library's recovery in the contract's rules. @param keccak256 another than noble's */
+export function checkedRecovery(publicKeyOf: PublicKeyRecovery, keccak256: Keccak256 = keccak_256): Recover {
   return (digest, signature) => {
     const reason = formFault(signature);
     if (reason !== undefined) return { ok: false, reason };
     const key = publicKeyOf(digest, signature, signature[64] === 27 ? 0 : 1);
     if (key === undefined) return { ok: false, reason: 'no-key' };
-    return { ok: true, address: keccak_256(key.subarray(1)).subarray(12) };
+    return { ok: true, address: keccak256(key.subarray(1)).subarray(12) };
   };
 }

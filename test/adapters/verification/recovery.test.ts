@@ -14,7 +14,7 @@ import { KNOWN_ANSWERS, selfTestFailure } from '../../../src/payment/signature/r
 import { checkedRecovery } from '../../../src/payment/signature/signature.ts';
 
 const real = await loadWasmRecovery();
-const candidate = (load: Candidate['load']): Candidate => ({ library: 'wasm', packageName: 'tiny-secp256k1', load });
+const candidate = (load: Candidate['load']): Candidate => ({ library: 'wasm', name: 'libsecp256k1.wasm', load });
 const [good] = KNOWN_ANSWERS as [(typeof KNOWN_ANSWERS)[number]];
 const digest = decodeHex(good.digest) as Uint8Array;
 const signature = decodeHex(good.signature) as Uint8Array;
@@ -43,10 +43,12 @@ describe('the choice of a library', () => {
   });
 
   it('is noble with a notice where the package cannot be loaded', async () => {
-    const load = () => Promise.reject(new Error("Cannot find package 'tiny-secp256k1'\nmore"));
+    const load = () => Promise.reject(new Error('Cannot find libsecp256k1.wasm\nmore'));
     const chosen = await chooseRecovery('auto', systemClock, [candidate(load)]);
     expect(chosen.library).toBe('noble');
-    expect(chosen.notice).toMatch(/^signatures are verified by noble.*cannot be loaded \(Cannot find package [^\n]*$/);
+    expect(chosen.notice).toMatch(
+      /^signatures are verified by noble.*cannot be loaded \(Cannot find libsecp256k1\.wasm[^\n]*$/,
+    );
     expect(checkedRecovery(chosen.publicKeyOf)(digest, signature)).toMatchObject({ ok: true });
   });
 
@@ -68,12 +70,12 @@ describe('the choice of a library', () => {
     const chosen = await chooseRecovery('auto', systemClock, [candidate(async () => wrong)]);
     expect(chosen).toMatchObject({
       library: 'noble',
-      notice: expect.stringMatching(/tiny-secp256k1 fails its self-test \(.+\)$/),
+      notice: expect.stringMatching(/libsecp256k1\.wasm fails its self-test \(.+\)$/),
     });
   });
 
   it('is the first that proves itself, and what does not have to be there is not missed', async () => {
-    const absent: Candidate = { library: 'native', packageName: 'secp256k1', load: async () => undefined };
+    const absent: Candidate = { library: 'native', name: 'secp256k1', load: async () => undefined };
     const next = candidate(async () => real);
     expect(await chooseRecovery('auto', systemClock, [absent, next])).toMatchObject({
       library: 'wasm',

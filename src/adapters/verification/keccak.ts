@@ -1,0 +1,43 @@
+/** Chooses the Keccak-256 of a verification: WebAssembly where it passes its self-test at start, else noble. */
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { encodeHex } from '../../base/codec.ts';
+import { firstLineOf } from '../../base/failure.ts';
+import type { Keccak256 } from '../../payment/signature/signature.ts';
+import type { SignatureMode } from './recovery.ts';
+import { loadWasmKeccak } from './wasm-keccak.ts';
+
+export interface ChosenKeccak {
+  readonly keccak256: Keccak256;
+  /** Why noble's was chosen against the mode; undefined when the choice follows the mode. */
+  readonly notice: string | undefined;
+}
+
+/** A block of Keccak-256 is 136 bytes: none, the four inputs of a verification, and what is around the ends of a block. */
+const TESTED_BYTES = [0, 64, 66, 135, 136, 137, 224, 272];
+
+const noble = (fault: string | undefined): ChosenKeccak => ({
+  keccak256: keccak_256,
+  notice: fault === undefined ? undefined : `Keccak-256 is noble's, a slower one: hash-wasm ${fault}`,
+});
+
+/** What `candidate` gets wrong, or undefined. Each input is hashed twice, since the module keeps a state between calls. */
+function selfTestFailure(candidate: Keccak256): string | undefined {
+  for (const byteCount of [...TESTED_BYTES, ...TESTED_BYTES]) {
+    const bytes = Uint8Array.from({ length: byteCount }, (_, i) => (i * 167) & 255);
+    const [hash, right] = [candidate, keccak_256].map((one) => encodeHex(one(bytes)));
+    if (hash !== right) return `${byteCount} bytes: ${hash}, where noble gives ${right}`;
+  }
+  return undefined;
+}
+
+/** Never rejects. @param load the library to try before noble */
+export async function chooseKeccak(mode: SignatureMode, load = loadWasmKeccak): Promise<ChosenKeccak> {
+  if (mode === 'noble') return noble(undefined);
+  try {
+    const candidate = await load();
+    const wrong = selfTestFailure(candidate);
+    return wrong === undefined ? { keccak256: candidate, notice: undefined } : noble(`fails its self-test (${wrong})`);
+  } catch (failure) {
+    return noble(`cannot be loaded (${firstLineOf(failure)})`);
+  }
+}
