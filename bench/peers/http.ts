@@ -116,6 +116,8 @@ interface Side {
 
 interface Pair {
   readonly title: string;
+  /** Measured only when it is named. */
+  readonly isAskedFor?: boolean;
   readonly path: string;
   readonly status: number;
   /** How requests get in. */
@@ -172,6 +174,17 @@ const PAIRS: readonly Pair[] = [
     status: 200,
     payments: 'signed',
     sides: [APP, { name: 'official + viem', kind: 'official-viem' }],
+  },
+  {
+    title: 'paid, verified natively',
+    path: UNPAID,
+    status: 200,
+    payments: 'signed',
+    isAskedFor: true, // needs a library that the operator installs
+    sides: [
+      { name: 'paygrade', kind: 'app-native' },
+      { name: 'official + viem', kind: 'official-viem' },
+    ],
   },
 ];
 
@@ -242,8 +255,8 @@ function show({ pair, micros, requestsASecond, ratios, instructions = {} }: Pair
 export async function measureHttp(options: HttpOptions): Promise<PairResult[]> {
   const directory = mkdtempSync(join(tmpdir(), 'paygrade-peers-'));
   const results: PairResult[] = [];
-  const isWanted = ({ title }: { readonly title: string }): boolean =>
-    options.only.length === 0 || options.only.includes(title);
+  const isWanted = ({ title, isAskedFor = false }: Pick<Pair, 'title' | 'isAskedFor'>): boolean =>
+    options.only.length === 0 ? !isAskedFor : options.only.includes(title);
   const add = (result: PairResult): void => {
     results.push(result);
     show(result);

@@ -2,6 +2,7 @@
  * One server per process, by name; prints `listening on PORT`. The servers of the pairs in http.ts:
  *
  *   app                the whole application over `--catalogue FILE`, state in memory, no log, no rate limit
+ *   app-native         the same with libsecp256k1 as native code
  *   app-unverified     the same with a recovery that accepts every signature as its payer's
  *   constant           one response that is read from `--response FILE`, through the adapter
  *   constant-own       the same through the project's own listener
@@ -26,6 +27,7 @@ import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import type { RequestHandler } from '../../src/adapters/listen/listen.ts';
 import { openListener } from '../../src/adapters/listen/open-listener.ts';
 import { LISTENER_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
+import { chooseRecovery, type SignatureMode } from '../../src/adapters/verification/recovery.ts';
 import { openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
@@ -71,8 +73,9 @@ async function listenThroughAdapter(fetch: Handler): Promise<number> {
   return new Promise((resolve) => serve({ fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve(port)));
 }
 
-async function app(recoveryWorker: RecoveryWorker | undefined): Promise<number> {
+async function app(SIGNATURES: SignatureMode, recoveryWorker?: RecoveryWorker): Promise<number> {
   const config = CONFIGURATION.read({
+    SIGNATURES,
     SNAPSHOT: values.catalogue,
     STATE_DIR: ':memory:',
     RATE_LIMIT_PER_MINUTE: '0',
@@ -235,9 +238,14 @@ async function official(verifies: boolean): Promise<number> {
 async function serve(): Promise<number> {
   switch (values.kind) {
     case 'app':
-      return app(undefined);
+      return app('wasm');
+    case 'app-native': {
+      const { library } = await chooseRecovery('auto', systemClock);
+      if (library !== 'native') throw new Error('no native library: apt-get install libsecp256k1-1 (libsecp256k1-2)');
+      return app('auto');
+    }
     case 'app-unverified':
-      return app(trustingWorker(hexToBytes(PAYER.slice(2))));
+      return app('wasm', trustingWorker(hexToBytes(PAYER.slice(2))));
     case 'constant': {
       const { status, headers, body } = given();
       return listenThroughAdapter(() => new Response(body, { status, headers }));
@@ -256,7 +264,7 @@ async function serve(): Promise<number> {
       return official(true);
     default:
       throw new Error(
-        '--kind must be app, app-unverified, constant, constant-own, bare, free, official or official-viem',
+        '--kind must be app, app-native, app-unverified, constant, constant-own, bare, free, official or official-viem',
       );
   }
 }

@@ -362,11 +362,11 @@ export const PAYMENT_SETTINGS = {
   }),
   signatures: setting({
     variable: 'SIGNATURES',
-    parse: oneOf(['auto', 'noble']),
+    parse: oneOf(['auto', 'wasm', 'noble']),
     default: 'auto',
-    help: '`auto`: the fastest signature library that passes its self-test at start; `noble`: only noble',
+    help: '`auto`: the fastest signature library that passes its self-test at start; `wasm`: the same without native code; `noble`: only noble',
     detail:
-      'Installed beside the server, the package `secp256k1` is the fastest (`npm install secp256k1`, native code); else it is WebAssembly, which comes along.',
+      'libsecp256k1 of the system is the fastest where it is installed (Debian: `libsecp256k1-1` or `libsecp256k1-2`; Bun, or Node 26 with its experimental `node:ffi`), then the package `secp256k1` (`npm install secp256k1`); both are native code. Else it is WebAssembly, which comes along.',
   }),
   salesDays: setting({
     variable: 'SALES_DAYS',

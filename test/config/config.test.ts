@@ -102,7 +102,7 @@ describe('the configuration', () => {
     ['SETTLEMENT', 'Local'],
     ['FACILITATOR_URL', 'x'],
     ['LOCAL_BALANCE', '1.5'],
-    ['SIGNATURES', 'wasm'],
+    ['SIGNATURES', 'native'],
     ['WORKERS', '-1'],
     ['WORKERS', '65'],
     ['WORKERS', '1.5'],

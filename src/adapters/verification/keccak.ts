@@ -1,23 +1,24 @@
-/** Chooses the Keccak-256 of a verification: WebAssembly where it passes its self-test at start, else noble. */
+/** Chooses the Keccak-256 of a verification: WebAssembly where it passes its self-test at start, else noble's. */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { encodeHex } from '../../base/codec.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import type { Keccak256 } from '../../payment/signature/signature.ts';
-import type { SignatureMode } from './recovery.ts';
 import { loadWasmKeccak } from './wasm-keccak.ts';
 
 export interface ChosenKeccak {
   readonly keccak256: Keccak256;
-  /** Why noble's was chosen against the mode; undefined when the choice follows the mode. */
+  /** Why noble's had to be chosen. */
   readonly notice: string | undefined;
 }
 
 /** A block of Keccak-256 is 136 bytes: none, the four inputs of a verification, and what is around the ends of a block. */
 const TESTED_BYTES = [0, 64, 66, 135, 136, 137, 224, 272];
 
-const noble = (fault: string | undefined): ChosenKeccak => ({
-  keccak256: keccak_256,
-  notice: fault === undefined ? undefined : `Keccak-256 is noble's, a slower one: hash-wasm ${fault}`,
+export const NOBLE_KECCAK: ChosenKeccak = { keccak256: keccak_256, notice: undefined };
+
+const nobleBecause = (fault: string): ChosenKeccak => ({
+  ...NOBLE_KECCAK,
+  notice: `Keccak-256 is noble's, a slower one: hash-wasm ${fault}`,
 });
 
 /** What `candidate` gets wrong, or undefined. Each input is hashed twice, since the module keeps a state between calls. */
@@ -30,14 +31,15 @@ function selfTestFailure(candidate: Keccak256): string | undefined {
   return undefined;
 }
 
-/** Never rejects. @param load the library to try before noble */
-export async function chooseKeccak(mode: SignatureMode, load = loadWasmKeccak): Promise<ChosenKeccak> {
-  if (mode === 'noble') return noble(undefined);
+/** Never rejects. @param load the library to try */
+export async function chooseKeccak(load = loadWasmKeccak): Promise<ChosenKeccak> {
   try {
     const candidate = await load();
     const wrong = selfTestFailure(candidate);
-    return wrong === undefined ? { keccak256: candidate, notice: undefined } : noble(`fails its self-test (${wrong})`);
+    return wrong === undefined
+      ? { keccak256: candidate, notice: undefined }
+      : nobleBecause(`fails its self-test (${wrong})`);
   } catch (failure) {
-    return noble(`cannot be loaded (${firstLineOf(failure)})`);
+    return nobleBecause(`cannot be loaded (${firstLineOf(failure)})`);
   }
 }

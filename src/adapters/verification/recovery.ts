@@ -1,8 +1,8 @@
 /**
- * Chooses the library that recovers public keys: libsecp256k1 as native code where the operator has installed the package
- * `secp256k1` and it has a binary for this machine, else libsecp256k1 as WebAssembly, which comes along, else noble. A library is
- * used only when it passes the self-test at start; noble always works and decides in doubt. Each is faster than the next on all
- * runtimes that `bench/signatures.ts` has measured.
+ * Chooses the library that recovers public keys: libsecp256k1 as native code where the operator has installed it, as a library of
+ * the system or as the package `secp256k1` with a binary for this machine, else libsecp256k1 as WebAssembly, which comes along,
+ * else noble. A library is used only when it passes the self-test at start; noble always works and decides in doubt. None is
+ * slower than the next on the runtimes that `bench/signatures.ts` has measured.
  */
 import type { Clock } from '../../base/clock.ts';
 import { decodeHex } from '../../base/codec.ts';
@@ -16,11 +16,11 @@ import {
   type PublicKeyRecovery,
   type Recovered,
 } from '../../payment/signature/signature.ts';
-import { chooseKeccak } from './keccak.ts';
+import { chooseKeccak, NOBLE_KECCAK } from './keccak.ts';
 import type { Libsecp256k1 } from './wasm-recovery.ts';
 
-/** `auto`: the fastest library that passes its self-test; `noble`: only noble. */
-export type SignatureMode = 'auto' | 'noble';
+/** `auto`: the fastest library that passes its self-test; `wasm`: the same without native code; `noble`: only noble. */
+export type SignatureMode = 'auto' | 'wasm' | 'noble';
 
 export type RecoveryLibrary = 'native' | 'wasm' | 'noble';
 
@@ -113,7 +113,15 @@ export interface Candidate {
   load(): Promise<Libsecp256k1 | undefined>;
 }
 
-const NATIVE: Candidate = {
+const SYSTEM: Candidate = {
+  library: 'native',
+  name: 'libsecp256k1 of the system',
+  async load() {
+    return (await import('./system-recovery.ts')).loadSystemRecovery();
+  },
+};
+
+const PACKAGE: Candidate = {
   library: 'native',
   name: 'secp256k1',
   async load() {
@@ -136,14 +144,20 @@ const WASM: Candidate = {
   },
 };
 
+const isWanted: Readonly<Record<SignatureMode, (candidate: Candidate) => boolean>> = {
+  auto: () => true,
+  wasm: ({ library }) => library !== 'native',
+  noble: () => false,
+};
+
 /** Never rejects. @param candidates the libraries to try in this order, before noble */
 export async function chooseRecovery(
   mode: SignatureMode,
   clock: Clock,
-  candidates: readonly Candidate[] = [NATIVE, WASM],
+  candidates: readonly Candidate[] = [SYSTEM, PACKAGE, WASM],
 ): Promise<ChosenRecovery> {
   const faults: string[] = [];
-  const keccak = await chooseKeccak(mode);
+  const keccak = mode === 'noble' ? NOBLE_KECCAK : await chooseKeccak();
   const chosen = (library: RecoveryLibrary, publicKeyOf: PublicKeyRecovery): ChosenRecovery => {
     const notices =
       faults.length === 0 ? [] : [`signatures are verified by ${library}, a slower library: ${faults.join('; ')}`];
@@ -156,7 +170,7 @@ export async function chooseRecovery(
       notice: notices.length === 0 ? undefined : notices.join('; '),
     };
   };
-  for (const { library, name, load } of mode === 'noble' ? [] : candidates) {
+  for (const { library, name, load } of candidates.filter(isWanted[mode])) {
     try {
       const recover = await load();
       if (recover === undefined) continue;

@@ -9,7 +9,7 @@ const wasm = await loadWasmKeccak();
 
 describe('the choice of a Keccak-256', () => {
   it('is WebAssembly here, which gives what noble gives', async () => {
-    const { keccak256, notice } = await chooseKeccak('auto');
+    const { keccak256, notice } = await chooseKeccak();
     expect(notice).toBeUndefined();
     expect(keccak256).not.toBe(keccak_256);
     fc.assert(
@@ -26,14 +26,8 @@ describe('the choice of a Keccak-256', () => {
     expect(one).toEqual(before);
   });
 
-  it('is noble when that is wanted, and nothing else is loaded', async () => {
-    const { keccak256, notice } = await chooseKeccak('noble', () => Promise.reject(new Error('loaded')));
-    expect(keccak256).toBe(keccak_256);
-    expect(notice).toBeUndefined();
-  });
-
   it('is noble with a notice where the package cannot be loaded', async () => {
-    const { keccak256, notice } = await chooseKeccak('auto', () => Promise.reject(new Error('no WebAssembly\nmore')));
+    const { keccak256, notice } = await chooseKeccak(() => Promise.reject(new Error('no WebAssembly\nmore')));
     expect(keccak256).toBe(keccak_256);
     expect(notice).toBe("Keccak-256 is noble's, a slower one: hash-wasm cannot be loaded (no WebAssembly)");
   });
@@ -49,7 +43,7 @@ describe('the choice of a Keccak-256', () => {
       )(0),
     ],
   ])('is noble with a notice where the other %s', async (_, wrong) => {
-    const { keccak256, notice } = await chooseKeccak('auto', async () => wrong);
+    const { keccak256, notice } = await chooseKeccak(async () => wrong);
     expect(keccak256).toBe(keccak_256);
     expect(notice).toMatch(/hash-wasm fails its self-test \(\d+ bytes: .+, where noble gives .+\)$/);
   });

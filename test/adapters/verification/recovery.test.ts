@@ -6,14 +6,18 @@ import {
   nativeRecover,
   withNobleInDoubt,
 } from '../../../src/adapters/verification/recovery.ts';
+import { loadSystemRecovery } from '../../../src/adapters/verification/system-recovery.ts';
 import { type Libsecp256k1, loadWasmRecovery } from '../../../src/adapters/verification/wasm-recovery.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { decodeHex } from '../../../src/base/codec.ts';
-import { noblePublicKey } from '../../../src/payment/signature/noble-recovery.ts';
+import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
+import { noblePublicKey, recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
 import { KNOWN_ANSWERS, selfTestFailure } from '../../../src/payment/signature/recovery-self-test.ts';
 import { checkedRecovery } from '../../../src/payment/signature/signature.ts';
+import { mutatedSignatures } from './mutated-signatures.ts';
 
 const real = await loadWasmRecovery();
+const system = await loadSystemRecovery();
 const candidate = (load: Candidate['load']): Candidate => ({ library: 'wasm', name: 'libsecp256k1.wasm', load });
 const [good] = KNOWN_ANSWERS as [(typeof KNOWN_ANSWERS)[number]];
 const digest = decodeHex(good.digest) as Uint8Array;
@@ -27,11 +31,29 @@ const fail = (reason: string): never => {
 const infinity = KNOWN_ANSWERS.find(({ what }) => what.includes('infinity'));
 
 describe('the choice of a library', () => {
-  it('is the faster one here', async () => {
+  it('is the fastest one that is here', async () => {
     const chosen = await chooseRecovery('auto', systemClock);
-    expect(chosen).toMatchObject({ library: 'wasm', notice: undefined });
+    expect(chosen).toMatchObject({ library: system === undefined ? 'wasm' : 'native', notice: undefined });
     expect(chosen.recoveryMs).toBeGreaterThan(0);
     expect(selfTestFailure(chosen.publicKeyOf)).toBeUndefined();
+  });
+
+  it('is WebAssembly where no native code is wanted, and none is loaded', async () => {
+    expect(await chooseRecovery('wasm', systemClock)).toMatchObject({ library: 'wasm', notice: undefined });
+    const native: Candidate = { library: 'native', name: 'other', load: () => Promise.reject(new Error('loaded')) };
+    const chosen = await chooseRecovery('wasm', systemClock, [native, candidate(async () => real)]);
+    expect(chosen).toMatchObject({ library: 'wasm', notice: undefined });
+  });
+
+  it('recovers the signer of a struct', async () => {
+    for (const mode of ['auto', 'wasm', 'noble'] as const) {
+      const { recoverSigner } = await chooseRecovery(mode, systemClock);
+      for (const { digest: seed, signature: bytes } of mutatedSignatures(5, 40, 3)) {
+        const struct = new Uint8Array(STRUCT_BYTES);
+        struct.set(seed, 0);
+        expect(recoverSigner(struct, bytes)).toEqual(recoverWithNoble(digestOf(struct), bytes));
+      }
+    }
   });
 
   it('is noble when that is wanted, and nothing else is loaded', async () => {
@@ -103,6 +125,25 @@ describe('the choice of a library', () => {
 
   it('is held to answers that noble gives', () => {
     expect(selfTestFailure(noblePublicKey)).toBeUndefined();
+  });
+});
+
+describe('the library of the system', () => {
+  if (system === undefined) console.log('skipping libsecp256k1 of the system: not installed, or no Node 26 and no Bun');
+
+  it.skipIf(system === undefined)('gives what noble gives', () => {
+    const publicKeyOf = withNobleInDoubt(system as Libsecp256k1);
+    expect(selfTestFailure(publicKeyOf)).toBeUndefined();
+    for (const { digest: hash, signature: bytes } of mutatedSignatures(6, 300, 1)) {
+      expect(checkedRecovery(publicKeyOf)(hash, bytes)).toEqual(recoverWithNoble(hash, bytes));
+    }
+  });
+
+  it.skipIf(system === undefined)('gives keys that the next call leaves alone, and null for none', () => {
+    const [hash, bytes] = [infinity?.digest, infinity?.signature].map((text) => decodeHex(text ?? '') as Uint8Array);
+    const key = system?.(digest, signature.subarray(0, 64), 1);
+    expect(system?.(hash as Uint8Array, (bytes as Uint8Array).subarray(0, 64), 0)).toBeNull();
+    expect(key).toEqual(goodKey);
   });
 });
 

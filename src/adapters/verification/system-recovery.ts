@@ -1,0 +1,128 @@
+/**
+ * libsecp256k1 as a library of the system (Debian: `libsecp256k1-1`), called through the runtime's own interface for foreign
+ * functions: `node:ffi` of Node 26, `bun:ffi`. Its functions and structures have had the same form since recovery was added to
+ * its public interface (include/secp256k1_recovery.h). All that it reads and writes lies in one buffer of this module.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCodeOf } from '../../base/failure.ts';
+import type { Libsecp256k1 } from './wasm-recovery.ts';
+
+/** Where systems keep libraries: absolute, so that none is taken from the folder in which the server happens to run. */
+const FOLDERS = [
+  '/usr/local/lib',
+  `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`,
+  '/usr/lib64',
+  '/usr/lib',
+  '/opt/homebrew/lib',
+];
+/** Newest first: the number grows with each change of the interface, none of which touched what is used here. */
+const NAMES = ['.so.6', '.so.5', '.so.2', '.so.1', '.dylib'].map((ending) => `libsecp256k1${ending}`);
+
+/** Where something lies in the memory of the process: a number in Bun, a bigint in Node. */
+type Address = number | bigint;
+
+interface Functions {
+  secp256k1_context_create(flags: number): Address;
+  secp256k1_ecdsa_recoverable_signature_parse_compact(
+    context: Address,
+    parsed: Address,
+    rs: Address,
+    recovery: number,
+  ): number;
+  secp256k1_ecdsa_recover(context: Address, key: Address, parsed: Address, digest: Address): number;
+  secp256k1_ec_pubkey_serialize(
+    context: Address,
+    output: Address,
+    outputLength: Address,
+    key: Address,
+    flags: number,
+  ): number;
+}
+
+const POINTER = 'pointer';
+const INT = 'i32';
+const UNSIGNED = 'u32';
+
+/** Types of parameters; all give an `int` but the first, which gives a pointer. */
+const SIGNATURES: Readonly<Record<keyof Functions, readonly string[]>> = {
+  secp256k1_context_create: [UNSIGNED],
+  secp256k1_ecdsa_recoverable_signature_parse_compact: [POINTER, POINTER, POINTER, INT],
+  secp256k1_ecdsa_recover: [POINTER, POINTER, POINTER, POINTER],
+  secp256k1_ec_pubkey_serialize: [POINTER, POINTER, POINTER, POINTER, UNSIGNED],
+};
+const resultOf = (name: string): string => (name === 'secp256k1_context_create' ? POINTER : INT);
+
+/** A runtime's interface, as far as it is used here. */
+interface ForeignFunctions {
+  /** @throws Error for a file that is no library, or lacks a function */
+  open(file: string): Functions;
+  addressOf(memory: Uint8Array): Address;
+}
+
+const mapped = <T>(form: (name: string, parameters: readonly string[]) => T): Record<string, T> =>
+  Object.fromEntries(Object.entries(SIGNATURES).map(([name, parameters]) => [name, form(name, parameters)]));
+
+/** Names that no compiler looks for: each is a module of one runtime. */
+const BUN_FFI: string = 'bun:ffi';
+const NODE_FFI: string = 'node:ffi';
+
+async function foreignFunctions(): Promise<ForeignFunctions | undefined> {
+  if ('Bun' in globalThis) {
+    const { dlopen, ptr } = (await import(BUN_FFI)) as {
+      dlopen(file: string, functions: object): { symbols: Functions };
+      ptr(memory: Uint8Array): number;
+    };
+    const functions = mapped((name, args) => ({ args, returns: resultOf(name) }));
+    return { open: (file) => dlopen(file, functions).symbols, addressOf: ptr };
+  }
+  try {
+    const { dlopen, getRawPointer } = (await import(NODE_FFI)) as {
+      dlopen(file: string, functions: object): { functions: Functions };
+      getRawPointer(memory: Uint8Array): bigint;
+    };
+    const functions = mapped((name, parameters) => ({ arguments: parameters, return: resultOf(name) }));
+    return { open: (file) => dlopen(file, functions).functions, addressOf: getRawPointer };
+  } catch (failure) {
+    if (errorCodeOf(failure) === 'ERR_UNKNOWN_BUILTIN_MODULE') return undefined;
+    throw failure;
+  }
+}
+
+const CONTEXT_NONE = 1;
+const UNCOMPRESSED = 2;
+const KEY_BYTES = 65;
+
+/** Offsets in the buffer; what is there is at most 65 bytes long. */
+const AT = { digest: 0, rs: 128, parsed: 256, key: 384, output: 512, outputLength: 640 };
+const BUFFER_BYTES = 768;
+
+/** Gives undefined where the library is not installed, or the runtime cannot call it. Rejects where it fails. */
+export async function loadSystemRecovery(): Promise<Libsecp256k1 | undefined> {
+  const file = FOLDERS.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(existsSync);
+  const foreign = file === undefined ? undefined : await foreignFunctions();
+  if (file === undefined || foreign === undefined) return undefined;
+  const library = foreign.open(file);
+  const bytes = new Uint8Array(new ArrayBuffer(BUFFER_BYTES)); // of a buffer of its own, which no collector moves
+  const start = foreign.addressOf(bytes);
+  const addressOf = (offset: number): Address => (typeof start === 'bigint' ? start + BigInt(offset) : start + offset);
+  const [digestAt, rsAt, parsedAt] = [AT.digest, AT.rs, AT.parsed].map(addressOf) as [Address, Address, Address];
+  const [keyAt, outputAt, lengthAt] = [AT.key, AT.output, AT.outputLength].map(addressOf) as [
+    Address,
+    Address,
+    Address,
+  ];
+  const outputLength = new BigUint64Array(bytes.buffer, AT.outputLength, 1); // size_t of 64 bits
+  const output = bytes.subarray(AT.output, AT.output + KEY_BYTES);
+  const context = library.secp256k1_context_create(CONTEXT_NONE);
+  return (digest, rs, recovery) => {
+    bytes.set(digest, AT.digest);
+    bytes.set(rs, AT.rs);
+    outputLength[0] = BigInt(KEY_BYTES);
+    const isKey =
+      library.secp256k1_ecdsa_recoverable_signature_parse_compact(context, parsedAt, rsAt, recovery) === 1 &&
+      library.secp256k1_ecdsa_recover(context, keyAt, parsedAt, digestAt) === 1 &&
+      library.secp256k1_ec_pubkey_serialize(context, outputAt, lengthAt, keyAt, UNCOMPRESSED) === 1;
+    return isKey ? output.slice() : null;
+  };
+}
