@@ -24,6 +24,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { BASE } from '../src/payment/protocol/network.ts';
 import { digestOf, structOf } from '../src/payment/protocol/typed-data.ts';
+import { setup as bundleServer } from '../test/support/bundled-setup.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
 import { RUNTIME } from './harness.ts';
 
@@ -288,6 +289,7 @@ async function main(): Promise<void> {
   const WEBHOOK_RATE = 100;
   const EVENTS_MAX = 10;
 
+  if (values.server === MAIN) await bundleServer();
   const server = await startServer(
     { binary: process.execPath, entry: resolve(values.server) },
     {

@@ -30,6 +30,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { BASE } from '../src/payment/protocol/network.ts';
 import { digestOf, STRUCT_BYTES, structOf } from '../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../src/payment/signature/noble-recovery.ts';
+import { setup as bundleServer } from '../test/support/bundled-setup.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
 import { RUNTIME } from './harness.ts';
 
@@ -171,6 +172,7 @@ function paymentFor(offer: Offer): string {
 
 /** Paid requests a second of a real server, 64 under way, payments signed ahead. */
 async function paidPerSecond(WORKERS: string, seconds: number): Promise<number> {
+  await bundleServer();
   const server = await startServer(
     { binary: process.execPath, entry: MAIN },
     {
