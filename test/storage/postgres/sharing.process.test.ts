@@ -8,11 +8,13 @@ import { newRetryId } from '../../../src/retry/identifier.ts';
 import { endAttempt, INTERRUPTED, newJob, startAttempt } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
+import { LEASE_MS, LOOK_MS } from '../../../src/storage/postgres/owners.ts';
 import { allowanceOf } from '../../../src/storage/postgres/rates/rate-limits.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { client, webhookOf } from '../../support/opened-inbox.ts';
 import { SERVER } from '../../support/postgres-database.ts';
+import { pause, until } from '../../support/until.ts';
 import { IS_WHOLE } from '../../support/whole.ts';
 import { type OpenedProcess, Shared } from './opened.ts';
 
@@ -66,8 +68,6 @@ const jobOf = (time: ManualTime): RetryRecord => ({
   secrets: new Uint8Array(10),
   resultBody: null,
 });
-
-const LIVING = { text: 'SELECT count(*) FROM paygrade.processes' };
 
 const look = (time: ManualTime, countMax = 16) => ({ nowMs: time.nowMs(), countMax, bytesMax: 1e6, without: [] });
 
@@ -262,12 +262,15 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
       stores.resolves.onPending(() => heard.push(...stores.resolves.takePending().map(({ id }) => id)));
     }
     await dead.kill();
-    // A second at a time, so that the leases of the living are renewed in real time.
+    const ids = others.map(({ owner }) => `'${owner.id}'`).join();
+    const behind = {
+      text: `SELECT FROM paygrade.processes WHERE id IN (${ids}) AND lease_until_ms < paygrade.now_ms() + ${LEASE_MS - LOOK_MS}`,
+    };
+    // A second at a time, and no further while a lease of the living should have been renewed: neither of them may look dead.
     for (let i = 0; i < 36 && heard.length === 0; i++) {
       time.pass(1000);
-      await new Promise((resolve) => setTimeout(resolve, 60));
-      // On a busy machine a renewal takes as long as other statements do.
-      for (let trips = 0; trips < 3; trips++) await Promise.all(others.map(({ database }) => database.run(LIVING)));
+      await until('the renewal of both leases', async () => (await others[0].database.run(behind)).length === 0);
+      await pause(60);
     }
     expect(heard).toEqual([record.id]);
   });
