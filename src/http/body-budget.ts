@@ -4,31 +4,46 @@
  * client networks, and within a network the first to come is served first. What waits takes some memory too, because a part
  * of it has arrived; that has a smaller budget with the same shares.
  *
+ * Looking up a client's address takes a tenth of a webhook on Bun (docs/benchmarks.md). While less than half of the budget is
+ * claimed every body fits whosever it is, so a claim names its network only when more is: then all unnamed ones do, and the
+ * budget decides as if each had from the start.
+ *
  * Invariants: claimed bytes <= `bytesMax`; waiting bytes <= WAITING_BODY_BYTES_MAX. A body that waits because not as many bytes
- * are free is never overtaken by one that came later. Cost: O(1) a claim while none waits, else O(networks that wait).
+ * are free is never overtaken by one that came later. While a body waits, every claim is named. Cost: O(1) a claim while none
+ * waits, else O(networks that wait); naming, at most UNNAMED_COUNT_MAX look-ups in one turn.
  */
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import { FairBytes } from './fair-bytes.ts';
-import { WAITING_BODY_BYTES_MAX } from './limits.ts';
+import { UNNAMED_COUNT_MAX, WAITING_BODY_BYTES_MAX } from './limits.ts';
+
+/** Whose body it is. */
+export interface BodyOwner {
+  /** The same at every call while the request is under way. */
+  clientNetwork(): string;
+}
 
 /** One body's bytes of the budget. As a disconnect listener it gives up waiting. */
 export class BodyClaim implements DisconnectListener {
-  readonly network: string;
   readonly bytes: number;
   /** Memory that it takes while it waits. */
   readonly waitingBytes: number;
   isOver = false;
   isGranted = false;
   readonly #budget: BodyBudget;
+  readonly #owner: BodyOwner;
   #settle: ((isGranted: boolean) => void) | undefined;
 
-  constructor(budget: BodyBudget, network: string, bytes: number, waitingBytes: number) {
+  constructor(budget: BodyBudget, owner: BodyOwner, bytes: number, waitingBytes: number) {
     this.#budget = budget;
-    this.network = network;
+    this.#owner = owner;
     this.bytes = bytes;
     this.waitingBytes = waitingBytes;
+  }
+
+  get network(): string {
+    return this.#owner.clientNetwork();
   }
 
   /** Resolves when the claim is granted (true) or given up (false). Call it once. */
@@ -64,6 +79,8 @@ export class BodyBudget {
   readonly #waiting = new FairBytes(WAITING_BODY_BYTES_MAX);
   /** Bounded by the bytes of {@link #waiting}. */
   readonly #queue = new FairQueue<BodyClaim>();
+  /** Granted claims of which {@link #claimed} does not know the network; at most UNNAMED_COUNT_MAX. */
+  readonly #unnamed = new Set<BodyClaim>();
   #crowdedCount = 0;
   /** Whether a claim waits because not as many bytes are free, and not because of its network's share. */
   #isFull = false;
@@ -84,8 +101,16 @@ export class BodyBudget {
    * @param waitingBytes memory that the body takes while it waits
    * @returns the claim, granted or waiting; undefined when it would have to wait and its network may have no more waiting
    */
-  claim(network: string, bytes: number, waitingBytes: number): BodyClaim | undefined {
-    const claim = new BodyClaim(this, network, bytes, waitingBytes);
+  claim(owner: BodyOwner, bytes: number, waitingBytes: number): BodyClaim | undefined {
+    const claim = new BodyClaim(this, owner, bytes, waitingBytes);
+    if (this.#queue.count === 0 && this.#unnamed.size < UNNAMED_COUNT_MAX && this.#claimed.fitsAnyShare(bytes)) {
+      this.#claimed.takeUnnamed(bytes);
+      this.#unnamed.add(claim);
+      claim.grant();
+      return claim;
+    }
+    this.#nameAll();
+    const { network } = claim;
     if (!this.#isFull && this.#queue.lengthOf(network) === 0 && this.#claimed.check(network, bytes) === 'free') {
       this.#grant(claim);
       return claim;
@@ -102,11 +127,11 @@ export class BodyBudget {
 
   /** Called by a claim that is over. */
   end(claim: BodyClaim): void {
-    const { network } = claim;
-    if (claim.isGranted) this.#claimed.release(network, claim.bytes);
+    if (this.#unnamed.delete(claim)) this.#claimed.releaseUnnamed(claim.bytes);
+    else if (claim.isGranted) this.#claimed.release(claim.network, claim.bytes);
     else {
       this.#queue.remove(claim);
-      this.#waiting.release(network, claim.waitingBytes);
+      this.#waiting.release(claim.network, claim.waitingBytes);
     }
     this.#serve();
   }
@@ -123,9 +148,15 @@ export class BodyBudget {
     claim.grant();
   }
 
+  #nameAll(): void {
+    for (const { network, bytes } of this.#unnamed) this.#claimed.name(network, bytes);
+    this.#unnamed.clear();
+  }
+
   /** Grants what fits, one claim a network and round. */
   #serve(): void {
     this.#isFull = false;
+    if (this.#queue.count === 0) return;
     for (const claim of this.#queue.inTurn()) {
       const found = this.#claimed.check(claim.network, claim.bytes);
       if (found === 'share') continue;

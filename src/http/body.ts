@@ -7,7 +7,7 @@ import { readAtMost } from '../base/bounded-stream.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Timers } from '../base/timers.ts';
-import type { BodyBudget, BodyClaim } from './body-budget.ts';
+import type { BodyBudget, BodyClaim, BodyOwner } from './body-budget.ts';
 
 interface WithHeaders {
   readonly headers: { get(name: string): string | null };
@@ -63,9 +63,8 @@ function declaredBytes(source: BodySource): number | undefined {
 }
 
 /** What a reader needs of a request. */
-export interface BodyRequest {
+export interface BodyRequest extends BodyOwner {
   readonly body: BodySource;
-  clientNetwork(): string;
   onDisconnect(listener: DisconnectListener): void;
 }
 
@@ -101,7 +100,7 @@ export class BodyReader {
     const isOpen = declared === undefined && hasBody(source);
     const bytes = declared ?? (isOpen ? bytesMax : 0);
     const waitingBytes = isOpen ? this.#waitingBytesMax : Math.min(bytes, this.#waitingBytesMax);
-    const claim = this.#budget.claim(request.clientNetwork(), bytes, waitingBytes);
+    const claim = this.#budget.claim(request, bytes, waitingBytes);
     if (claim === undefined) return use(CROWDED);
     const reading = claim.isGranted
       ? readNow(source, isOpen, bytesMax)

@@ -1,7 +1,8 @@
 /**
  * Divides a number of bytes among client networks. A network may hold as many bytes as are left free, so one network holds
  * half of them at most, two a third each, and a newcomer always finds some. A network that holds nothing may take all that is
- * free, so that a single large body is never too large for its share.
+ * free, so that a single large body is never too large for its share. While less than half is held, no share can be exceeded,
+ * so bytes may be held for a network that is not named yet ({@link FairBytes.fitsAnyShare}).
  *
  * Invariant: the bytes held never exceed the maximum. Cost: O(1) a call.
  */
@@ -18,6 +19,11 @@ export class FairBytes {
     return this.#held;
   }
 
+  /** Whether {@link check} finds these bytes `free` whichever network asks, even one that holds all that is held. */
+  fitsAnyShare(bytes: number): boolean {
+    return this.#held + bytes <= this.#bytesMax / 2;
+  }
+
   /** Takes nothing. `share`: the network would hold more than is left free. `full`: there are not as many bytes. */
   check(network: string, bytes: number): 'free' | 'share' | 'full' {
     const leftBytes = this.#bytesMax - this.#held - bytes;
@@ -28,15 +34,30 @@ export class FairBytes {
 
   /** Only after a check that was `free`. */
   take(network: string, bytes: number): void {
-    this.#held += bytes;
-    this.#heldBy.set(network, (this.#heldBy.get(network) ?? 0) + bytes);
+    this.takeUnnamed(bytes);
+    this.name(network, bytes);
   }
 
   /** Gives back what was taken. */
   release(network: string, bytes: number): void {
-    this.#held -= bytes;
+    this.releaseUnnamed(bytes);
     const held = (this.#heldBy.get(network) ?? 0) - bytes;
     if (held > 0) this.#heldBy.set(network, held);
     else this.#heldBy.delete(network);
+  }
+
+  /** Takes bytes that {@link fitsAnyShare} for a network that is named later. Name all of them before the next check. */
+  takeUnnamed(bytes: number): void {
+    this.#held += bytes;
+  }
+
+  /** Gives back what was taken and is still unnamed. */
+  releaseUnnamed(bytes: number): void {
+    this.#held -= bytes;
+  }
+
+  /** Says whose bytes that were taken are. */
+  name(network: string, bytes: number): void {
+    this.#heldBy.set(network, (this.#heldBy.get(network) ?? 0) + bytes);
   }
 }
