@@ -4,6 +4,7 @@
  */
 import { openPageFiles } from '../adapters/files/page-files.ts';
 import type { ClientConnection, RequestHandler } from '../adapters/listen/listen.ts';
+import { Deadlines } from '../base/deadlines.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import { surfaceNotices } from '../config/surfaces.ts';
@@ -141,13 +142,14 @@ function responderFinder<R extends MadeResponse>(
 /** The reader of all request bodies; its budget is among the metrics. */
 function openBodies(
   { bodyBytes }: Config,
-  ports: Pick<AppPorts, 'buffersBodies'>,
+  ports: Pick<AppPorts, 'buffersBodies' | 'clock'>,
   { timers }: Parts,
   server: Server,
 ): BodyReader {
   const budget = new BodyBudget(bodyBytes);
-  server.add({ metrics: (page) => budget.metrics(page) });
-  return new BodyReader(budget, timers, WAITING_BODY_BYTES[ports.buffersBodies === true ? 'bun' : 'node']);
+  const deadlines = new Deadlines(ports.clock, timers, true);
+  server.add({ metrics: (page) => budget.metrics(page), close: () => deadlines.close() });
+  return new BodyReader(budget, deadlines, WAITING_BODY_BYTES[ports.buffersBodies === true ? 'bun' : 'node']);
 }
 
 const countsOf = ({ backend: { reservations, callbacks }, payments, recoveryCounts }: Parts): AppCounts => ({

@@ -67,8 +67,12 @@ export function decodeHex(text: string): Uint8Array | undefined {
   return text.startsWith('0x') ? decodeDigits(text.slice(2)) : undefined;
 }
 
+/** ECMAScript 2026. A Buffer in its place takes three to five times as long for a short array; Node 22 has no other way. */
+const { toHex } = Uint8Array.prototype as { toHex?(): string };
+
 /** Encodes bytes as lower-case hex digits. */
-export const encodeDigits = (bytes: Uint8Array): string => viewOf(bytes).toString('hex');
+export const encodeDigits: (bytes: Uint8Array) => string =
+  toHex === undefined ? (bytes) => viewOf(bytes).toString('hex') : (bytes) => toHex.call(bytes);
 
 /** Encodes bytes as `0x` and lower-case hex digits. */
 export const encodeHex = (bytes: Uint8Array): string => `0x${encodeDigits(bytes)}`;

@@ -154,12 +154,21 @@ export function inboxEventOf(
   bytes: Uint8Array | null,
 ): InboxEvent {
   const isHeld = bytes !== null && isInline(head, sizeBytes);
-  // Joined into one flat string: a template literal would keep a tree of its pieces alive until the first read.
-  const text = isHeld ? [head, bufferOf(bytes).toString('latin1')].join('') : null;
-  return { id, text, bodyStart: head.length, form, sizeBytes };
+  return { id, text: isHeld ? joined(head, bytes) : null, bodyStart: head.length, form, sizeBytes };
 }
 
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+/** Scratch: head and body of one inline event. */
+const inline = Buffer.alloc(INLINE_BYTES_MAX);
+
+/**
+ * One flat string, made in one step: joining two texts would make the body's first, and a template literal keep a tree of its
+ * pieces alive until the first read. A head has no character above U+00FF, as no header value has.
+ */
+function joined(head: string, bytes: Uint8Array): string {
+  inline.write(head, 'latin1');
+  inline.set(bytes, head.length);
+  return inline.toString('latin1', 0, head.length + bytes.length);
+}
 
 /** The only part of an event that memory holds whole. */
 export function inlinePart({ text, bodyStart, form, sizeBytes }: InlineEvent): EventPart {

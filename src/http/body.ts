@@ -4,9 +4,9 @@
  * arrive. Neither the runtimes nor this file decompress a body.
  */
 import { readAtMost } from '../base/bounded-stream.ts';
+import { type Deadlines, TimerEntry } from '../base/deadlines.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { Timers } from '../base/timers.ts';
 import type { BodyBudget, BodyClaim, BodyOwner } from './body-budget.ts';
 
 interface WithHeaders {
@@ -68,16 +68,41 @@ export interface BodyRequest extends BodyOwner {
   onDisconnect(listener: DisconnectListener): void;
 }
 
+/** A body that is being read, until it is there or late, whichever is first. */
+class PendingBody extends TimerEntry {
+  readonly #deadlines: Deadlines;
+  readonly #end: (read: BodyRead) => void;
+  #isOver = false;
+
+  constructor(deadlines: Deadlines, end: (read: BodyRead) => void) {
+    super();
+    this.#deadlines = deadlines;
+    this.#end = end;
+  }
+
+  override onDue(): void {
+    this.end(LATE);
+  }
+
+  /** Does nothing after the first call. */
+  end(read: BodyRead): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#deadlines.remove(this);
+    this.#end(read);
+  }
+}
+
 /** Reads the bodies of all requests of a server. */
 export class BodyReader {
   readonly #budget: BodyBudget;
-  readonly #timers: Timers;
+  readonly #deadlines: Deadlines;
   readonly #waitingBytesMax: number;
 
   /** @param waitingBytesMax memory that a body takes, at most, while it waits unread (`limits.ts`) */
-  constructor(budget: BodyBudget, timers: Timers, waitingBytesMax: number) {
+  constructor(budget: BodyBudget, deadlines: Deadlines, waitingBytesMax: number) {
     this.#budget = budget;
-    this.#timers = timers;
+    this.#deadlines = deadlines;
     this.#waitingBytesMax = waitingBytesMax;
   }
 
@@ -106,17 +131,17 @@ export class BodyReader {
       ? readNow(source, isOpen, bytesMax)
       : readLater(claim, request, () => readNow(source, isOpen, bytesMax));
     if (!(reading instanceof Promise)) return used(claim, reading, use);
-    return this.#inTime(reading, deadlineMs).then((read) => used(claim, read, use));
-  }
-
-  /** @param reading never rejects */
-  #inTime(reading: Promise<BodyRead>, deadlineMs: number): Promise<BodyRead> {
-    return new Promise((resolve) => {
-      const cancelTimer = this.#timers.after(deadlineMs, () => resolve(LATE));
-      void reading.then((read) => {
-        cancelTimer();
-        resolve(read);
-      });
+    return new Promise((resolve, reject) => {
+      const end = (read: BodyRead): void => {
+        try {
+          resolve(used(claim, read, use));
+        } catch (failure) {
+          reject(failure);
+        }
+      };
+      const pending = new PendingBody(this.#deadlines, end);
+      this.#deadlines.add(pending, deadlineMs);
+      void reading.then((read) => pending.end(read));
     });
   }
 }
@@ -143,14 +168,21 @@ function used<T>(claim: BodyClaim, read: BodyRead, use: (read: BodyRead) => Mayb
 function readNow(source: BodySource, isOpen: boolean, bytesMax: number): MaybePromise<BodyRead> {
   const readOf = (bytes: Uint8Array | undefined): BodyRead =>
     bytes === undefined || bytes.length > bytesMax ? TOO_LARGE : { ok: true, bytes };
-  const reading = 'readAtMost' in source ? source.readAtMost(bytesMax) : fetchedBytes(source, isOpen, bytesMax);
-  return reading instanceof Promise ? reading.then(readOf, () => CUT) : readOf(reading);
+  if ('readAtMost' in source) {
+    const reading = source.readAtMost(bytesMax);
+    return reading instanceof Promise ? reading.then(readOf, () => CUT) : readOf(reading);
+  }
+  const stream = isOpen ? source.body : null;
+  if (stream !== null) return readStream(stream, bytesMax).then(readOf, () => CUT);
+  return source.arrayBuffer().then(
+    (buffer) => readOf(new Uint8Array(buffer)),
+    () => CUT,
+  );
 }
 
 /** @returns undefined for more bytes than that */
-async function fetchedBytes(source: FetchBody, isOpen: boolean, bytesMax: number): Promise<Uint8Array | undefined> {
-  if (isOpen && source.body !== null) return readAtMost(source.body.getReader(), bytesMax);
-  return new Uint8Array(await source.arrayBuffer());
+async function readStream(stream: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array | undefined> {
+  return readAtMost(stream.getReader(), bytesMax);
 }
 
 /** Reads when the claim is granted. Never rejects. */

@@ -2,12 +2,14 @@
 import { describe, expect, it } from 'vitest';
 import { BodyBudget, type BodyClaim } from '../../src/http/body-budget.ts';
 import { FairBytes } from '../../src/http/fair-bytes.ts';
-import { WAITING_BODY_BYTES_MAX } from '../../src/http/limits.ts';
+import { UNNAMED_COUNT_MAX, WAITING_BODY_BYTES_MAX } from '../../src/http/limits.ts';
 
 const WAITING = 10;
 
+const of = (network: string) => ({ clientNetwork: () => network });
+
 const claims = (budget: BodyBudget, network: string, bytes: number, count: number): BodyClaim[] =>
-  Array.from({ length: count }, () => budget.claim(network, bytes, WAITING)!);
+  Array.from({ length: count }, () => budget.claim(of(network), bytes, WAITING)!);
 
 const granted = (all: readonly BodyClaim[]): number => all.filter(({ isGranted }) => isGranted).length;
 
@@ -47,13 +49,13 @@ describe('the budget of bodies', () => {
     const budget = new BodyBudget(100);
     const flood = claims(budget, 'flood', 10, 20);
     expect([granted(flood), budget.claimedBytes, budget.waitingCount]).toEqual([5, 50, 15]);
-    expect(budget.claim('honest', 20, WAITING)?.isGranted).toBe(true);
+    expect(budget.claim(of('honest'), 20, WAITING)?.isGranted).toBe(true);
     expect(budget.claimedBytes).toBe(70);
   });
 
   it('gives what is released to the networks in turn, and within one to the first that came', () => {
     const budget = new BodyBudget(100);
-    const big = budget.claim('big', 100, WAITING)!;
+    const big = budget.claim(of('big'), 100, WAITING)!;
     const [a, b] = [claims(budget, 'a', 10, 4), claims(budget, 'b', 10, 4)];
     const order: string[] = [];
     for (const [name, queue] of Object.entries({ a, b }))
@@ -69,9 +71,9 @@ describe('the budget of bodies', () => {
   it('lets no later claim pass one that waits because the bytes are not free', () => {
     const budget = new BodyBudget(100);
     const held = claims(budget, 'held', 10, 5);
-    const small = budget.claim('small', 10, WAITING)!;
-    const large = budget.claim('large', 60, WAITING)!;
-    const later = budget.claim('later', 10, WAITING)!;
+    const small = budget.claim(of('small'), 10, WAITING)!;
+    const large = budget.claim(of('large'), 60, WAITING)!;
+    const later = budget.claim(of('later'), 10, WAITING)!;
     expect([small.isGranted, large.isGranted, later.isGranted]).toEqual([true, false, false]);
     small.release();
     held[0]!.release();
@@ -82,16 +84,16 @@ describe('the budget of bodies', () => {
 
   it('bounds what waits, with the same shares, and refuses the rest at once', () => {
     const budget = new BodyBudget(100);
-    budget.claim('holder', 100, WAITING);
+    budget.claim(of('holder'), 100, WAITING);
     const waiting = WAITING_BODY_BYTES_MAX / 8;
-    const flood = Array.from({ length: 8 }, () => budget.claim('flood', 10, waiting));
+    const flood = Array.from({ length: 8 }, () => budget.claim(of('flood'), 10, waiting));
     expect(flood.filter((claim) => claim !== undefined)).toHaveLength(4);
-    expect(budget.claim('honest', 10, waiting)).toBeDefined();
+    expect(budget.claim(of('honest'), 10, waiting)).toBeDefined();
   });
 
   it('forgets a claim that gives up waiting, once, and grants the ones behind it', async () => {
     const budget = new BodyBudget(100);
-    const holder = budget.claim('holder', 95, WAITING)!;
+    const holder = budget.claim(of('holder'), 95, WAITING)!;
     const [first, second] = claims(budget, 'a', 10, 2) as [BodyClaim, BodyClaim];
     const outcome = first.granted();
     first.handleEvent();
@@ -105,5 +107,35 @@ describe('the budget of bodies', () => {
     expect(budget.claimedBytes).toBe(10);
     second.release();
     expect(budget.claimedBytes).toBe(0);
+  });
+
+  it('looks up no client while less than half is claimed, then all that are in flight, each once', () => {
+    const budget = new BodyBudget(100);
+    const lookedUp: string[] = [];
+    const owner = (network: string) => ({
+      clientNetwork: () => {
+        lookedUp.push(network);
+        return network;
+      },
+    });
+    const gone = budget.claim(owner('gone'), 10, WAITING)!;
+    for (let i = 0; i < 4; i++) budget.claim(owner('flood'), 10, WAITING);
+    gone.release();
+    expect([lookedUp, budget.claimedBytes]).toEqual([[], 40]);
+    expect(budget.claim(owner('honest'), 11, WAITING)?.isGranted).toBe(true);
+    expect(new Set(lookedUp)).toEqual(new Set(['flood', 'honest']));
+    expect(lookedUp.filter((network) => network === 'flood')).toHaveLength(4);
+    // What came before anything was looked up counts towards its share.
+    expect(budget.claim(owner('flood'), 10, WAITING)?.isGranted).toBe(false);
+  });
+
+  it('looks clients up at once when as many are in flight as one turn may look up', () => {
+    const budget = new BodyBudget(2 ** 40);
+    let lookUpCount = 0;
+    const owner = { clientNetwork: () => `n${lookUpCount++}` };
+    for (let i = 0; i < UNNAMED_COUNT_MAX; i++) budget.claim(owner, 1, WAITING);
+    expect(lookUpCount).toBe(0);
+    budget.claim(owner, 1, WAITING);
+    expect(lookUpCount).toBeGreaterThan(UNNAMED_COUNT_MAX);
   });
 });

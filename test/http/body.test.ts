@@ -1,5 +1,6 @@
 /** Reading bodies within the budget, on time that the test moves. */
 import { describe, expect, it } from 'vitest';
+import { Deadlines } from '../../src/base/deadlines.ts';
 import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import { type BodyRead, BodyReader, type BodyRequest } from '../../src/http/body.ts';
 import { BodyBudget } from '../../src/http/body-budget.ts';
@@ -48,7 +49,7 @@ const declared = (bytes: number, network?: string): Sent => new Sent({ 'content-
 function setUp(bytesMax = 100) {
   const time = new ManualTime();
   const budget = new BodyBudget(bytesMax);
-  const reader = new BodyReader(budget, time, 1000);
+  const reader = new BodyReader(budget, new Deadlines(time, time, true), 1000);
   const read = async (request: BodyRequest): Promise<string> => reader.use(request, BOUNDS, nameOf);
   return { time, budget, reader, read };
 }
@@ -124,7 +125,7 @@ describe('reading a body', () => {
 
   it('that never fits ends after 30 s without being read', async () => {
     const { time, budget, read } = setUp();
-    budget.claim('holder', 50, 0);
+    budget.claim({ clientNetwork: () => 'holder' }, 50, 0);
     const waiting = declared(60);
     const outcome = read(waiting);
     time.pass(30_000);

@@ -167,9 +167,10 @@ export class Inbox implements Callbacks {
   }
 
   admit(id: CallbackId): WebhookAdmission {
-    const retryAfterMs = this.#lifetimes.rateOf(id).tryPass(this.#ports.clock.monotonicMs());
-    if (retryAfterMs > 0) return { kind: 'too-many', retryAfterMs };
     const callback = this.#lifetimes.find(id);
+    const rate = callback?.rateWindow() ?? this.#lifetimes.rateOfUnknown(id);
+    const retryAfterMs = rate.tryPass(this.#ports.clock.monotonicMs());
+    if (retryAfterMs > 0) return { kind: 'too-many', retryAfterMs };
     if (callback === undefined) return this.#lifetimes.absent(id);
     return callback.events.length < EVENT_COUNT_MAX ? { kind: 'admitted', callback } : FULL;
   }

@@ -140,10 +140,8 @@ export class Lifetimes {
     return this.#tombstones.get(id)?.tokenDigest;
   }
 
-  /** The rate window of the callback, or of an id without a live callback. */
-  rateOf(id: CallbackId): RateWindow {
-    const callback = this.#live.peek(id);
-    if (callback !== undefined) return callback.rateWindow();
+  /** The rate window of an id without a live callback. */
+  rateOfUnknown(id: CallbackId): RateWindow {
     const window = this.#unknownIds.get(id) ?? newRateWindow();
     this.#unknownIds.set(id, window);
     return window;

@@ -5,9 +5,9 @@
  *
  * A process holds ten thousand waits, so a wait is one object without a timer, a promise or a closure.
  */
+import { type Deadlines, TimerEntry } from '../../base/deadlines.ts';
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
 import type { Client, Waiter, Woken } from '../callbacks.ts';
-import { type Deadlines, TimerEntry } from './deadlines.ts';
 
 export interface WaitPorts {
   readonly deadlines: Deadlines;

@@ -1,11 +1,11 @@
 /** Parks waits and wakes them with the next event. It reads the beginning of a long event back once for all waits. */
 import type { Clock } from '../../base/clock.ts';
+import { Deadlines } from '../../base/deadlines.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Client, Parked, Waited, Waiter, Woken } from '../callbacks.ts';
 import type { InboxEvent } from '../event.ts';
 import { WAIT_COUNT_MAX } from '../limits.ts';
 import type { Callback } from './callback.ts';
-import { Deadlines } from './deadlines.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import { type EventReader, inlineJsonOf } from './reading.ts';
 import type { Wait, Waiters, WaitPorts } from './waiters.ts';

@@ -8,6 +8,8 @@ import type { ClientConnection, ServedRequest } from '../../../src/adapters/list
 import { openListener } from '../../../src/adapters/listen/open-listener.ts';
 import { LISTENER_BODIES } from '../../../src/adapters/process/runtime-bodies.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { Deadlines } from '../../../src/base/deadlines.ts';
 import { type BodyRead, BodyReader, type BodyRequest } from '../../../src/http/body.ts';
 import { BodyBudget } from '../../../src/http/body-budget.ts';
 import { WAITING_BODY_BYTES } from '../../../src/http/limits.ts';
@@ -17,7 +19,11 @@ const { buffersBodies, responses } = LISTENER_BODIES;
 const made = (body: string | null, status = 200, headers = {}): MadeResponse => responses.make(body, status, headers);
 
 const budget = new BodyBudget(Number(process.env.BODY_BYTES ?? 64 * 1_048_576));
-const reader = new BodyReader(budget, systemTimers, WAITING_BODY_BYTES[buffersBodies ? 'bun' : 'node']);
+const reader = new BodyReader(
+  budget,
+  new Deadlines(systemClock, systemTimers, true),
+  WAITING_BODY_BYTES[buffersBodies ? 'bun' : 'node'],
+);
 
 const nameOf = (read: BodyRead): string =>
   read.ok ? `${read.bytes.length} ${createHash('sha256').update(read.bytes).digest('hex')}` : read.kind;

@@ -6,12 +6,12 @@
  * A wait knows the event after which it looks, so it does not matter how many of these find the same event: each wait ends once.
  */
 import type { Clock } from '../../../base/clock.ts';
+import { Deadlines, TimerEntry } from '../../../base/deadlines.ts';
 import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
 import type { Timers } from '../../../base/timers.ts';
 import type { Absent, Client, EventJson, Waited, Woken } from '../../../callback/callbacks.ts';
 import type { InboxEvent } from '../../../callback/event.ts';
 import type { CallbackId, EventId } from '../../../callback/identifier.ts';
-import { Deadlines, TimerEntry } from '../../../callback/inbox/deadlines.ts';
 import { inlineJsonOf } from '../../../callback/inbox/reading.ts';
 import { WAIT_COUNT_MAX } from '../../../callback/limits.ts';
 import type { Database } from '../database.ts';

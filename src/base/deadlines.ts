@@ -1,11 +1,16 @@
 /**
- * Timeouts of waits. Waits of one length end in the order in which they began, so each length has a bucket: a linked list with
- * one timer for its first entry. The contract permits thirty lengths. A timer for each of 10,000 waits would be a noticeable
- * share of the memory of a parked request (bench/waits.ts).
+ * Timeouts of many things of few lengths, as the waits of callbacks and the bodies of requests. Those of one length end in the
+ * order in which they began, so each length has a bucket: a linked list and one timer. A timer for each of 10,000 waits would
+ * be a noticeable share of the memory of a parked request (bench/waits.ts), and one for each body 4 % of a webhook on Bun.
+ *
+ * Where one thing at a time comes and goes, each would set and cancel the timer of its bucket. Deadlines that keep their timers
+ * leave it set, for its length at most, and look then whether anything is left.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Timers } from '../../base/timers.ts';
-import { SWEEP_COUNT_MAX } from '../limits.ts';
+import type { Clock } from './clock.ts';
+import type { Timers } from './timers.ts';
+
+/** Entries that end in one turn, few enough that no request waits noticeably for them. */
+const ENDED_COUNT_MAX = 256;
 
 /** An entry of a bucket; it carries its own links. */
 export abstract class TimerEntry {
@@ -33,12 +38,15 @@ class TimerBucket {
 export class Deadlines {
   readonly #clock: Clock;
   readonly #timers: Timers;
-  /** By length in milliseconds; no bucket is empty. */
+  readonly #keepsTimers: boolean;
+  /** By length in milliseconds. Each has a timer, which fires no later than its first entry is due. */
   readonly #buckets = new Map<number, TimerBucket>();
 
-  constructor(clock: Clock, timers: Timers) {
+  /** @param keepsTimers whether the timer of a bucket outlives its last entry */
+  constructor(clock: Clock, timers: Timers, keepsTimers = false) {
     this.#clock = clock;
     this.#timers = timers;
+    this.#keepsTimers = keepsTimers;
   }
 
   /** Calls `onDue` in `lengthMs`, unless the entry is removed first. @param entry must be in no bucket */
@@ -47,14 +55,13 @@ export class Deadlines {
     if (bucket === undefined) {
       bucket = new TimerBucket(lengthMs);
       this.#buckets.set(lengthMs, bucket);
+      this.#arm(bucket, lengthMs);
     }
     entry.dueAtMs = this.#clock.monotonicMs() + lengthMs;
     entry.bucket = bucket;
     entry.before = bucket.last;
-    if (bucket.last === undefined) {
-      bucket.first = entry;
-      this.#arm(bucket, lengthMs);
-    } else bucket.last.behind = entry;
+    if (bucket.last === undefined) bucket.first = entry;
+    else bucket.last.behind = entry;
     bucket.last = entry;
   }
 
@@ -69,26 +76,33 @@ export class Deadlines {
     entry.bucket = undefined;
     entry.before = undefined;
     entry.behind = undefined;
-    if (bucket.first !== undefined) return;
+    if (bucket.first !== undefined || this.#keepsTimers) return;
     bucket.cancelTimer();
     this.#buckets.delete(bucket.lengthMs);
+  }
+
+  /** Cancels all timers: nothing that was added so far ends any more. */
+  close(): void {
+    for (const bucket of this.#buckets.values()) bucket.cancelTimer();
+    this.#buckets.clear();
   }
 
   #arm(bucket: TimerBucket, delayMs: number): void {
     bucket.cancelTimer = this.#timers.after(Math.ceil(delayMs), () => this.#endDue(bucket));
   }
 
-  /** Ends the due entries, at most SWEEP_COUNT_MAX a turn, and sets the timer for the next one. */
+  /** Ends the due entries, at most ENDED_COUNT_MAX a turn, and sets the timer for the next one. */
   #endDue(bucket: TimerBucket): void {
     for (let endedCount = 0; bucket.first !== undefined; endedCount++) {
       const { first } = bucket;
       const leftMs = first.dueAtMs - this.#clock.monotonicMs();
-      if (leftMs > 0 || endedCount === SWEEP_COUNT_MAX) {
+      if (leftMs > 0 || endedCount === ENDED_COUNT_MAX) {
         this.#arm(bucket, Math.max(leftMs, 0));
         return;
       }
       this.remove(first);
       first.onDue();
     }
+    if (this.#keepsTimers) this.#buckets.delete(bucket.lengthMs);
   }
 }

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { Deadlines, TimerEntry } from '../../src/base/deadlines.ts';
+import { ManualTime } from '../support/manual-time.ts';
+
+class Entry extends TimerEntry {
+  readonly name: string;
+  readonly ended: string[];
+
+  constructor(name: string, ended: string[]) {
+    super();
+    this.name = name;
+    this.ended = ended;
+  }
+
+  override onDue(): void {
+    this.ended.push(this.name);
+  }
+}
+
+function setUp(keepsTimers: boolean) {
+  const time = new ManualTime();
+  const deadlines = new Deadlines(time, time, keepsTimers);
+  const ended: string[] = [];
+  const add = (name: string, lengthMs: number): Entry => {
+    const entry = new Entry(name, ended);
+    deadlines.add(entry, lengthMs);
+    return entry;
+  };
+  return { time, deadlines, ended, add };
+}
+
+describe.each([[false], [true]])('deadlines of many things, timers kept: %s', (keepsTimers) => {
+  it('end each at exactly its time, whatever came and went before it', () => {
+    const { time, deadlines, ended, add } = setUp(keepsTimers);
+    const gone = add('gone', 1000);
+    time.pass(400);
+    deadlines.remove(gone);
+    deadlines.remove(gone);
+    add('late', 1000);
+    add('short', 500);
+    time.pass(499);
+    expect(ended).toEqual([]);
+    time.pass(1);
+    expect(ended).toEqual(['short']);
+    time.pass(499);
+    expect(ended).toEqual(['short']);
+    time.pass(1);
+    expect(ended).toEqual(['short', 'late']);
+  });
+
+  it('have one timer a length at most, however many come and go, and none once its length is over', () => {
+    const { time, deadlines, ended, add } = setUp(keepsTimers);
+    for (let i = 0; i < 100; i++) deadlines.remove(add('gone', 1000));
+    expect(time.pendingCount).toBe(keepsTimers ? 1 : 0);
+    time.pass(1000);
+    expect([ended, time.pendingCount]).toEqual([[], 0]);
+  });
+
+  it('end all that are due at one time, a part a turn', () => {
+    const { time, ended, add } = setUp(keepsTimers);
+    for (let i = 0; i < 1000; i++) add(`${i}`, 1000);
+    time.pass(1000);
+    expect(ended).toEqual(Array.from({ length: 1000 }, (_, i) => `${i}`));
+    expect(time.pendingCount).toBe(0);
+  });
+
+  it('end nothing and have no timer once they are closed', () => {
+    const { time, deadlines, ended, add } = setUp(keepsTimers);
+    const entry = add('a', 1000);
+    deadlines.close();
+    deadlines.remove(entry);
+    expect(time.pendingCount).toBe(0);
+    time.pass(2000);
+    expect(ended).toEqual([]);
+  });
+});
