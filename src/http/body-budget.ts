@@ -20,7 +20,7 @@ import { UNNAMED_COUNT_MAX, WAITING_BODY_BYTES_MAX } from './limits.ts';
 
 /** Whose body it is. */
 export interface BodyOwner {
-  /** The same at every call while the request is under way. */
+  /** Of a client that has left it may be unknown. */
   clientNetwork(): string;
 }
 
@@ -33,6 +33,7 @@ export class BodyClaim implements DisconnectListener {
   isGranted = false;
   readonly #budget: BodyBudget;
   readonly #owner: BodyOwner;
+  #network: string | undefined;
   #settle: ((isGranted: boolean) => void) | undefined;
 
   constructor(budget: BodyBudget, owner: BodyOwner, bytes: number, waitingBytes: number) {
@@ -42,8 +43,10 @@ export class BodyClaim implements DisconnectListener {
     this.waitingBytes = waitingBytes;
   }
 
+  /** Looked up at the first use. */
   get network(): string {
-    return this.#owner.clientNetwork();
+    this.#network ??= this.#owner.clientNetwork();
+    return this.#network;
   }
 
   /** Resolves when the claim is granted (true) or given up (false). Call it once. */
