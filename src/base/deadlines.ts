@@ -1,7 +1,7 @@
 /**
  * Timeouts of many things of few lengths, as the waits of callbacks and the bodies of requests. Those of one length end in the
- * order in which they began, so each length has a bucket: a linked list and one timer. A timer for each of 10,000 waits would
- * be a noticeable share of the memory of a parked request (bench/waits.ts), and one for each body 4 % of a webhook on Bun.
+ * order in which they began, so each length has a bucket: a linked list and one timer. A timer for each would be a noticeable
+ * share of the memory of a parked wait (bench/waits.ts), and of the time of a webhook on Bun (bench/peers, "webhook").
  *
  * Where one thing at a time comes and goes, each would set and cancel the timer of its bucket. Deadlines that keep their timers
  * leave it set, for its length at most, and look then whether anything is left.

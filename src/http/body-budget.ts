@@ -4,8 +4,8 @@
  * client networks, and within a network the first to come is served first. What waits takes some memory too, because a part
  * of it has arrived; that has a smaller budget with the same shares.
  *
- * Looking up a client's address takes a tenth of a webhook on Bun (docs/benchmarks.md). While less than half of the budget is
- * claimed every body fits whosever it is, so a claim names its network only when more is: then all unnamed ones do, and the
+ * Looking up a client's address asks the system on Bun, dear beside a webhook (docs/benchmarks.md). Up to half of the budget
+ * every body fits whosever it is, so a claim names its network only when more is: then all unnamed ones do, and the
  * budget decides as if each had from the start.
  *
  * Invariants: claimed bytes <= `bytesMax`; waiting bytes <= WAITING_BODY_BYTES_MAX. A body that waits because not as many bytes

@@ -61,7 +61,7 @@ export const ANSWERED_TURN_MS = 5;
 
 /**
  * Bun: requests in flight whose client is not looked up yet. One turn looks all of them up when one network could have as many
- * as it may: 2 to 4 ms, because a look-up asks the system.
+ * as it may, and each look-up asks the system: so few that no other request waits noticeably.
  */
 export const UNNAMED_COUNT_MAX = 1024;
 
