@@ -16,7 +16,7 @@ import type { SalesOperation } from '../../src/storage/sqlite/tables/sales.ts';
 import { Folder } from '../storage/sqlite/folder.ts';
 import { enterSale } from '../support/enter-sale.ts';
 import { openedApp } from '../support/opened-app.ts';
-import { soldWith } from '../support/sold.ts';
+import { enter, soldWith } from '../support/sold.ts';
 import { NOW_MS, run } from './captured-io.ts';
 
 const ADMIN_TOKEN = 'operator-0123456789-0123456789-0123';
@@ -214,7 +214,7 @@ describe('the sales of a server', () => {
   it('are those of its folder, page after page, and need the token', async () => {
     const books = new MemoryBooks(systemRandom);
     const count = PAGE_COUNT_MAX * 2;
-    for (let serial = 1; serial <= count; serial++) books.add(soldWith(serial));
+    for (let serial = 1; serial <= count; serial++) enter(books, soldWith(serial));
     const opened = await openedApp(
       { ADMIN_TOKEN, SNAPSHOT: 'none' },
       { openBackend: async (options, ports) => ({ ...(await openBackend(options, ports)), books }) },

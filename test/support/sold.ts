@@ -1,6 +1,8 @@
 /** Sales as the books have them, made up. */
 import type { Sale } from '../../src/payment/books.ts';
-import { checksummed } from '../../src/payment/protocol/network.ts';
+import { checksummed, networkOf } from '../../src/payment/protocol/network.ts';
+import { reservationKeyOf } from '../../src/payment/protocol/order.ts';
+import type { MemoryBooks } from '../../src/storage/memory/books.ts';
 
 const digits = (number: number, length: number): string => number.toString(16).padStart(length, '0');
 
@@ -21,3 +23,7 @@ export const soldWith = (serial: number, changes: Partial<Sale> = {}): Sale => (
   isDelivered: false,
   ...changes,
 });
+
+/** Enters a sale into books in memory, under the key of its authorization. */
+export const enter = (books: MemoryBooks, sale: Sale): void =>
+  books.add(sale, reservationKeyOf(networkOf(sale.network), sale.payer, sale.nonce));

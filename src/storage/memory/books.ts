@@ -1,9 +1,9 @@
 /** The books of a process that writes nothing to disk: the last {@link SALE_COUNT_MAX} sales. */
 import { DIGEST_KEY_BYTES, type Digest, keyedDigest } from '../../base/digest.ts';
+import { KeyQueue } from '../../base/key-queue.ts';
 import type { Random } from '../../base/random.ts';
 import { type Books, dayOf, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
-import { networkOf } from '../../payment/protocol/network.ts';
-import { type ReservationKey, reservationKeyOf } from '../../payment/protocol/order.ts';
+import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { SaleCounts } from './sale-counts.ts';
 
 /** About 20 MB. */
@@ -13,28 +13,29 @@ export class MemoryBooks implements Books {
   readonly digestOf: Digest;
   readonly #countMax: number;
   readonly #counts = new SaleCounts();
-  /** By authorization, in the order of their settlements. */
-  readonly #sales = new Map<ReservationKey, Sale>();
-  readonly #keys = new Map<number, ReservationKey>();
+  /** Authorizations in the order of their settlements. */
+  readonly #keys = new KeyQueue(0);
+  /** A ring: the sale of the key at a position is in the place of that position modulo `#countMax`. */
+  readonly #sales: Sale[] = [];
+  /** Places by serial. */
+  readonly #places = new Map<number, number>();
 
   constructor(random: Random, countMax: number = SALE_COUNT_MAX) {
     this.digestOf = keyedDigest(random.bytes(DIGEST_KEY_BYTES));
     this.#countMax = countMax;
   }
 
-  /** Enters a sale; forgets the oldest one when there are too many. */
-  add(sale: Sale): void {
-    const key = reservationKeyOf(networkOf(sale.network), sale.payer, sale.nonce);
-    this.#sales.set(key, sale);
-    this.#keys.set(sale.serial, key);
+  /** Enters a sale; forgets the oldest one when there are too many. @param key of its authorization */
+  add(sale: Sale, key: ReservationKey): void {
+    const place = this.#keys.append(key) % this.#countMax;
+    const oldest = this.#sales[place];
+    this.#sales[place] = sale;
+    this.#places.set(sale.serial, place);
     this.#counts.sold(sale.operation);
-    if (this.#sales.size <= this.#countMax) return;
-    for (const [oldest, { serial, isDelivered }] of this.#sales) {
-      this.#sales.delete(oldest);
-      this.#keys.delete(serial);
-      if (!isDelivered) this.#counts.undeliveredCount--;
-      break;
-    }
+    if (oldest === undefined) return;
+    this.#keys.removeFirst();
+    this.#places.delete(oldest.serial);
+    if (!oldest.isDelivered) this.#counts.undeliveredCount--;
   }
 
   get saleCounts(): ReadonlyMap<string, number> {
@@ -46,21 +47,22 @@ export class MemoryBooks implements Books {
   }
 
   find(key: ReservationKey): Sale | undefined {
-    return this.#sales.get(key);
+    const position = this.#keys.find(key);
+    return position === undefined ? undefined : this.#sales[position % this.#countMax];
   }
 
   markDelivered(serial: number): void {
-    const key = this.#keys.get(serial);
-    const sale = key === undefined ? undefined : this.#sales.get(key);
-    if (key === undefined || sale === undefined || sale.isDelivered) return;
-    this.#sales.set(key, { ...sale, isDelivered: true });
+    const place = this.#places.get(serial);
+    const sale = place === undefined ? undefined : this.#sales[place];
+    if (place === undefined || sale === undefined || sale.isDelivered) return;
+    this.#sales[place] = { ...sale, isDelivered: true };
     this.#counts.undeliveredCount--;
   }
 
   async list({ sinceMs, isUndeliveredOnly, after, limit }: SalesQuery): Promise<readonly Sale[]> {
     const isAfter = ({ timeMs, serial }: Sale): boolean =>
       after === undefined || timeMs > after.timeMs || (timeMs === after.timeMs && serial > after.serial);
-    return [...this.#sales.values()]
+    return this.#sales
       .filter((sale) => sale.timeMs >= sinceMs && !(isUndeliveredOnly && sale.isDelivered) && isAfter(sale))
       .sort((a, b) => a.timeMs - b.timeMs || a.serial - b.serial)
       .slice(0, limit);
@@ -68,7 +70,7 @@ export class MemoryBooks implements Books {
 
   async days(from: string): Promise<readonly SalesDay[]> {
     const days = new Map<string, SalesDay>();
-    for (const { timeMs, settlement, network, operation, amountAtomic, isDelivered } of this.#sales.values()) {
+    for (const { timeMs, settlement, network, operation, amountAtomic, isDelivered } of this.#sales) {
       const day = dayOf(timeMs);
       if (day < from) continue;
       const name = `${day} ${settlement} ${network} ${operation}`;

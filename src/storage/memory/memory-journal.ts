@@ -24,12 +24,12 @@ export class MemoryJournal implements ReservationJournal {
 
   async recordEnd(
     serial: number,
-    _end: UsedAuthorization,
+    { key }: UsedAuthorization,
     sale: Sale | undefined,
     _claim: IdentifierClaim | undefined,
   ): Promise<void> {
     if (sale === undefined) this.#sealed.delete(serial);
-    else this.#books.add(sale);
+    else this.#books.add(sale, key);
   }
 
   async recordReleased(serial: number): Promise<void> {

@@ -11,7 +11,7 @@ import { MemoryBooks } from '../../../src/storage/memory/books.ts';
 import { openBackend } from '../../../src/storage/open-backend.ts';
 import { ADMIN_OPERATIONS, HOOK_URL } from '../../support/declared.ts';
 import { type JobsApp, openJobsApp } from '../../support/jobs-app.ts';
-import { soldWith } from '../../support/sold.ts';
+import { enter, soldWith } from '../../support/sold.ts';
 import { wallet } from '../../support/wallet.ts';
 
 const ADMIN_TOKEN = 'operator-0123456789-0123456789-0123';
@@ -21,7 +21,7 @@ const authorization = `Bearer ${ADMIN_TOKEN}`;
 /** A server whose books hold the given sales. */
 async function withSales(count: number, variables: Readonly<Record<string, string>> = {}): Promise<JobsApp> {
   const books = new MemoryBooks(systemRandom);
-  for (let serial = 1; serial <= count; serial++) books.add(soldWith(serial));
+  for (let serial = 1; serial <= count; serial++) enter(books, soldWith(serial));
   for (let serial = 2; serial <= count; serial += 2) books.markDelivered(serial);
   return openJobsApp(
     { ADMIN_TOKEN, ...variables },
@@ -74,10 +74,10 @@ describe('the operator', () => {
     jobs = await withSales(3);
     await jobs.close();
     const books = new MemoryBooks(systemRandom);
-    books.add(soldWith(1));
-    books.add(soldWith(2, { settlement: 'facilitator' }));
-    books.add(soldWith(3, { settlement: 'facilitator', amountAtomic: 50_000n }));
-    books.add(soldWith(4, { timeMs: Date.UTC(2026, 10, 21) }));
+    enter(books, soldWith(1));
+    enter(books, soldWith(2, { settlement: 'facilitator' }));
+    enter(books, soldWith(3, { settlement: 'facilitator', amountAtomic: 50_000n }));
+    enter(books, soldWith(4, { timeMs: Date.UTC(2026, 10, 21) }));
     books.markDelivered(3);
     jobs = await openJobsApp(
       { ADMIN_TOKEN },
