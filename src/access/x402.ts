@@ -20,6 +20,7 @@ import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';
 import { type ChallengeError, V1_NOT_SUPPORTED } from '../payment/protocol/reasons.ts';
 import type { Offer } from '../payment/protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Resale, Settled } from '../payment/purchase.ts';
+import type { KeptAnswer } from '../payment/reservations.ts';
 import { paymentHeader } from './payment-header.ts';
 import type { PaymentMeter, PaymentMeters } from './payment-meter.ts';
 import { offerOf, type Seller } from './payment-offer.ts';
@@ -275,7 +276,7 @@ class PaymentGate implements Gate<Payer> {
         return this.#checkout.release(purchase);
       },
       ...(id !== undefined && { created: (body) => this.#checkout.keep(id, reservation, contentOf(undefined, body)) }),
-      delivered: () => this.#books.markDelivered(reservation.serial),
+      delivered: this.#deliveredOf(reservation),
     };
   }
 
@@ -283,7 +284,7 @@ class PaymentGate implements Gate<Payer> {
   #resold({ kept, id, payer, content }: Resale): Admission<Payer> | Answer {
     const sold = JSON.parse(content) as Content;
     const receipt = { 'payment-response': receiptHeader(this.#network, payer, kept.transaction) };
-    const delivered = (): void => this.#books.markDelivered(kept.serial);
+    const delivered = this.#deliveredOf(kept);
     if ('draft' in sold) {
       return {
         principal: { payer, draft: sold.draft },
@@ -294,6 +295,12 @@ class PaymentGate implements Gate<Payer> {
     }
     const { body, headers, status } = sold;
     return new Answer(headers === undefined ? body : new Reply(body, headers, status), receipt, delivered);
+  }
+
+  /** By itself, so that it holds no part of the request. */
+  #deliveredOf({ serial }: Pick<KeptAnswer, 'serial'>): () => void {
+    const books = this.#books;
+    return () => books.markDelivered(serial);
   }
 
   /** What the books say about the request. */

@@ -1,7 +1,8 @@
 /**
- * Watches paid answers until they have left: handed whole to a connection that was still there (decisions §4). A look at
- * the connections a moment later is cheaper than a listener on each of them, and lets the runtimes answer alike: Bun says
- * nothing of an answer that went out, only of a client that went away before.
+ * Watches paid answers until they have left: handed whole to a connection that was still there (decisions §4). A listener
+ * that hears of it says so itself. Bun says nothing of an answer that went out, only of a client that went away before, so
+ * there a look at the signals follows a moment later. An answer that is watched keeps nothing of its request: thousands of
+ * requests that live for a moment longer would be copied by the garbage collector.
  */
 import type { Timers } from '../base/timers.ts';
 import type { Component } from '../modules/module.ts';
@@ -9,16 +10,16 @@ import type { Component } from '../modules/module.ts';
 /** An answer is looked at this long after it was handed over: by then the runtime has written a small one, or failed. */
 const LOOK_PAUSE_MS = 200;
 
-/** The outcome of an answer that was handed to the runtime. */
-export type Delivery = 'pending' | 'done' | 'lost';
-
 /** The request of a watched answer. */
 export interface DeliveredRequest {
-  delivery(): Delivery;
+  /** Calls `delivered` once the answer has left, never when it did not; false: the listener does not hear of it. */
+  onDelivered(delivered: () => void): boolean;
+  /** Aborts when the client goes away before all of the answer has left; undefined: no client can go away. */
+  readonly signal: AbortSignal | undefined;
 }
 
 interface Watched {
-  readonly request: DeliveredRequest;
+  readonly signal: AbortSignal | undefined;
   readonly delivered: () => void;
 }
 
@@ -37,9 +38,10 @@ export class Deliveries implements Component {
     this.#onFailure = onFailure;
   }
 
-  /** Calls `delivered` once the answer has left; never when it did not. */
+  /** Calls `delivered` once the answer has left; never when it did not. It must hold no part of the request. */
   watch(request: DeliveredRequest, delivered: () => void): void {
-    this.#fresh.push({ request, delivered });
+    if (request.onDelivered(() => this.#report(delivered))) return;
+    this.#fresh.push({ signal: request.signal, delivered });
     this.#lookLater();
   }
 
@@ -63,15 +65,11 @@ export class Deliveries implements Component {
     const due = this.#watched;
     this.#watched = this.#fresh;
     this.#fresh = [];
-    for (const one of due) {
-      const delivery = one.request.delivery();
-      if (delivery === 'pending') this.#watched.push(one);
-      else if (delivery === 'done') this.#report(one);
-    }
+    for (const { signal, delivered } of due) if (signal?.aborted !== true) this.#report(delivered);
     if (this.#watched.length > 0) this.#lookLater();
   }
 
-  #report({ delivered }: Watched): void {
+  #report(delivered: () => void): void {
     try {
       delivered();
     } catch (failure) {

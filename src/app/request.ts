@@ -9,7 +9,7 @@ import type { Random } from '../base/random.ts';
 import type { BodyReceiver } from '../http/body-stream.ts';
 import type { RequestView } from '../http/request-view.ts';
 import type { Target } from '../http/target.ts';
-import type { Delivery } from './deliveries.ts';
+import type { DeliveredRequest } from './deliveries.ts';
 
 export const newRequestId = (random: Random): string => `req_${random.uuid()}`;
 
@@ -36,7 +36,7 @@ function clientAddressOf(peer: string, forwarded: string | null): ClientAddress 
   return reported ?? parseClientAddress(peer) ?? { address: peer, network: peer };
 }
 
-export class HttpRequestView implements RequestView, LoggedRequest {
+export class HttpRequestView implements RequestView, LoggedRequest, DeliveredRequest {
   /** The request itself, as the source of its body. */
   readonly body: ServedRequest;
   bodyBytes: Uint8Array | undefined = undefined;
@@ -110,19 +110,22 @@ export class HttpRequestView implements RequestView, LoggedRequest {
 
   isDisconnected(): boolean {
     const client = this.#client;
-    return client.isDisconnected?.() ?? this.body.signal?.aborted ?? false;
+    return client.isDisconnected?.() ?? this.signal?.aborted ?? false;
   }
 
-  /** A listener that cannot tell says no more than that the client was there until now. */
-  delivery(): Delivery {
+  onDelivered(delivered: () => void): boolean {
     const client = this.#client;
-    if (client.delivery !== undefined) return client.delivery();
-    return this.isDisconnected() ? 'lost' : 'done';
+    client.onDelivered?.(delivered);
+    return client.onDelivered !== undefined;
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.body.signal;
   }
 
   onDisconnect(listener: DisconnectListener): void {
     const client = this.#client;
     if (client.onDisconnect !== undefined) client.onDisconnect(listener);
-    else this.body.signal?.addEventListener('abort', listener, { once: true });
+    else this.signal?.addEventListener('abort', listener, { once: true });
   }
 }

@@ -25,8 +25,11 @@ export interface Admission<P extends object = object> {
   settle?(answer: unknown, body: AnswerBody | undefined): MaybePromise<HeaderRecord | Refusal | undefined>;
   /** Called with the body of an answer that was created after the settlement, before it leaves. A failure changes no outcome. */
   created?(body: AnswerBody): MaybePromise<void>;
-  /** Called once after the answer was handed whole to a connection that was still there. Never for a refusal. Must not wait. */
-  delivered?(): void;
+  /**
+   * Called once after the answer was handed whole to a connection that was still there. Never for a refusal. Must not wait, and
+   * must hold no part of the request: it may live on for a moment.
+   */
+  readonly delivered?: (() => void) | undefined;
   /** The refusal leaves after this is done. A failure goes to the log and changes no outcome. */
   release?(): MaybePromise<void>;
 }

@@ -157,9 +157,10 @@ function withReceipt(refusal: Refusal, receipt: HeaderRecord | undefined): Refus
 
 /** The calls that follow once the answer has left; undefined where no admission wants one. */
 function deliveredOf(admissions: readonly Admission[]): (() => void) | undefined {
-  if (admissions.every(({ delivered }) => delivered === undefined)) return undefined;
+  const calls = admissions.flatMap(({ delivered }) => delivered ?? []);
+  if (calls.length < 2) return calls[0];
   return () => {
-    for (const admission of admissions) admission.delivered?.();
+    for (const call of calls) call();
   };
 }
 

@@ -93,7 +93,10 @@ describe('the meter of a paid operation', () => {
 
   it('counts a released payment, and releases it', async () => {
     let released = 0;
-    const purchase = { order: { payer: PAYER } } as Extract<Begun, { kind: 'purchase' }>['purchase'];
+    const purchase = { order: { payer: PAYER }, reservation: { serial: 1 } } as Extract<
+      Begun,
+      { kind: 'purchase' }
+    >['purchase'];
     const { gate, counted } = setUp({
       begin: () => ({ kind: 'purchase', purchase }),
       release: () => {

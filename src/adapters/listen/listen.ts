@@ -28,10 +28,10 @@ export interface ClientConnection {
   /** As `Request.signal.aborted`. */
   isDisconnected?(): boolean;
   /**
-   * The outcome of the answer, once it was handed over: whether the system has taken all of it, or the connection ended
-   * before.
+   * Calls the listener once the system has taken all of the answer, which must not have been handed over yet; never when the
+   * connection ended before.
    */
-  delivery?(): 'pending' | 'done' | 'lost';
+  onDelivered?(listener: () => void): void;
   /**
    * Calls the listener once when the client disconnects, as `Request.signal` would; may also call it after the answer has gone
    * out. Costs less memory per held request than a listener on the signal (Bun) or the signal itself (Node).

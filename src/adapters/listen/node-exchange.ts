@@ -90,9 +90,12 @@ export class NodeExchange implements ClientConnection, DirectBody {
     return this.#outgoing.destroyed;
   }
 
-  delivery(): 'pending' | 'done' | 'lost' {
-    if (this.#outgoing.writableFinished) return 'done';
-    return this.#outgoing.destroyed ? 'lost' : 'pending';
+  /** node:http says that an answer is finished also when its socket has failed meanwhile. */
+  onDelivered(listener: () => void): void {
+    const { socket } = this.#incoming;
+    this.#outgoing.on('finish', () => {
+      if (!socket.destroyed) listener();
+    });
   }
 
   onDisconnect(listener: DisconnectListener): void {

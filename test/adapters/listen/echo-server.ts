@@ -1,7 +1,7 @@
 /**
  * A program for tests: a listener whose handler answers with what it knows of the client. `GET /held` waits for a disconnect;
  * `GET /pieces/...` answers with pieces of 64 KiB, and says on stdout what became of them; `GET /left` does so once its client has
- * left.
+ * left; `GET /watched` says on stdout when its answer has left.
  */
 import type { ClientConnection, ServedRequest } from '../../../src/adapters/listen/listen.ts';
 import { openListener } from '../../../src/adapters/listen/open-listener.ts';
@@ -74,6 +74,12 @@ async function left(client: ClientConnection): Promise<MadeResponse> {
   return response;
 }
 
+/** Says on stdout once its answer has left. */
+function watched(client: ClientConnection, byteCount: number): MadeResponse {
+  client.onDelivered?.(() => process.stdout.write(`delivered ${byteCount}\n`));
+  return made('x'.repeat(byteCount));
+}
+
 function metrics(): MadeResponse {
   const page = new Exposition();
   listener.metrics(page);
@@ -103,6 +109,7 @@ const listener = await openListener({
     const found = /^\/pieces\/(\w+)$/.exec(pathname);
     if (found !== null) return pieces(found[1]!, client);
     if (pathname === '/metrics') return metrics();
+    if (pathname === '/watched') return watched(client, Number(searchParams.get('count')));
     if (pathname === '/bytes') return made('x'.repeat(Number(searchParams.get('count'))));
     if (pathname === '/later') return later(searchParams.get('name') ?? '');
     return made(JSON.stringify({ host: headerOf(request, client, 'host'), address: client.address }));

@@ -49,6 +49,27 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
     expect(said()).not.toContain('piece');
   });
 
+  it.runIf(runtime === 'node')(
+    'says when the system has taken an answer, and never of one that was cut off',
+    async () => {
+      const before = echo.server.stdout().length;
+      const said = (): string => echo.server.stdout().slice(before);
+      const stuck = echo.socket(requestOf('/watched?count=64000001'));
+      stuck.pause();
+      for (const end of ['Connection: close\r\n', '']) {
+        const socket = echo.socket(`GET /watched?count=1 HTTP/1.1\r\nHost: x\r\n${end}\r\n`);
+        await new Promise((resolve) => socket.once('data', resolve));
+        socket.destroy();
+      }
+      await expect.poll(said).toBe('delivered 1\ndelivered 1\n');
+      stuck.resetAndDestroy();
+      const slow = echo.socket(requestOf('/watched?count=64000000'));
+      slow.resume();
+      await expect.poll(said, { timeout: 10_000 }).toBe('delivered 1\ndelivered 1\ndelivered 64000000\n');
+      slow.destroy();
+    },
+  );
+
   const pieceCount = (): number => echo.server.stdout().match(/^piece /gm)?.length ?? 0;
   const started = (path: string): { readonly socket: Socket; readonly ended: Promise<Buffer> } => {
     const socket = echo.socket(requestOf(path));
