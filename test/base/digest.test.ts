@@ -1,7 +1,15 @@
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Hmac, isSameDigest, sha256, sha256Base64Url, sha256Hex, sha256Latin1 } from '../../src/base/digest.ts';
+import {
+  Hmac,
+  isSameDigest,
+  keyedDigest,
+  sha256,
+  sha256Base64Url,
+  sha256Hex,
+  sha256Latin1,
+} from '../../src/base/digest.ts';
 
 describe('SHA-256 of a text', () => {
   // FIPS 180-4, and a text whose UTF-8 has two and four bytes a character.
@@ -52,6 +60,14 @@ describe('HMAC-SHA-256', () => {
         }
       }),
     );
+  });
+
+  it('gives half of itself as a keyed digest', () => {
+    const key = Buffer.from('the key of these books, 32 bytes');
+    const digest = keyedDigest(key);
+    for (const text of ['', 'GET /v1/jobs/search?keyword=köln', 'x'.repeat(5_000)]) {
+      expect(digest(text)).toBe(createHmac('sha256', key).update(text).digest('hex').slice(0, 32));
+    }
   });
 
   it('takes no longer key', () => {
