@@ -6,9 +6,10 @@ import { Worker } from 'node:worker_threads';
 import { QUIET_THREAD } from '../../base/quiet-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Timers } from '../../base/timers.ts';
+import { OUTCOME_BYTES, outcomeAt } from '../../payment/signature/outcome-bytes.ts';
 import type { RecoveryJob, RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import type { Recovered } from '../../payment/signature/signature.ts';
-import { encodeJobs, OUTCOME_BYTES, outcomeAt, type ThreadOptions, type ThreadReady } from './recovery-wire.ts';
+import { encodeJobs, type ThreadOptions, type ThreadReady } from './recovery-wire.ts';
 
 /** Work queued at the thread: enough to keep it busy during a slow turn of the main thread, and no more. */
 const AHEAD_MS = 5;
@@ -125,7 +126,7 @@ export class RecoveryThread implements RecoveryWorker {
     const count = outcomes.length / OUTCOME_BYTES;
     const finished = this.#sent.splice(0, count);
     if (this.#taken.length + this.#sent.length === 0) this.#worker?.unref();
-    for (const [i, { done }] of finished.entries()) done(outcomeAt(outcomes, i));
+    for (const [i, { done }] of finished.entries()) done(outcomeAt(outcomes, i * OUTCOME_BYTES));
   }
 
   #onDeath(why: string): void {

@@ -5,8 +5,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { STRUCT_BYTES } from '../../payment/protocol/typed-data.ts';
+import { OUTCOME_BYTES, putOutcome } from '../../payment/signature/outcome-bytes.ts';
 import { chooseRecovery } from './recovery.ts';
-import { JOB_BYTES, OUTCOME_BYTES, putOutcome, type ThreadOptions, type ThreadReady } from './recovery-wire.ts';
+import { JOB_BYTES, type ThreadOptions, type ThreadReady } from './recovery-wire.ts';
 
 /** Outcomes are sent at least this often, so that new jobs arrive before all old ones are done. */
 const SEND_INTERVAL_MS = 1;
@@ -23,8 +24,11 @@ port.on('message', (jobs: Uint8Array) => {
   let outcomes = new Uint8Array(count * OUTCOME_BYTES);
   for (let i = 0; i < count; i++) {
     const at = i * JOB_BYTES;
-    const struct = jobs.subarray(at, at + STRUCT_BYTES);
-    putOutcome(outcomes, i - sentCount, recoverSigner(struct, jobs.subarray(at + STRUCT_BYTES, at + JOB_BYTES)));
+    const recovered = recoverSigner(
+      jobs.subarray(at, at + STRUCT_BYTES),
+      jobs.subarray(at + STRUCT_BYTES, at + JOB_BYTES),
+    );
+    putOutcome(outcomes, (i - sentCount) * OUTCOME_BYTES, recovered);
     const nowMs = systemClock.monotonicMs();
     if (nowMs - sentMs < SEND_INTERVAL_MS && i + 1 < count) continue;
     port.postMessage(outcomes.slice(0, (i + 1 - sentCount) * OUTCOME_BYTES));

@@ -16,11 +16,11 @@
  * Invariant: every request gets exactly one answer, and a worker never holds more jobs than it has room for. Waiting has a
  * named maximum in number and in time.
  */
-import { Buffer } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import { STRUCT_BYTES } from '../protocol/typed-data.ts';
+import { RecentRecoveries, recoveryKeyOf } from './recent-recoveries.ts';
 import { RecoveryLane, WAITING_COUNT_MAX } from './recovery-lane.ts';
 import { formFault, type Recovered, SIGNATURE_BYTES } from './signature.ts';
 
@@ -28,8 +28,6 @@ import { formFault, type Recovered, SIGNATURE_BYTES } from './signature.ts';
 export const WAIT_MS_MAX = 10_000;
 /** An entry that waited less is not checked for a disconnected client: on Bun the check has to create an abort signal. */
 const DISCONNECT_CHECK_AFTER_MS = 10;
-/** About 2 MB. Forgotten ones are recovered again. */
-const RECOVERED_COUNT_MAX = 4096;
 /** Client networks that have paid. The least recently used one is evicted, and is a newcomer again. */
 const PAID_COUNT_MAX = 4096;
 
@@ -98,12 +96,12 @@ interface Entry {
 }
 
 /** Scratch: struct and signature side by side. Overwritten by every call of {@link keyOf}. */
-const keyBytes = Buffer.alloc(STRUCT_BYTES + SIGNATURE_BYTES);
+const keyBytes = new Uint8Array(STRUCT_BYTES + SIGNATURE_BYTES);
 
 function keyOf({ struct, signature }: RecoveryJob): string {
   keyBytes.set(struct, 0);
   keyBytes.set(signature, STRUCT_BYTES);
-  return keyBytes.toString('latin1');
+  return recoveryKeyOf(keyBytes);
 }
 
 const rejected = (reason: RecoveryRejected['reason']): RecoveryRejected => ({ ok: 'rejected', reason });
@@ -117,8 +115,7 @@ export class RecoveryQueue {
   readonly #paid = new RecoveryLane<Entry>();
   /** Networks of clients whose payment has settled. */
   readonly #paidNetworks = new LRUCache<string, true>({ max: PAID_COUNT_MAX });
-  /** Results by key. */
-  readonly #recovered = new LRUCache<string, Recovered>({ max: RECOVERED_COUNT_MAX });
+  readonly #recovered = new RecentRecoveries();
   /** Entries that wait or are with a worker, by id. */
   readonly #entries = new Map<string, Entry>();
   #isTurnOfPaid = true;
@@ -182,7 +179,7 @@ export class RecoveryQueue {
     const reason = formFault(signature);
     if (reason !== undefined) return { ok: false, reason };
     const key = keyOf(request);
-    const known = this.#recovered.get(key);
+    const known = this.#recovered.find(key);
     if (known !== undefined) {
       this.#repeatedCount++;
       return known;
@@ -312,7 +309,7 @@ export class RecoveryQueue {
 
   #answer(entry: Entry, recovered: Recovered): void {
     this.#recoveredCount++;
-    this.#recovered.set(entry.key, recovered);
+    this.#recovered.add(entry.key, recovered);
     this.#resolve(entry, recovered);
   }
 
