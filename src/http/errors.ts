@@ -103,8 +103,8 @@ export const {
 export interface RefusalExtras {
   /** Response headers, names in lower case. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** JSON text of further members of the body, beginning with a comma: `,"x402Version":2`. */
-  readonly members?: string | undefined;
+  /** JSON text of further members of the body in pieces, beginning with a comma: `,"x402Version":2`. */
+  readonly members?: readonly string[] | undefined;
   /** Detail for the log that the client does not see. Never a secret. */
   readonly detail?: string | undefined;
 }

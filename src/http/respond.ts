@@ -8,6 +8,7 @@ import { Refusal } from './errors.ts';
 import type { KeptJson } from './hot/kept-json.ts';
 import { ResponseHeaders } from './hot/prepared-headers.ts';
 import { RepeatedRefusal, refusalText } from './hot/repeated-refusal.ts';
+import { SharedBytes } from './hot/shared-bytes.ts';
 import type { ResponseBody } from './plain-response.ts';
 import type { MadeResponse, ResponseForm } from './response-form.ts';
 
@@ -26,6 +27,7 @@ export class Responder<R extends MadeResponse = Response> {
   readonly #form: ResponseForm<R>;
   readonly #headers: ResponseHeaders;
   readonly #streams: BodyStreams;
+  readonly #sharedBytes = new SharedBytes();
 
   /**
    * @param everywhere headers that every response of this server carries, names in lower case
@@ -68,7 +70,13 @@ export class Responder<R extends MadeResponse = Response> {
       if (response !== undefined) return response;
     }
     const headers = this.#headers.json('no-store', refusal.extras.headers, requestId);
-    return this.#form.make(refusalText(refusal, requestId), refusal.status, headers);
+    return this.#form.make(this.#refused(refusal, requestId), refusal.status, headers);
+  }
+
+  #refused(refusal: Refusal, requestId: string): string | Uint8Array<ArrayBuffer> {
+    const { members } = refusal.extras;
+    if (members === undefined || !this.#headers.copies) return refusalText(refusal, requestId);
+    return this.#sharedBytes.of([refusal.head, requestId, '"}', ...members, '}']);
   }
 
   /** A 204 without a body: the answer to a CORS preflight. */

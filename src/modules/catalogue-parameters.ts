@@ -12,8 +12,9 @@ import { rule } from './parameter-rules.ts';
 /** Characters of a job's id (decisions §3, "Native input"). */
 const JOB_ID_LENGTH_MAX = 200;
 
-/** Whether the text has `min` to `max` code points. More code units than twice the maximum are too many without counting. */
+/** Whether the text has `min` to `max` code points. A code point is one or two code units, so most texts need no counting. */
 function codePointsWithin(text: string, min: number, max: number): boolean {
+  if (text.length >= min * 2 && text.length <= max) return true;
   if (text.length > max * 2) return false;
   let count = 0;
   for (const _ of text) count++;

@@ -125,7 +125,7 @@ const closed =
     admit() {
       trail.push('refuse');
       const refusal = refuse(PAYMENT_REQUIRED, 'pay', {
-        members: ',"x402Version":2',
+        members: [',"x402Version":2'],
         headers: { 'payment-required': 'abc' },
       });
       return how === 'now' ? refusal : Promise.resolve(refusal);

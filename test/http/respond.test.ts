@@ -57,7 +57,7 @@ describe.each([
   it('are the same for a repeated answer', async () => {
     const responder = new Responder(EVERYWHERE, fetchResponses(copies), { report: unreported });
     const { head } = refuse(PAYMENT_REQUIRED, 'pay "me"');
-    const extras = { headers: { 'payment-required': 'offer' }, members: ',"x402Version":2' };
+    const extras = { headers: { 'payment-required': 'offer' }, members: [',"x402Version":', '2'] };
     const kept = new RepeatedRefusal(PAYMENT_REQUIRED, 'pay "me"', extras, head);
     for (const requestId of ['req_1', 'req_2', 'req_3']) {
       const response = responder.refusal(kept, requestId);
@@ -65,6 +65,19 @@ describe.each([
       expect(Object.fromEntries(response.headers)).toEqual({ ...base(requestId), 'payment-required': 'offer' });
       const error = { code: 'PAYMENT_REQUIRED', message: 'pay "me"', request_id: requestId };
       expect(await response.json()).toEqual({ error, x402Version: 2 });
+    }
+  });
+
+  it('stand beside a body that is not overwritten by the next one, longer or shorter', async () => {
+    const responder = new Responder(EVERYWHERE, fetchResponses(copies), { report: unreported });
+    const noted = ['', 'short', 'a\u00e9\u20ac\u{1f600}'.repeat(500), 'x', '\u20ac'.repeat(20_000), 'end'];
+    const responses = noted.map((note, i) => {
+      const members = [',"note":', JSON.stringify(note), ',"last":true'];
+      return responder.refusal(refuse(PAYMENT_INVALID, 'n\u00f6', { members }), `req_${i}`);
+    });
+    for (const [i, response] of responses.entries()) {
+      const error = { code: 'PAYMENT_INVALID', message: 'n\u00f6', request_id: `req_${i}` };
+      expect(await response.json()).toEqual({ error, note: noted[i], last: true });
     }
   });
 

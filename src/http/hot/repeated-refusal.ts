@@ -33,7 +33,9 @@ export class RepeatedRefusal<C extends string = string> extends Refusal<C> {
 
 /** The body of a refusal: the Error object and the members that the refusal adds beside it. */
 export function refusalText({ head, extras }: Refusal, requestId: string): string {
-  return `${head}${requestId}"}${extras.members ?? ''}}`;
+  let text = `${head}${requestId}"}`;
+  for (const piece of extras.members ?? []) text += piece;
+  return `${text}}`;
 }
 
 const encoder = new TextEncoder();

@@ -39,8 +39,8 @@ export type Extensions = Readonly<Record<string, unknown>>;
 export interface Challenge {
   /** The value of `PAYMENT-REQUIRED`. */
   readonly header: string;
-  /** Members for the JSON body of the 402 (decisions §4): text that begins with a comma. */
-  readonly members: string;
+  /** Members for the JSON body of the 402 (decisions §4): text that begins with a comma, in pieces. */
+  readonly members: readonly string[];
 }
 
 export interface Offer {
@@ -207,10 +207,11 @@ export function prepareOffer(terms: OfferTerms): Offer {
 
   const firstHead = encodedHead(HEADER_REQUIRED);
   const membersHead = `,"x402Version":${X402_VERSION},"resource":{"url":"${url}`;
+  const membersTail = `"${tail}`;
   const encodedQuoteOnly = btoa('"  ');
   const withoutSearch: Challenge = Object.freeze({
     header: firstHead + encodedQuoteOnly + encodedTail,
-    members: `${membersHead}"${tail}`,
+    members: [membersHead, membersTail],
   });
 
   return Object.freeze({
@@ -226,7 +227,7 @@ export function prepareOffer(terms: OfferTerms): Offer {
       const head = error === HEADER_REQUIRED ? firstHead : encodedHead(error);
       return {
         header: head + btoa(`${query}"${paddingFor(query.length + 1)}`) + encodedTail,
-        members: `${membersHead}${query}"${tail}`,
+        members: [membersHead, query, membersTail],
       };
     },
   });

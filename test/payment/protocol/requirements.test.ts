@@ -76,7 +76,7 @@ describe('an offer', () => {
         expect(object).toEqual(expectedFor(object.resource.url, error ?? HEADER_REQUIRED));
         expect(new URL(object.resource.url).href).toBe(new URL(URL_TEXT + search).href);
         const { error: _, ...mirrored } = object as Record<string, unknown>;
-        expect(JSON.parse(`{"error":{}${members}}`)).toEqual({ error: {}, ...mirrored });
+        expect(JSON.parse(`{"error":{}${members.join('')}}`)).toEqual({ error: {}, ...mirrored });
       }),
     );
   });
@@ -90,7 +90,7 @@ describe('an offer', () => {
   ])('percent-encodes %s that a lenient runtime let through', (_, search, inUrl) => {
     const { header, members } = offer.challenge(search);
     expect(decoded(header)).toEqual(expectedFor(URL_TEXT + inUrl, HEADER_REQUIRED));
-    expect(JSON.parse(`{"error":{}${members}}`)).toMatchObject({ resource: { url: URL_TEXT + inUrl } });
+    expect(JSON.parse(`{"error":{}${members.join('')}}`)).toMatchObject({ resource: { url: URL_TEXT + inUrl } });
   });
 
   it.each([
