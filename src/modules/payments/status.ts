@@ -14,7 +14,7 @@ export const { PAYMENT_NOT_FOUND } = defineErrors({
   PAYMENT_NOT_FOUND: { status: 404 },
 });
 
-const NOT_FOUND = 'this server knows no such payment';
+const UNKNOWN_PAYMENT = refuse(PAYMENT_NOT_FOUND, 'this server knows no such payment');
 
 const PAYMENT_STATES = ['reserved', 'settling', 'unknown', 'settled', 'dead'] as const;
 
@@ -28,9 +28,10 @@ const NONCE = `0x${'3c'.repeat(32)}`;
 const TRANSACTION = `0x${'9e'.repeat(32)}`;
 
 /** A path parameter as text; the empty string for malformed escapes, which matches no payment. */
-function decoded(segment: string | undefined): string {
+function decoded(segment = ''): string {
+  if (!segment.includes('%')) return segment;
   try {
-    return decodeURIComponent(segment ?? '');
+    return decodeURIComponent(segment);
   } catch {
     return '';
   }
@@ -66,13 +67,13 @@ export const paymentStatus = route<PaymentServices>()({
     // Of another network than this server sells on now: what it sold there before is on record too.
     const network = findNetwork(decoded(params.network));
     const isNamed = PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
-    if (network === undefined || !isNamed) return refuse(PAYMENT_NOT_FOUND, NOT_FOUND);
+    if (network === undefined || !isNamed) return UNKNOWN_PAYMENT;
     // What the reservations have forgotten stands in the books.
     return chain(
       fromBooks(() => services.statusOf(network, payer, nonce)),
       (status) => {
         if (status instanceof Refusal) return status;
-        if (status === undefined) return refuse(PAYMENT_NOT_FOUND, NOT_FOUND);
+        if (status === undefined) return UNKNOWN_PAYMENT;
         const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;
         return {
           network: network.id,
