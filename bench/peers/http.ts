@@ -19,6 +19,8 @@ import { ADMIN_TOKEN, PAYER, type WireResponse } from './wire.ts';
 const UNPAID = '/v1/jobs/signals?role=engineer&location=germany';
 /** A new question each time. */
 const UNPAID_NEW = '/v1/jobs/signals?role=engineer+#&location=germany';
+/** A route with parameters, free and with a short answer: the status of a payment that the server does not know. */
+const STATUS = `/v1/payments/eip155:8453/0x${'5a'.repeat(20)}/0x${'3c'.repeat(32)}`;
 const KEY = `0x${'01'.repeat(32)}` as const;
 // Precomputed tables make a signature several times faster.
 secp256k1.Point.BASE.precompute(8);
@@ -129,6 +131,13 @@ interface Pair {
 const APP = { name: 'paygrade', kind: 'app' };
 const PAIRS: readonly Pair[] = [
   { title: 'health', path: '/health', status: 200, payments: 'none', sides: [APP, { name: 'bare', kind: 'bare' }] },
+  {
+    title: 'route with parameters',
+    path: STATUS,
+    status: 404,
+    payments: 'none',
+    sides: [APP, { name: 'bare', kind: 'bare' }],
+  },
   {
     title: 'offer',
     path: UNPAID,
