@@ -1,12 +1,12 @@
 /** The catalogue as a component: readiness, metrics, reloads, and looking for a new one behind an address. */
 import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/failure.ts';
+import { firstLineOf, messageOf } from '../base/failure.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { CatalogueHolder, type CatalogueSource } from '../catalogue/holder.ts';
 import { type Reach, reachOf } from '../catalogue/questions/reach.ts';
-import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
+import { SnapshotChangedError, SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import type { Component } from '../modules/module.ts';
 
 export interface OpenCatalogue {
@@ -120,25 +120,33 @@ function* finishing(catalogue: Catalogue): Generator<void, void> {
   yield* catalogue.warming();
 }
 
+/** Who hears of what happens to the catalogue of the start once it is served. */
+export interface StartReports {
+  /** Called once with one line: nothing more may be answered from it. */
+  onDamaged(reason: string): void;
+  /** Called before it with a failure that says nothing about the file: a bug, or a disk that does not read. */
+  onFailure(failure: unknown): void;
+}
+
 /**
  * Checks what a start left of its catalogue, and warms it: one part in each turn of the loop, so that requests come in between. Ends
  * when another one is served. Never rejects: what fails here fails for the question that needs it.
- * @param onDamaged called with one line when the file was damaged before the start
  */
-async function finishInTurns(holder: CatalogueHolder, onDamaged: (reason: string) => void): Promise<void> {
+async function finishInTurns(holder: CatalogueHolder, reports: StartReports): Promise<void> {
   const first = holder.current()?.catalogue;
   if (first === undefined) return;
   const steps = finishing(first);
   try {
     while (holder.current()?.catalogue === first && steps.next().done === false) await new Promise(setImmediate);
   } catch (failure) {
-    // Otherwise the file has changed since: questions say so.
-    if (failure instanceof SnapshotError) onDamaged(failure.message);
+    if (failure instanceof SnapshotChangedError) return; // questions say so
+    if (failure instanceof SnapshotError) return reports.onDamaged(failure.message);
+    reports.onFailure(failure);
+    reports.onDamaged(`the catalogue cannot be checked: ${firstLineOf(failure)}`);
   }
 }
 
 /**
- * @param onDamaged called with one line when what a start left to check is damaged
  * @param isExpected false where the operator configured no catalogue
  * @throws SnapshotError when the catalogue cannot be used
  */
@@ -147,7 +155,7 @@ export function openCatalogue(
   isExpected: boolean,
   clock: Clock,
   timers: Timers,
-  onDamaged: (reason: string) => void,
+  reports: StartReports,
   poll?: PollOptions,
 ): OpenCatalogue {
   const reloads = { done: 0, unchanged: 0, failed: 0 };
@@ -181,7 +189,7 @@ export function openCatalogue(
         writeFacts(page, holder, clock.nowMs());
       },
       start() {
-        cancelFinishing = timers.after(FINISH_AFTER_MS, () => void finishInTurns(holder, onDamaged));
+        cancelFinishing = timers.after(FINISH_AFTER_MS, () => void finishInTurns(holder, reports));
         polling?.start(source.isAwaited?.() ?? false);
       },
       drain() {

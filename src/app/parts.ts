@@ -62,8 +62,8 @@ export interface PartsPorts {
   /** Another catalogue is served (undefined), or one that was fetched is not (why, one line). */
   onCatalogue?(fault: string | undefined): void;
   /**
-   * The catalogue of the start turns out to be damaged (why, one line) after it is served. Not given: the start checks all of it
-   * first, and fails.
+   * The catalogue of the start turns out to be damaged, or cannot be checked (why, one line), after it is served. Not given: the
+   * start checks all of it first, and fails.
    */
   onDamagedCatalogue?(reason: string): void;
   /** A jobs service cannot be asked (why, one line) or can again (undefined). */
@@ -208,7 +208,10 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     config.snapshot !== NO_CATALOGUE,
     clock,
     timers,
-    (reason) => ports.onDamagedCatalogue?.(reason),
+    {
+      onDamaged: (reason) => ports.onDamagedCatalogue?.(reason),
+      onFailure: (failure) => ports.onFailure(failure, 'catalogue'),
+    },
     pollOf(config, ports, timers),
   );
   server.add(catalogue.component);

@@ -28,7 +28,12 @@ function openedFrom(serve: () => ServedCatalogue) {
   const source = { load, reload: async () => load(), discard: () => {}, close: async () => {} };
   const time = new ManualTime();
   const damages: string[] = [];
-  return { damages, loaded, time, ...openCatalogue(source, true, time, time, (reason) => damages.push(reason)) };
+  const failures: unknown[] = [];
+  const reports = {
+    onDamaged: (reason: string) => void damages.push(reason),
+    onFailure: (failure: unknown) => void failures.push(failure),
+  };
+  return { damages, failures, loaded, time, ...openCatalogue(source, true, time, time, reports) };
 }
 
 const indexesOf = ({ catalogue }: ServedCatalogue): unknown[] => Object.values(catalogue.byCompany.built);
@@ -101,6 +106,43 @@ describe('a catalogue of which only the columns were checked', () => {
       await component.close?.();
     },
   );
+
+  /** @param name of the section that the disk does not read */
+  function openedOnBrokenDisk(name: string, failure: Error, isUnchanged = true) {
+    const { offset } = headerOf(sample).sections.find((section) => section.name === name)!;
+    const source = sampleSource(sample);
+    const broken = {
+      ...source,
+      isUnchanged: () => isUnchanged,
+      readInto(at: number, into: Uint8Array): number {
+        if (at <= offset && offset < at + into.length) throw failure;
+        return source.readInto(at, into);
+      },
+    };
+    return openedFrom(() => ({ catalogue: new Catalogue(openColumns(broken)), isSynthetic: true }));
+  }
+
+  it('ends the start with one line, and reports why, when it cannot be read', async () => {
+    const failure = new Error('EIO: i/o error, read\nmore');
+    const { component, damages, failures, time } = openedOnBrokenDisk('setLists', failure);
+    component.start?.();
+    time.pass(500);
+    await turns(300);
+    expect(failures).toEqual([failure]);
+    expect(damages).toEqual(['the catalogue cannot be checked: EIO: i/o error, read']);
+    expect(component.readiness?.()).toEqual({ snapshot: false });
+    await component.close?.();
+  });
+
+  it('is not said to be damaged when its file has changed since the start', async () => {
+    const { component, damages, failures, time } = openedOnBrokenDisk('setLists', new Error('gone'), false);
+    component.start?.();
+    time.pass(500);
+    await turns(300);
+    expect(damages).toEqual([]);
+    expect(failures).toEqual([]);
+    await component.close?.();
+  });
 
   it('is checked, and then warm, when all of it is whole', async () => {
     const { component, damages, loaded, time } = openedFrom(() => ({

@@ -121,7 +121,8 @@ describe('a catalogue behind an address', () => {
       timers: systemTimers,
       onCatalogue: (fault?: string) => void reported.push(fault),
     };
-    const { holder, component } = openCatalogue(source, true, systemClock, systemTimers, expect.unreachable, poll);
+    const reports = { onDamaged: expect.unreachable, onFailure: expect.unreachable };
+    const { holder, component } = openCatalogue(source, true, systemClock, systemTimers, reports, poll);
     component.start?.();
     expect(jobCountOf(holder.current())).toBe(1);
     release();

@@ -91,6 +91,19 @@ describe('a snapshot that is checked later', () => {
     expect(() => checkAll(snapshot)).toThrow(refusalOf(altered));
   });
 
+  it.each([
+    ['title', 'titleOffsets'],
+    ['location', 'locationOffsets'],
+  ])('shows no text for a code in %s that points nowhere, before that is checked', (codes, offsets) => {
+    const past = sections.find(({ name }) => name === offsets)!.byteLength / 4 - 1;
+    for (const code of [past, past + 1, 0xffff_ffff]) {
+      const altered = withSection(BYTES, codes, (view) => view.setUint32(0, code, true));
+      const snapshot = openColumns(memorySource('catalogue.bin', altered));
+      expect(() => snapshot.job(0)).toThrow(RangeError);
+      expect(snapshot.job(1)).toEqual(openSnapshot(memorySource('catalogue.bin', BYTES)).job(1));
+    }
+  });
+
   it('has changed, and is not damaged, when its file was written over since', () => {
     let bytes: Uint8Array = BYTES;
     const source = {
