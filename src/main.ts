@@ -46,7 +46,7 @@ const FULL_PIPE_PAUSE_MS = 5;
 /** Of a pipe, and of a socket in its place whose unread text was dropped with it (write(2), unix(7)). */
 const READER_GONE: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET']);
 
-/** Only a character device is asked: node:tty loads sockets, which no start with a log of a file or a pipe needs. */
+/** Only a character device is asked: node:tty loads sockets, which no start with a log in a file or a pipe needs. */
 const isTerminal = (fileDescriptor: number): boolean =>
   fstatSync(fileDescriptor).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fileDescriptor);
 
@@ -97,7 +97,9 @@ function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Out
       if (failure !== undefined) throw failure;
       return !isGone;
     },
-    isTerminal: isTerminal(fileDescriptor),
+    get isTerminal() {
+      return isTerminal(fileDescriptor);
+    },
     get columns() {
       // A terminal of unknown width reports 0.
       return columns() || 80;
@@ -113,7 +115,9 @@ const io: Io = {
     bytes: {
       [Symbol.asyncIterator]: () => (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator](),
     },
-    isTerminal: isTerminal(0),
+    get isTerminal() {
+      return isTerminal(0);
+    },
   },
   env: process.env,
   clock: systemClock,

@@ -32,3 +32,11 @@ it('a build made twice, in two places, is the same byte for byte (reliability 27
   expect(first.has('/writer.js')).toBe(true);
   expect(await built('second')).toEqual(first);
 }, 120_000);
+
+it('the files that a start reads import no module of the runtime that it does without', () => {
+  const out = join(folder, 'first');
+  for (const file of ['main.js', 'commands.js', 'server.js', 'listen-bun.js']) {
+    const text = readFileSync(join(out, file), 'utf8');
+    expect(text).not.toMatch(/(?:from|import) ?"node:(?:crypto|fs|stream|timers|util|worker_threads|zlib)\b/);
+  }
+});

@@ -67,6 +67,65 @@ const addresses: Plugin = {
   },
 };
 
+/** Modules of the runtime that a server which has just started does without (bench/start.ts). */
+const LATE_MODULES: readonly string[] = [
+  'node:crypto',
+  'node:fs/promises',
+  'node:timers/promises',
+  'node:worker_threads',
+  'node:zlib',
+];
+
+/** Modules that a start needs. To import one costs Node more than its code: it reads every export, and some load others. */
+const EARLY_MODULES: readonly string[] = ['node:fs', 'node:util'];
+
+const isReplaced = (id: string): boolean => LATE_MODULES.includes(id) || EARLY_MODULES.includes(id);
+
+const RUNTIME_MODULE = '\0runtime:';
+
+/** Whether a stand-in does all that an export does: it is called or constructed, and has no members of its own. */
+const isOnlyCalled = (value: unknown): boolean =>
+  typeof value === 'function' &&
+  Reflect.ownKeys(value).every((key) => ['length', 'name', 'prototype', 'arguments', 'caller'].includes(String(key)));
+
+/** Loads the module when one of its functions is first called, and replaces each by the real one: later calls cost nothing. */
+const lateExport = (module: string, name: string): string => `export let ${name} = function (...words) {
+  ${name} = ${module}.${name};
+  return new.target === undefined ? ${name}(...words) : new ${name}(...words);
+};`;
+
+const earlyExport = (module: string, name: string): string =>
+  `export const ${name} = /* @__PURE__ */ (() => ${module}.${name})();`;
+
+const IMPORT_OF_RUNTIME = /import \{([^}]*)\} from ['"](node:[^'"]+)['"]/g;
+
+/**
+ * Modules of the runtime by `process.getBuiltinModule`; the sources import them as any other. The build fails for an import of a
+ * late module that cannot wait for a call: an export that is no function, or a class that is extended or compared with.
+ */
+const runtimeModules: Plugin = {
+  name: 'modules of the runtime',
+  transform(code, id) {
+    for (const [, names = '', module = ''] of code.matchAll(IMPORT_OF_RUNTIME)) {
+      if (!LATE_MODULES.includes(module)) continue;
+      const asClass = new RegExp(`\\b(?:extends|instanceof) (?:${names.match(/\w+/g)?.join('|')})\\b`).exec(code);
+      if (asClass !== null) this.error(`${id} has "${asClass[0]}", of ${module}, which loads at its first call`);
+    }
+    return null;
+  },
+  resolveId: (id) => (isReplaced(id) ? RUNTIME_MODULE + id : null),
+  load(id) {
+    if (!id.startsWith(RUNTIME_MODULE)) return null;
+    const name = id.slice(RUNTIME_MODULE.length);
+    const isLate = LATE_MODULES.includes(name);
+    const module = process.getBuiltinModule(name) as Readonly<Record<string, unknown>>;
+    const kept = Object.keys(module).filter((key) => key !== 'default' && (!isLate || isOnlyCalled(module[key])));
+    return kept
+      .map((key) => (isLate ? lateExport : earlyExport)(`process.getBuiltinModule('${name}')`, key))
+      .join('\n');
+  },
+};
+
 /** What modules need before they run, with what that needs, and themselves. */
 function closureOf(entries: readonly string[], importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
   const closure = new Set(entries);
@@ -121,13 +180,13 @@ function noticesOf(project: string, folders: ReadonlySet<string>): string {
 /** @param project folder of the sources, with the packages @param into folder for the files; what it holds stays */
 export async function bundle(project: string, into: string): Promise<void> {
   const packages = new Set<string>();
-  const write = async (input: Record<string, string>, options: OutputOptions): Promise<void> => {
+  const write = async (input: Record<string, string>, plugins: Plugin[], options: OutputOptions): Promise<void> => {
     const made = await rolldown({
       cwd: project,
       input,
       platform: 'node',
-      external: (id, from) => isOutside(id, from),
-      plugins: [addresses],
+      external: (id, from) => isOutside(id, from) && !(plugins.includes(runtimeModules) && isReplaced(id)),
+      plugins,
       transform: { target: 'es2024' },
       resolve: { alias: ES_MODULES },
       tsconfig: false,
@@ -146,8 +205,8 @@ export async function bundle(project: string, into: string): Promise<void> {
     const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
     for (const folder of modules.map(packageOf)) if (folder !== undefined) packages.add(folder);
   };
-  await write(PROGRAM, { codeSplitting: serverFiles(project) });
-  for (const path of THREADS) await write({ [basename(path, '.ts')]: path }, { codeSplitting: false });
+  await write(PROGRAM, [addresses, runtimeModules], { codeSplitting: serverFiles(project) });
+  for (const path of THREADS) await write({ [basename(path, '.ts')]: path }, [addresses], { codeSplitting: false });
   writeFileSync(join(into, NOTICES), noticesOf(project, packages));
   copyFileSync(join(project, LIBSECP256K1.module), join(into, basename(LIBSECP256K1.module)));
 }

@@ -18,13 +18,20 @@ const HEAD_BYTES = NONCE_BYTES + 16;
 const PURPOSE = 'paygrade retries';
 
 export class Sealer {
-  readonly #key: Uint8Array;
+  readonly #stateKey: Uint8Array;
+  /** Derived at the first use. */
+  #derived: Uint8Array | undefined;
   readonly #random: Random;
 
   /** @param stateKey 32 secret bytes, the same after a restart */
   constructor(stateKey: Uint8Array, random: Random) {
-    this.#key = createHmac('sha256', stateKey).update(PURPOSE).digest();
+    this.#stateKey = stateKey;
     this.#random = random;
+  }
+
+  get #key(): Uint8Array {
+    this.#derived ??= createHmac('sha256', this.#stateKey).update(PURPOSE).digest();
+    return this.#derived;
   }
 
   seal(id: RetryId, text: string): Uint8Array {

@@ -2,21 +2,11 @@
  * Reads the body of an answer within two bounds: bytes on the wire, beyond which it is cut, and bytes unpacked, beyond which it
  * is refused. Unpacking stops at the bound, so a body that unpacks to gigabytes costs no more than one that ends there.
  */
-import { pipeline, Readable, type Transform } from 'node:stream';
-import {
-  brotliDecompressSync,
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  gunzipSync,
-  inflateRawSync,
-  inflateSync,
-} from 'node:zlib';
+import type { Transform } from 'node:stream';
 import { errorCodeOf } from '../../base/failure.ts';
 import { Turns } from '../../base/turns.ts';
 import type { Coding } from '../../outbound/codings.ts';
+import { nodeStream, nodeZlib } from '../process/late-modules.ts';
 
 /** Bytes of a body of which no length was said. */
 const LENGTH_HINT = 16_384;
@@ -48,19 +38,24 @@ const tooLarge = (bytesMax: number): BodyTooLarge => new BodyTooLarge(`a body ov
 type Chunks = AsyncIterable<Uint8Array>;
 
 // A body that was cut ends in the middle of its coding; what came before the cut is unpacked.
-const CUT = { finishFlush: constants.Z_SYNC_FLUSH };
-const CUT_BROTLI = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
-const WHOLE = {};
+const cut = () => ({ finishFlush: nodeZlib().constants.Z_SYNC_FLUSH });
+const cutBrotli = () => ({ finishFlush: nodeZlib().constants.BROTLI_OPERATION_FLUSH });
 
 /** The lower half of the first byte of a zlib stream (RFC 1950 §2.2); some servers send `deflate` without that frame. */
 const hasZlibFrame = (first: Uint8Array): boolean => ((first[0] ?? 0) & 0x0f) === 8;
 
-const DECODERS: Readonly<Record<Coding, (isWhole: boolean, first: Uint8Array) => Transform>> = {
-  gzip: (isWhole) => createGunzip(isWhole ? WHOLE : CUT),
-  'x-gzip': (isWhole) => createGunzip(isWhole ? WHOLE : CUT),
-  deflate: (isWhole, first) => (hasZlibFrame(first) ? createInflate : createInflateRaw)(isWhole ? WHOLE : CUT),
-  br: (isWhole) => createBrotliDecompress(isWhole ? WHOLE : CUT_BROTLI),
-};
+function decoderOf(coding: Coding, isWhole: boolean, first: Uint8Array): Transform {
+  const { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } = nodeZlib();
+  switch (coding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip(isWhole ? {} : cut());
+    case 'deflate':
+      return (hasZlibFrame(first) ? createInflate : createInflateRaw)(isWhole ? {} : cut());
+    case 'br':
+      return createBrotliDecompress(isWhole ? {} : cutBrotli());
+  }
+}
 
 /** Of chunks, 64 KiB as a rule: what a turn reads of all bodies together takes less than a millisecond. */
 const CHUNKS_A_TURN = 4;
@@ -89,7 +84,8 @@ async function* unpacked(source: Chunks, coding: Coding, isWhole: boolean): Asyn
     yield first.value;
     yield* { [Symbol.asyncIterator]: () => chunks };
   }
-  const decoder = DECODERS[coding](isWhole, first.value);
+  const { pipeline, Readable } = nodeStream();
+  const decoder = decoderOf(coding, isWhole, first.value);
   // A failure of either reaches the reader of the decoder.
   pipeline(Readable.from(all()), decoder, () => {});
   yield* decoder;
@@ -153,13 +149,18 @@ export async function readBody(
   return { bytes: Buffer.concat(parts, byteCount), isTruncated };
 }
 
-const UNPACKERS: Readonly<Record<Coding, (bytes: Uint8Array, maxOutputLength: number) => Uint8Array>> = {
-  gzip: (bytes, maxOutputLength) => gunzipSync(bytes, { ...CUT, maxOutputLength }),
-  'x-gzip': (bytes, maxOutputLength) => gunzipSync(bytes, { ...CUT, maxOutputLength }),
-  deflate: (bytes, maxOutputLength) =>
-    (hasZlibFrame(bytes) ? inflateSync : inflateRawSync)(bytes, { ...CUT, maxOutputLength }),
-  br: (bytes, maxOutputLength) => brotliDecompressSync(bytes, { ...CUT_BROTLI, maxOutputLength }),
-};
+function unpackedWhole(bytes: Uint8Array, coding: Coding, maxOutputLength: number): Uint8Array {
+  const { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } = nodeZlib();
+  switch (coding) {
+    case 'gzip':
+    case 'x-gzip':
+      return gunzipSync(bytes, { ...cut(), maxOutputLength });
+    case 'deflate':
+      return (hasZlibFrame(bytes) ? inflateSync : inflateRawSync)(bytes, { ...cut(), maxOutputLength });
+    case 'br':
+      return brotliDecompressSync(bytes, { ...cutBrotli(), maxOutputLength });
+  }
+}
 
 /**
  * Unpacks a body that was left packed, for a thread that may stop for it; of one that ends early, what came before its end.
@@ -171,7 +172,7 @@ export function unpackWhole(packed: Uint8Array, codings: readonly Coding[], byte
   for (const coding of codings) {
     if (bytes.length === 0) break;
     try {
-      bytes = UNPACKERS[coding](bytes, bytesMax);
+      bytes = unpackedWhole(bytes, coding, bytesMax);
     } catch (failure) {
       throw errorCodeOf(failure) === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(bytesMax) : failure;
     }

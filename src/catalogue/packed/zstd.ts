@@ -3,19 +3,17 @@
  * error and never another text. Never with a dictionary: Node 22.18 ignores that option silently, and would write and read
  * frames of another meaning.
  */
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /** The best level before the slow ones: 62 MB/s where 19 makes 5 for 3 % less (bench/descriptions.ts compares block sizes). */
 const LEVEL = 9;
 
-const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: LEVEL, [constants.ZSTD_c_checksumFlag]: 1 } };
+/** `ZSTD_c_compressionLevel` and `ZSTD_c_checksumFlag` (zstd.h), by number: to read them would load node:zlib with this file. */
+const COMPRESSION_LEVEL = 100;
+const CHECKSUM_FLAG = 201;
 
-export function compressed(bytes: Uint8Array, level = LEVEL): Uint8Array {
-  if (level === LEVEL) return zstdCompressSync(bytes, COMPRESSION);
-  return zstdCompressSync(bytes, {
-    params: { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 1 },
-  });
-}
+export const compressed = (bytes: Uint8Array, level = LEVEL): Uint8Array =>
+  zstdCompressSync(bytes, { params: { [COMPRESSION_LEVEL]: level, [CHECKSUM_FLAG]: 1 } });
 
 /** One more byte than the frame holds, so that it decompresses into one piece; the runtimes take 64 at least. */
 const outputBytesOf = (held: number): number => Math.max(held + 1, 64);

@@ -11,8 +11,9 @@
  *
  * A checksum covers every byte that may vary, so a file that differs in one bit is refused.
  */
-import { crc32 } from 'node:zlib';
+
 import * as v from 'valibot';
+import { crc32 } from '../../base/crc32.ts';
 import { sha256Hex } from '../../base/digest.ts';
 import { ROW_COUNT_MAX, SKILLS_VERSION_LENGTH_MAX } from '../limits.ts';
 import { WHOLE_SECTIONS } from '../whole/sections.ts';

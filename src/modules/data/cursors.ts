@@ -47,7 +47,9 @@ export function questionOf(operation: string, input: object, params: Readonly<Re
 }
 
 export class Cursors {
-  readonly #hmac: Hmac;
+  readonly #stateKey: Uint8Array;
+  /** Made at the first use. */
+  #hmac: Hmac | undefined;
   /** Code and position of the cursor that is being written. */
   readonly #bytes = Buffer.alloc(CODE_BYTES + POSITION_BYTES_MAX);
   /** The last one that was read: a request's cursor is checked first and used later, in the same turn. */
@@ -55,7 +57,7 @@ export class Cursors {
 
   /** @param stateKey 32 secret bytes, the same after a restart */
   constructor(stateKey: Uint8Array) {
-    this.#hmac = new Hmac(createHmac('sha256', stateKey).update(PURPOSE).digest());
+    this.#stateKey = stateKey;
   }
 
   /** @param position at most POSITION_BYTES_MAX long */
@@ -85,6 +87,7 @@ export class Cursors {
 
   /** The whole digest; its beginning is the code. */
   #codeOf(question: Question, position: Uint8Array): string {
+    this.#hmac ??= new Hmac(createHmac('sha256', this.#stateKey).update(PURPOSE).digest());
     return this.#hmac.of(`${question}\0`, position);
   }
 }

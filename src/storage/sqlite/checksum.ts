@@ -2,7 +2,7 @@
  * Checksums of the records of the state file. SQLite checks the structure of its pages and not their content, so each record
  * has a CRC-32, which finds any burst of up to 32 damaged bits.
  */
-import { crc32 } from 'node:zlib';
+import { crc32 } from '../../base/crc32.ts';
 
 /** The state file, or a record of it, is damaged. */
 export class DamagedError extends Error {

@@ -7,7 +7,7 @@
  *  11  16   key
  *  27  32   transaction hash, absent when none is known
  */
-import { crc32 } from 'node:zlib';
+import { crc32 } from '../../../base/crc32.ts';
 import type { ReservationKey } from '../../../payment/protocol/order.ts';
 import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
 import { DamagedError } from '../checksum.ts';
