@@ -122,11 +122,17 @@ export function headOf(id: EventId, receivedAtSeconds: number, rest: string): st
   return `{"id":"${id}","received_at":"${receivedAt}Z",${rest}`;
 }
 
-/** What follows the time of receipt in a head: all of it that is known before the event is stored. */
+const BEYOND_LATIN1 = /[\u0100-\uffff]/g;
+
+/**
+ * What follows the time of receipt in a head: all of it that is known before the event is stored. Its characters are those of
+ * Latin-1, as header values have no others (Fetch, "byte sequence"); what a caller of the library makes of them is escaped.
+ */
 export function headRest(method: string, retained: RetainedHeaders): string {
   const headers = retained.map(([name, value]) => `"${name}":${JSON.stringify(value)}`).join(',');
   const contentType = JSON.stringify(contentTypeSent(retained) ?? CONTENT_TYPE_WITHOUT_HEADER);
-  return `"method":"${method}","content_type":${contentType},"headers":{${headers}},"body":`;
+  const rest = `"method":"${method}","content_type":${contentType},"headers":{${headers}},"body":`;
+  return rest.replace(BEYOND_LATIN1, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 function contentTypeSent(retained: RetainedHeaders): string | undefined {
@@ -162,7 +168,7 @@ const inline = Buffer.alloc(INLINE_BYTES_MAX);
 
 /**
  * One flat string, made in one step: joining two texts would make the body's first, and a template literal keep a tree of its
- * pieces alive until the first read. A head has no character above U+00FF, as no header value has.
+ * pieces alive until the first read. A head has characters of Latin-1 only ({@link headRest}).
  */
 function joined(head: string, bytes: Uint8Array): string {
   inline.write(head, 'latin1');
