@@ -101,7 +101,7 @@ const IMPORT_OF_RUNTIME = /import \{([^}]*)\} from ['"](node:[^'"]+)['"]/g;
 
 /**
  * Modules of the runtime by `process.getBuiltinModule`; the sources import them as any other. The build fails for an import of a
- * late module that cannot wait for a call: an export that is no function, or a class that is extended or compared with.
+ * late module that cannot wait for a call: an export that is no function, or a class that its own file extends or compares with.
  */
 const runtimeModules: Plugin = {
   name: 'modules of the runtime',
@@ -190,6 +190,10 @@ export async function bundle(project: string, into: string): Promise<void> {
       transform: { target: 'es2024' },
       resolve: { alias: ES_MODULES },
       tsconfig: false,
+      onLog(level, log, show) {
+        if (log.code === 'IMPORT_IS_UNDEFINED') throw new Error(log.message); // of a late module: no function
+        show(level, log);
+      },
     });
     const { output } = await made.write({
       dir: into,

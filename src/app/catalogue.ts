@@ -115,34 +115,34 @@ class Polling {
 /** Time for the requests that waited for the start; what they need is checked and built for them. */
 const FINISH_AFTER_MS = 500;
 
-function* finishing(catalogue: Catalogue): Generator<void, void> {
-  yield* catalogue.snapshot.checking();
-  yield* catalogue.warming();
-}
-
 /** Who hears of what happens to the catalogue of the start once it is served. */
 export interface StartReports {
   /** Called once with one line: nothing more may be answered from it. */
   onDamaged(reason: string): void;
-  /** Called before it with a failure that says nothing about the file: a bug, or a disk that does not read. */
+  /** Called with a failure that says nothing about the file: a bug, or a disk that does not read; then, of a check, the other. */
   onFailure(failure: unknown): void;
 }
 
 /**
- * Checks what a start left of its catalogue, and warms it: one part in each turn of the loop, so that requests come in between. Ends
- * when another one is served. Never rejects: what fails here fails for the question that needs it.
+ * Checks what a start left of its catalogue, then warms it: one part in each turn of the loop, so that requests come in between.
+ * Ends when another one is served. Never rejects. What cannot be warmed fails for the question that needs it, too.
  */
 async function finishInTurns(holder: CatalogueHolder, reports: StartReports): Promise<void> {
   const first = holder.current()?.catalogue;
   if (first === undefined) return;
-  const steps = finishing(first);
+  let isChecked = false;
+  const steps = (function* () {
+    yield* first.snapshot.checking();
+    isChecked = true;
+    yield* first.warming();
+  })();
   try {
     while (holder.current()?.catalogue === first && steps.next().done === false) await new Promise(setImmediate);
   } catch (failure) {
     if (failure instanceof SnapshotChangedError) return; // questions say so
     if (failure instanceof SnapshotError) return reports.onDamaged(failure.message);
     reports.onFailure(failure);
-    reports.onDamaged(`the catalogue cannot be checked: ${firstLineOf(failure)}`);
+    if (!isChecked) reports.onDamaged(`the catalogue cannot be checked: ${firstLineOf(failure)}`);
   }
 }
 

@@ -30,6 +30,11 @@ export class RequestLog {
     this.#ports = ports;
   }
 
+  /** Whether anybody hears of requests. */
+  get isKept(): boolean {
+    return this.#ports.onRequest !== undefined;
+  }
+
   answered(
     request: LoggedRequest,
     { surface, operation }: { readonly surface: string | null; readonly operation: string | null },

@@ -20,7 +20,7 @@ export abstract class TimerEntry {
   before: TimerEntry | undefined;
   behind: TimerEntry | undefined;
 
-  /** Called when its timeout is over and it is out of its bucket. */
+  /** Called when its timeout is over and it is out of its bucket. Must not throw: the others of its length would never end. */
   abstract onDue(): void;
 }
 
@@ -81,10 +81,16 @@ export class Deadlines {
     this.#buckets.delete(bucket.lengthMs);
   }
 
-  /** Cancels all timers: nothing that was added so far ends any more. */
+  /** Ends all that is left, before its time. */
   close(): void {
-    for (const bucket of this.#buckets.values()) bucket.cancelTimer();
-    this.#buckets.clear();
+    for (const bucket of [...this.#buckets.values()]) {
+      bucket.cancelTimer();
+      this.#buckets.delete(bucket.lengthMs);
+      for (let { first } = bucket; first !== undefined; first = bucket.first) {
+        this.remove(first);
+        first.onDue();
+      }
+    }
   }
 
   #arm(bucket: TimerBucket, delayMs: number): void {

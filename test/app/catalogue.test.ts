@@ -144,6 +144,27 @@ describe('a catalogue of which only the columns were checked', () => {
     await component.close?.();
   });
 
+  it('is sold from when it is whole and cannot be warmed, which is reported', async () => {
+    const failure = new RangeError('Array buffer allocation failed');
+    class Cold extends Catalogue {
+      // biome-ignore lint/correctness/useYield: it fails before its first step
+      override *warming(): ReturnType<Catalogue['warming']> {
+        throw failure;
+      }
+    }
+    const { component, damages, failures, time } = openedFrom(() => ({
+      catalogue: new Cold(openColumns(sampleSource(sample))),
+      isSynthetic: true,
+    }));
+    component.start?.();
+    time.pass(500);
+    await turns(300);
+    expect(failures).toEqual([failure]);
+    expect(damages).toEqual([]);
+    expect(component.readiness?.()).toEqual({ snapshot: true });
+    await component.close?.();
+  });
+
   it('is checked, and then warm, when all of it is whole', async () => {
     const { component, damages, loaded, time } = openedFrom(() => ({
       catalogue: new Catalogue(openColumns(sampleSource(sample))),

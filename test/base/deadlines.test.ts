@@ -64,13 +64,16 @@ describe.each([[false], [true]])('deadlines of many things, timers kept: %s', (k
     expect(time.pendingCount).toBe(0);
   });
 
-  it('end nothing and have no timer once they are closed', () => {
+  it('end all that is left, once, when they are closed, and have no timer then', () => {
     const { time, deadlines, ended, add } = setUp(keepsTimers);
     const entry = add('a', 1000);
+    add('b', 1000);
+    add('c', 50);
     deadlines.close();
+    expect(ended.toSorted()).toEqual(['a', 'b', 'c']);
     deadlines.remove(entry);
     expect(time.pendingCount).toBe(0);
     time.pass(2000);
-    expect(ended).toEqual([]);
+    expect(ended).toHaveLength(3);
   });
 });

@@ -59,12 +59,6 @@ export const WAITED_TURN_MS = 5;
  */
 export const ANSWERED_TURN_MS = 5;
 
-/**
- * Bun: requests in flight whose client is not looked up yet. One turn looks all of them up when one network could have as many
- * as it may, and each look-up asks the system: so few that no other request waits noticeably.
- */
-export const UNNAMED_COUNT_MAX = 1024;
-
 /** Unread output of one connection that may last for {@link UNREAD_MS} (decisions §2): more than an honest reader leaves. */
 export const UNREAD_BYTES_MAX = 1_048_576;
 export const UNREAD_MS = 30_000;

@@ -8,7 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { decodeHex } from '../../base/codec.ts';
 import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { digestOf } from '../../payment/protocol/typed-data.ts';
-import { noblePublicKey } from '../../payment/signature/noble-recovery.ts';
+import { noblePublicKey, recoverWithNoble } from '../../payment/signature/noble-recovery.ts';
 import { KNOWN_ANSWERS, selfTestFailure } from '../../payment/signature/recovery-self-test.ts';
 import {
   checkedRecovery,
@@ -27,10 +27,16 @@ export type RecoveryLibrary = 'native' | 'wasm' | 'noble';
 /** The signer of an authorization's struct (`structOf`). Never throws. */
 export type RecoverSigner = (struct: Uint8Array, signature: Uint8Array) => Recovered;
 
-/** @param publicKeyOf, keccak256 the libraries to recover with */
+/** @param publicKeyOf, keccak256 the libraries to recover with; noble takes the place of one that fails */
 function signerRecovery(publicKeyOf: PublicKeyRecovery, keccak256: Keccak256): RecoverSigner {
   const recover = checkedRecovery(publicKeyOf, keccak256);
-  return (struct, signature) => recover(digestOf(struct, keccak256), signature);
+  return (struct, signature) => {
+    try {
+      return recover(digestOf(struct, keccak256), signature);
+    } catch {
+      return recoverWithNoble(digestOf(struct), signature);
+    }
+  };
 }
 
 export interface ChosenRecovery {

@@ -97,12 +97,25 @@ const KEY_BYTES = 65;
 const AT = { digest: 0, rs: 128, parsed: 256, key: 384, output: 512, outputLength: 640 };
 const BUFFER_BYTES = 768;
 
+/** The first that has all functions: recovery is an optional part of the library. @throws Error when none of them has */
+function openFirst(files: readonly string[], { open }: ForeignFunctions): Functions {
+  let fault: unknown;
+  for (const file of files) {
+    try {
+      return open(file);
+    } catch (failure) {
+      fault = failure;
+    }
+  }
+  throw fault;
+}
+
 /** Gives undefined where the library is not installed, or the runtime cannot call it. Rejects where it fails. */
 export async function loadSystemRecovery(): Promise<Libsecp256k1 | undefined> {
-  const file = FOLDERS.flatMap((folder) => NAMES.map((name) => join(folder, name))).find(existsSync);
-  const foreign = file === undefined ? undefined : await foreignFunctions();
-  if (file === undefined || foreign === undefined) return undefined;
-  const library = foreign.open(file);
+  const files = FOLDERS.flatMap((folder) => NAMES.map((name) => join(folder, name))).filter(existsSync);
+  const foreign = files.length === 0 ? undefined : await foreignFunctions();
+  if (foreign === undefined) return undefined;
+  const library = openFirst(files, foreign);
   const bytes = new Uint8Array(new ArrayBuffer(BUFFER_BYTES)); // of a buffer of its own, which no collector moves
   const start = foreign.addressOf(bytes);
   const addressOf = (offset: number): Address => (typeof start === 'bigint' ? start + BigInt(offset) : start + offset);

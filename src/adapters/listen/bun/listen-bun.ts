@@ -16,7 +16,7 @@ import {
   RUNTIME_BODY_BYTES_MAX,
 } from '../listen.ts';
 import { NetworkCounts } from '../network-counts.ts';
-import { type InFlight, RequestsInFlight } from '../requests-in-flight.ts';
+import { RequestsInFlight } from '../requests-in-flight.ts';
 import { TurnShare } from '../turn-share.ts';
 
 type Server = Bun.Server<undefined>;
@@ -47,9 +47,11 @@ class BunConnection implements ClientConnection {
   }
 }
 
-/** Resolves when a body that is made while it leaves has left, or its client has. */
-function sentOrLost(body: Promise<void>, client: BunConnection): Promise<void> {
-  return new Promise<void>((resolve) => {
+/** Resolves when a body that is made while it leaves has left, or its client has; at once for any other. */
+async function sent(response: Response, client: BunConnection): Promise<void> {
+  const body = bodySent(response);
+  if (body === undefined) return;
+  await new Promise<void>((resolve) => {
     const listener = { isOver: false, handleEvent: resolve };
     client.onDisconnect(listener);
     void body.then(() => {
@@ -83,18 +85,13 @@ class RequestBounds {
 
   /** Counts a request until its answer is there, and all of its body has left or the client has. */
   hold(answer: Response | Promise<Response>, client: BunConnection): Response | Promise<Response> {
-    if (!(answer instanceof Promise) && bodySent(answer) === undefined) return answer;
-    const request = this.#inFlight.begin(client);
-    if (request === undefined) return answer;
-    if (answer instanceof Promise) void answer.then((response) => this.#endWhenSent(request, response, client));
-    else this.#endWhenSent(request, answer, client);
+    if (answer instanceof Promise)
+      this.#inFlight.hold(
+        answer.then((response) => sent(response, client)),
+        client,
+      );
+    else if (bodySent(answer) !== undefined) this.#inFlight.hold(sent(answer, client), client);
     return answer;
-  }
-
-  #endWhenSent(request: InFlight, response: Response, client: BunConnection): void {
-    const body = bodySent(response);
-    if (body === undefined) this.#inFlight.end(request);
-    else void sentOrLost(body, client).then(() => this.#inFlight.end(request));
   }
 
   metrics(page: Exposition, { pendingRequests }: Server): void {

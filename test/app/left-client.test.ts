@@ -1,0 +1,49 @@
+/** Clients that leave before their answer: Bun's server forgets their addresses, which the log and what is shared by address need. */
+import { expect, it } from 'vitest';
+import type { RequestRecord } from '../../src/app/request-record.ts';
+import { openedApp } from '../support/opened-app.ts';
+
+/** As on Bun: no address once the client has left. */
+class LeavingClient {
+  hasLeft = false;
+
+  get address(): string {
+    return this.hasLeft ? '' : '203.0.113.9';
+  }
+}
+
+const ask = (path: string): Request =>
+  new Request(`http://paygrade.test${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  });
+
+it('a request is in the log with the address of a client that has left', async () => {
+  const records: RequestRecord[] = [];
+  const { app, close } = await openedApp({}, { onRequest: (record) => void records.push(record) });
+  const client = new LeavingClient();
+  const answer = app.handle(ask('/v1/callbacks'), client);
+  expect(answer).toBeInstanceOf(Promise);
+  client.hasLeft = true;
+  await answer;
+  expect(records.map((record) => record.client)).toEqual(['203.0.113.9']);
+  await close();
+});
+
+it('a request with a body that pays is counted under the network of a client that has left, without a log, too', async () => {
+  const { app, close } = await openedApp();
+  const client = new LeavingClient();
+  let lookCount = 0;
+  const watched = {
+    get address(): string {
+      lookCount++;
+      return client.address;
+    },
+  };
+  const answer = app.handle(ask('/v1/callbacks'), watched);
+  expect(lookCount).toBe(1);
+  client.hasLeft = true;
+  await answer;
+  await close();
+});
