@@ -252,7 +252,13 @@ try {
       'dist/listen-bun.js',
       'dist/signer.js',
     ];
-    const named = ['dist/main.js', 'dist/index.js', 'dist/types/index.d.ts', 'dist/THIRD-PARTY-NOTICES.txt'];
+    const named = [
+      'dist/main.js',
+      'dist/index.js',
+      'dist/types/index.d.ts',
+      'dist/THIRD-PARTY-NOTICES.txt',
+      'dist/libsecp256k1.wasm',
+    ];
     for (const path of [...named, 'data/skills.json', ...computed]) {
       must(paths.includes(path), `${path} is missing`);
     }
