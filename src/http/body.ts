@@ -37,6 +37,11 @@ export interface BodyBounds {
   readonly bytesMax: number;
   /** Milliseconds from now within which the whole body must arrive, time that it waits for the budget included. */
   readonly deadlineMs: number;
+  /**
+   * Nothing but the budget asks whose body it is, so it asks only when it is filling. Otherwise the client is looked up before
+   * the body is awaited: Bun forgets the address of one that has left, and the ways in that follow count by it.
+   */
+  readonly isAnonymous?: true;
 }
 
 export type BodyRead =
@@ -116,7 +121,7 @@ export class BodyReader {
    */
   use<T>(
     request: BodyRequest,
-    { bytesMax, deadlineMs }: BodyBounds,
+    { bytesMax, deadlineMs, isAnonymous }: BodyBounds,
     use: (read: BodyRead) => MaybePromise<T>,
   ): MaybePromise<T> {
     const source = request.body;
@@ -125,6 +130,7 @@ export class BodyReader {
     const isOpen = declared === undefined && hasBody(source);
     const bytes = declared ?? (isOpen ? bytesMax : 0);
     const waitingBytes = isOpen ? this.#waitingBytesMax : Math.min(bytes, this.#waitingBytesMax);
+    if (isAnonymous !== true) request.clientNetwork();
     const claim = this.#budget.claim(request, bytes, waitingBytes);
     if (claim === undefined) return use(CROWDED);
     const reading = claim.isGranted

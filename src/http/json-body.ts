@@ -67,10 +67,8 @@ export function jsonBody<const S extends BodySchema>(
     if (value === undefined) return refuse(INVALID_JSON, 'the body must be JSON in UTF-8');
     return bodyOf(schema, value);
   };
-  return (request: RequestView, { bodies }: BodyServices): MaybePromise<v.InferOutput<S> | BodyRefusal> => {
-    request.clientNetwork(); // while the client is there, for the ways in that follow: Bun forgets the address of one that left
-    return bodies.use(request, bounds, (read) => decode(request, read));
-  };
+  return (request: RequestView, { bodies }: BodyServices): MaybePromise<v.InferOutput<S> | BodyRefusal> =>
+    bodies.use(request, bounds, (read) => decode(request, read));
 }
 
 const isJsonType = (contentType: string | null): boolean =>

@@ -7,7 +7,7 @@ import { type BodyReceiver, type BodyStreamPorts, BodyStreams } from './body-str
 import { Refusal } from './errors.ts';
 import type { KeptJson } from './hot/kept-json.ts';
 import { ResponseHeaders } from './hot/prepared-headers.ts';
-import { RepeatedRefusal, refusalText } from './hot/repeated-refusal.ts';
+import { RepeatedRefusal, refusalPieces, refusalText } from './hot/repeated-refusal.ts';
 import { SharedBytes } from './hot/shared-bytes.ts';
 import type { ResponseBody } from './plain-response.ts';
 import type { MadeResponse, ResponseForm } from './response-form.ts';
@@ -74,9 +74,9 @@ export class Responder<R extends MadeResponse = Response> {
   }
 
   #refused(refusal: Refusal, requestId: string): string | Uint8Array<ArrayBuffer> {
-    const { members } = refusal.extras;
-    if (members === undefined || !this.#headers.copies) return refusalText(refusal, requestId);
-    return this.#sharedBytes.of([refusal.head, requestId, '"}', ...members, '}']);
+    const isLong = refusal.extras.members !== undefined;
+    if (!isLong || !this.#headers.copies) return refusalText(refusal, requestId);
+    return this.#sharedBytes.of(refusalPieces(refusal, requestId));
   }
 
   /** A 204 without a body: the answer to a CORS preflight. */

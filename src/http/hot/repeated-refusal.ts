@@ -32,11 +32,20 @@ export class RepeatedRefusal<C extends string = string> extends Refusal<C> {
 }
 
 /** The body of a refusal: the Error object and the members that the refusal adds beside it. */
-export function refusalText({ head, extras }: Refusal, requestId: string): string {
-  let text = `${head}${requestId}"}`;
-  for (const piece of extras.members ?? []) text += piece;
-  return `${text}}`;
+export function refusalText(refusal: Refusal, requestId: string): string {
+  let text = '';
+  for (const piece of refusalPieces(refusal, requestId)) text += piece;
+  return text;
 }
+
+/** The same in pieces. */
+export const refusalPieces = ({ head, extras }: Refusal, requestId: string): readonly string[] => [
+  head,
+  requestId,
+  '"}',
+  ...(extras.members ?? []),
+  '}',
+];
 
 const encoder = new TextEncoder();
 

@@ -63,11 +63,8 @@ export const createCallback = route<CallbackServices>()({
   status: 201,
   answer: callbackAnswer,
   errors: [UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, INVALID_BODY],
-  readBody(request, { bodies }) {
-    if (isBodyless(request.body)) return undefined;
-    request.clientNetwork(); // while the client is there, for the ways in that follow: Bun forgets the address of one that left
-    return bodies.use(request, BOUNDS, (read) => checkBody(request, read));
-  },
+  readBody: (request, { bodies }) =>
+    isBodyless(request.body) ? undefined : bodies.use(request, BOUNDS, (read) => checkBody(request, read)),
   handle(_, { callbacks, baseUrl, hookBaseUrl }, _request, { draft }) {
     const planned = (draft as CallbackDraft | undefined) ?? callbacks.draft();
     return new AfterSettlement(planned, async () => {

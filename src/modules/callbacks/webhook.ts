@@ -26,7 +26,7 @@ import {
   RATE_WINDOW_MS,
 } from '../../callback/limits.ts';
 import type { Reply } from '../../http/answers.ts';
-import type { BodyRead } from '../../http/body.ts';
+import type { BodyBounds, BodyRead } from '../../http/body.ts';
 import type { Method } from '../../http/contract.ts';
 import {
   INVALID_JSON,
@@ -62,7 +62,7 @@ const ERRORS = [
 
 type WebhookRefusal = Refusal<(typeof ERRORS)[number]['code']>;
 
-const BOUNDS = { bytesMax: PAYLOAD_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
+const BOUNDS: BodyBounds = { bytesMax: PAYLOAD_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS, isAnonymous: true };
 
 const full = (): WebhookRefusal =>
   refuse(CALLBACK_EVENT_LIMIT_REACHED, `this callback has reached its limit of ${EVENT_COUNT_MAX} events`);

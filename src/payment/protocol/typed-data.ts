@@ -6,6 +6,7 @@
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { decodeDigits } from '../../base/codec.ts';
+import type { Keccak256 } from '../signature/signature.ts';
 import type { Network, NetworkId } from './network.ts';
 
 /** The signed message. Addresses and nonce are `0x` and hex of the right length, any case; numbers are uint256. */
@@ -87,7 +88,7 @@ signed.set([0x19, 0x01], 0);
  * The digest that the payer signs: 32 bytes that belong to the caller.
  * @param struct of {@link structOf} @param keccak256 another than noble's
  */
-export function digestOf(struct: Uint8Array, keccak256: (bytes: Uint8Array) => Uint8Array = keccak_256): Uint8Array {
+export function digestOf(struct: Uint8Array, keccak256: Keccak256 = keccak_256): Uint8Array {
   signed.set(struct.subarray(0, WORD_BYTES), 2);
   signed.set(keccak256(struct.subarray(WORD_BYTES)), 2 + WORD_BYTES);
   return keccak256(signed);
