@@ -23,13 +23,17 @@ export class RequestsInFlight {
     return network !== undefined && this.#networks.isFull(network);
   }
 
-  /** Counts a request until it is answered. @param answer never rejects */
-  hold(answer: Promise<unknown>, client: { readonly address: string }): void {
+  /**
+   * Counts a request until it is answered.
+   * @param answered gives the promise of that, which never rejects. Not called where nothing is counted: what a promise holds
+   *   would be a good part of the memory of a parked wait (bench/peers, --only waits)
+   */
+  hold(client: { readonly address: string }, answered: () => Promise<unknown>): void {
     if (this.#countMax === 0) return; // without looking the address up
     const network = this.#networks.countedNetworkOf(client.address);
     if (network === undefined || !this.#networks.tryAdd(network)) return;
     this.#count++;
-    void answer.then(() => {
+    void answered().then(() => {
       this.#count--;
       this.#networks.remove(network);
     });

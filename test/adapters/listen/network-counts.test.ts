@@ -43,13 +43,14 @@ describe('counts of client networks', () => {
 
 describe('requests in flight of client networks', () => {
   const client = (address: string) => ({ address });
+  const unanswered = (): Promise<void> => new Promise(() => {});
 
   it('is crowded for a network with its maximum in flight, until one is answered, and for no other', async () => {
     const requests = new RequestsInFlight(new NetworkCounts(2), 2);
     let answer: (value: unknown) => void = () => {};
-    requests.hold(new Promise((resolve) => (answer = resolve)), client('192.0.2.1'));
+    requests.hold(client('192.0.2.1'), () => new Promise((resolve) => (answer = resolve)));
     expect(requests.isCrowded(client('192.0.2.1'))).toBe(false);
-    requests.hold(new Promise(() => {}), client('192.0.2.1'));
+    requests.hold(client('192.0.2.1'), unanswered);
     expect(requests.isCrowded(client('192.0.2.1'))).toBe(true);
     expect(requests.isCrowded(client('192.0.2.2'))).toBe(false);
     expect(requests.isCrowded(client('127.0.0.1'))).toBe(false);
@@ -65,10 +66,22 @@ describe('requests in flight of client networks', () => {
         throw new Error('read');
       },
     };
-    requests.hold(new Promise(() => {}), client('192.0.2.1'));
+    requests.hold(client('192.0.2.1'), unanswered);
     expect(requests.isCrowded(unread)).toBe(false);
     const unbounded = new RequestsInFlight(new NetworkCounts(0), 0);
-    unbounded.hold(new Promise(() => {}), unread);
+    unbounded.hold(unread, unanswered);
     expect(unbounded.isCrowded(unread)).toBe(false);
+  });
+
+  it('leaves the promise of a request that is not counted unmade', () => {
+    const unmade = (): never => {
+      throw new Error('made');
+    };
+    new RequestsInFlight(new NetworkCounts(0), 0).hold(client('192.0.2.1'), unmade);
+    const requests = new RequestsInFlight(new NetworkCounts(1), 1);
+    requests.hold(client('127.0.0.1'), unmade);
+    requests.hold(client('192.0.2.1'), unanswered);
+    expect(requests.isCrowded(client('192.0.2.1'))).toBe(true);
+    requests.hold(client('192.0.2.1'), unmade);
   });
 });

@@ -85,12 +85,8 @@ class RequestBounds {
 
   /** Counts a request until its answer is there, and all of its body has left or the client has. */
   hold(answer: Response | Promise<Response>, client: BunConnection): Response | Promise<Response> {
-    if (answer instanceof Promise)
-      this.#inFlight.hold(
-        answer.then((response) => sent(response, client)),
-        client,
-      );
-    else if (bodySent(answer) !== undefined) this.#inFlight.hold(sent(answer, client), client);
+    if (answer instanceof Promise) this.#inFlight.hold(client, () => answer.then((response) => sent(response, client)));
+    else if (bodySent(answer) !== undefined) this.#inFlight.hold(client, () => sent(answer, client));
     return answer;
   }
 
