@@ -30,8 +30,18 @@ process.on('warning', (warning) => {
   if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
 });
 
-// What V8 compiles is kept for the next start (Node alone has this); where the folder cannot be written, nothing is.
-module.enableCompileCache?.(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'paygrade'));
+// What the runtime compiles is kept for the next start; where the folder cannot be written, nothing is.
+const COMPILED = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'paygrade');
+module.enableCompileCache?.(COMPILED);
+
+/** Only processes that stay look after the folders of other versions, when their start is long over. */
+const CACHES_AFTER_MS = 60_000;
+globalThis
+  .setTimeout(async () => {
+    const { removeUnusedCaches } = await import('./adapters/files/compile-caches.ts');
+    await removeUnusedCaches(COMPILED, module.getCompileCacheDir?.(), systemClock.nowMs());
+  }, CACHES_AFTER_MS)
+  .unref();
 
 const { PROGRAM } = await import('./cli/program.ts');
 
