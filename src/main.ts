@@ -36,12 +36,15 @@ module.enableCompileCache?.(COMPILED);
 
 /** Only processes that stay look after the folders of other versions, when their start is long over. */
 const CACHES_AFTER_MS = 60_000;
-globalThis
-  .setTimeout(async () => {
-    const { removeUnusedCaches } = await import('./adapters/files/compile-caches.ts');
-    await removeUnusedCaches(COMPILED, module.getCompileCacheDir?.(), systemClock.nowMs());
-  }, CACHES_AFTER_MS)
-  .unref();
+async function removeUnusedCaches(): Promise<void> {
+  try {
+    const caches = await import('./adapters/files/compile-caches.ts');
+    await caches.removeUnusedCaches(COMPILED, module.getCompileCacheDir?.(), systemClock.nowMs());
+  } catch {
+    // An update of the package may have replaced its files meanwhile.
+  }
+}
+globalThis.setTimeout(() => void removeUnusedCaches(), CACHES_AFTER_MS).unref();
 
 const { PROGRAM } = await import('./cli/program.ts');
 
