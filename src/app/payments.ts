@@ -16,7 +16,7 @@ import type { Books } from '../payment/books.ts';
 import { Checkout } from '../payment/checkout.ts';
 import { unusualPricesIn } from '../payment/prices.ts';
 import { type Address, networkOf } from '../payment/protocol/network.ts';
-import { type ReservationKey, reservationKeyOf } from '../payment/protocol/order.ts';
+import type { ReservationKey } from '../payment/protocol/order.ts';
 import type { ReservationStatus, Reservations } from '../payment/reservations.ts';
 import { LocalSettlement, type PlayLedger } from '../payment/settlement/play-ledger.ts';
 import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts';
@@ -232,7 +232,7 @@ export async function openPayments(config: SharedConfig, parts: PaymentParts): P
       meters,
       books,
     },
-    paymentStatusOf: (network, payer, nonce) => statusOf(reservationKeyOf(network, payer, nonce), reservations, books),
+    paymentStatusOf: (key) => statusOf(key, reservations, books),
     notices: noticesOf(config),
     unknownCount: () => reconciler.openCount,
   };

@@ -25,7 +25,7 @@ import type { Route } from '../http/route.ts';
 import type { StaticFiles } from '../http/static-files.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Books } from '../payment/books.ts';
-import type { Network } from '../payment/protocol/network.ts';
+import type { ReservationKey } from '../payment/protocol/order.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
 import type { ResolveStore } from '../resolve/resolve-store.ts';
 import type { Extractor } from '../resolve/work.ts';
@@ -115,8 +115,8 @@ export interface ModuleContext {
   readonly outbound: Outbound;
   /** The server's overload, and what it has shed. */
   readonly shedding: Shedding;
-  /** The status of an authorization, by payer (0x and 40 hex digits) and nonce (0x and 64), any case. */
-  paymentStatusOf(network: Network, payer: string, nonce: string): MaybePromise<ReservationStatus | undefined>;
+  /** The status of an authorization; undefined for an unknown one. */
+  paymentStatusOf(key: ReservationKey): MaybePromise<ReservationStatus | undefined>;
   /** Style sheets, scripts and pictures for browsers. */
   readonly pageFiles: StaticFiles;
   /** Public address of the webhook host, no trailing slash. */

@@ -10,6 +10,8 @@ const find = pathFinder([
   { method: 'POST', path: '/hooks/:id' },
   { method: 'PUT', path: '/hooks/:id' },
   { method: 'GET', path: '/v1/records/:id/history', decodesParams: true },
+  { method: 'GET', path: '/v1/payments/:network/:payer/:nonce' },
+  { method: 'GET', path: '/v1/callbacks/:id/events/:event_id/raw' },
 ]);
 
 describe('finding a path', () => {
@@ -21,6 +23,9 @@ describe('finding a path', () => {
     ['/hooks/cb_%41', 'POST, PUT', { id: 'cb_%41' }],
     ['/v1/records/a%2Fb%25%C3%A9/history', 'GET', { id: 'a/b%é' }],
     ['/v1/records/a+b/history', 'GET', { id: 'a+b' }],
+    ['/v1/payments/eip155:8453/0xA/0xb', 'GET', { network: 'eip155:8453', payer: '0xA', nonce: '0xb' }],
+    ['/v1/callbacks/cb_1/events/evt_1/raw', 'GET', { id: 'cb_1', event_id: 'evt_1' }],
+    ['/v1/callbacks/events/events', 'GET', { id: 'events' }],
   ])('%s allows %s', (path, allow, params) => {
     const match = find(path);
     expect(match?.table.allow).toBe(allow);
@@ -46,6 +51,15 @@ describe('finding a path', () => {
     '/v1/callbacks/',
     '/v1/callbacks//events',
     '/v1/callbacks/a/b/events',
+    '/v1/callbacks/a/eventsb',
+    '/v1/callbacks/a/events/',
+    '/v1/callbacks/a/events/b',
+    '/v1/callbacks/a/events//raw',
+    '/v1/payments/a/b',
+    '/v1/payments/a/b/',
+    '/v1/payments/a/b/c/',
+    '/v1/payments/a/b/c/d',
+    '/v1/payments//b/c',
     '/hooks/a/',
     '/hooks/a//',
   ])('%j is no path of ours', (path) => {

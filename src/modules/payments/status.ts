@@ -4,9 +4,11 @@
  */
 import * as v from 'valibot';
 import { chain } from '../../base/maybe-promise.ts';
+import { memoizeRecent } from '../../base/memoize-recent.ts';
 import { defineErrors, Refusal, refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { checksummed, findNetwork, type NetworkId } from '../../payment/protocol/network.ts';
+import { type ReservationKey, reservationKeyOf } from '../../payment/protocol/order.ts';
 import { fromBooks } from '../from-books.ts';
 import type { PaymentServices } from './services.ts';
 
@@ -37,6 +39,33 @@ function decoded(segment = ''): string {
   }
 }
 
+/** The payment that a path names, in lower case. */
+interface NamedPayment {
+  readonly key: ReservationKey;
+  readonly network: NetworkId;
+  readonly payer: string;
+  readonly nonce: string;
+}
+
+/** Memoized because clients ask until a payment has settled. Each keeps the target that it was cut from: 16 KB at most. */
+const NAMED_COUNT_MAX = 256;
+/** Room for a path without percent-encoding. */
+const PATH_LENGTH_MAX = 160;
+
+/** Of any network that servers sell on: what this one sold before on another is on record too. null: it names no payment. */
+const namedBy = memoizeRecent(
+  (_path: string, params: Readonly<Record<string, string>>): NamedPayment | null => {
+    const payer = decoded(params.payer);
+    const nonce = decoded(params.nonce);
+    const network = findNetwork(decoded(params.network));
+    if (network === undefined || !PAYER_FORM.test(payer) || !NONCE_FORM.test(nonce)) return null;
+    const key = reservationKeyOf(network, payer, nonce);
+    return { key, network: network.id, payer: payer.toLowerCase(), nonce: nonce.toLowerCase() };
+  },
+  NAMED_COUNT_MAX,
+  PATH_LENGTH_MAX,
+);
+
 export const paymentStatus = route<PaymentServices>()({
   operation: 'paymentStatus',
   method: 'GET',
@@ -61,27 +90,18 @@ export const paymentStatus = route<PaymentServices>()({
     transaction: v.nullable(v.pipe(v.string(), v.regex(NONCE_FORM))),
   }),
   errors: [PAYMENT_NOT_FOUND, STATE_UNAVAILABLE],
-  handle(_, services, { params }) {
-    const payer = decoded(params.payer);
-    const nonce = decoded(params.nonce);
-    // Of another network than this server sells on now: what it sold there before is on record too.
-    const network = findNetwork(decoded(params.network));
-    const isNamed = PAYER_FORM.test(payer) && NONCE_FORM.test(nonce);
-    if (network === undefined || !isNamed) return UNKNOWN_PAYMENT;
+  handle(_, { statusOf }, { path, params }) {
+    const named = namedBy(path, params);
+    if (named === null) return UNKNOWN_PAYMENT;
     // What the reservations have forgotten stands in the books.
     return chain(
-      fromBooks(() => services.statusOf(network, payer, nonce)),
+      fromBooks(() => statusOf(named.key)),
       (status) => {
         if (status instanceof Refusal) return status;
         if (status === undefined) return UNKNOWN_PAYMENT;
         const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;
-        return {
-          network: network.id,
-          payer: checksummed(payer.toLowerCase()),
-          nonce: nonce.toLowerCase(),
-          state: status.kind,
-          transaction,
-        };
+        const { network, payer, nonce } = named;
+        return { network, payer: checksummed(payer), nonce, state: status.kind, transaction };
       },
     );
   },

@@ -22,7 +22,7 @@ export type ReservationKey = Brand<string, 'ReservationKey'>;
  * @param nonce `0x` and 64 hex digits, any case
  */
 export function reservationKeyOf({ id, usdcLower }: Network, from: string, nonce: string): ReservationKey {
-  const text = `${id}|${usdcLower}|${from.toLowerCase()}${nonce.toLowerCase()}`;
+  const text = `${id}|${usdcLower}|${from}${nonce}`.toLowerCase(); // the network is in lower case already
   return sha256Latin1(text).slice(0, KEY_LENGTH) as ReservationKey;
 }
 

@@ -130,6 +130,20 @@ describe('the requests of one socket', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd']);
   });
 
+  it('keep their order when one arrives between the end of an answer and the turn of the next request', async () => {
+    const { connect, send, begun, running, finish } = setUp();
+    const socket = connect();
+    send(socket, 'a');
+    send(socket, 'b');
+    running.shift()!.finish();
+    send(socket, 'c');
+    expect(begun).toEqual(['a']);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(begun).toEqual(['a', 'b']);
+    await finish();
+    expect(begun).toEqual(['a', 'b', 'c']);
+  });
+
   it('may wait up to the maximum; one more closes the socket, and what its parser still brings is dropped', () => {
     const { connect, send, begun, metric } = setUp();
     const [socket, other] = [connect(), connect()];

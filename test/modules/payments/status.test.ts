@@ -34,6 +34,24 @@ it('is found by payer and nonce for as long as the sale is in the books', async 
   await isSettled();
 });
 
+it('is the present one, however often a client has asked before', async () => {
+  const account = wallet();
+  const validBefore = clock.secondsAhead(120);
+  const payment = await jobs.payment(jobs.search, account, { authorization: { validBefore } });
+  const { nonce } = payment.payload.authorization;
+  const path = `/v1/payments/eip155:8453/${account.address}/${nonce}`;
+  for (let i = 0; i < 3; i++) expectError(await jobs.get(path), 404, 'PAYMENT_NOT_FOUND');
+  expectPaid(await jobs.pay(jobs.search, payment), account.address);
+  for (const spelling of [
+    path,
+    path,
+    `/v1/payments/eip155:8453/0x${account.address.slice(2).toUpperCase()}/${nonce}`,
+  ]) {
+    const { status, text } = await jobs.get(spelling);
+    expect([status, JSON.parse(text)]).toMatchObject([200, { payer: account.address, nonce, state: 'settled' }]);
+  }
+});
+
 it.each([
   `/v1/payments/eip155:8453/0x${'5a'.repeat(20)}/0x${'3c'.repeat(32)}`,
   `/v1/payments/eip155:1/0x${'5a'.repeat(20)}/0x${'3c'.repeat(32)}`,
