@@ -1,17 +1,19 @@
 /**
  * How a flood of forged payments affects other clients of a real server, which runs in a separate process:
  *
- *   node bench/flood.ts [--rate 2000] [--sources 1] [--seconds 4] [--rounds 4] [--workers 1] [--signatures auto]
- *                       [--settle 20] [--server src/main.ts] [--unpaid] [--json]
+ *   node bench/flood.ts [--rate 2000] [--sources 1] [--seconds 2] [--rounds 5] [--workers 1] [--signatures auto]
+ *                       [--settle 20] [--server src/main.ts] [--json]
  *
- * `bun bench/flood.ts` runs server and load under Bun. Quiet and flooded spans alternate. In each the bench sends the same
- * probes at fixed rates, independent of the answers: `/health`, webhooks into paid callbacks (durable state on disk), and honest
- * payments, each from another client address. The flood's payments are well formed, with fresh nonces and signatures of real
- * points, so that each costs a whole recovery; `--sources N` spreads them over N client addresses. Latency counts from sending.
- * `--unpaid` sends requests without a payment at the same rate instead: what so many more requests cost by themselves, in the
- * server, the generator and the kernel. Before it times anything, the bench checks that a forged payment gets 402 and an honest one 200.
+ * `bun bench/flood.ts` runs server and load under Bun. Three kinds of spans take turns: quiet, under a flood of forged payments,
+ * and under as many requests without a payment, which shows what so many requests cost by themselves in the server, the
+ * generator and the kernel. In each the bench sends the same probes at fixed rates, independent of the answers: `/health`,
+ * webhooks into paid callbacks (durable state on disk), and honest payments, each from another client address. Forged payments
+ * are well formed, with fresh nonces and signatures of real points, so that each costs a whole recovery; `--sources N` spreads
+ * a flood over N client addresses. Latency counts from sending. Before it times anything, the bench checks that a forged
+ * payment gets 402 and an honest one 200.
  *
- * The load comes from threads of this process, so on two cores it takes CPU from the server.
+ * The load comes from threads of this process, so on two cores it takes CPU from the server: that of both is printed. All
+ * requests of a flood are made before its span.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -185,28 +187,45 @@ function forger(offer: Offer): () => string {
 
 const JOB = '/v1/jobs/search?keyword=engineer&limit=1';
 
+const SPANS = ['quiet', 'unpaid', 'forged'] as const;
+type SpanKind = (typeof SPANS)[number];
+type FloodKind = Exclude<SpanKind, 'quiet'>;
+
 interface FloodData {
   readonly port: number;
   readonly rate: number;
   readonly sourceCount: number;
   readonly offer: Offer;
-  readonly isUnpaid: boolean;
 }
 
-function runFlood({ port, rate, sourceCount, offer, isUnpaid }: FloodData): void {
+/** The flood gets the name of a kind and makes `count` requests, answers, and is then switched on and off. */
+type FloodOrder = { readonly kind: FloodKind; readonly count: number } | 'on' | 'off' | 'end';
+
+interface FloodReport {
+  readonly sent: number;
+  readonly seconds: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly durations: readonly number[];
+}
+
+function runFlood({ port, rate, sourceCount, offer }: FloodData): void {
   const client = new Client(port);
   const forge = forger(offer);
-  const statuses: Record<string, number> = {};
-  const durations: number[] = [];
+  let requests: string[] = [];
+  let statuses: Record<string, number> = {};
+  let durations: number[] = [];
   let isOn = false;
   let sent = 0;
   let startMs = 0;
+  const requestOf = (kind: FloodKind, i: number): string => {
+    const source = i % sourceCount;
+    const payment = kind === 'unpaid' ? {} : { 'payment-signature': forge() };
+    return requestText('GET', JOB, { ...payment, 'x-forwarded-for': `10.1.${source >> 8}.${source & 255}` });
+  };
   const send = (): void => {
-    const source = `10.${(sent >> 16) & 255}.${((sent % sourceCount) >> 8) & 255}.${(sent % sourceCount) & 255}`;
-    const address = sourceCount === 1 ? '10.0.0.1' : source.replace(/^10\.\d+/, '10.1');
-    sent++;
-    const payment = isUnpaid ? {} : { 'payment-signature': forge() };
-    client.send(requestText('GET', JOB, { ...payment, 'x-forwarded-for': address }), (answered) => {
+    const request = requests[sent++];
+    if (request === undefined) throw new Error('the flood has no more requests');
+    client.send(request, (answered) => {
       statuses[answered.status] = (statuses[answered.status] ?? 0) + 1;
       durations.push(answered.ms);
     });
@@ -217,25 +236,35 @@ function runFlood({ port, rate, sourceCount, offer, isUnpaid }: FloodData): void
     while (sent < due) send();
     setTimeout(tick, 1);
   };
-  parentPort?.on('message', (order: 'on' | 'off' | 'end') => {
-    if (order === 'on') {
-      isOn = true;
+  parentPort?.on('message', (order: FloodOrder) => {
+    if (typeof order === 'object') {
+      requests = Array.from({ length: order.count }, (_, i) => requestOf(order.kind, i));
+      statuses = {};
+      durations = [];
       sent = 0;
+      parentPort?.postMessage('ready');
+    } else if (order === 'on') {
+      isOn = true;
       startMs = performance.now();
       tick();
-      return;
-    }
-    isOn = false;
-    parentPort?.postMessage({ sent, seconds: (performance.now() - startMs) / 1000, statuses, durations });
-    if (order === 'end') {
+    } else if (order === 'off') {
+      isOn = false;
+      const seconds = (performance.now() - startMs) / 1000;
+      parentPort?.postMessage({ sent, seconds, statuses, durations } satisfies FloodReport);
+    } else {
       client.close();
       parentPort?.close();
     }
   });
-  parentPort?.postMessage('ready');
 }
 
 // ---- the measurement ----------------------------------------------------------------------------------------------------
+
+const HEALTH_RATE = 400;
+const WEBHOOK_RATE = 100;
+const EVENTS_MAX = 10;
+/** The flood runs this long before its span begins and, at most, after it has ended. */
+const AROUND_SECONDS = 2;
 
 const percentile = (values: readonly number[], share: number): number => {
   const sorted = [...values].sort((a, b) => a - b);
@@ -244,26 +273,180 @@ const percentile = (values: readonly number[], share: number): number => {
 const median = (values: readonly number[]): number => percentile(values, 0.5);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** User and system time of a process in ms (Linux). */
-function cpuMs(pid: number): number {
+/** User and system time of a process, or of one of its threads, in ms (Linux). */
+function cpuMs(pid: number, thread?: number): number {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+    const file = thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`;
+    const fields = readFileSync(file, 'utf8').split(') ')[1]!.split(' ');
     return (Number(fields[11]) + Number(fields[12])) * 10;
   } catch {
     return Number.NaN;
   }
 }
 
+function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+const PROBES = ['health', 'webhook', 'paid'] as const;
+
 interface Span {
-  health: number[];
-  webhook: number[];
-  paid: number[];
-  paidSent: number;
-  paidStatuses: Record<string, number>;
+  readonly health: number[];
+  readonly webhook: number[];
+  readonly paid: number[];
+  /** Answers to honest payments, by status. */
+  readonly paidStatuses: Record<string, number>;
   webhookFailedCount: number;
-  cpuShare: number;
-  /** How late the probes were sent, p99 of the gap between intended and real sending. */
-  lateMs: number[];
+  /** Processor time over time: the whole server, its main thread, the generator. */
+  cores: { readonly server: number; readonly main: number; readonly generator: number };
+  /** How late the probes were sent: the gap between intended and real sending. */
+  readonly lateMs: number[];
+}
+
+interface Probed {
+  readonly client: Client;
+  readonly pid: number;
+  readonly seconds: number;
+  readonly nextWebhook: () => string;
+  /** Requests with an honest payment each. */
+  readonly payments: string[];
+}
+
+/** One span of probes. */
+async function span({ client, pid, seconds, nextWebhook, payments }: Probed): Promise<Span> {
+  const one: Span = {
+    health: [],
+    webhook: [],
+    paid: [],
+    paidStatuses: {},
+    webhookFailedCount: 0,
+    cores: { server: 0, main: 0, generator: 0 },
+    lateMs: [],
+  };
+  const paymentRate = payments.length / seconds;
+  const sendHealth = (): void => client.send(requestText('GET', '/health'), ({ ms }) => one.health.push(ms));
+  const sendWebhook = (): void =>
+    client.send(nextWebhook(), ({ ms, status }) => {
+      if (status === 200) one.webhook.push(ms);
+      else one.webhookFailedCount++;
+    });
+  const sendPayment = (): void => {
+    const payment = payments.pop();
+    if (payment === undefined) return;
+    client.send(payment, ({ ms, status }) => {
+      one.paidStatuses[status] = (one.paidStatuses[status] ?? 0) + 1;
+      if (status === 200) one.paid.push(ms);
+    });
+  };
+  const startMs = performance.now();
+  const startCpu = [cpuMs(pid), cpuMs(pid, pid), ownCpuMs()] as const;
+  const plans = [
+    { everyMs: 1000 / HEALTH_RATE, send: sendHealth },
+    { everyMs: 1000 / WEBHOOK_RATE, send: sendWebhook },
+    { everyMs: 1000 / paymentRate, send: sendPayment },
+  ].map((plan, i) => ({ ...plan, dueMs: startMs + i * 0.7 }));
+  for (;;) {
+    const nowMs = performance.now();
+    if (nowMs - startMs > seconds * 1000) break;
+    for (const plan of plans) {
+      for (; plan.dueMs <= nowMs; plan.dueMs += plan.everyMs) {
+        one.lateMs.push(nowMs - plan.dueMs);
+        plan.send();
+      }
+    }
+    await pause(1);
+  }
+  const spentMs = performance.now() - startMs;
+  one.cores = {
+    server: (cpuMs(pid) - startCpu[0]) / spentMs,
+    main: (cpuMs(pid, pid) - startCpu[1]) / spentMs,
+    generator: (ownCpuMs() - startCpu[2]) / spentMs,
+  };
+  for (let waited = 0; client.underWayCount > 0 && waited < 5000; waited += 50) await pause(50);
+  return one;
+}
+
+const countsOf = (all: readonly Readonly<Record<string, number>>[]): Record<string, number> => {
+  const sums: Record<string, number> = {};
+  for (const statuses of all)
+    for (const [status, count] of Object.entries(statuses)) sums[status] = (sums[status] ?? 0) + count;
+  return sums;
+};
+
+type BySpan<Value> = Readonly<Record<SpanKind, Value>>;
+
+const bySpan = <Value>(of: (kind: SpanKind) => Value): BySpan<Value> => ({
+  quiet: of('quiet'),
+  unpaid: of('unpaid'),
+  forged: of('forged'),
+});
+
+/** Medians of the rounds; a ratio is the median of the rounds' ratios, so what changes from round to round counts less. */
+function figuresOf(spans: BySpan<readonly Span[]>) {
+  const rows = PROBES.map((name) => {
+    const p99s = bySpan((kind) => spans[kind].map((one) => percentile(one[name], 0.99)));
+    const ratio = (of: SpanKind, to: SpanKind): number => median(p99s[of].map((p99, i) => p99 / p99s[to][i]!));
+    return {
+      name,
+      p50Ms: bySpan((kind) => median(spans[kind].map((one) => percentile(one[name], 0.5)))),
+      p99Ms: bySpan((kind) => median(p99s[kind])),
+      p99MsByRound: p99s,
+      ratios: {
+        'unpaid:quiet': ratio('unpaid', 'quiet'),
+        'forged:unpaid': ratio('forged', 'unpaid'),
+        'forged:quiet': ratio('forged', 'quiet'),
+      },
+    };
+  });
+  return {
+    rows,
+    honest: bySpan((kind) => countsOf(spans[kind].map(({ paidStatuses }) => paidStatuses))),
+    webhooksFailed: SPANS.flatMap((kind) => spans[kind]).reduce((all, one) => all + one.webhookFailedCount, 0),
+    cores: bySpan((kind) => {
+      const of = (part: keyof Span['cores']): number => median(spans[kind].map(({ cores }) => cores[part]));
+      return { server: of('server'), main: of('main'), generator: of('generator') };
+    }),
+    probeLateP99Ms: bySpan((kind) => median(spans[kind].map((one) => percentile(one.lateMs, 0.99)))),
+  };
+}
+
+function print(
+  title: string,
+  reports: Readonly<Record<FloodKind, FloodReport>>,
+  figures: ReturnType<typeof figuresOf>,
+) {
+  const cell = (value: number): string => value.toFixed(2).padStart(9);
+  const line = (name: string, values: readonly number[]): void =>
+    console.log(name.padEnd(26) + values.map(cell).join(''));
+  console.log(title);
+  for (const kind of ['unpaid', 'forged'] as const) {
+    const { sent, seconds, statuses, durations } = reports[kind];
+    console.log(
+      `${kind}: ${Math.round(sent / seconds)}/s, answered ${JSON.stringify(statuses)}, p50 ${percentile(durations, 0.5).toFixed(2)} ms, p99 ${percentile(durations, 0.99).toFixed(2)} ms`,
+    );
+  }
+  const names = figures.rows.length > 0 ? Object.keys(figures.rows[0]!.ratios) : [];
+  console.log(' '.repeat(26) + [...SPANS, ...names.map((name) => ` ${name}`)].map((name) => name.padStart(9)).join(''));
+  for (const { name, p50Ms, p99Ms, ratios } of figures.rows) {
+    line(`${name}, p50, ms`, Object.values(p50Ms));
+    console.log(
+      `${name}, p99, ms`.padEnd(26) +
+        Object.values(p99Ms).map(cell).join('') +
+        Object.values(ratios)
+          .map((ratio, i) => cell(ratio).padStart(Math.max(9, names[i]!.length + 1)))
+          .join(''),
+    );
+  }
+  const { cores, probeLateP99Ms, honest } = figures;
+  for (const part of ['server', 'main', 'generator'] as const)
+    line(
+      `cores, ${part === 'main' ? "server's main thread" : part}`,
+      SPANS.map((kind) => cores[kind][part]),
+    );
+  line('probes late, p99, ms', Object.values(probeLateP99Ms));
+  console.log(`honest payments: ${SPANS.map((kind) => `${kind} ${JSON.stringify(honest[kind])}`).join(', ')}`);
+  if (figures.webhooksFailed > 0) console.log(`webhooks that failed: ${figures.webhooksFailed}`);
 }
 
 async function main(): Promise<void> {
@@ -271,23 +454,18 @@ async function main(): Promise<void> {
     options: {
       rate: { type: 'string', default: '2000' },
       sources: { type: 'string', default: '1' },
-      seconds: { type: 'string', default: '4' },
-      rounds: { type: 'string', default: '4' },
+      seconds: { type: 'string', default: '2' },
+      rounds: { type: 'string', default: '5' },
       workers: { type: 'string' },
       signatures: { type: 'string' },
       settle: { type: 'string', default: '20' },
       server: { type: 'string', default: MAIN },
-      unpaid: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
     },
   });
   const seconds = Number(values.seconds);
   const rounds = Number(values.rounds);
   const rate = Number(values.rate);
-  const paidRate = Number(values.settle);
-  const HEALTH_RATE = 400;
-  const WEBHOOK_RATE = 100;
-  const EVENTS_MAX = 10;
 
   if (values.server === MAIN) await bundleServer();
   const server = await startServer(
@@ -303,8 +481,6 @@ async function main(): Promise<void> {
     },
   );
   const { port } = server;
-  const pid = server.child.pid as number;
-
   const offerOf = async (path: string, method: string): Promise<Offer> => {
     const response = await fetch(server.url + path, { method });
     await response.arrayBuffer();
@@ -324,8 +500,7 @@ async function main(): Promise<void> {
   const bought = await ask(paidRequest(JOB, 'GET', honest(searchOffer), 252));
   if (bought.status !== 200) throw new Error(`an honest payment got ${bought.status}: ${bought.body}`);
 
-  const spanCount = 2 * rounds + 2;
-  const webhookCount = Math.ceil(WEBHOOK_RATE * (seconds + 1) * spanCount);
+  const webhookCount = Math.ceil(WEBHOOK_RATE * (seconds + 1) * SPANS.length * (rounds + 1));
   const hooks: string[] = [];
   while (hooks.length * EVENTS_MAX < webhookCount) {
     const made = await ask(paidRequest('/v1/callbacks', 'POST', honest(callbackOffer), hooks.length));
@@ -339,177 +514,66 @@ async function main(): Promise<void> {
   };
 
   const flood = new Worker(new URL(import.meta.url), {
-    workerData: {
-      port,
-      rate,
-      sourceCount: Number(values.sources),
-      offer: searchOffer,
-      isUnpaid: values.unpaid,
-    } satisfies FloodData,
+    workerData: { port, rate, sourceCount: Number(values.sources), offer: searchOffer } satisfies FloodData,
   });
-  const fromFlood = <T>(): Promise<T> => new Promise((resolve) => flood.once('message', resolve));
-  await fromFlood();
+  const order = (one: FloodOrder): void => flood.postMessage(one);
+  const replyTo = <T>(one: FloodOrder): Promise<T> =>
+    new Promise((resolve) => {
+      flood.once('message', resolve);
+      order(one);
+    });
 
-  /** One span of probes; honest payments are signed just before it. */
-  const span = async (): Promise<Span> => {
-    const payments = Array.from({ length: Math.ceil(paidRate * seconds) }, () => honest(searchOffer));
-    const one: Span = {
-      health: [],
-      webhook: [],
-      paid: [],
-      paidSent: 0,
-      paidStatuses: {},
-      webhookFailedCount: 0,
-      cpuShare: 0,
-      lateMs: [],
-    };
-    const startMs = performance.now();
-    const startCpuMs = cpuMs(pid);
-    const plans = [
-      {
-        everyMs: 1000 / HEALTH_RATE,
-        send: () => client.send(requestText('GET', '/health'), ({ ms }) => one.health.push(ms)),
-      },
-      {
-        everyMs: 1000 / WEBHOOK_RATE,
-        send: () =>
-          client.send(nextWebhook(), ({ ms, status }) => {
-            if (status === 200) one.webhook.push(ms);
-            else one.webhookFailedCount++;
-          }),
-      },
-      {
-        everyMs: paidRate === 0 ? Number.POSITIVE_INFINITY : 1000 / paidRate,
-        send: () => {
-          const payment = payments.pop();
-          if (payment === undefined) return;
-          one.paidSent++;
-          client.send(paidRequest(JOB, 'GET', payment, one.paidSent), ({ ms, status }) => {
-            one.paidStatuses[status] = (one.paidStatuses[status] ?? 0) + 1;
-            if (status === 200) one.paid.push(ms);
-          });
-        },
-      },
-    ].map((plan, i) => ({ ...plan, dueMs: startMs + i * 0.7 }));
-    for (;;) {
-      const nowMs = performance.now();
-      if (nowMs - startMs > seconds * 1000) break;
-      for (const plan of plans) {
-        for (; plan.dueMs <= nowMs; plan.dueMs += plan.everyMs) {
-          one.lateMs.push(nowMs - plan.dueMs);
-          plan.send();
-        }
-      }
-      await pause(1);
-    }
-    one.cpuShare = (cpuMs(pid) - startCpuMs) / (performance.now() - startMs);
-    for (let waited = 0; client.underWayCount > 0 && waited < 5000; waited += 50) await pause(50);
-    return one;
+  const spanOf = async (kind: SpanKind): Promise<{ readonly span: Span; readonly report?: FloodReport }> => {
+    const payments = Array.from({ length: Math.ceil(Number(values.settle) * seconds) }, (_, i) =>
+      paidRequest(JOB, 'GET', honest(searchOffer), i),
+    );
+    const probed = { client, pid: server.child.pid as number, seconds, nextWebhook, payments };
+    if (kind === 'quiet') return { span: await span(probed) };
+    await replyTo({ kind, count: Math.ceil(rate * (seconds + 2 * AROUND_SECONDS + 5)) });
+    order('on');
+    await pause(300);
+    const one = await span(probed);
+    const report = await replyTo<FloodReport>('off');
+    await pause(1200);
+    return { span: one, report };
   };
 
-  const quiet: Span[] = [];
-  const flooded: Span[] = [];
-  let sent = 0;
-  let floodSeconds = 0;
-  let statuses: Record<string, number> = {};
-  await span(); // warm, and once with the flood
-  flood.postMessage('on');
-  await span();
-  const warmed = fromFlood();
-  flood.postMessage('off');
-  await warmed;
-  for (let round = 0; round < rounds; round++) {
-    quiet.push(await span());
-    flood.postMessage('on');
-    await pause(300);
-    flooded.push(await span());
-    const counts = fromFlood<{ sent: number; seconds: number; statuses: Record<string, number> }>();
-    flood.postMessage('off');
-    const report = await counts;
-    sent += report.sent;
-    floodSeconds += report.seconds;
-    statuses = report.statuses;
-    await pause(1200);
+  const spans = { quiet: [] as Span[], unpaid: [] as Span[], forged: [] as Span[] };
+  const reports = { unpaid: [] as FloodReport[], forged: [] as FloodReport[] };
+  for (let round = -1; round < rounds; round++) {
+    for (let i = 0; i < SPANS.length; i++) {
+      const kind = SPANS[(i + round + 1) % SPANS.length] as SpanKind; // each kind comes first, second and last in turn
+      const { span: one, report } = await spanOf(kind);
+      if (round < 0) continue; // the first round warms
+      spans[kind].push(one);
+      if (kind !== 'quiet' && report !== undefined) reports[kind].push(report);
+    }
   }
-  const last = fromFlood<{ statuses: Record<string, number>; durations: number[] }>();
-  flood.postMessage('end');
-  const { statuses: allStatuses, durations } = await last;
-  statuses = allStatuses;
+  order('end');
   client.close();
   await server.stop();
 
-  const row = (name: 'health' | 'webhook' | 'paid') => {
-    const of = (spans: readonly Span[], share: number) => median(spans.map((one) => percentile(one[name], share)));
-    const [q50, q99, f50, f99] = [of(quiet, 0.5), of(quiet, 0.99), of(flooded, 0.5), of(flooded, 0.99)];
-    const each = (spans: readonly Span[]) => spans.map((one) => Number(percentile(one[name], 0.99).toFixed(2)));
-    const rounds = { quiet: each(quiet), flood: each(flooded) };
-    return {
-      name,
-      p99MsByRound: rounds,
-      quietP50Ms: q50,
-      quietP99Ms: q99,
-      floodP50Ms: f50,
-      floodP99Ms: f99,
-      ratioP99: f99 / q99,
-    };
-  };
-  const sum = (spans: readonly Span[]): Record<string, number> => {
-    const all: Record<string, number> = {};
-    for (const { paidStatuses } of spans)
-      for (const [status, count] of Object.entries(paidStatuses)) all[status] = (all[status] ?? 0) + count;
-    return all;
-  };
-  const result = {
-    runtime: RUNTIME,
-    workers: values.workers ?? 'default',
-    signatures: values.signatures ?? 'default',
-    flood: {
-      askedPerSecond: rate,
-      sentPerSecond: Math.round(sent / floodSeconds),
-      sources: Number(values.sources),
-      statuses,
-      p50Ms: percentile(durations, 0.5),
-      p99Ms: percentile(durations, 0.99),
-    },
-    rows: [row('health'), row('webhook'), row('paid')],
-    honest: { quiet: sum(quiet), flooded: sum(flooded) },
-    webhooksFailed: [...quiet, ...flooded].reduce((all, one) => all + one.webhookFailedCount, 0),
-    serverCpuShare: {
-      quiet: median(quiet.map((one) => one.cpuShare)),
-      flooded: median(flooded.map((one) => one.cpuShare)),
-    },
-    probeLateP99Ms: {
-      quiet: median(quiet.map((one) => percentile(one.lateMs, 0.99))),
-      flooded: median(flooded.map((one) => percentile(one.lateMs, 0.99))),
-    },
-  };
+  const together = (all: readonly FloodReport[]): FloodReport => ({
+    sent: all.reduce((sum, one) => sum + one.sent, 0),
+    seconds: all.reduce((sum, one) => sum + one.seconds, 0),
+    statuses: countsOf(all.map(({ statuses }) => statuses)),
+    durations: all.flatMap(({ durations }) => durations),
+  });
+  const floods = { unpaid: together(reports.unpaid), forged: together(reports.forged) };
+  const figures = figuresOf(spans);
+  const setting = { workers: values.workers ?? 'default', signatures: values.signatures ?? 'default' };
   if (values.json) {
-    console.log(JSON.stringify(result));
+    const answered = { unpaid: floods.unpaid.statuses, forged: floods.forged.statuses };
+    console.log(
+      JSON.stringify({ runtime: RUNTIME, ...setting, rate, sources: Number(values.sources), answered, ...figures }),
+    );
     return;
   }
-  const ms = (value: number): string => value.toFixed(2).padStart(8);
-  console.log(
-    `${result.runtime}, workers ${result.workers}, signatures ${result.signatures}, ${rounds} x ${seconds} s each`,
+  print(
+    `${RUNTIME}, workers ${setting.workers}, signatures ${setting.signatures}, ${rounds} x ${seconds} s each, floods from ${values.sources} addresses`,
+    floods,
+    figures,
   );
-  console.log(
-    `flood${values.unpaid ? ' of unpaid requests' : ''}: ${result.flood.sentPerSecond}/s from ${values.sources} addresses, answered ${JSON.stringify(statuses)},`,
-  );
-  console.log(`       p50 ${result.flood.p50Ms.toFixed(2)} ms, p99 ${result.flood.p99Ms.toFixed(2)} ms`);
-  console.log('ms         quiet p50      p99   flood p50      p99   p99 ratio');
-  for (const one of result.rows) {
-    const cells = [one.quietP50Ms, one.quietP99Ms, one.floodP50Ms, one.floodP99Ms].map(ms);
-    console.log(
-      `${one.name.padEnd(10)} ${cells[0]} ${cells[1]}    ${cells[2]} ${cells[3]}   ${one.ratioP99.toFixed(2).padStart(9)}`,
-    );
-  }
-  console.log(
-    `honest payments: quiet ${JSON.stringify(result.honest.quiet)}, flood ${JSON.stringify(result.honest.flooded)}`,
-  );
-  if (result.webhooksFailed > 0) console.log(`webhooks that failed: ${result.webhooksFailed}`);
-  const cpu = result.serverCpuShare;
-  console.log(`server CPU: quiet ${cpu.quiet.toFixed(2)} cores, flood ${cpu.flooded.toFixed(2)} cores`);
-  const late = result.probeLateP99Ms;
-  console.log(`probes sent late, p99: quiet ${late.quiet.toFixed(2)} ms, flood ${late.flooded.toFixed(2)} ms`);
 }
 
 if (isMainThread) await main();
