@@ -76,4 +76,22 @@ describe.each(RUNTIMES)('verification, under %s', (runtime) => {
       expect(jobs.server.stderr()).not.toMatch(/verified (by noble|on the main thread)/);
     },
   );
+
+  it('sells to who comes alone, to many at once and to who comes alone again, and to no forger among them', async () => {
+    const jobs = await startJobsServer(runtime, { WORKERS: '1', SIGNATURES: 'wasm', TRUST_PROXY: 'true' });
+    const account = wallet();
+    const pay = async (isForged: boolean, i: number): Promise<void> => {
+      const payment = await jobs.payment(jobs.search, account);
+      const sent = isForged
+        ? altered(payment, { authorization: { nonce: `0x${randomBytes(32).toString('hex')}` } })
+        : payment;
+      const headers = { 'PAYMENT-SIGNATURE': encodeHeader(sent), 'X-Forwarded-For': `192.0.2.${i}` };
+      const answer = await get(jobs.url(jobs.search), headers);
+      if (isForged) expectError(answer, 402, 'PAYMENT_INVALID');
+      else expectPaid(answer, account.address);
+    };
+    for (const together of [1, 1, 1, 1, 40, 40, 1, 1, 1, 1])
+      await Promise.all(Array.from({ length: together }, (_, i) => pay(i % 3 === 1, i)));
+    expect(await jobs.server.stop()).toBe(0);
+  });
 });

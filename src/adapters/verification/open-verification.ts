@@ -1,14 +1,16 @@
 /**
- * Opens signature recovery on worker threads, or on the main thread when there are none. The queue takes requests at once;
- * libraries are loaded and proven in the background, because a server can listen and make offers meanwhile.
+ * Opens signature recovery on worker threads with the main thread beside them, or on the main thread when there are none. The
+ * queue takes requests at once; libraries are loaded and proven in the background, because a server can listen and make offers
+ * meanwhile.
  */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { LATE_START_MS } from '../../base/late-start.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
-import type { RecoveryLibrary, SignatureMode } from './recovery.ts';
+import type { ChosenRecovery, RecoveryLibrary, SignatureMode } from './recovery.ts';
 import { inlineRecovery } from './recovery-inline.ts';
+import { mainWorker } from './recovery-main.ts';
 import { RecoveryThread } from './recovery-thread.ts';
 
 export interface VerificationOptions {
@@ -54,13 +56,18 @@ interface StartedWorkers extends StartedVerification {
   readonly threads: readonly RecoveryThread[];
 }
 
+/** Loads the libraries on this thread, which a server does not wait for at its start. */
+async function chosenHere(signatures: SignatureMode, clock: Clock): Promise<ChosenRecovery> {
+  const { chooseRecovery } = await import('./recovery.ts');
+  return chooseRecovery(signatures, clock);
+}
+
 async function onMainThread(
   { signatures }: VerificationOptions,
   clock: Clock,
   why: readonly string[],
 ): Promise<StartedWorkers> {
-  const { chooseRecovery } = await import('./recovery.ts'); // a server with threads does not load the libraries here
-  const chosen = await chooseRecovery(signatures, clock);
+  const chosen = await chosenHere(signatures, clock);
   const notices = chosen.notice === undefined ? why : [...why, chosen.notice];
   return {
     workers: [inlineRecovery(chosen.recoverSigner, chosen.recoveryMs, setImmediate)],
@@ -124,6 +131,10 @@ export function openVerification(options: VerificationOptions, ports: Verificati
     started = startWorkers(options, { ...ports, onFault });
     const all = await started;
     queue.use(all.workers);
+    if (all.threadCount > 0 && all.library !== 'noble') {
+      const chosen = await chosenHere(options.signatures, clock);
+      if (chosen.isWithoutNoble()) queue.useMain(mainWorker(chosen, setImmediate));
+    }
     return all;
   };
   return {

@@ -45,6 +45,8 @@ export interface ChosenRecovery {
   readonly recoverSigner: RecoverSigner;
   /** Duration of one recovery, measured at start. */
   readonly recoveryMs: number;
+  /** Whether noble recovers nothing: a library was chosen and has never been in doubt. */
+  isWithoutNoble(): boolean;
   /** Why slower libraries were chosen against the mode; undefined when the choice follows the mode. */
   readonly notice: string | undefined;
 }
@@ -68,8 +70,9 @@ const isTrap = (failure: unknown): boolean => failure instanceof WebAssembly.Run
 /**
  * Recovery by libsecp256k1, with noble as the fallback. null means "no key"; the self-test checks that. noble decides where the
  * library throws or answers what is no key. After a trap only noble is used.
+ * @param onDoubt called before noble decides
  */
-export function withNobleInDoubt(recover: Libsecp256k1): PublicKeyRecovery {
+export function withNobleInDoubt(recover: Libsecp256k1, onDoubt: () => void = () => {}): PublicKeyRecovery {
   let isTrusted = true;
   return (digest, signature, recovery) => {
     if (!isTrusted) return noblePublicKey(digest, signature, recovery);
@@ -80,6 +83,7 @@ export function withNobleInDoubt(recover: Libsecp256k1): PublicKeyRecovery {
     } catch (failure) {
       if (isTrap(failure)) isTrusted = false;
     }
+    onDoubt();
     return noblePublicKey(digest, signature, recovery);
   };
 }
@@ -164,6 +168,7 @@ export async function chooseRecovery(
 ): Promise<ChosenRecovery> {
   const faults: string[] = [];
   const keccak = mode === 'noble' ? NOBLE_KECCAK : await chooseKeccak();
+  let isInDoubt = false;
   const chosen = (library: RecoveryLibrary, publicKeyOf: PublicKeyRecovery): ChosenRecovery => {
     const notices =
       faults.length === 0 ? [] : [`signatures are verified by ${library}, a slower library: ${faults.join('; ')}`];
@@ -173,6 +178,7 @@ export async function chooseRecovery(
       publicKeyOf,
       recoverSigner: signerRecovery(publicKeyOf, keccak.keccak256),
       recoveryMs: medianMsOf(publicKeyOf, clock),
+      isWithoutNoble: () => library !== 'noble' && !isInDoubt,
       notice: notices.length === 0 ? undefined : notices.join('; '),
     };
   };
@@ -180,7 +186,10 @@ export async function chooseRecovery(
     try {
       const recover = await load();
       if (recover === undefined) continue;
-      const publicKeyOf = withNobleInDoubt(recover);
+      isInDoubt = false;
+      const publicKeyOf = withNobleInDoubt(recover, () => {
+        isInDoubt = true;
+      });
       const wrong = selfTestFailure(publicKeyOf);
       if (wrong === undefined) return chosen(library, publicKeyOf);
       faults.push(`${name} fails its self-test (${wrong})`);

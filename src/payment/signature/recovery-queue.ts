@@ -1,7 +1,8 @@
 /**
  * Bounds the signature recoveries that unpaid requests can cause (reliability 208). A recovery is the one expensive thing a
  * stranger can cause, so every recovery goes through this queue: it answers at once what needs no recovery, and hands the
- * rest, a few at a time, to the workers (threads, or the main thread one at a time).
+ * rest, a few at a time, to the workers (threads, or the main thread one at a time; where there are threads, the main thread
+ * takes what comes one by one, see recovery-main.ts).
  *
  * The queue is fair by client network, so that a flood waits behind itself:
  *   - there are two lanes, one for clients whose payment has settled before and one for newcomers. Lanes take alternate turns,
@@ -47,6 +48,14 @@ export interface RecoveryWorker {
   recoveryMs(): number;
   /** Calls `done` once a job, never synchronously; with undefined when the job failed and its result is not known. */
   start(job: RecoveryJob, done: (recovered: Recovered | undefined) => void): void;
+}
+
+/** The main thread beside recovery threads, for jobs that are not worth handing over. */
+export interface MainWorker extends RecoveryWorker {
+  /** Called for each request that joins the queue. */
+  onRequest(): void;
+  /** Whether it takes all that waits, one job at a time, and the threads nothing. */
+  isInCharge(): boolean;
 }
 
 /**
@@ -111,6 +120,7 @@ export class RecoveryQueue {
   readonly #timers: Timers;
   #isPaused = false;
   #workers: readonly RecoveryWorker[] | undefined;
+  #main: MainWorker | undefined;
   readonly #newcomers = new RecoveryLane<Entry>();
   readonly #paid = new RecoveryLane<Entry>();
   /** Networks of clients whose payment has settled. */
@@ -146,6 +156,11 @@ export class RecoveryQueue {
   use(workers: readonly RecoveryWorker[]): void {
     this.#workers = workers;
     this.resume();
+  }
+
+  /** @param main beside the workers, which are threads. It takes nothing while none of them is healthy */
+  useMain(main: MainWorker): void {
+    this.#main = main;
   }
 
   counts(): RecoveryCounts {
@@ -208,6 +223,7 @@ export class RecoveryQueue {
       this.#entries.set(id, entry);
       lane.add(entry);
       if (this.#workers === undefined) this.#onNeeded();
+      this.#main?.onRequest();
       this.resume();
     });
   }
@@ -218,7 +234,7 @@ export class RecoveryQueue {
       this.#rejectAll();
       return;
     }
-    for (let worker = this.#freest(); worker !== undefined; worker = this.#freest()) {
+    for (let worker = this.#free(); worker !== undefined; worker = this.#free()) {
       const entry = this.#next();
       if (entry === undefined) return;
       worker.start(entry.job, (recovered) => {
@@ -253,6 +269,13 @@ export class RecoveryQueue {
     for (const lane of [this.#paid, this.#newcomers]) {
       for (let entry = lane.next(); entry !== undefined; entry = lane.next()) this.#rejectEntry(entry, 'out-of-order');
     }
+  }
+
+  /** The worker for the next entry; undefined while there is no room. */
+  #free(): RecoveryWorker | undefined {
+    const main = this.#main;
+    if (main === undefined || !main.isInCharge()) return this.#freest();
+    return main.freeCount() > 0 ? main : undefined;
   }
 
   /** The worker with the most room, so that several share the work. */

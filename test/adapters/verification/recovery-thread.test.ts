@@ -9,7 +9,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { LATE_START_MS } from '../../../src/base/late-start.ts';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
-import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
+import type { Recovery, RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
 import { formFault, type Recovered } from '../../../src/payment/signature/signature.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { mutatedSignatures } from './mutated-signatures.ts';
@@ -101,6 +101,18 @@ describe('verification', () => {
     expect(await start(false)).toMatchObject({ threadCount, library: fastest, notices: [] });
     expect(await Promise.all(early)).toEqual(expected);
   });
+
+  it.each(['auto', 'wasm', 'noble'])(
+    'of requests that come one by one gives noble’s verdicts (%s)',
+    async (SIGNATURES) => {
+      const { queue, start } = verification({ SIGNATURES });
+      await start(true);
+      const answers: Recovery[] = [];
+      for (const { struct, signature } of jobs.slice(0, 40))
+        answers.push(await queue.recover({ struct, signature, network: '', isDisconnected: () => false }));
+      expect(answers).toEqual(expected.slice(0, 40));
+    },
+  );
 
   it('starts at its first request, and else a moment after it was to', async () => {
     const time = new ManualTime();

@@ -173,6 +173,19 @@ describe('noble decides in doubt', () => {
     expect(count()).toBe(2);
   });
 
+  it('and the choice says so from then on', async () => {
+    let isDoubtful = false;
+    const library: Libsecp256k1 = (hash, rs, parity) => (isDoubtful ? new Uint8Array(65) : real(hash, rs, parity));
+    const chosen = await chooseRecovery('auto', systemClock, [candidate(async () => library)]);
+    expect(chosen.publicKeyOf(digest, signature, 1)).toEqual(goodKey);
+    expect(chosen.isWithoutNoble()).toBe(true);
+    isDoubtful = true;
+    expect(chosen.publicKeyOf(digest, signature, 1)).toEqual(goodKey);
+    isDoubtful = false;
+    expect(chosen.isWithoutNoble()).toBe(false);
+    expect((await chooseRecovery('noble', systemClock)).isWithoutNoble()).toBe(false);
+  });
+
   it('and the other is not asked again after a trap', () => {
     const { recover, count } = calls(() => {
       throw new WebAssembly.RuntimeError('unreachable');

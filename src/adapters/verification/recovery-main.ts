@@ -1,0 +1,50 @@
+/**
+ * The main thread beside recovery threads. To hand one signature to a thread and take its outcome back costs more than to recover
+ * it; with many at a time it costs next to nothing. So the main thread recovers signatures that come one by one, and the
+ * threads take over while signatures come together, as when many clients pay at once, and when more come than the main thread
+ * recovers. It recovers one a turn of its loop, and nothing that needs noble, which takes a millisecond (`bench/flood.ts`,
+ * `bench/signatures.ts`).
+ */
+import type { MainWorker } from '../../payment/signature/recovery-queue.ts';
+import type { ChosenRecovery } from './recovery.ts';
+import { inlineRecovery } from './recovery-inline.ts';
+
+/** Mean number of signatures that came before one in its turn, up to which the main thread recovers: four in each turn. */
+const BEFORE_MAX = 1.5;
+/** Weight of the latest one in the mean: small, so that a delayed turn of a flood that comes one by one does not wake a thread. */
+const WEIGHT = 1 / 64;
+/** More before one count as these: a burst is over after some hundred that come one by one. */
+const BEFORE_COUNTED_MAX = 8;
+/** Recoveries in as many turns on end: the main thread does not keep up, however few come in each turn. */
+const ON_END_MAX = 16;
+
+/** @param later runs its argument after the I/O of this turn */
+export function mainWorker(
+  { recoverSigner, recoveryMs, isWithoutNoble }: Omit<ChosenRecovery, 'library' | 'notice' | 'publicKeyOf'>,
+  later: (run: () => void) => void,
+): MainWorker {
+  const inline = inlineRecovery(recoverSigner, recoveryMs, later);
+  let inThisTurn = 0;
+  let meanBefore = 0;
+  let onEnd = 0;
+  return {
+    ...inline,
+    onRequest() {
+      if (inThisTurn === 0)
+        later(() => {
+          inThisTurn = 0;
+        });
+      meanBefore += (Math.min(inThisTurn, BEFORE_COUNTED_MAX) - meanBefore) * WEIGHT;
+      inThisTurn++;
+    },
+    isInCharge: () => meanBefore <= BEFORE_MAX && isWithoutNoble(),
+    start(job, done) {
+      onEnd++;
+      if (onEnd >= ON_END_MAX) meanBefore = BEFORE_COUNTED_MAX;
+      inline.start(job, (recovered) => {
+        done(recovered); // starts the next one, if one waits
+        if (inline.freeCount() > 0) onEnd = 0;
+      });
+    },
+  };
+}
