@@ -17,7 +17,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { encodeHex } from '../src/base/codec.ts';
 import { systemRandom } from '../src/base/random.ts';
 import { BASE } from '../src/payment/protocol/network.ts';
-import { orderTextOf, reservationKeyOf } from '../src/payment/protocol/order.ts';
+import { orderTextsOf, reservationKeyOf } from '../src/payment/protocol/order.ts';
 import type { Backend } from '../src/storage/backend.ts';
 import { openMemoryBackend } from '../src/storage/memory/backend.ts';
 import { RESERVATION_COUNT_MAX } from '../src/storage/memory/reservations.ts';
@@ -359,7 +359,7 @@ async function stallFigures(size: Size): Promise<Figure[]> {
 /** A state with so many used authorizations, all within their window. */
 function fill(stateDir: string, count: number): void {
   const database = new StateDatabase({ path: join(stateDir, STATE_FILE), sync: 'normal' });
-  const order = orderTextOf(orderFor());
+  const { own, terms } = orderTextsOf(orderFor());
   const validBeforeSeconds = Math.floor(Date.now() / 1000) + 120;
   for (let serial = 1; serial <= count; ) {
     const batch: PaymentOperation[] = [];
@@ -372,9 +372,8 @@ function fill(stateDir: string, count: number): void {
           kind: 'intent',
           serial,
           isPlay: true,
-          payer: `0x${'ab'.repeat(20)}`,
-          valueAtomic: 20_000n,
-          order,
+          order: own,
+          terms: { number: 1, text: serial === 1 ? terms : '' },
           sale: '{}',
           answer: undefined,
         },
