@@ -22,6 +22,12 @@ export interface LoggedRequest extends BodyReceiver {
   clientAddress(): string;
 }
 
+/** What requests need of their server. */
+export interface RequestParts {
+  readonly random: Random;
+  readonly trustProxy: boolean;
+}
+
 /** A connection whose listener can close it in the middle of an answer. */
 export type CuttableConnection = Required<Pick<ClientConnection, 'cut'>>;
 
@@ -42,33 +48,37 @@ export class HttpRequestView implements RequestView, LoggedRequest, DeliveredReq
   bodyBytes: Uint8Array | undefined = undefined;
   answerSeconds?: number;
   isSlow?: boolean;
-  readonly requestId: string;
   readonly path: string;
   readonly search: string;
   readonly params: Readonly<Record<string, string>>;
   readonly startMs: number;
   readonly #client: ClientConnection;
-  readonly #trustProxy: boolean;
+  readonly #parts: RequestParts;
+  #requestId: string | undefined;
   /** Parsed at the first use. */
   #clientAddress: ClientAddress | undefined;
 
   constructor(
     request: ServedRequest,
-    requestId: string,
     { path, search }: Target,
     params: Readonly<Record<string, string>>,
     startMs: number,
     client: ClientConnection,
-    trustProxy: boolean,
+    parts: RequestParts,
   ) {
     this.body = request;
-    this.requestId = requestId;
     this.path = path;
     this.search = search;
     this.params = params;
     this.startMs = startMs;
     this.#client = client;
-    this.#trustProxy = trustProxy;
+    this.#parts = parts;
+  }
+
+  /** Drawn at the first use. */
+  get requestId(): string {
+    this.#requestId ??= newRequestId(this.#parts.random);
+    return this.#requestId;
   }
 
   get method(): string {
@@ -91,7 +101,7 @@ export class HttpRequestView implements RequestView, LoggedRequest, DeliveredReq
   #clientFacts(): ClientAddress {
     this.#clientAddress ??= clientAddressOf(
       this.#client.address,
-      this.#trustProxy ? this.header('x-forwarded-for') : null,
+      this.#parts.trustProxy ? this.header('x-forwarded-for') : null,
     );
     return this.#clientAddress;
   }

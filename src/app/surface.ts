@@ -175,10 +175,9 @@ export class Surface<R extends MadeResponse> {
     startMs: number,
     client: ClientConnection,
   ): R | Promise<R> {
-    const { trustProxy } = this.#parts;
     const match = this.#find(path);
     const params = match?.params ?? NO_PARAMS;
-    const view = new HttpRequestView(request, this.newRequestId(), target, params, startMs, client, trustProxy);
+    const view = new HttpRequestView(request, target, params, startMs, client, this.#parts);
     const operation = match?.table.methods.get(request.method);
     try {
       if (operation === undefined || !isOffered(operation.variant, view)) return this.#unmatched(view, match);
@@ -211,7 +210,9 @@ export class Surface<R extends MadeResponse> {
 
   #answer(view: HttpRequestView, operation: ServedOperation, outcome: Outcome): R | Promise<R> {
     if (!(outcome instanceof DeferredAnswer)) return this.#respond(view, operation, outcome);
-    return new Promise((resolve) => outcome.deliverTo(new DeferredRequest(view, operation, this, resolve)));
+    const { promise, resolve } = Promise.withResolvers<R>();
+    outcome.deliverTo(new DeferredRequest(view, operation, this, resolve));
+    return promise;
   }
 
   #respond(request: LoggedRequest, operation: ServedOperation, outcome: Answer | Refusal): R {

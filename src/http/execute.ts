@@ -13,7 +13,7 @@
  * (bench/offer.ts).
  */
 import { stackOf } from '../base/failure.ts';
-import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import { chain, chainWith, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Admission, Gate } from './access.ts';
 import { AfterSettlement, Answer, type AnswerBody, bodyOf, type HeaderRecord, type Outcome } from './answers.ts';
 import { INTERNAL_ERROR, Refusal, refuse } from './errors.ts';
@@ -101,7 +101,7 @@ function admitted(
 const admit =
   (gate: Gate): Step =>
   (execution) =>
-    chain(gate.admit(execution.request, execution.principal), (decision) => admitted(execution, decision));
+    chainWith(execution, gate.admit(execution.request, execution.principal), admitted);
 
 const decode: Step = (execution) => {
   const { operation, request, given } = execution;
@@ -125,7 +125,7 @@ function bodyRead(execution: Execution, body: unknown): Refusal | undefined {
 const readBody =
   (read: (request: RequestView) => unknown): Step =>
   (execution) =>
-    chain(read(execution.request), (body) => bodyRead(execution, body));
+    chainWith(execution, read(execution.request), bodyRead);
 
 function answered(execution: Execution, answer: unknown): Outcome | undefined {
   if (answer instanceof Refusal) return answer;
@@ -139,7 +139,7 @@ function answered(execution: Execution, answer: unknown): Outcome | undefined {
 
 const callHandler: Step = (execution) => {
   const { operation, input, request, principal } = execution;
-  return chain(operation.handle(input, request, principal), (answer) => answered(execution, answer));
+  return chainWith(execution, operation.handle(input, request, principal), answered);
 };
 
 /** The payment has settled but the answer could not be created: the refusal carries the receipt. */
@@ -277,27 +277,40 @@ function stepsOf({
   ];
 }
 
-/** Runs the steps from `first` on, synchronously up to the first step that returns a promise. */
-function run(steps: readonly Step[], first: number, execution: Execution): MaybePromise<Outcome> {
-  const failed = (failure: unknown): Promise<never> => {
-    const rethrow = (): never => {
-      throw failure;
-    };
-    return execution.releaseAll()?.then(rethrow) ?? rethrow();
+/** Releases what was admitted, then fails as the step did. */
+function failed(execution: Execution, failure: unknown): Promise<never> {
+  const rethrow = (): never => {
+    throw failure;
   };
+  return execution.releaseAll()?.then(rethrow) ?? rethrow();
+}
+
+/** Goes on when a step's promise has settled. @param next the step after it */
+function runLater(
+  result: Promise<Outcome | undefined>,
+  steps: readonly Step[],
+  next: number,
+  execution: Execution,
+): Promise<Outcome> {
+  return result.then(
+    (later) => (later === undefined ? run(steps, next, execution) : ended(execution, later)),
+    (failure) => failed(execution, failure),
+  );
+}
+
+/**
+ * Runs the steps from `first` on, synchronously up to the first step that returns a promise. Without a closure: engines would make
+ * one for each step of each request, and they would stand between what a parked wait holds (bench/parked.ts).
+ */
+function run(steps: readonly Step[], first: number, execution: Execution): MaybePromise<Outcome> {
   for (let i = first; i < steps.length; i++) {
     let result: ReturnType<Step>;
     try {
       result = (steps[i] as Step)(execution);
     } catch (failure) {
-      return failed(failure);
+      return failed(execution, failure);
     }
-    if (result instanceof Promise) {
-      return result.then(
-        (later) => (later === undefined ? run(steps, i + 1, execution) : ended(execution, later)),
-        failed,
-      );
-    }
+    if (result instanceof Promise) return runLater(result, steps, i + 1, execution);
     if (result !== undefined) return ended(execution, result);
   }
   throw new Error('an operation ended without an outcome');
@@ -305,9 +318,11 @@ function run(steps: readonly Step[], first: number, execution: Execution): Maybe
 
 /** The outcome waits for the releases of what did not settle, so that the next request finds what it freed. */
 function ended(execution: Execution, outcome: Outcome): MaybePromise<Outcome> {
-  if (execution.admissions === undefined) return outcome;
-  return execution.releaseAll()?.then(() => outcome) ?? outcome;
+  const released = execution.admissions === undefined ? undefined : execution.releaseAll();
+  return released === undefined ? outcome : after(released, outcome);
 }
+
+const after = <T>(step: Promise<unknown>, outcome: T): Promise<T> => step.then(() => outcome);
 
 /** @param given parameters as JSON values, from a protocol that has no query text; judged like the query */
 export type Execute = (request: RequestView, given?: Readonly<Parameters>) => MaybePromise<Outcome>;
