@@ -37,7 +37,7 @@ const LIBSECP256K1 = {
 
 /** Packages of development that become part of the files, with what they import; the others stay where npm installs them. */
 const BUNDLED =
-  /^(?:@noble\/(?:curves|hashes)|@valibot\/to-json-schema|hash-wasm|htmlparser2|hyparquet|itty-router|lru-cache|tldts|valibot)(?:\/|$)/;
+  /^(?:@noble\/(?:curves|hashes)|@valibot\/to-json-schema|hash-wasm|htmlparser2|hyparquet|lru-cache|tldts|valibot)(?:\/|$)/;
 
 /** Of an ECMAScript module only what is used becomes part of the files. */
 const ES_MODULES = { 'hash-wasm': 'hash-wasm/dist/index.esm.js' };

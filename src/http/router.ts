@@ -1,11 +1,10 @@
 /**
- * Finds the route of a path: a fixed path by one Map look-up, a path with parameters by itty-router's compiled patterns. The
- * router uses only these patterns: itty-router's own dispatch accepts repeated slashes at the end, does not know HEAD and 405,
- * and parses the URL again. The Map comes first because trying every pattern for each request costs throughput.
+ * Finds the route of a path: a fixed path by one Map look-up, a path with parameters by what stands around them. The Map comes
+ * first because trying every pattern for each request costs throughput; regular expressions would cost as much as the rest of
+ * a short answer (bench/peers, "route with parameters").
  *
  * A path is compared as sent: an alias (`//`, a trailing slash, another case, percent-encoded letters) is not a route.
  */
-import { Router } from 'itty-router';
 import type { Contract, Method } from './contract.ts';
 
 /** The methods of one path, in the order of declaration. */
@@ -27,18 +26,23 @@ export interface Routable {
   readonly decodesParams?: boolean | undefined;
 }
 
+/** A parameter, and what stands between it and the next one, or the end of the path. */
+interface Parameter {
+  readonly name: string;
+  readonly after: string;
+}
+
 interface Pattern<T> {
-  /** What stands before the first parameter: cheaper to compare than the pattern. */
+  /** What stands before the first parameter. */
   readonly prefix: string;
-  /** The only parameter, where it is all that follows the prefix: cutting it out is cheaper than the pattern. */
-  readonly last: string | undefined;
-  readonly pattern: RegExp;
+  readonly parameters: readonly Parameter[];
   readonly table: PathTable<T>;
   readonly isDecoded: boolean;
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
-const LAST_PARAMETER = /^[^:]*:([a-z_]+)$/;
+/** A segment that is a parameter, and what follows up to the next one. */
+const PARAMETER = /:([a-z_]+)([^:]*)/g;
 
 export type FindPath<T> = (path: string) => Match<T> | undefined;
 
@@ -51,17 +55,22 @@ function decoded(params: Readonly<Record<string, string>>): Readonly<Record<stri
   }
 }
 
-/** The parameters as sent; undefined for a path that the pattern does not match. @param path begins with the prefix */
+/** The parameters as sent, each a segment that is not empty; undefined for a path that the pattern does not match. */
 function paramsOf(
   path: string,
-  { prefix, last, pattern }: Pattern<unknown>,
+  { prefix, parameters }: Pattern<unknown>,
 ): Readonly<Record<string, string>> | undefined {
-  if (last === undefined) {
-    const found = pattern.exec(path);
-    return found === null ? undefined : (found.groups ?? NO_PARAMS);
+  if (!path.startsWith(prefix)) return undefined;
+  const params: Record<string, string> = {};
+  let from = prefix.length;
+  for (const { name, after } of parameters) {
+    const slash = path.indexOf('/', from);
+    const end = slash < 0 ? path.length : slash;
+    if (end === from || !path.startsWith(after, end)) return undefined;
+    params[name] = path.slice(from, end);
+    from = end + after.length;
   }
-  const value = path.slice(prefix.length);
-  return value === '' || value.includes('/') ? undefined : { [last]: value };
+  return from === path.length ? params : undefined;
 }
 
 /** Makes the finder for all routes. @throws Error when two routes have the same method and path */
@@ -77,11 +86,9 @@ export function pathFinder<T extends Routable>(routes: readonly T[]): FindPath<T
   for (const [path, methods] of byPath) {
     const table: PathTable<T> = { methods, allow: [...methods.keys()].join(', ') };
     if (path.includes(':')) {
-      const [compiled] = Router().all(path).routes;
-      if (compiled === undefined) throw new Error(`no pattern for ${path}`);
       const isDecoded = [...methods.values()].some(({ decodesParams }) => decodesParams === true);
-      const prefix = path.slice(0, path.indexOf(':'));
-      patterns.push({ prefix, last: LAST_PARAMETER.exec(path)?.[1], pattern: compiled[1], table, isDecoded });
+      const parameters = [...path.matchAll(PARAMETER)].map(([, name = '', after = '']) => ({ name, after }));
+      patterns.push({ prefix: path.slice(0, path.indexOf(':')), parameters, table, isDecoded });
     } else {
       fixed.set(path, { table, params: NO_PARAMS });
     }
@@ -89,9 +96,7 @@ export function pathFinder<T extends Routable>(routes: readonly T[]): FindPath<T
   return (path) => {
     const match = fixed.get(path);
     if (match !== undefined) return match;
-    if (path.endsWith('/') || path.includes('//')) return undefined;
     for (const one of patterns) {
-      if (!path.startsWith(one.prefix)) continue;
       const sent = paramsOf(path, one);
       if (sent === undefined) continue;
       const { table, isDecoded } = one;
