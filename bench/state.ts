@@ -17,7 +17,7 @@ import { systemClock } from '../src/base/clock.ts';
 import { encodeHex } from '../src/base/codec.ts';
 import { systemRandom } from '../src/base/random.ts';
 import { BASE } from '../src/payment/protocol/network.ts';
-import { orderTextsOf, reservationKeyOf } from '../src/payment/protocol/order.ts';
+import { orderTextOf, reservationKeyOf } from '../src/payment/protocol/order.ts';
 import type { Backend } from '../src/storage/backend.ts';
 import { openMemoryBackend } from '../src/storage/memory/backend.ts';
 import { RESERVATION_COUNT_MAX } from '../src/storage/memory/reservations.ts';
@@ -359,7 +359,7 @@ async function stallFigures(size: Size): Promise<Figure[]> {
 /** A state with so many used authorizations, all within their window. */
 function fill(stateDir: string, count: number): void {
   const database = new StateDatabase({ path: join(stateDir, STATE_FILE), sync: 'normal' });
-  const { own, terms } = orderTextsOf(orderFor());
+  const order = orderTextOf(orderFor());
   const validBeforeSeconds = Math.floor(Date.now() / 1000) + 120;
   for (let serial = 1; serial <= count; ) {
     const batch: PaymentOperation[] = [];
@@ -372,8 +372,9 @@ function fill(stateDir: string, count: number): void {
           kind: 'intent',
           serial,
           isPlay: true,
-          order: own,
-          terms: { number: 1, text: serial === 1 ? terms : '' },
+          payer: `0x${'ab'.repeat(20)}`,
+          valueAtomic: 20_000n,
+          order,
           sale: '{}',
           answer: undefined,
         },

@@ -386,6 +386,6 @@ export const PAYMENT_SETTINGS = {
     variable: 'WORKERS',
     parse: wholeNumber(0, 64),
     default: '1',
-    help: 'threads that verify signatures, 0 to 64; the main thread verifies single ones; 0: it verifies all',
+    help: 'threads that verify signatures, 0 to 64; the main thread verifies those that arrive one by one, and with 0 all of them',
   }),
 };

@@ -77,7 +77,7 @@ describe.each(RUNTIMES)('verification, under %s', (runtime) => {
     },
   );
 
-  it('sells to who comes alone, to many at once and to who comes alone again, and to no forger among them', async () => {
+  it('sells to a client that comes alone, to many at once and to one alone again, and to no forger among them', async () => {
     const jobs = await startJobsServer(runtime, { WORKERS: '1', SIGNATURES: 'wasm', TRUST_PROXY: 'true' });
     const account = wallet();
     const pay = async (isForged: boolean, i: number): Promise<void> => {

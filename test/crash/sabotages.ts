@@ -18,11 +18,11 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'storage/sqlite/reservation-journal.ts',
-        "const written = this.#write({\n      table: PAYMENTS,\n      kind: 'intent',",
-        "const written = Promise.resolve();\n    void ({\n      table: PAYMENTS,\n      kind: 'intent',",
+        "return this.#write({\n      table: PAYMENTS,\n      kind: 'intent',",
+        "void ({\n      table: PAYMENTS,\n      kind: 'intent',",
       ],
+      ['storage/sqlite/reservation-journal.ts', 'recordIntent(serial', 'async recordIntent(serial'],
       ['storage/sqlite/connection.ts', 'this.run(sql, ...values) !== 1', 'this.run(sql, ...values) > 1'],
-      ['storage/sqlite/tables/gathered.ts', '!== next - first', '> next - first'],
     ],
     found: /is not known any more|asks for the answer of the authorization/,
   },

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../src/base/clock.ts';
-import { orderOfText, type PaymentOrder, type ReservationKey, wholeTextOf } from '../../src/payment/protocol/order.ts';
+import { orderOfText, type ReservationKey } from '../../src/payment/protocol/order.ts';
 import { RETENTION_SECONDS } from '../../src/payment/reservations.ts';
 import type { UsedAuthorization } from '../../src/storage/memory/used-authorizations.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
@@ -28,7 +28,6 @@ export const isRefusable = (operation: Operation | undefined): boolean =>
 
 interface PendingRow {
   readonly intent: Intent;
-  readonly order: PaymentOrder;
   readonly key: ReservationKey;
   transaction: string;
 }
@@ -38,8 +37,6 @@ export class Records {
   readonly pending = new Map<number, PendingRow>();
   readonly used = new Map<number, UsedAuthorization>();
   readonly pendingKeys = new Map<ReservationKey, number>();
-  /** By number. */
-  readonly #terms = new Map<number, string>();
   readonly usedKeys = new Map<ReservationKey, number>();
   readonly spent = new Map<string, bigint>();
 
@@ -90,11 +87,8 @@ export class Records {
   #account(operation: PaymentOperation): void {
     switch (operation.kind) {
       case 'intent': {
-        const { terms } = operation;
-        if (terms.text !== '') this.#terms.set(terms.number, terms.text);
-        const order = this.orderOf(operation);
-        const { key } = order;
-        this.pending.set(operation.serial, { intent: operation, order, key, transaction: '' });
+        const { key } = orderOfText(operation.order);
+        this.pending.set(operation.serial, { intent: operation, key, transaction: '' });
         this.pendingKeys.set(key, operation.serial);
         return;
       }
@@ -102,10 +96,9 @@ export class Records {
         this.#pendingOf(operation.serial).transaction = operation.transaction;
         return;
       case 'end': {
-        const { intent, order } = this.#pendingOf(operation.serial);
-        if (operation.end.kind === 'settled' && intent.isPlay) {
-          const { from, valueAtomic } = order.authorization;
-          this.spent.set(from, (this.spent.get(from) ?? 0n) + valueAtomic);
+        const { payer, valueAtomic, isPlay } = this.#pendingOf(operation.serial).intent;
+        if (operation.end.kind === 'settled' && isPlay) {
+          this.spent.set(payer, (this.spent.get(payer) ?? 0n) + valueAtomic);
         }
         this.#endPending(operation.serial);
         this.used.set(operation.serial, operation.end);
@@ -121,13 +114,6 @@ export class Records {
       default:
         operation satisfies never;
     }
-  }
-
-  /** The order of an intent, whose terms may be on record already. */
-  orderOf({ order: own, terms }: Intent): PaymentOrder {
-    const text = terms.text === '' ? this.#terms.get(terms.number) : terms.text;
-    if (text === undefined) throw new Error(`terms ${terms.number} are not on record`);
-    return orderOfText(wholeTextOf({ own, terms: text }));
   }
 
   #pendingOf(serial: number): PendingRow {

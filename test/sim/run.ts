@@ -4,6 +4,7 @@
  */
 
 import { CLAIM_BYTES, LIFETIME_MS, TOMBSTONE_MS } from '../../src/callback/limits.ts';
+import { orderOfText } from '../../src/payment/protocol/order.ts';
 import type { Operation } from '../../src/storage/sqlite/tables/table.ts';
 import { Chance } from '../support/chance.ts';
 import { Buyers } from './buyers.ts';
@@ -138,7 +139,7 @@ class Run {
   #posted(operations: readonly Operation[]): void {
     for (const operation of operations) {
       if (!isPayment(operation) || operation.kind !== 'intent') continue;
-      const { key } = this.#disk.records.orderOf(operation);
+      const { key } = orderOfText(operation.order);
       this.#keys.set(operation.serial, key);
       const purchase = this.#buyers.byKey.get(key);
       if (purchase === undefined) this.world.fail('D2 possible records', 'an intent of nobody');

@@ -7,10 +7,10 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { LATE_START_MS } from '../../base/late-start.ts';
 import type { Timers } from '../../base/timers.ts';
-import { RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
+import { type MainWorker, RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import type { ChosenRecovery, RecoveryLibrary, SignatureMode } from './recovery.ts';
 import { inlineRecovery } from './recovery-inline.ts';
-import { mainWorker } from './recovery-main.ts';
+import { lateMainWorker, mainWorker } from './recovery-main.ts';
 import { RecoveryThread } from './recovery-thread.ts';
 
 export interface VerificationOptions {
@@ -122,6 +122,10 @@ export function openVerification(options: VerificationOptions, ports: Verificati
   let starting: Promise<StartedWorkers> | undefined;
   let started: Promise<StartedWorkers> | undefined;
   let isClosed = false;
+  const mainWorkerHere = async (): Promise<MainWorker | undefined> => {
+    const chosen = await chosenHere(options.signatures, clock);
+    return chosen.isWithoutNoble() ? mainWorker(chosen, setImmediate) : undefined;
+  };
   const start = async (isAtOnce: boolean): Promise<StartedWorkers> => {
     if (isAtOnce) needed.resolve();
     const cancel = timers.after(LATE_START_MS, needed.resolve);
@@ -131,10 +135,7 @@ export function openVerification(options: VerificationOptions, ports: Verificati
     started = startWorkers(options, { ...ports, onFault });
     const all = await started;
     queue.use(all.workers);
-    if (all.threadCount > 0 && all.library !== 'noble') {
-      const chosen = await chosenHere(options.signatures, clock);
-      if (chosen.isWithoutNoble()) queue.useMain(mainWorker(chosen, setImmediate));
-    }
+    if (all.threadCount > 0 && all.library !== 'noble') queue.useMain(lateMainWorker(mainWorkerHere));
     return all;
   };
   return {

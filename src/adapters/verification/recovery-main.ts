@@ -48,3 +48,34 @@ export function mainWorker(
     },
   };
 }
+
+/**
+ * The same, loaded at the first request, so that a server that nobody pays holds no library on its main thread. The threads
+ * recover until then, and where it cannot be loaded.
+ * @param load undefined: the main thread is to recover nothing
+ */
+export function lateMainWorker(load: () => Promise<MainWorker | undefined>): MainWorker {
+  let main: MainWorker | undefined;
+  let isAskedFor = false;
+  const loadMain = async (): Promise<void> => {
+    isAskedFor = true;
+    try {
+      main = await load();
+    } catch {
+      // The threads recover all, as they would without it.
+    }
+  };
+  return {
+    onRequest() {
+      if (!isAskedFor) void loadMain();
+      main?.onRequest();
+    },
+    isInCharge: () => main?.isInCharge() ?? false,
+    freeCount: () => main?.freeCount() ?? 0,
+    isHealthy: () => main?.isHealthy() ?? false,
+    recoveryMs: () => main?.recoveryMs() ?? 0,
+    start(job, done) {
+      main?.start(job, done);
+    },
+  };
+}

@@ -27,13 +27,17 @@ export type RecoveryLibrary = 'native' | 'wasm' | 'noble';
 /** The signer of an authorization's struct (`structOf`). Never throws. */
 export type RecoverSigner = (struct: Uint8Array, signature: Uint8Array) => Recovered;
 
-/** @param publicKeyOf, keccak256 the libraries to recover with; noble takes the place of one that fails */
-function signerRecovery(publicKeyOf: PublicKeyRecovery, keccak256: Keccak256): RecoverSigner {
+/**
+ * @param publicKeyOf, keccak256 the libraries to recover with; noble takes the place of one that fails
+ * @param onDoubt called before it does
+ */
+function signerRecovery(publicKeyOf: PublicKeyRecovery, keccak256: Keccak256, onDoubt: () => void): RecoverSigner {
   const recover = checkedRecovery(publicKeyOf, keccak256);
   return (struct, signature) => {
     try {
       return recover(digestOf(struct, keccak256), signature);
     } catch {
+      onDoubt();
       return recoverWithNoble(digestOf(struct), signature);
     }
   };
@@ -169,6 +173,9 @@ export async function chooseRecovery(
   const faults: string[] = [];
   const keccak = mode === 'noble' ? NOBLE_KECCAK : await chooseKeccak();
   let isInDoubt = false;
+  const doubt = (): void => {
+    isInDoubt = true;
+  };
   const chosen = (library: RecoveryLibrary, publicKeyOf: PublicKeyRecovery): ChosenRecovery => {
     const notices =
       faults.length === 0 ? [] : [`signatures are verified by ${library}, a slower library: ${faults.join('; ')}`];
@@ -176,7 +183,7 @@ export async function chooseRecovery(
     return {
       library,
       publicKeyOf,
-      recoverSigner: signerRecovery(publicKeyOf, keccak.keccak256),
+      recoverSigner: signerRecovery(publicKeyOf, keccak.keccak256, doubt),
       recoveryMs: medianMsOf(publicKeyOf, clock),
       isWithoutNoble: () => library !== 'noble' && !isInDoubt,
       notice: notices.length === 0 ? undefined : notices.join('; '),
@@ -187,9 +194,7 @@ export async function chooseRecovery(
       const recover = await load();
       if (recover === undefined) continue;
       isInDoubt = false;
-      const publicKeyOf = withNobleInDoubt(recover, () => {
-        isInDoubt = true;
-      });
+      const publicKeyOf = withNobleInDoubt(recover, doubt);
       const wrong = selfTestFailure(publicKeyOf);
       if (wrong === undefined) return chosen(library, publicKeyOf);
       faults.push(`${name} fails its self-test (${wrong})`);

@@ -61,44 +61,17 @@ export function paymentOrder(
   };
 }
 
-/** An order as two texts of JSON, which a store keeps until the settlement has a final outcome. */
-export interface OrderTexts {
-  /** Authorization and signature. */
-  readonly own: string;
-  /** The offer's terms: one string for all orders of an offer. */
-  readonly terms: string;
-}
-
-const plainTerms = new WeakMap<OfferedTerms, string>();
-const listedTerms = new WeakMap<OfferedTerms, string>();
-
-function termsTextOf({ offer, isListed }: PaymentOrder): string {
-  const memoized = isListed ? listedTerms : plainTerms;
-  let text = memoized.get(offer);
-  if (text === undefined) {
-    const { requirements, resource, extensions } = offer;
-    text = JSON.stringify({ requirements, resource, ...(isListed ? { extensions } : {}) });
-    memoized.set(offer, text);
-  }
-  return text;
-}
-
-/** Of each intent, so `own` is put together: its fields are numbers and hex, and `JSON.stringify` takes three times as long. */
-export function orderTextsOf(order: PaymentOrder): OrderTexts {
-  const { from, to, valueAtomic, validAfterSeconds, validBeforeSeconds, nonce } = order.authorization;
-  const own =
-    `{"authorization":{"from":"${from}","to":"${to}","valueAtomic":"${valueAtomic}",` +
-    `"validAfterSeconds":${validAfterSeconds},"validBeforeSeconds":${validBeforeSeconds},"nonce":"${nonce}"},` +
-    `"signature":"${order.signature}"}`;
-  return { own, terms: termsTextOf(order) };
-}
-
-/** The order as one text, which {@link orderOfText} reads. */
+/** Writes the order as text; a store keeps it until the settlement has a final outcome. */
 export function orderTextOf(order: PaymentOrder): string {
-  return wholeTextOf(orderTextsOf(order));
+  const { authorization, offer, isListed } = order;
+  return JSON.stringify({
+    authorization: { ...authorization, valueAtomic: String(authorization.valueAtomic) },
+    signature: order.signature,
+    requirements: offer.requirements,
+    resource: offer.resource,
+    ...(isListed ? { extensions: offer.extensions } : {}),
+  });
 }
-
-export const wholeTextOf = ({ own, terms }: OrderTexts): string => `${own.slice(0, -1)},${terms.slice(1)}`;
 
 /**
  * Reads the order that {@link orderTextOf} wrote; it gives the same body for a facilitator, byte for byte. The text is not

@@ -1,14 +1,14 @@
 /** The journal of the reservations, over the state file. */
 import type { Sale, SaleFacts } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
-import { orderTextsOf, type PaymentOrder } from '../../payment/protocol/order.ts';
+import { orderTextOf, type PaymentOrder } from '../../payment/protocol/order.ts';
 import { KEPT_MS } from '../../payment/reservations.ts';
 import type { AnswerToKeep, ReservationJournal } from '../memory/reservation-journal.ts';
 import type { UsedAuthorization } from '../memory/used-authorizations.ts';
 import type { Journal } from './journal.ts';
 import { Removals } from './removals.ts';
 import { ANSWERS, type AnswerOperation, type AnswerQuery } from './tables/answers.ts';
-import { PAYMENTS, type PaymentOperation, type Terms } from './tables/payments.ts';
+import { PAYMENTS, type PaymentOperation } from './tables/payments.ts';
 
 export interface ReservationJournalOptions {
   /** Settlements move play money, whose sums the state file stores too. */
@@ -24,8 +24,6 @@ export class SqliteReservationJournal implements ReservationJournal {
   readonly #options: ReservationJournalOptions;
   readonly #used: Removals;
   readonly #answers: Removals;
-  /** Terms that are on record, by their text: two for each paid operation at most. */
-  readonly #terms = new Map<string, Terms>();
 
   constructor(journal: Journal, options: ReservationJournalOptions) {
     this.#journal = journal;
@@ -39,21 +37,17 @@ export class SqliteReservationJournal implements ReservationJournal {
   }
 
   recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts, answer: AnswerToKeep | undefined): Promise<void> {
-    const { own, terms: text } = orderTextsOf(order);
-    const known = this.#terms.get(text);
-    const written = this.#write({
+    const { from, valueAtomic } = order.authorization;
+    return this.#write({
       table: PAYMENTS,
       kind: 'intent',
       serial,
       isPlay: this.#options.isPlay,
-      order: own,
-      terms: known ?? { number: serial, text },
+      payer: from,
+      valueAtomic,
+      order: orderTextOf(order),
       sale: JSON.stringify(sale),
       answer,
-    });
-    if (known !== undefined) return written;
-    return written.then(() => {
-      this.#terms.set(text, { number: serial, text: '' });
     });
   }
 

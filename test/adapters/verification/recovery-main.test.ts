@@ -1,9 +1,10 @@
 /** Who recovers while signatures come one by one and while they come together, with turns of the loop that the test owns. */
 import { describe, expect, it } from 'vitest';
-import { mainWorker } from '../../../src/adapters/verification/recovery-main.ts';
+import { lateMainWorker, mainWorker } from '../../../src/adapters/verification/recovery-main.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
 import {
+  type MainWorker,
   type Recovery,
   RecoveryQueue,
   type RecoveryRequest,
@@ -20,7 +21,8 @@ const request = (network: string): RecoveryRequest => {
   return { struct, signature: new Uint8Array(65).fill(27), network, isDisconnected: () => false };
 };
 
-function setUp() {
+/** @param late what the main worker is wrapped in */
+function setUp(late: (main: MainWorker) => MainWorker = (main) => main) {
   const time = new ManualTime();
   let due: (() => void)[] = [];
   let isWithoutNoble = true;
@@ -44,7 +46,7 @@ function setUp() {
   };
   const queue = new RecoveryQueue([thread], time, time);
   const chosen = { recoverSigner, recoveryMs: 0.1, isWithoutNoble: () => isWithoutNoble };
-  queue.useMain(mainWorker(chosen, (run) => due.push(run)));
+  queue.useMain(late(mainWorker(chosen, (run) => due.push(run))));
   const recoveries: (Recovery | Promise<Recovery>)[] = [];
   /** A turn of the loop: requests come, and what was put off until after its I/O runs. */
   const turn = async (arrivals: number, network = '192.0.2.1'): Promise<void> => {
@@ -155,5 +157,31 @@ describe('beside a recovery thread', () => {
     await turn(1);
     expect(counts()).toEqual({ here: 0, onThread: 0 });
     expect(recoveries).toEqual([{ ok: 'rejected', reason: 'out-of-order' }]);
+  });
+});
+
+describe('a main worker that is loaded late', () => {
+  it('is loaded once, at the first request, which the thread recovers', async () => {
+    let loadCount = 0;
+    const { turn, counts } = setUp((main) =>
+      lateMainWorker(async () => {
+        loadCount++;
+        return main;
+      }),
+    );
+    await turn(0);
+    expect(loadCount).toBe(0);
+    for (let i = 0; i < 10; i++) await turn(1);
+    expect(loadCount).toBe(1);
+    expect(counts()).toEqual({ here: 9, onThread: 1 });
+  });
+
+  it.each<[string, () => Promise<MainWorker | undefined>]>([
+    ['cannot be loaded', async () => Promise.reject(new Error('a file is gone'))],
+    ['would need noble', async () => undefined],
+  ])('that %s leaves all to the thread', async (_why, load) => {
+    const { turn, counts } = setUp(() => lateMainWorker(load));
+    for (let i = 0; i < 10; i++) await turn(1);
+    expect(counts()).toEqual({ here: 0, onThread: 10 });
   });
 });

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dayOf, type Sale, type SalesDay } from '../../../src/payment/books.ts';
 import { checksummed, networkOf } from '../../../src/payment/protocol/network.ts';
-import { orderTextsOf, reservationKeyOf } from '../../../src/payment/protocol/order.ts';
+import { orderTextOf, reservationKeyOf } from '../../../src/payment/protocol/order.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
 import { loadSpent, PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payments.ts';
 import { readSales, SALES, type SalesOperation } from '../../../src/storage/sqlite/tables/sales.ts';
@@ -12,15 +12,16 @@ import { Folder } from './folder.ts';
 
 const A = checksummed(`0x${'aa'.repeat(20)}`);
 const B = checksummed(`0x${'bb'.repeat(20)}`);
-const ORDER = orderTextsOf(orderFor());
+const ORDER = orderTextOf(orderFor());
 
-const intentOf = ({ serial }: Sale): PaymentOperation => ({
+const intentOf = ({ serial, payer, amountAtomic }: Sale): PaymentOperation => ({
   table: PAYMENTS,
   kind: 'intent',
   serial,
   isPlay: true,
-  order: ORDER.own,
-  terms: { number: serial, text: ORDER.terms },
+  payer: payer.toLowerCase(),
+  valueAtomic: amountAtomic,
+  order: ORDER,
   sale: '{}',
   answer: undefined,
 });

@@ -1,7 +1,6 @@
 /**
- * What a batch changes in few statements: the sums that its sales add to, the play ledger's and those by day, and the intents that
- * its outcomes remove. Gathered while the batch is applied and written in its transaction, at its end or before an operation that
- * changes the same rows.
+ * Sums that the sales of a batch add to, the play ledger's and those by day: gathered while the batch is applied and written once
+ * a row, in its transaction, at its end or before an operation that changes the same rows.
  */
 import { dayOf, type Sale } from '../../../payment/books.ts';
 import type { Connection } from '../connection.ts';
@@ -22,12 +21,7 @@ const SELL = `
   ON CONFLICT DO UPDATE SET
     sales = sales + excluded.sales, amount = amount + excluded.amount, undelivered = undelivered + excluded.undelivered`;
 
-/** Serials one after another go in one statement: it takes a third of the time of one for each. */
-const REMOVE_INTENTS = 'DELETE FROM pending WHERE serial BETWEEN ? AND ?';
-
 export class Gathered {
-  /** Serials of intents whose outcome is on record now. */
-  #ended: number[] = [];
   /** By payer, in lower case: atomic units of play money. */
   readonly #spent = new Map<string, bigint>();
   readonly #sold = new Map<string, SoldOfDay>();
@@ -49,32 +43,12 @@ export class Gathered {
     sold.amountAtomic += amountAtomic;
   }
 
-  /** An intent whose outcome this batch records. */
-  end(serial: number): void {
-    this.#ended.push(serial);
-  }
-
-  /** @throws Error when there is no intent for an outcome: a bug in the caller */
   write(connection: Connection): void {
-    this.#removeIntents(connection);
     for (const [payer, atomic] of this.#spent) connection.run(SPEND, payer, atomic);
     this.#spent.clear();
     for (const { key, saleCount, amountAtomic } of this.#sold.values()) {
       connection.run(SELL, ...key, saleCount, amountAtomic, saleCount);
     }
     this.#sold.clear();
-  }
-
-  #removeIntents(connection: Connection): void {
-    const ended = this.#ended.sort((one, other) => one - other);
-    this.#ended = [];
-    for (let first = 0; first < ended.length; ) {
-      let next = first + 1;
-      while (next < ended.length && ended[next] === ended[next - 1]! + 1) next++;
-      const [from, to] = [ended[first]!, ended[next - 1]!];
-      if (connection.run(REMOVE_INTENTS, from, to) !== next - first)
-        throw new Error(`an intent is missing of ${from} to ${to}`);
-      first = next;
-    }
   }
 }

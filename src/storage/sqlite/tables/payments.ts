@@ -1,11 +1,11 @@
 /**
- * Payments in the state file: `pending`, unsettled settlements with the data for a repeat; `terms`, what their orders share;
- * `used`, used authorizations (end-record.ts); `spent`, the play ledger's sums. Serials ascend, and only memory finds
- * reservations by their keys, so a payment touches only the ends of the tables and of their indexes.
+ * Payments in the state file: `pending`, unsettled settlements with the data for a repeat; `used`, used authorizations
+ * (end-record.ts); `spent`, the play ledger's sums. Serials ascend, and only memory finds reservations by their keys, so a
+ * payment touches only the ends of the tables and of their indexes.
  */
 import type { Sale, SaleFacts } from '../../../payment/books.ts';
 import type { IdentifierClaim } from '../../../payment/protocol/identifier.ts';
-import { orderOfText, wholeTextOf } from '../../../payment/protocol/order.ts';
+import { orderOfText } from '../../../payment/protocol/order.ts';
 import type { AnswerToKeep, RecordedCase } from '../../memory/reservation-journal.ts';
 import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
@@ -22,22 +22,17 @@ interface OfPayments {
   readonly table: typeof PAYMENTS;
 }
 
-/** The terms of an order, which many share: those that an intent brings are recorded with it and numbered by its serial. */
-export interface Terms {
-  readonly number: number;
-  /** As `orderTextsOf` writes them; '' for terms that are on record. */
-  readonly text: string;
-}
-
 /** A settlement that is about to begin. */
 export interface Intent extends OfPayments {
   readonly kind: 'intent';
   readonly serial: number;
   /** True: it moves play money, so its outcome changes the play ledger's sums. */
   readonly isPlay: boolean;
-  /** As `orderTextsOf` writes its own text. */
+  /** Lower case. */
+  readonly payer: string;
+  readonly valueAtomic: bigint;
+  /** As `orderTextOf` writes it. */
   readonly order: string;
-  readonly terms: Terms;
   /** JSON of the {@link SaleFacts}. */
   readonly sale: string;
   /** For a payment with an identifier. */
@@ -70,38 +65,32 @@ export type LoadedCase = Omit<RecordedCase, 'isRepeatable'> & { readonly isPlay:
 
 const SCHEMA = `
   CREATE TABLE pending (
-    serial INTEGER PRIMARY KEY, is_play INTEGER NOT NULL, "transaction" TEXT NOT NULL, terms INTEGER NOT NULL,
-    own TEXT NOT NULL, sale TEXT NOT NULL, checksum INTEGER NOT NULL
+    serial INTEGER PRIMARY KEY, is_play INTEGER NOT NULL, payer TEXT NOT NULL, value INTEGER NOT NULL,
+    "transaction" TEXT NOT NULL, terms TEXT NOT NULL, sale TEXT NOT NULL, checksum INTEGER NOT NULL
   );
-  CREATE TABLE terms (number INTEGER PRIMARY KEY, text TEXT NOT NULL, checksum INTEGER NOT NULL);
   CREATE TABLE used (serial INTEGER PRIMARY KEY, record BLOB NOT NULL);
   CREATE TABLE spent (payer TEXT PRIMARY KEY, atomic INTEGER NOT NULL) WITHOUT ROWID;
 `;
 
-function applyIntent(connection: Connection, { serial, isPlay, order, terms, sale, answer }: Intent): void {
+function applyIntent(connection: Connection, intent: Intent): void {
+  const { serial, isPlay, payer, valueAtomic, order, sale, answer } = intent;
   const playFlag = isPlay ? 1 : 0;
-  if (terms.text !== '') {
-    connection.run(
-      'INSERT INTO terms (number, text, checksum) VALUES (?, ?, ?)',
-      terms.number,
-      terms.text,
-      checksumOfFields(terms.number, terms.text),
-    );
-  }
   connection.run(
-    `INSERT INTO pending (serial, is_play, "transaction", terms, own, sale, checksum) VALUES (?, ?, '', ?, ?, ?, ?)`,
+    `INSERT INTO pending (serial, is_play, payer, value, "transaction", terms, sale, checksum)
+     VALUES (?, ?, ?, ?, '', ?, ?, ?)`,
     serial,
     playFlag,
-    terms.number,
+    payer,
+    valueAtomic,
     order,
     sale,
-    checksumOfFields(serial, playFlag, terms.number, order, sale),
+    checksumOfFields(serial, playFlag, payer, String(valueAtomic), order, sale),
   );
   if (answer !== undefined) insertAnswer(connection, serial, answer.claim, answer.sealed);
 }
 
 function applyEnd(connection: Connection, { serial, end, sale, answer }: End, gathered: Gathered): void {
-  gathered.end(serial);
+  connection.runOnOne('DELETE FROM pending WHERE serial = ?', serial);
   connection.run('INSERT INTO used (serial, record) VALUES (?, ?)', serial, endRecord(serial, end));
   if (sale !== undefined) insertSale(connection, sale, end.key, gathered);
   if (answer === undefined) return;
@@ -123,7 +112,6 @@ export const payments: Table<PaymentOperation> = {
         return;
       case 'unknown': {
         const { serial, transaction } = operation;
-        gathered.write(connection);
         connection.runOnOne('UPDATE pending SET "transaction" = ? WHERE serial = ?', transaction, serial);
         return;
       }
@@ -131,7 +119,6 @@ export const payments: Table<PaymentOperation> = {
         applyEnd(connection, operation, gathered);
         return;
       case 'release':
-        gathered.write(connection);
         connection.runOnOne('DELETE FROM pending WHERE serial = ?', operation.serial);
         dropAnswer(connection, operation.serial);
         return;
@@ -162,42 +149,29 @@ export function loadEnds(connection: Connection, fromSeconds: number): LoadedEnd
   return ends;
 }
 
-/** @throws DamagedError */
-function loadTerms(connection: Connection): ReadonlyMap<number, string> {
-  connection.run('DELETE FROM terms WHERE number NOT IN (SELECT terms FROM pending)');
-  return new Map(
-    connection.all('SELECT number, text, checksum FROM terms').map((row) => {
-      const number = row.number as number;
-      const text = row.text as string;
-      if (checksumOfFields(number, text) !== row.checksum) throw new DamagedError(`terms ${number}`);
-      return [number, text];
-    }),
-  );
-}
-
-function caseOf(row: Row, termsByNumber: ReadonlyMap<number, string>): LoadedCase {
+function caseOf(row: Row): LoadedCase {
   const serial = row.serial as number;
   const isPlay = row.is_play === 1;
-  const own = row.own as string;
+  const terms = row.terms as string;
   const sale = row.sale as string;
-  const terms = termsByNumber.get(row.terms as number);
-  const checksum = checksumOfFields(serial, isPlay ? 1 : 0, row.terms as number, own, sale);
-  if (checksum !== row.checksum || terms === undefined) throw new DamagedError(`settlement ${serial}`);
+  const checksum = checksumOfFields(serial, isPlay ? 1 : 0, row.payer as string, row.value as string, terms, sale);
+  if (checksum !== row.checksum) throw new DamagedError(`settlement ${serial}`);
   return {
     serial,
     isPlay,
-    order: orderOfText(wholeTextOf({ own, terms })),
+    order: orderOfText(terms),
     sale: JSON.parse(sale) as SaleFacts,
     transaction: row.hash as string,
   };
 }
 
-/** Loads the settlements without an outcome, by serial. Removes terms that none of them has. @throws DamagedError */
+/** Loads the settlements without an outcome, by serial. @throws DamagedError */
 export function loadCases(connection: Connection): LoadedCase[] {
-  const terms = loadTerms(connection);
   return connection
-    .all('SELECT serial, is_play, "transaction" AS hash, terms, own, sale, checksum FROM pending ORDER BY serial')
-    .map((row) => caseOf(row, terms));
+    .all(
+      'SELECT serial, is_play, payer, CAST(value AS TEXT) AS value, "transaction" AS hash, terms, sale, checksum FROM pending ORDER BY serial',
+    )
+    .map(caseOf);
 }
 
 /** Loads the play ledger's sums. */
