@@ -50,7 +50,7 @@ export function mainWorker(
 }
 
 /**
- * The same, loaded at the first request, so that a server that nobody pays holds no library on its main thread. The threads
+ * The same, loaded at the first request, so that a server without payments holds no library on its main thread. The threads
  * recover until then, and where it cannot be loaded.
  * @param load undefined: the main thread is to recover nothing
  */
