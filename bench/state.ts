@@ -185,7 +185,9 @@ async function webhooksFor(app: App, count: number): Promise<Ask[]> {
     const { id } = (await created.json()) as { id: string };
     for (let event = 0; event < EVENT_COUNT; event++) {
       asks.push(async () => {
-        const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: WEBHOOK_BODY };
+        // Declared, as over HTTP: hundreds of open ends at once would be more than one client may have waiting.
+        const headers = { 'Content-Type': 'application/json', 'Content-Length': String(WEBHOOK_BODY.length) };
+        const init = { method: 'POST', headers, body: WEBHOOK_BODY };
         const response = await send(app, `/hooks/${id}`, init);
         await response.text();
         if (response.status !== 200) throw new Error(`a webhook was answered ${response.status}`);
