@@ -5,8 +5,8 @@
  *                       [--settle 20] [--server src/main.ts] [--json]
  *
  * `bun bench/flood.ts` runs server and load under Bun. Three kinds of spans take turns: quiet, under a flood of forged payments,
- * and under as many requests without a payment, which shows what so many requests cost by themselves in the server, the
- * generator and the kernel. In each the bench sends the same probes at fixed rates, independent of the answers: `/health`,
+ * and under as many requests without a payment, which shows what that many requests cost alone in the server, the generator
+ * and the kernel. In each the bench sends the same probes at fixed rates, independent of the answers: `/health`,
  * webhooks into paid callbacks (durable state on disk), and honest payments, each from another client address. Forged payments
  * are well formed, with fresh nonces and signatures of real points, so that each costs a whole recovery; `--sources N` spreads
  * a flood over N client addresses. Latency counts from sending. Before it times anything, the bench checks that a forged
@@ -28,7 +28,7 @@ import { BASE } from '../src/payment/protocol/network.ts';
 import { digestOf, structOf } from '../src/payment/protocol/typed-data.ts';
 import { setup as bundleServer } from '../test/support/bundled-setup.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
-import { RUNTIME } from './harness.ts';
+import { quantile, RUNTIME } from './harness.ts';
 
 // ---- a small HTTP client: requests as text over kept connections, answers by their length -------------------------------
 
@@ -266,15 +266,9 @@ const EVENTS_MAX = 10;
 /** The flood runs this long before its span begins and, at most, after it has ended. */
 const AROUND_SECONDS = 2;
 
-const percentile = (values: readonly number[], share: number): number => {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-};
-const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-};
+const percentile = (values: readonly number[], share: number): number =>
+  quantile(Float64Array.from(values).sort(), share);
+const median = (values: readonly number[]): number => percentile(values, 0.5);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** User and system time of a process, or of one of its threads, in ms (Linux). */
@@ -430,7 +424,7 @@ function print(
       `${kind}: ${Math.round(sent / seconds)}/s, answered ${JSON.stringify(statuses)}, p50 ${percentile(durations, 0.5).toFixed(2)} ms, p99 ${percentile(durations, 0.99).toFixed(2)} ms`,
     );
   }
-  const names = figures.rows.length > 0 ? Object.keys(figures.rows[0]!.ratios) : [];
+  const names = Object.keys(figures.rows[0]!.ratios);
   console.log(' '.repeat(26) + [...SPANS, ...names.map((name) => ` ${name}`)].map((name) => name.padStart(9)).join(''));
   for (const { name, p50Ms, p99Ms, ratios } of figures.rows) {
     line(`${name}, p50, ms`, Object.values(p50Ms));

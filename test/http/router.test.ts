@@ -31,7 +31,6 @@ describe('finding a path', () => {
     ['/v1/records/a+b/history', 'GET', { id: 'a+b' }],
     ['/v1/payments/eip155:8453/0xA/0xb', 'GET', { network: 'eip155:8453', payer: '0xA', nonce: '0xb' }],
     ['/v1/callbacks/cb_1/events/evt_1/raw', 'GET', { id: 'cb_1', event_id: 'evt_1' }],
-    ['/v1/callbacks/events/events', 'GET', { id: 'events' }],
   ])('%s allows %s', (path, allow, params) => {
     const match = find(path);
     expect(match?.table.allow).toBe(allow);

@@ -20,7 +20,11 @@ const ON_END_MAX = 16;
 
 /** @param later runs its argument after the I/O of this turn */
 export function mainWorker(
-  { recoverSigner, recoveryMs, isWithoutNoble }: Omit<ChosenRecovery, 'library' | 'notice' | 'publicKeyOf'>,
+  {
+    recoverSigner,
+    recoveryMs,
+    isWithoutNoble,
+  }: Pick<ChosenRecovery, 'recoverSigner' | 'recoveryMs' | 'isWithoutNoble'>,
   later: (run: () => void) => void,
 ): MainWorker {
   const inline = inlineRecovery(recoverSigner, recoveryMs, later);

@@ -164,14 +164,15 @@ const isWanted: Readonly<Record<SignatureMode, (candidate: Candidate) => boolean
   noble: () => false,
 };
 
-/** Never rejects. @param candidates the libraries to try in this order, before noble */
+/** Never rejects. @param candidates the libraries to try in this order, before noble @param keccaks chooses the Keccak-256 */
 export async function chooseRecovery(
   mode: SignatureMode,
   clock: Clock,
   candidates: readonly Candidate[] = [SYSTEM, PACKAGE, WASM],
+  keccaks = chooseKeccak,
 ): Promise<ChosenRecovery> {
   const faults: string[] = [];
-  const keccak = mode === 'noble' ? NOBLE_KECCAK : await chooseKeccak();
+  const keccak = mode === 'noble' ? NOBLE_KECCAK : await keccaks();
   let isInDoubt = false;
   const doubt = (): void => {
     isInDoubt = true;

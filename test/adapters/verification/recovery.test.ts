@@ -1,4 +1,5 @@
 /** Which library is chosen: the faster one only where it proves itself, and noble wherever there is doubt. */
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import { describe, expect, it } from 'vitest';
 import {
   type Candidate,
@@ -184,6 +185,20 @@ describe('noble decides in doubt', () => {
     isDoubtful = false;
     expect(chosen.isWithoutNoble()).toBe(false);
     expect((await chooseRecovery('noble', systemClock)).isWithoutNoble()).toBe(false);
+  });
+
+  it('and the choice says so where Keccak fails too', async () => {
+    let isFailing = false;
+    const keccak256 = (bytes: Uint8Array): Uint8Array => (isFailing ? fail('a trap') : keccak_256(bytes));
+    const keccaks = async () => ({ keccak256, notice: undefined });
+    const chosen = await chooseRecovery('auto', systemClock, [candidate(async () => real)], keccaks);
+    const [struct, bytes] = [new Uint8Array(STRUCT_BYTES), signature];
+    const right = recoverWithNoble(digestOf(struct), bytes);
+    expect(chosen.recoverSigner(struct, bytes)).toEqual(right);
+    expect(chosen.isWithoutNoble()).toBe(true);
+    isFailing = true;
+    expect(chosen.recoverSigner(struct, bytes)).toEqual(right);
+    expect(chosen.isWithoutNoble()).toBe(false);
   });
 
   it('and the other is not asked again after a trap', () => {
