@@ -106,7 +106,8 @@ describe('createPaygrade', () => {
   });
 
   it('refuses what it cannot use, in one line', async () => {
-    await expect(createPaygrade({ snapshot: '/nowhere/at/all' })).rejects.toThrow(/^[^\n]*nowhere[^\n]*$/);
+    const unusable = createPaygrade({ snapshot: '/nowhere/at/all', stateDir: ':memory:' });
+    await expect(unusable).rejects.toThrow(/^[^\n]*nowhere[^\n]*$/);
     await expect(createPaygrade({ port: 'x' })).rejects.toThrow(/PORT/);
   });
 });
