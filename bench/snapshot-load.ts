@@ -29,9 +29,10 @@ interface Loaded {
   readonly answer: unknown;
 }
 
-function hotBytes({ companyOffsets, companyRows, lastObserved, whole }: Snapshot): number {
+function hotBytes({ companyOffsets, companyRows, lastObserved, titles, whole }: Snapshot): number {
   const indexBytes = whole.sets.bitmaps.buffer.byteLength;
-  return lastObserved.buffer.byteLength + indexBytes + companyOffsets.byteLength + companyRows.byteLength;
+  const columnBytes = lastObserved.buffer.byteLength + titles.bytes.buffer.byteLength;
+  return columnBytes + indexBytes + companyOffsets.byteLength + companyRows.byteLength;
 }
 
 /** As a server starts: the columns, then the rest a step at a time. Processor time of all threads. */

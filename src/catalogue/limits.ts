@@ -25,10 +25,10 @@ export const INDEX_UNITS_MAX = 2 ** 20;
 /** Rows of one snapshot: 16.7 million, of about 94 bytes each in memory, stay within the 2 GiB below. */
 export const ROW_COUNT_MAX = 2 ** 24;
 
-/** Bytes of all columns: offsets in them fit 31 bits. With the index below they are one allocation, of a size that both runtimes allow. */
+/** Bytes of columns and details together: offsets in them fit 31 bits, and both runtimes allow an allocation of that size. */
 export const HOT_BYTES_MAX = 2 ** 31;
 
-/** Bytes of the index over the whole catalogue, behind the columns: about 65 a job (bench/snapshot-load.ts), so 16.7 million fit. */
+/** Bytes of the index over the whole catalogue, behind them: about 65 a job (bench/snapshot-load.ts), so 16.7 million fit. */
 export const INDEX_BYTES_MAX = 3 * 2 ** 29;
 
 /** Bytes of one text section; offsets into it are Uint32. */

@@ -6,6 +6,7 @@
 import { DOMAIN_EVIDENCE } from '../domain-evidence.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import type { SnapshotColumns } from './columns.ts';
+import type { SnapshotDetails } from './details.ts';
 import type { Refuse } from './snapshot-error.ts';
 import type { TextColumn } from './text-column.ts';
 
@@ -35,8 +36,6 @@ function* inRuns(count: number, check: (start: number, end: number) => void): Ge
 /** In steps. @throws SnapshotError when a column is wrong */
 export function* checkingColumns(columns: SnapshotColumns, refuse: Refuse): Generator<void, void> {
   const { activeCount, departments, locations, rowCount, skillNames } = columns;
-  yield* checkingOffsets('skillOffsets', columns.skillOffsets, refuse);
-  yield* checkingOffsets('titleOffsets', columns.titles.offsets, refuse);
   yield* checkingOffsets('employerNameOffsets', columns.employerNames.offsets, refuse);
   yield* checkingOffsets('companyKeyOffsets', columns.companyKeys.offsets, refuse);
   yield* checkingOffsets('aliasOffsets', columns.aliases.offsets, refuse);
@@ -58,6 +57,24 @@ export function* checkingColumns(columns: SnapshotColumns, refuse: Refuse): Gene
   requirePool(columns, refuse);
 }
 
+/** In steps. @throws SnapshotError when a title or a skill points nowhere */
+export function* checkingDetails(
+  { rowCount, skillNames, title }: SnapshotColumns,
+  { skillOffsets, skills, titles }: SnapshotDetails,
+  refuse: Refuse,
+): Generator<void, void> {
+  yield* checkingOffsets('titleOffsets', titles.offsets, refuse);
+  yield* checkingOffsets('skillOffsets', skillOffsets, refuse);
+  const titleCount = titles.size;
+  yield* inRuns(rowCount, (start, end) => {
+    for (let row = start; row < end; row++) if (title[row]! >= titleCount) throw refuse('a title code is out of range');
+  });
+  const skillCount = skillNames.size;
+  yield* inRuns(skills.length, (start, end) => {
+    for (let i = start; i < end; i++) if (skills[i]! >= skillCount) throw refuse('a skill code is out of range');
+  });
+}
+
 function checkingOffsets(name: string, offsets: Uint32Array, refuse: Refuse): Generator<void, void> {
   let before = 0;
   return inRuns(offsets.length, (start, end) => {
@@ -74,24 +91,18 @@ function checkingOffsets(name: string, offsets: Uint32Array, refuse: Refuse): Ge
  * several types looks up their type at each element, which takes several times as long on Bun (bench/snapshot-load.ts).
  */
 function* checkingCodes(columns: SnapshotColumns, refuse: Refuse): Generator<void, void> {
-  const { department, employer, employerCompany, employmentType, location, remoteStatus, skills, title } = columns;
-  const titleCount = columns.titles.size;
+  const { department, employer, employerCompany, employmentType, location, remoteStatus } = columns;
   const locationCount = columns.locations.size;
   const departmentCount = columns.departments.size;
   const employerCount = columns.employerNames.size;
   yield* inRuns(columns.rowCount, (start, end) => {
     for (let row = start; row < end; row++) {
-      if (title[row]! >= titleCount) throw refuse('a title code is out of range');
       if (location[row]! >= locationCount) throw refuse('a location code is out of range');
       if (department[row]! >= departmentCount) throw refuse('a department code is out of range');
       if (employer[row]! >= employerCount) throw refuse('an employer code is out of range');
       if (remoteStatus[row]! >= REMOTE_STATUSES.length) throw refuse('a workplace code is out of range');
       if (employmentType[row]! >= EMPLOYMENT_TYPES.length) throw refuse('an employment code is out of range');
     }
-  });
-  const skillCount = columns.skillNames.size;
-  yield* inRuns(skills.length, (start, end) => {
-    for (let i = start; i < end; i++) if (skills[i]! >= skillCount) throw refuse('a skill code is out of range');
   });
   for (let i = 0; i < employerCompany.length; i++) {
     if (employerCompany[i]! >= columns.companyCount) throw refuse('a company code is out of range');

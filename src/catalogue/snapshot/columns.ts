@@ -16,8 +16,8 @@ export class SnapshotColumns {
   /** Companies with a job, active or closed. */
   readonly companyCount: number;
 
-  // One element a row. Times are milliseconds since the epoch; codes are indexes of the texts below; code 0 of location
-  // and department is "not recorded".
+  // One element a row. Times are milliseconds since the epoch; codes are indexes of the texts below, of the title in those of
+  // details.ts; code 0 of location and department is "not recorded".
   readonly lastObserved: Float64Array;
   readonly firstObserved: Float64Array;
   readonly title: Uint32Array;
@@ -28,15 +28,10 @@ export class SnapshotColumns {
   readonly remoteStatus: Uint8Array;
   /** Index in EMPLOYMENT_TYPES. */
   readonly employmentType: Uint8Array;
-  /** Skills of row r are `skills[skillOffsets[r]] .. skills[skillOffsets[r + 1] - 1]`, in the order recorded. */
-  readonly skillOffsets: Uint32Array;
-  readonly skills: Uint16Array | Uint32Array;
   /** One element a closed row, from row `activeCount` on. `Snapshot.closedAt` reads it by row. */
   readonly closedAtByClosedRow: Float64Array;
   /** The closed rows, newest closing first, then by id. */
   readonly closings: Uint32Array;
-  /** One element a row: the place of its id among all ids, by code unit, so that comparing ranks compares ids. */
-  readonly idRank: Uint32Array;
   /** Active rows that public samples are drawn from, by the SHA-256 of the id, at most PUBLIC_POOL_SIZE. */
   readonly publicPool: Uint32Array;
   /** One element an employer: its company. */
@@ -54,7 +49,6 @@ export class SnapshotColumns {
   /** One element a company: 1 = its key is a domain, 0 = its key is a compared name. */
   readonly companyHasDomain: Uint8Array;
 
-  readonly titles: TextColumn;
   /** One text an employer: the company's name as recorded. */
   readonly employerNames: TextColumn;
   /** One text a company, ascending by code unit, a domain before an equal name: comparing codes compares keys. */
@@ -81,13 +75,9 @@ export class SnapshotColumns {
     this.department = hot.codes('department', rowCount);
     this.remoteStatus = hot.u8('remoteStatus', rowCount);
     this.employmentType = hot.u8('employmentType', rowCount);
-    this.skills = hot.codes('skills');
-    this.skillOffsets = hot.offsets('skillOffsets', this.skills.length, rowCount);
     this.closedAtByClosedRow = hot.f64('closedAt', rowCount - this.activeCount);
     this.closings = hot.u32('closings', rowCount - this.activeCount);
-    this.idRank = hot.u32('idRank', rowCount);
     this.publicPool = hot.u32('publicPool', Math.min(this.activeCount, PUBLIC_POOL_SIZE));
-    this.titles = hot.texts('titleOffsets', 'titleText');
     this.employerNames = hot.texts('employerNameOffsets', 'employerNameText');
     this.employerCompany = hot.u32('employerCompany', this.employerNames.size);
     this.employerEvidence = hot.u8('employerEvidence', this.employerNames.size);

@@ -2,7 +2,13 @@
 import { Buffer } from 'node:buffer';
 import { CHECKED_CHUNK_BYTES } from '../limits.ts';
 import type { OpenedHeader } from './header.ts';
-import { checksumOf, FIRST_COLD_SECTION, FIRST_INDEX_SECTION, type SectionName } from './layout.ts';
+import {
+  checksumOf,
+  FIRST_COLD_SECTION,
+  FIRST_DETAIL_SECTION,
+  FIRST_INDEX_SECTION,
+  type SectionName,
+} from './layout.ts';
 import type { Refuse } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
 import { TextColumn } from './text-column.ts';
@@ -19,14 +25,15 @@ export interface HotSections {
   texts(offsets: SectionName, text: SectionName): TextColumn;
 }
 
-/** Sections that are read together: those of the columns, or those of the index. */
+/** Sections that are read together. */
 interface Span {
   /** Indexes in the list of sections. */
   readonly first: number;
   readonly end: number;
 }
 
-export const COLUMNS: Span = { first: 0, end: FIRST_INDEX_SECTION };
+export const COLUMNS: Span = { first: 0, end: FIRST_DETAIL_SECTION };
+export const DETAILS: Span = { first: FIRST_DETAIL_SECTION, end: FIRST_INDEX_SECTION };
 export const INDEX: Span = { first: FIRST_INDEX_SECTION, end: FIRST_COLD_SECTION };
 
 /**

@@ -21,7 +21,7 @@ import { WHOLE_SECTIONS } from '../whole/sections.ts';
 /** As in PNG, the first byte is not ASCII, and a program that rewrites line ends breaks the last two. */
 export const MAGIC = Uint8Array.of(0x8a, 0x50, 0x41, 0x59, 0x47, 0x52, 0x0d, 0x0a);
 
-export const FORMAT_VERSION = 4;
+export const FORMAT_VERSION = 5;
 
 export const PREFIX_BYTES = 24;
 
@@ -44,10 +44,6 @@ export const SECTIONS = [
   { name: 'department', types: ['u16', 'u32'] },
   { name: 'remoteStatus', types: ['u8'] },
   { name: 'employmentType', types: ['u8'] },
-  { name: 'skillOffsets', types: ['u32'] },
-  { name: 'skills', types: ['u16', 'u32'] },
-  { name: 'titleOffsets', types: ['u32'] },
-  { name: 'titleText', types: ['u8'] },
   // An employer is a recorded name, a company, and where its domain is from; a company has one for each spelling of its name.
   { name: 'employerCompany', types: ['u32'] },
   { name: 'employerNameOffsets', types: ['u32'] },
@@ -75,10 +71,14 @@ export const SECTIONS = [
   { name: 'closedAt', types: ['f64'] },
   // The closed rows, newest closing first, then by id.
   { name: 'closings', types: ['u32'] },
-  // One element a row: the place of its id among all ids, by code unit.
-  { name: 'idRank', types: ['u32'] },
   // The active rows whose SHA-256 of the id is smallest, at most PUBLIC_POOL_SIZE, in that order.
   { name: 'publicPool', types: ['u32'] },
+  // The details of jobs (details.ts). The last section has one element a row: the place of its id among all ids, by code unit.
+  { name: 'titleOffsets', types: ['u32'] },
+  { name: 'titleText', types: ['u8'] },
+  { name: 'skillOffsets', types: ['u32'] },
+  { name: 'skills', types: ['u16', 'u32'] },
+  { name: 'idRank', types: ['u32'] },
   // The index over the whole catalogue.
   ...WHOLE_SECTIONS,
   // Cold: read a row at a time. The id of row r starts at element 2r, its source URL at 2r + 1 and ends at 2r + 2.
@@ -114,11 +114,17 @@ export type SectionName = (typeof SECTIONS)[number]['name'];
 /** Sections of compressed blocks, which may be larger than an offset of other texts can say. */
 export const BLOCK_SECTIONS: readonly SectionName[] = ['descriptionBlocks', 'historyBlocks'];
 const BLOCK_OFFSETS: readonly string[] = ['descriptionBlockOffsets', 'historyBlockOffsets'];
-/** Index of the first section of the index over the whole catalogue, which follows the columns. */
-export const FIRST_INDEX_SECTION = SECTIONS.findIndex((section) => section.name === WHOLE_SECTIONS[0].name);
+
+const indexOf = (name: SectionName): number => SECTIONS.findIndex((section) => section.name === name);
+
+/** Index of the first section of the details, which follow the columns. */
+export const FIRST_DETAIL_SECTION = indexOf('titleOffsets');
+
+/** Index of the first section of the index over the whole catalogue, which follows the details. */
+export const FIRST_INDEX_SECTION = indexOf(WHOLE_SECTIONS[0].name);
 
 /** Index of the first section that stays in the file. */
-export const FIRST_COLD_SECTION = SECTIONS.findIndex((section) => section.name === 'coldOffsets');
+export const FIRST_COLD_SECTION = indexOf('coldOffsets');
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 

@@ -1,9 +1,9 @@
 /**
- * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns and the
+ * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns, details and the
  * index over all jobs in memory, ids, source URLs, descriptions and the history in the file. Every byte is checked against its
  * checksum before an answer comes from it: when the snapshot is opened, or a part at a time afterwards (unchecked.ts).
  *
- * Cost: memory for the columns, about 75 bytes a job, and for the index, about 65 (bench/snapshot-load.ts).
+ * Cost: memory for columns and details, about 75 bytes a job, and for the index, about 65 (bench/snapshot-load.ts).
  */
 import { Buffer } from 'node:buffer';
 import type { CompanyDomain } from '../company-domain.ts';
@@ -15,12 +15,14 @@ import { WholeIndex } from '../whole/whole-index.ts';
 import { ColdRows } from './cold-rows.ts';
 import type { RowsByCompany } from './column-checks.ts';
 import { SnapshotColumns } from './columns.ts';
+import { SnapshotDetails } from './details.ts';
 import { type OpenedHeader, readHeader } from './header.ts';
 import { COLUMNS, readingHot } from './hot-sections.ts';
 import { contentDigestOf, type Header } from './layout.ts';
 import { RowsById } from './rows-by-id.ts';
 import { DamagedSnapshotError, type Refuse } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
+import type { TextColumn } from './text-column.ts';
 import { type ReadIndex, Unchecked } from './unchecked.ts';
 
 /** The columns of a source, which are compared with their checksums. Only valid together with the same bytes of the same source. */
@@ -31,6 +33,7 @@ export interface ReadSnapshot {
 
 /** What reading and checking all of a source gives: plain data, which a thread can hand over. */
 export interface CheckedSnapshot extends ReadSnapshot {
+  readonly detailBytes: Uint8Array;
   readonly indexBytes: Uint8Array;
   readonly byCompany: RowsByCompany;
 }
@@ -64,8 +67,8 @@ export function checkSnapshot(source: SnapshotSource): CheckedSnapshot {
   const refuse = refusalsOf(source);
   const read = readColumns(source);
   const columns = new SnapshotColumns(read.columnBytes, read.opened, refuse);
-  const { byCompany, index } = new Unchecked(source, read.opened, columns, refuse).finish();
-  return { ...read, indexBytes: index.bytes, byCompany };
+  const { byCompany, details, index } = new Unchecked(source, read.opened, columns, refuse).finish();
+  return { ...read, detailBytes: details.bytes, indexBytes: index.bytes, byCompany };
 }
 
 const closingOnFailure = (source: SnapshotSource, open: () => Snapshot): Snapshot => {
@@ -120,6 +123,7 @@ export class Snapshot extends SnapshotColumns {
   readonly #columnBytes: Uint8Array;
   /** undefined: everything was checked before. */
   readonly #unchecked: Unchecked | undefined;
+  #details: SnapshotDetails | undefined;
   #byCompany: RowsByCompany | undefined;
   #index: ReadIndex | undefined;
   #mark: string | undefined;
@@ -131,6 +135,7 @@ export class Snapshot extends SnapshotColumns {
     const refuse = refusalsOf(source);
     super(columnBytes, opened, refuse);
     if ('byCompany' in read) {
+      this.#details = new SnapshotDetails(read.detailBytes, opened, refuse);
       this.#byCompany = read.byCompany;
       this.#index = { bytes: read.indexBytes, index: new WholeIndex(read.indexBytes, opened, refuse) };
     } else {
@@ -157,6 +162,29 @@ export class Snapshot extends SnapshotColumns {
       titleOf: (row) => this.titles.textOf(this.title[row]!),
       idsOf: (rows) => this.cold.rowsAt(rows).map(({ id }) => id),
     });
+  }
+
+  get titles(): TextColumn {
+    return this.#checkedDetails().titles;
+  }
+
+  /** Skills of row r are `skills[skillOffsets[r]] .. skills[skillOffsets[r + 1] - 1]`, in the order recorded. */
+  get skillOffsets(): Uint32Array {
+    return this.#checkedDetails().skillOffsets;
+  }
+
+  get skills(): Uint16Array | Uint32Array {
+    return this.#checkedDetails().skills;
+  }
+
+  /** One element a row: the place of its id among all ids, by code unit, so that comparing ranks compares ids. */
+  get idRank(): Uint32Array {
+    return this.#checkedDetails().idRank;
+  }
+
+  #checkedDetails(): SnapshotDetails {
+    this.#details ??= this.#unchecked!.details();
+    return this.#details;
   }
 
   // Rows of company c are `companyRows[companyOffsets[c]] .. companyRows[companyOffsets[c + 1] - 1]` (column-checks.ts).
@@ -188,6 +216,7 @@ export class Snapshot extends SnapshotColumns {
   *checking(): Generator<void, void> {
     if (this.#unchecked === undefined) return;
     yield* this.#unchecked.checking();
+    this.#details = this.#unchecked.details();
     this.#byCompany = this.#unchecked.byCompany();
     this.#index = this.#unchecked.index();
   }
@@ -325,12 +354,13 @@ export class Snapshot extends SnapshotColumns {
   }
 
   /**
-   * Closes the file and gives away the memory of columns and index: nothing of this snapshot may be read afterwards. Left to the
+   * Closes the file and gives away the memory of columns, details and index: nothing of this snapshot may be read afterwards. Left to the
    * collector, the memory of a replaced catalogue would stay long after the next one is served.
    */
   release(): ArrayBuffer[] {
     this.#source.close();
-    const parts = this.#index === undefined ? [this.#columnBytes] : [this.#columnBytes, this.#index.bytes];
-    return parts.map(({ buffer }) => (buffer as ArrayBuffer).transfer());
+    return [this.#columnBytes, this.#details?.bytes, this.#index?.bytes]
+      .filter((bytes) => bytes !== undefined)
+      .map(({ buffer }) => (buffer as ArrayBuffer).transfer());
   }
 }

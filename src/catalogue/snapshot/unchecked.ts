@@ -1,6 +1,6 @@
 /**
- * What is left of a snapshot once its columns are read and compared with their checksums: the index over all jobs to read, every
- * number to compare with what it points into, and the sections that stay in the file to check. A reload does all of it before
+ * What is left of a snapshot once its columns are read and compared with their checksums: details and the index over all jobs to
+ * read, every number to compare with what it points into, and the sections that stay in the file to check. A reload does all of it before
  * the catalogue is served. A start does it a step a turn once the server listens; a question that needs a part before then does
  * that part at once, so that no answer comes from bytes that nothing has compared with their checksum.
  *
@@ -13,10 +13,11 @@ import { checkingPacked } from '../packed/packed-checks.ts';
 import { WholeIndex } from '../whole/whole-index.ts';
 import { checkingCold } from './cold-rows.ts';
 import { checkingColdGaps } from './cold-sections.ts';
-import { checkingColumns, groupingByCompany, type RowsByCompany } from './column-checks.ts';
+import { checkingColumns, checkingDetails, groupingByCompany, type RowsByCompany } from './column-checks.ts';
 import type { SnapshotColumns } from './columns.ts';
+import { SnapshotDetails } from './details.ts';
 import type { OpenedHeader } from './header.ts';
-import { INDEX, readingHot } from './hot-sections.ts';
+import { DETAILS, INDEX, readingHot } from './hot-sections.ts';
 import { checkingRowsById } from './rows-by-id.ts';
 import { type Refuse, SnapshotChangedError } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
@@ -25,6 +26,13 @@ import type { SnapshotSource } from './source.ts';
 export interface ReadIndex {
   readonly bytes: Uint8Array;
   readonly index: WholeIndex;
+}
+
+/** What all of the parts give. */
+interface Finished {
+  readonly details: SnapshotDetails;
+  readonly byCompany: RowsByCompany;
+  readonly index: ReadIndex;
 }
 
 /** Work that is done once: a step at a time, or the rest of it when its value is needed. */
@@ -58,6 +66,14 @@ class Part<T> {
   }
 }
 
+function* readingDetails(
+  source: SnapshotSource,
+  opened: OpenedHeader,
+  refuse: Refuse,
+): Generator<void, SnapshotDetails> {
+  return new SnapshotDetails(yield* readingHot(source, opened, DETAILS, refuse), opened, refuse);
+}
+
 function* readingIndex(source: SnapshotSource, opened: OpenedHeader, refuse: Refuse): Generator<void, ReadIndex> {
   const bytes = yield* readingHot(source, opened, INDEX, refuse);
   const index = new WholeIndex(bytes, opened, refuse);
@@ -68,17 +84,27 @@ function* readingIndex(source: SnapshotSource, opened: OpenedHeader, refuse: Ref
 function* checkingIds(
   source: SnapshotSource,
   opened: OpenedHeader,
-  idRank: Uint32Array,
+  details: Part<SnapshotDetails>,
   refuse: Refuse,
 ): Generator<void, void> {
   yield* checkingCold(source, opened, refuse);
-  yield* checkingRowsById(source, opened.sections.rowsById, idRank, refuse);
+  yield* checkingRowsById(source, opened.sections.rowsById, details.value().idRank, refuse);
+}
+
+function* checkingNumbers(
+  columns: SnapshotColumns,
+  details: Part<SnapshotDetails>,
+  refuse: Refuse,
+): Generator<void, void> {
+  yield* checkingColumns(columns, refuse);
+  yield* checkingDetails(columns, details.value(), refuse);
 }
 
 export class Unchecked {
   /** Reads only what is checked, for what stays in the file. */
   readonly source: SnapshotSource;
   readonly #raw: SnapshotSource;
+  readonly #details: Part<SnapshotDetails>;
   readonly #byCompany: Part<RowsByCompany>;
   readonly #index: Part<ReadIndex>;
   /** Sections that stay in the file: from this offset on, up to the next part. */
@@ -96,10 +122,11 @@ export class Unchecked {
       blocks: descriptionBlocks,
     };
     this.#raw = source;
+    this.#details = new Part(readingDetails(source, opened, refuse));
     this.#byCompany = new Part(groupingByCompany(columns, refuse));
     this.#index = new Part(readingIndex(source, opened, refuse));
     this.#cold = [
-      { start: sections.coldOffsets.offset, part: new Part(checkingIds(source, opened, columns.idRank, refuse)) },
+      { start: sections.coldOffsets.offset, part: new Part(checkingIds(source, opened, this.#details, refuse)) },
       {
         start: descriptionPlaces.offset,
         part: new Part(checkingPacked(source, descriptions, columns.rowCount, refuse)),
@@ -107,7 +134,8 @@ export class Unchecked {
       { start: sections.historyTimes.offset, part: new Part(checkingHistory(source, sections, columns, refuse)) },
     ];
     this.#parts = [
-      new Part(checkingColumns(columns, refuse)),
+      this.#details,
+      new Part(checkingNumbers(columns, this.#details, refuse)),
       this.#byCompany,
       ...this.#cold.map(({ part }) => part),
       this.#index,
@@ -127,17 +155,22 @@ export class Unchecked {
     };
   }
 
-  /** @throws SnapshotError when it is damaged, SnapshotChangedError when its file changed meanwhile */
+  /** @throws SnapshotError when they are damaged, SnapshotChangedError when their file changed meanwhile */
+  details(): SnapshotDetails {
+    return this.#needed(this.#details);
+  }
+
+  /** Errors as `details`. */
   byCompany(): RowsByCompany {
     return this.#needed(this.#byCompany);
   }
 
-  /** Errors as `byCompany`. */
+  /** Errors as `details`. */
   index(): ReadIndex {
     return this.#needed(this.#index);
   }
 
-  /** All that is left, a part a step. Errors as `byCompany`, at the first of them. */
+  /** All that is left, a part a step. Errors as `details`, at the first of them. */
   *checking(): Generator<void, void> {
     for (const part of this.#parts) {
       while (!part.isDone) {
@@ -150,10 +183,10 @@ export class Unchecked {
   }
 
   /** The same at once. @throws SnapshotError when anything is wrong */
-  finish(): { readonly byCompany: RowsByCompany; readonly index: ReadIndex } {
+  finish(): Finished {
     for (const part of this.#parts) part.value();
     this.#isDone = true;
-    return { byCompany: this.#byCompany.value(), index: this.#index.value() };
+    return { details: this.#details.value(), byCompany: this.#byCompany.value(), index: this.#index.value() };
   }
 
   #requireAt(offset: number): void {

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import { rowFilterOf } from '../../../src/catalogue/index/row-filter.ts';
-import { FIRST_INDEX_SECTION, SECTIONS } from '../../../src/catalogue/snapshot/layout.ts';
+import { reachOf } from '../../../src/catalogue/questions/reach.ts';
+import { FIRST_DETAIL_SECTION, SECTIONS } from '../../../src/catalogue/snapshot/layout.ts';
 import { openColumns, openSnapshot, type Snapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
 import { SnapshotChangedError, SnapshotError } from '../../../src/catalogue/snapshot/snapshot-error.ts';
 import { memorySource } from '../../../src/catalogue/snapshot/source.ts';
@@ -17,7 +18,7 @@ const JOBS = [...generatedJobs(new SeededChance(3), { jobCount: 400 })].map((job
 }));
 const BYTES = bytesOfJobs(JOBS);
 const { sections } = headerOf(BYTES);
-const LATER = SECTIONS.slice(FIRST_INDEX_SECTION).map(({ name }) => name);
+const LATER = SECTIONS.slice(FIRST_DETAIL_SECTION).map(({ name }) => name);
 const filled = (name: string): boolean => sections.find((section) => section.name === name)!.byteLength > 0;
 
 function damagedIn(name: string): Uint8Array {
@@ -63,12 +64,27 @@ describe('a snapshot that is checked later', () => {
     expect(checkAll(other)).toBe(0);
   });
 
-  it.each(SECTIONS.slice(0, FIRST_INDEX_SECTION).filter(({ name }) => filled(name)))(
+  it.each(SECTIONS.slice(0, FIRST_DETAIL_SECTION).filter(({ name }) => filled(name)))(
     'is refused at once when $name is damaged',
     ({ name }) => {
       expect(() => openColumns(memorySource('catalogue.bin', damagedIn(name)))).toThrow(refusalOf(damagedIn(name)));
     },
   );
+
+  it('reads only its columns to count a cohort and to say what is reachable', () => {
+    const source = memorySource('catalogue.bin', BYTES);
+    let readTo = 0;
+    const snapshot = openColumns({
+      ...source,
+      readInto(offset, into) {
+        readTo = Math.max(readTo, offset + into.length);
+        return source.readInto(offset, into);
+      },
+    });
+    expect(new Catalogue(snapshot).cohort.facts.candidateJobs).toBeGreaterThan(0);
+    expect(reachOf(snapshot).domainShare).toBeGreaterThan(0);
+    expect(readTo).toBe(sections.find(({ name }) => name === 'titleOffsets')!.offset);
+  });
 
   it.each(LATER.filter(filled))('is refused as a whole one, when %s is damaged', (name) => {
     const bytes = damagedIn(name);
@@ -122,6 +138,6 @@ describe('a snapshot that is checked later', () => {
     expect(first.release()).toHaveLength(1);
     const second = openColumns(memorySource('catalogue.bin', BYTES));
     checkAll(second);
-    expect(second.release()).toHaveLength(2);
+    expect(second.release()).toHaveLength(3);
   });
 });
