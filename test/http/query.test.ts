@@ -129,6 +129,13 @@ describe('a query that is refused', () => {
     }
   });
 
+  it.each([
+    ['?keyword=ab%FF', '`keyword` is not valid percent-encoded UTF-8'],
+    ['?keyword=ab%00', '`keyword` holds the character U+0000'],
+  ])('%s is refused for its own reason', (query, message) => {
+    expect(search(query)).toMatchObject({ code: 'INVALID_PARAMETER', message });
+  });
+
   it('changes no prototype', () => {
     search('?__proto__=x&constructor=y');
     expect(({} as Record<string, unknown>).x).toBeUndefined();
