@@ -128,6 +128,7 @@ function identifier(value: unknown): string {
   if (typeof value !== 'string') throw new FieldRefused('id', NOT_TEXT);
   if (value === '') throw new FieldRefused('id', 'is empty');
   if (!value.isWellFormed()) throw new FieldRefused('id', NOT_UNICODE);
+  if (value.includes('\0')) throw new FieldRefused('id', 'holds U+0000, which no query parameter may hold');
   if (longerThan(value, ID_LENGTH_MAX)) throw new FieldRefused('id', `is longer than ${ID_LENGTH_MAX} characters`);
   return value;
 }

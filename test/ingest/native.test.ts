@@ -163,6 +163,7 @@ describe('a native record becomes a job', () => {
     ['id', 'x'.repeat(ID_LENGTH_MAX + 1), 'is longer than 200 characters'],
     ['id', '𝄞'.repeat(ID_LENGTH_MAX + 1), 'is longer than 200 characters'],
     ['id', 'a\ud800', 'holds a lone surrogate, which is not Unicode text'],
+    ['id', 'a\0b', 'holds U+0000, which no query parameter may hold'],
     ['title', undefined, 'is missing'],
     ['title', ' \u3000', 'is blank'],
     ['title', ['Cook'], 'must be a string'],
