@@ -113,7 +113,11 @@ describe(`companies, under ${RUNTIME}`, () => {
   });
 
   const metaOf = async (path: string) =>
-    (JSON.parse((await bought(path)).text) as { meta: { limitations: string[]; coverage: object } }).meta;
+    (
+      JSON.parse((await bought(path)).text) as {
+        meta: { limitations: string[]; coverage: object; methodology: object };
+      }
+    ).meta;
   const limitationsOf = async (path: string, word: string) =>
     (await metaOf(path)).limitations.filter((text) => text.includes(word));
 
@@ -139,12 +143,16 @@ describe(`companies, under ${RUNTIME}`, () => {
     expect(await about('/v1/jobs/detail?id=Acme-0')).toEqual([]);
   });
 
-  it('the coverage of one job names it, active or closed, and no cohort', async () => {
+  it('the coverage of one job names it, active or closed, and neither a cohort nor current jobs', async () => {
     for (const id of ['Acme-0', 'Zenith-1']) {
-      expect((await metaOf(`/v1/jobs/detail?id=${id}`)).coverage).toMatchObject({
+      const { coverage, methodology } = await metaOf(`/v1/jobs/detail?id=${id}`);
+      expect(coverage).toMatchObject({
         aggregation: 'none: the answer is one job',
         selection: 'the job with the requested id, active or closed',
         ...{ sampled: false, candidate_jobs: 1, candidate_scope: 'monitored catalogue' },
+      });
+      expect(methodology).toMatchObject({
+        historical_changes: 'not part of this answer: it describes one job as it was last recorded',
       });
     }
   });

@@ -36,6 +36,9 @@ const factsOf = ({ companyDomainEvidence: evidence, lastObservedMs }: Job): JobF
   oldestObservedMs: lastObservedMs,
 });
 
+/** `meta.methodology.historical_changes` of this route: the job may be closed. */
+const HISTORY = 'not part of this answer: it describes one job as it was last recorded';
+
 export const getJob = route<JobsServices>()({
   operation: 'getJob',
   method: 'GET',
@@ -54,7 +57,7 @@ export const getJob = route<JobsServices>()({
       data: {
         job: EXAMPLE_DETAIL,
       },
-      meta: exampleMeta('monitored catalogue', 1, { basis: 'one job' }),
+      meta: exampleMeta('monitored catalogue', 1, { basis: 'one job', history: HISTORY }),
     },
   },
   ready: hasReadableCatalogue,
@@ -66,7 +69,7 @@ export const getJob = route<JobsServices>()({
     if (found === undefined) return noJob();
     return {
       data: { job: jobDetailOf(found) },
-      meta: metaOf(served, factsOf(found), periodEndingAt(clock.nowMs())),
+      meta: metaOf(served, factsOf(found), periodEndingAt(clock.nowMs()), HISTORY),
     };
   },
 });

@@ -91,7 +91,7 @@ const withoutDepartment = (count: number, of: number): string =>
   `${grouped(count)} of the ${grouped(of)} jobs of the cohort have no recorded department: counts by department and the filter ` +
   '`department` leave them out.';
 
-/** @param historicalChanges how the answer knows of changes, where it does */
+/** @param historicalChanges what the answer says of changes, where it is about more than current jobs */
 export function metaOf(
   served: Provenance,
   coverage: SearchFacts | CohortFacts | JobFacts,
