@@ -62,7 +62,8 @@ export interface PayingClient {
 
 /**
  * @param privateKey 0x and 64 hex digits; undefined makes a throwaway wallet, which has money only in a play ledger
- * @param budget the client signs no payment beyond it; without one each payment may be up to the official client's limit, 1 USDC
+ * @param budget the client signs no payment beyond it; without one each payment may be up to the official client's limit, 1 USDC,
+ *   and of a throwaway wallet, which has nothing to lose, any amount
  * @throws UsageError for another text, CommandError when the client is not installed
  */
 export async function payingClient(privateKey: string | undefined, budget?: Budget): Promise<PayingClient> {
@@ -80,17 +81,15 @@ export async function payingClient(privateKey: string | undefined, budget?: Budg
   const client = new ExactEvmScheme(account);
   const payingFetch = wrapFetchWithPaymentFromConfig(fetch, {
     schemes: NETWORK_IDS.map((network) => ({ network, client })),
-    ...(budget === undefined
-      ? {}
-      : {
-          spendControls: { maxAmountPerPayment: false },
-          policies: [(_version, offers) => offers.filter(({ amount }) => BigInt(amount) <= budget.leftAtomic)],
-          paymentRequirementsSelector: (_version, [chosen]) => {
-            if (chosen === undefined) throw new CommandError('the offer costs more than is left to spend');
-            budget.leftAtomic -= BigInt(chosen.amount);
-            return chosen;
-          },
-        }),
+    ...((budget !== undefined || privateKey === undefined) && { spendControls: { maxAmountPerPayment: false } }),
+    ...(budget !== undefined && {
+      policies: [(_version, offers) => offers.filter(({ amount }) => BigInt(amount) <= budget.leftAtomic)],
+      paymentRequirementsSelector: (_version, [chosen]) => {
+        if (chosen === undefined) throw new CommandError('the offer costs more than is left to spend');
+        budget.leftAtomic -= BigInt(chosen.amount);
+        return chosen;
+      },
+    }),
   });
   return { address: account.address, payingFetch: payingFetch as typeof fetch };
 }

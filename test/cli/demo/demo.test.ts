@@ -144,6 +144,15 @@ describe('demo', () => {
     expect(total).toBeLessThanOrEqual(100_000n);
   });
 
+  it('pays play money above the 1 USDC that the official client refuses to pass', async () => {
+    const usual = opened;
+    opened = await openedApp({ PRICES: 'search=1.5' });
+    const { exitCode } = await demo();
+    await opened.close();
+    opened = usual;
+    expect([exitCode, paid.includes('1500000')]).toEqual([0, true]);
+  });
+
   it('signs no offer that became dearer between the question and the payment', async () => {
     isPlay = false;
     let offers = 0;
