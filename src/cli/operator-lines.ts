@@ -13,8 +13,8 @@ import type { Io } from './io.ts';
 export interface Started {
   readonly version: string;
   readonly processId: number;
-  /** Public address, without a trailing slash. */
-  readonly baseUrl: string;
+  /** Address of the reference; undefined: the server has none. */
+  readonly docs: string | undefined;
   readonly catalogue: CatalogueFacts | undefined;
 }
 
@@ -53,10 +53,10 @@ export class OperatorLines {
     this.#line(text, 'info', { message: text });
   }
 
-  started({ version, processId, baseUrl, catalogue }: Started): void {
-    const docs = `${baseUrl}/docs`;
+  started({ version, processId, docs, catalogue }: Started): void {
+    const reference = docs === undefined ? '' : ` reference: ${docs};`;
     this.#line(
-      `paygrade ${version}, pid ${processId}: ${countsText(catalogue)}; reference: ${docs}; ` +
+      `paygrade ${version}, pid ${processId}: ${countsText(catalogue)};${reference} ` +
         `\`kill -HUP ${processId}\` or \`paygrade reload\` loads the catalogue again`,
       'info',
       { message: 'the server has started', version, pid: processId, ...countsOf(catalogue), docs },

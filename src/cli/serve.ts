@@ -87,6 +87,10 @@ function shutdownSignal(io: Io, endsWithStdin: boolean): Promise<undefined> {
   });
 }
 
+/** Without a product the server has no pages (siblings §1). */
+const docsOf = ({ surfaces }: Config, baseUrl: string): string | undefined =>
+  surfaces.length === 0 ? undefined : `${baseUrl}/docs`;
+
 type Refuse = (code: ErrorCode, message: string, extras?: RefusalExtras) => MadeResponse;
 
 /** The connection ends with the answer: the client has more of them than it may have, or all clients together have. */
@@ -197,7 +201,7 @@ export const serve = command({
     });
     if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     const catalogue = catalogueFactsOf(opened.catalogue);
-    lines.started({ version: VERSION, processId: io.processId, baseUrl: addresses.baseUrl, catalogue });
+    lines.started({ version: VERSION, processId: io.processId, docs: docsOf(config, addresses.baseUrl), catalogue });
     watch?.start(systemTimers, () => void reloadCatalogue(opened, lines));
     onHangUp = () => {
       watch?.noteLoad();

@@ -3,14 +3,14 @@ import { OperatorLines } from '../../src/cli/operator-lines.ts';
 import { capturedIo, NOW_MS } from './captured-io.ts';
 
 const catalogue = { activeJobs: 12_345, companies: 1 };
-const started = { version: '1.2.3', processId: 4711, baseUrl: 'https://pay.example', catalogue };
+const started = { version: '1.2.3', processId: 4711, docs: 'https://pay.example/docs', catalogue };
 
 function told(isTerminal: boolean): { stdout: string; lines: string[] } {
   const { io, written } = capturedIo({ isTerminal });
   const lines = new OperatorLines(io);
   lines.notice('play money');
   lines.started(started);
-  lines.started({ ...started, catalogue: undefined });
+  lines.started({ ...started, docs: undefined, catalogue: undefined });
   lines.demoKey('svc_key_made-up');
   lines.reloaded(catalogue);
   lines.reloadFailed('x.snap: is damaged', true);
@@ -26,7 +26,7 @@ describe('what the server tells its operator', () => {
         'play money',
         'paygrade 1.2.3, pid 4711: 12,345 active jobs of 1 company; reference: https://pay.example/docs; ' +
           '`kill -HUP 4711` or `paygrade reload` loads the catalogue again',
-        expect.stringMatching(/^paygrade 1\.2\.3, pid 4711: no catalogue; /),
+        expect.stringMatching(/^paygrade 1\.2\.3, pid 4711: no catalogue; `kill /),
         'key of the organization demo, shown once (10,000 credits, with SETTLEMENT=local only): svc_key_made-up',
         'the catalogue was reloaded: 12,345 active jobs of 1 company',
         'catalogue reload failed; still serving the previous one: x.snap: is damaged',
@@ -39,11 +39,12 @@ describe('what the server tells its operator', () => {
     const { stdout, lines } = told(false);
     expect(stdout).toBe('');
     const time = new Date(NOW_MS).toISOString();
-    const about = { version: '1.2.3', pid: 4711, docs: 'https://pay.example/docs' };
+    const about = { version: '1.2.3', pid: 4711 };
+    const docs = 'https://pay.example/docs';
     const counts = { active_jobs: 12_345, companies: 1 };
     expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
       { time, level: 'info', message: 'play money' },
-      { time, level: 'info', message: 'the server has started', ...about, ...counts },
+      { time, level: 'info', message: 'the server has started', ...about, docs, ...counts },
       { time, level: 'info', message: 'the server has started', ...about },
       {
         time,
