@@ -57,6 +57,8 @@ export async function listen({
   };
   const sockets = new ServedSockets(bounds, answer, systemClock);
   const server = nodeHttp().createServer(SERVER_OPTIONS, (incoming, outgoing) => sockets.receive(incoming, outgoing));
+  // Of an expectation that it does not know, an empty one included, node:http would make a 417 without a body.
+  server.on('checkExpectation', (incoming, outgoing) => sockets.receive(incoming, outgoing));
   if (bounds.connectionsMax > 0) server.maxConnections = bounds.connectionsMax;
   server.on('connection', (socket) => sockets.open(socket));
   server.on('drop', () => sockets.countRefused());

@@ -31,6 +31,11 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
     });
   });
 
+  it.each(['', 'x', '200-ok'])('hands over a request that expects %j', async (expectation) => {
+    const answer = await ask(`GET / HTTP/1.1\r\nHost: x\r\nExpect: ${expectation}\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   it('says once when a client disconnects from a held request', async () => {
     const socket = echo.socket(requestOf('/held'));
     await expect.poll(() => echo.server.stdout()).toContain('held\n');
