@@ -64,7 +64,8 @@ export function jsonBody<const S extends BodySchema>(
       return refuse(UNSUPPORTED_MEDIA_TYPE, 'the body must be application/json without a Content-Encoding');
     }
     const value = jsonOf(read.bytes, depthMax);
-    if (value === undefined) return refuse(INVALID_JSON, 'the body must be JSON in UTF-8');
+    if (value === undefined)
+      return refuse(INVALID_JSON, `the body must be JSON in UTF-8, at most ${depthMax} arrays and objects deep`);
     return bodyOf(schema, value);
   };
   return (request: RequestView, { bodies }: BodyServices): MaybePromise<v.InferOutput<S> | BodyRefusal> =>

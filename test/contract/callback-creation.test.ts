@@ -10,6 +10,8 @@ import { promptWorker } from '../support/recovery.ts';
 import { altered, buyOver, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
 import { partOf } from '../support/whole.ts';
 
+const deep = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+
 describe(`creating a callback on ${RUNTIME}`, () => {
   let server: OpenedApp;
   beforeAll(async () => {
@@ -45,11 +47,19 @@ describe(`creating a callback on ${RUNTIME}`, () => {
     ['"{"', 'application/json', '400 INVALID_BODY', 'a string'],
     ['{', 'application/json', '400 INVALID_JSON', 'no JSON'],
     [Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d), 'application/json', '400 INVALID_JSON', 'no UTF-8'],
+    [`{"a":${deep(255)}}`, 'application/json', '402 PAYMENT_REQUIRED', '256 arrays and objects in one another'],
+    [`{"a":${deep(256)}}`, 'application/json', '400 INVALID_JSON', '257 of them'],
     ['{}', 'text/plain', '415 UNSUPPORTED_MEDIA_TYPE', 'another type'],
     [new TextEncoder().encode('{}'), undefined, '415 UNSUPPORTED_MEDIA_TYPE', 'no type'],
     ['{}', 'application/merge-patch+json', '415 UNSUPPORTED_MEDIA_TYPE', 'a type that only ends in JSON'],
   ])('$3 as $1 is answered $2 before payment (reliability 125)', async (body, contentType, outcome) => {
     expect(await outcomeOf(await create(body, contentType))).toBe(outcome);
+  });
+
+  it('says how deep a body may nest', async () => {
+    expect(await (await create(deep(257), 'application/json')).json()).toMatchObject({
+      error: { message: 'the body must be JSON in UTF-8, at most 256 arrays and objects deep' },
+    });
   });
 
   it('claims nothing for the unpaid (reliability 135)', async () => {

@@ -122,6 +122,13 @@ describe(`a webhook on ${RUNTIME}`, () => {
     );
   });
 
+  it('of an unknown charset is told what a Content-Type must be', async () => {
+    const { id } = await createCallback(server);
+    const response = await post(server, id, 'x', { headers: { 'content-type': 'text/plain; charset=klingon' } });
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error.message).toContain('well formed and with a known charset');
+  });
+
   it.each<readonly [string | Uint8Array, string]>([
     [Uint8Array.of(0x22, 0xff, 0x22), 'malformed UTF-8 (154)'],
     ['', 'nothing (155)'],

@@ -28,6 +28,7 @@ import { route } from '../../http/route.ts';
 import { unreadBody } from '../../http/unread-body.ts';
 import { callbackAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK } from './examples.ts';
+import { invalidJson } from './refusals.ts';
 import type { CallbackServices } from './services.ts';
 
 type BodyRefusal = Refusal<
@@ -46,7 +47,7 @@ function checkBody(request: RequestView, read: BodyRead): BodyRefusal | undefine
     return refuse(UNSUPPORTED_MEDIA_TYPE, 'the body must be application/json without a Content-Encoding');
   }
   const text = jsonTextOf(read.bytes);
-  if (text === undefined) return refuse(INVALID_JSON, 'the body must be JSON in UTF-8');
+  if (text === undefined) return invalidJson();
   const isObject = text.trimStart().startsWith('{');
   return isObject ? undefined : refuse(INVALID_BODY, 'the body must be a JSON object');
 }

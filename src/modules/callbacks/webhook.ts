@@ -20,7 +20,6 @@ import {
   BODY_DEADLINE_MS,
   CONTENT_TYPE_CHARACTERS_MAX,
   EVENT_COUNT_MAX,
-  JSON_DEPTH_MAX,
   PAYLOAD_BYTES_MAX,
   RATE_COUNT_MAX,
   RATE_WINDOW_MS,
@@ -44,7 +43,7 @@ import { unreadBody } from '../../http/unread-body.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { callbackId, receivedAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
-import { CALLBACK_EVENT_LIMIT_REACHED } from './refusals.ts';
+import { CALLBACK_EVENT_LIMIT_REACHED, invalidJson } from './refusals.ts';
 import { jsonReply } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -74,7 +73,7 @@ function answerTo(received: Received): Reply | WebhookRefusal {
     case 'stored':
       return jsonReply(`{"received":true,"event_id":"${received.eventId}"}`);
     case 'invalid-json':
-      return refuse(INVALID_JSON, `the body must be JSON in UTF-8, at most ${JSON_DEPTH_MAX} arrays and objects deep`);
+      return invalidJson();
     case 'full':
       return full();
     case 'not-found':
@@ -111,7 +110,9 @@ function readAndStore(
     return unsupported(`the Content-Type must have at most ${CONTENT_TYPE_CHARACTERS_MAX} characters`);
   const form = bodyFormOf(contentType);
   if (form === undefined)
-    return unsupported('the Content-Type must be application/json, text/* or application/x-www-form-urlencoded');
+    return unsupported(
+      'the Content-Type must be one application/json, text/* or application/x-www-form-urlencoded, well formed and with a known charset',
+    );
   if (!isIdentity(request.header('content-encoding'))) return unsupported('the body must not have a Content-Encoding');
   return services.bodies.use(request, BOUNDS, (read) => store(callback, form, request, read, services));
 }
