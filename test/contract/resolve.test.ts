@@ -80,6 +80,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
 
   it.each([
     ['no JSON', '{', 'INVALID_JSON', ''],
+    ['65 lists in one another', '['.repeat(65) + ']'.repeat(65), 'INVALID_JSON', 'at most 64 arrays'],
     ['a list', '[]', 'INVALID_BODY', 'object'],
     ['no url', {}, 'INVALID_BODY', '`url`'],
     ['a url that is no text', { url: 1 }, 'INVALID_BODY', '`url`'],
