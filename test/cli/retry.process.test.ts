@@ -24,6 +24,10 @@ it('demo --retry shows a retry whose completion event lands in a callback of the
     { hello: 'from a retry' },
     { type: 'retry.completed', status: 'succeeded', result: { status_code: 200, body: { received: true } } },
   ]);
+  const [, token, words] = /READ_TOKEN=(\S+) paygrade (.+)/.exec(stderr) ?? [];
+  // As in another terminal, where nothing names the server.
+  const shown = run((words ?? '').split(' '), { PAYGRADE_URL: '', READ_TOKEN: token ?? '' });
+  expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('succeeded') });
 });
 
 it('a job is created with a key, shown, waited for and cancelled', () => {
