@@ -1,6 +1,9 @@
 /** The `retry` commands and `demo --retry` against a real server. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RunningServer, runToEnd, startServer } from '../support/server.ts';
+import { binaryOf, MAIN, type RunningServer, runToEnd, startProcess, startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 let server: RunningServer;
@@ -47,6 +50,29 @@ it('a job is created with a key, shown, waited for and cancelled', () => {
   });
   const waited = run(['retry', 'wait', id, '--json'], owned);
   expect([waited.exitCode, JSON.parse(waited.stdout)]).toMatchObject([1, { id, status: 'cancelled' }]);
+});
+
+it('waits for a job on while the server restarts', async () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-wait-'));
+  const variables = { SNAPSHOT: 'none', LOG_LEVEL: 'info', STATE_DIR: stateDir };
+  const first = await startServer('node', variables);
+  const printedKey = () => /svc_key_[A-Za-z0-9_-]{43}/.exec(first.stdout() + first.stderr())?.[0];
+  await until('the key of the first organization', () => printedKey() !== undefined);
+  const owned = { API_KEY: printedKey() ?? '', PAYGRADE_URL: first.url };
+  const created = run(['retry', 'create', 'https://nothing.invalid/', '--json'], owned);
+  const { id } = JSON.parse(created.stdout) as { id: string };
+  const waiting = startProcess(binaryOf('node'), [MAIN, 'retry', 'wait', id], owned);
+  await new Promise((resolve) => setTimeout(resolve, 1_500)); // it has asked once by now
+  await first.kill();
+  await until('the command to miss the server', () => waiting.stderr().includes('trying again'));
+  const second = await startServer('node', { ...variables, PORT: String(first.port) });
+  try {
+    expect(run(['retry', 'cancel', id], owned).exitCode).toBe(0);
+    expect(await waiting.ended).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('cancelled') });
+  } finally {
+    await second.stop();
+    rmSync(stateDir, { recursive: true, force: true });
+  }
 });
 
 it('a command without its credential says how to give one', () => {

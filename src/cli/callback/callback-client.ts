@@ -1,4 +1,5 @@
 /** What the `callback` commands share: their options, requests to the server, and its refusals as errors of a command. */
+import { setTimeout } from 'node:timers/promises';
 import { printable } from '../../base/printable.ts';
 import { CommandError, type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -77,6 +78,39 @@ export async function exchange(target: string, init: RequestInit, send: typeof f
     bytes,
     header: (name) => response.headers.get(name),
   };
+}
+
+/** How long a command that waits does without its server, as while it restarts. */
+const ABSENCE_MS_MAX = 60_000;
+/** Between two attempts meanwhile. */
+const ABSENCE_PAUSE_MS = 1_000;
+/** Of a server that starts or stops. */
+const UNAVAILABLE = 503;
+
+/**
+ * As `exchange`, for a command that waits for something which outlives a restart of the server: says once that nothing answers,
+ * and asks again. Only for a request that may be repeated.
+ * @throws CommandError when none of the attempts of a minute is answered
+ */
+export async function patientExchange(
+  target: string,
+  init: RequestInit & { readonly signal: AbortSignal },
+  { stderr }: Io,
+): Promise<Answer> {
+  const untilMs = performance.now() + ABSENCE_MS_MAX;
+  for (let isFirst = true; ; isFirst = false) {
+    const attempt = await exchange(target, init).catch((failure: unknown) => failure as CommandError);
+    if (!(attempt instanceof Error) && attempt.status !== UNAVAILABLE) return attempt;
+    const fault = attempt instanceof Error ? attempt : refused(attempt);
+    if (init.signal.aborted || performance.now() > untilMs) throw fault;
+    if (isFirst) stderr.write(`${fault.message}; trying again for a minute\n`);
+    await pause(ABSENCE_PAUSE_MS, init.signal);
+  }
+}
+
+/** Ends at once when the signal aborts. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => {});
 }
 
 /** The error object of an answer; an answer without one gives its text. */

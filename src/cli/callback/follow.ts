@@ -1,6 +1,6 @@
 /** The events of a callback as they arrive, by its wait route. */
 import type { Io } from '../io.ts';
-import { errorOf, exchange, type NamedCallback, refused } from './callback-client.ts';
+import { errorOf, exchange, type NamedCallback, patientExchange, pause, refused } from './callback-client.ts';
 import { memberOf } from './json-parts.ts';
 
 /** Error codes with which a wait ends normally. A rejected `after` has another code. */
@@ -15,17 +15,19 @@ export interface Following {
   readonly after: string | undefined;
   /** Ctrl-C. */
   readonly signal: AbortSignal;
+  readonly io: Io;
 }
 
 /**
  * Yields the JSON text of each event, unchanged, and returns the code with which the callback ended.
- * @throws CommandError when the server refuses or does not answer
+ * @throws CommandError when the server refuses, does not answer the first request, or is away for a minute
  */
 export async function* eventsOf({
   callback,
   readToken,
   after,
   signal,
+  io,
 }: Following): AsyncGenerator<string, string, void> {
   const { base, own } = callback;
   const headers = { authorization: `Bearer ${readToken}` };
@@ -34,14 +36,14 @@ export async function* eventsOf({
   if (listed.status !== 200 && listed.status !== 410) throw refused(listed);
   let target = `${own}/wait${after === undefined ? '' : `?after=${encodeURIComponent(after)}`}`;
   for (;;) {
-    const answer = await exchange(target, { headers, signal });
+    const answer = await patientExchange(target, { headers, signal }, io);
     if (answer.status === 410 || answer.status === 404) {
       const { code } = errorOf(answer);
       if (!END_CODES.has(code)) throw refused(answer);
       return code;
     }
     if (answer.status === 429) {
-      await new Promise((resolve) => setTimeout(resolve, RATE_LIMIT_PAUSE_MS));
+      await pause(RATE_LIMIT_PAUSE_MS, signal);
       continue;
     }
     if (answer.status !== 200) throw refused(answer);

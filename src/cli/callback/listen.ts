@@ -58,7 +58,7 @@ class Listening {
   /** Forwards the events of one callback until it ends or is full. */
   async forwardAll({ callback, readToken }: Listened, after: string | undefined, signal: AbortSignal): Promise<void> {
     const { stdout, stderr } = this.#io;
-    const events = eventsOf({ callback, readToken, after, signal });
+    const events = eventsOf({ callback, readToken, after, signal, io: this.#io });
     for (let eventCount = 0; eventCount < EVENT_COUNT_MAX; eventCount++) {
       const next = await events.next();
       if (next.done) {

@@ -22,7 +22,10 @@ async function print(following: Following, eventCountMax: number, isJson: boolea
 export const waitForEvents = command({
   name: 'wait',
   summary: 'Prints the events of a callback as they arrive, until it ends',
-  notes: ['Exits with 0 when the callback has expired or was deleted, after --count events, or at Ctrl-C.'],
+  notes: [
+    'Exits with 0 when the callback has expired or was deleted, after --count events, or at Ctrl-C.',
+    'Once it waits, it does without the server for a minute, as while that restarts.',
+  ],
   arguments: [ID],
   options: {
     url,
@@ -35,7 +38,7 @@ export const waitForEvents = command({
     const readToken = tokenOf(options.token, io);
     const callback = callbackOf(id as string, options.url, io.env);
     await untilInterrupted(io, (signal) =>
-      print({ callback, readToken, after: options.after, signal }, options.count, options.json, io),
+      print({ callback, readToken, after: options.after, signal, io }, options.count, options.json, io),
     );
     return EXIT_OK;
   },

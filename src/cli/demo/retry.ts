@@ -49,6 +49,7 @@ export async function demoRetry(base: string, shop: Purchases, io: Io): Promise<
     readToken: memberOf(callback.body, 'read_token'),
     after: undefined,
     signal: AbortSignal.timeout(EVENTS_TIMEOUT_MS),
+    io,
   };
   const events: unknown[] = [];
   for await (const event of eventsOf(following)) {

@@ -1,6 +1,6 @@
 /** What the `retry` commands share: their options, the job that they name, and how a job is shown to people. */
 import { printable } from '../../base/printable.ts';
-import { type Answer, exchange, refused } from '../callback/callback-client.ts';
+import { type Answer, exchange, patientExchange, refused } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -49,7 +49,17 @@ export function addressOf(named: string, given: string | undefined, env: Io['env
 
 /** An authorized request that must succeed. @throws CommandError */
 export async function asked(target: string, credential: string, init: RequestInit = {}): Promise<Answer> {
-  const answer = await exchange(target, { ...init, headers: { authorization: `Bearer ${credential}` } });
+  return succeeded(await exchange(target, { ...init, headers: authorizationOf(credential) }));
+}
+
+/** The same, once the server is there again. @throws CommandError */
+export async function askedPatiently(target: string, credential: string, signal: AbortSignal, io: Io): Promise<Answer> {
+  return succeeded(await patientExchange(target, { signal, headers: authorizationOf(credential) }, io));
+}
+
+const authorizationOf = (credential: string) => ({ authorization: `Bearer ${credential}` });
+
+function succeeded(answer: Answer): Answer {
   if (answer.status !== 200) throw refused(answer);
   return answer;
 }

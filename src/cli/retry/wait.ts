@@ -1,7 +1,20 @@
 /** `retry wait`: waits until a job has ended, and shows it. */
+import { pause } from '../callback/callback-client.ts';
 import { untilInterrupted } from '../callback/follow.ts';
 import { command, EXIT_OK } from '../command.ts';
-import { addressOf, asked, credentialOf, ENDED, ID, json, type ShownRetry, show, token, url } from './retry-client.ts';
+import {
+  addressOf,
+  asked,
+  askedPatiently,
+  credentialOf,
+  ENDED,
+  ID,
+  json,
+  type ShownRetry,
+  show,
+  token,
+  url,
+} from './retry-client.ts';
 
 /** Between two looks. */
 const PAUSE_MS = 1000;
@@ -12,7 +25,10 @@ const EXIT_NOT_SUCCEEDED = 1;
 export const waitForRetry = command({
   name: 'wait',
   summary: 'Waits until a retry has ended, and shows it',
-  notes: ['Exits with 0 when it succeeded, with 1 when it failed, expired or was cancelled.'],
+  notes: [
+    'Exits with 0 when it succeeded, with 1 when it failed, expired or was cancelled.',
+    'Once it waits, it does without the server for a minute, as while that restarts.',
+  ],
   arguments: [ID],
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
@@ -20,21 +36,16 @@ export const waitForRetry = command({
     const address = addressOf(id as string, options.url, io.env);
     let exitCode = EXIT_OK as number;
     await untilInterrupted(io, async (signal) => {
+      let answer = await asked(address, credential, { signal });
       while (!signal.aborted) {
-        const answer = await asked(address, credential, { signal });
         const { status } = JSON.parse(answer.text) as ShownRetry;
         if (ENDED.has(status)) {
           show(answer, options.json, io);
           exitCode = status === 'succeeded' ? EXIT_OK : EXIT_NOT_SUCCEEDED;
           return;
         }
-        await new Promise((resolve) => {
-          const timer = setTimeout(resolve, PAUSE_MS);
-          signal.addEventListener('abort', () => {
-            clearTimeout(timer);
-            resolve(undefined);
-          });
-        });
+        await pause(PAUSE_MS, signal);
+        answer = await askedPatiently(address, credential, signal, io);
       }
     });
     return exitCode;

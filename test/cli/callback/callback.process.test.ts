@@ -1,4 +1,7 @@
 /** `paygrade callback` against a running server: pays, follows, lists, deletes, verifies. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runProgram } from '../../../src/cli/command.ts';
@@ -113,6 +116,29 @@ describe('paygrade callback', () => {
       exitCode: 1,
       stderr: 'paygrade: 404 CALLBACK_NOT_FOUND: there is no such callback\n',
     });
+  });
+
+  it('waits on while its server restarts', async () => {
+    const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-wait-'));
+    const variables = { SNAPSHOT: 'none', LOG_LEVEL: 'error', STATE_DIR: stateDir };
+    const first = await startServer('node', variables);
+    const named = ['--url', first.url];
+    const { id, read_token } = JSON.parse((await run(['new', '--json', ...named])).stdout) as NewCallback;
+    const following = start(['wait', id, '--count', '1', ...named], { READ_TOKEN: read_token });
+    await expect.poll(async () => (await callbackCounts(first)).waits).toBe(1);
+    await first.kill();
+    const second = await startServer('node', { ...variables, PORT: String(first.port) });
+    try {
+      await post(second, id, 'after the restart');
+      expect(await following.ended).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringContaining('after the restart'),
+        stderr: expect.stringMatching(/^no answer from \S+: \S+; trying again for a minute\n$/),
+      });
+    } finally {
+      await second.stop();
+      rmSync(stateDir, { recursive: true, force: true });
+    }
   });
 
   it('ends well when the callback is deleted before its first event, and not when it never was', async () => {
