@@ -91,13 +91,16 @@ export interface Accounts {
   /** The charges of the present month; undefined for an unknown organization. */
   usage(organization: string): MaybePromise<Usage | undefined>;
   createKey(draft: KeyDraft): MaybePromise<KeyCreation>;
-  /** In the order of their creation, revoked and expired ones too; of all organizations when none is given. */
+  /**
+   * In the order of their creation, revoked and expired ones too; of all organizations when none is given.
+   * @throws OutageError while the state cannot be read
+   */
   listKeys(organization?: string): MaybePromise<readonly KeyRecord[]>;
   /** Holds for every {@link authenticate} after its answer. May be repeated, and changes nothing then. */
   revokeKey(id: string): MaybePromise<Revocation>;
   /** Gives onboarding credits, or sets the amount of the subscription with this month's charges taken off. */
   grant(draft: GrantDraft): MaybePromise<Granting>;
-  /** undefined for an unknown one. */
+  /** undefined for an unknown one. @throws OutageError while the state cannot be read */
   organization(name: string): MaybePromise<OrganizationCredits | undefined>;
   /** Whether there is any organization. */
   hasOrganizations(): MaybePromise<boolean>;

@@ -1,6 +1,7 @@
 /** GET /admin/v1/keys: all keys, or those of one organization, without their texts (siblings §3). */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
+import { STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { organizationName } from './account-input.ts';
 import { keyList, listedKeyOf } from './account-records.ts';
@@ -14,7 +15,7 @@ export const listKeys = route<AdminModuleServices>()({
   access: [adminToken],
   query: v.strictObject({ organization: v.optional(organizationName) }),
   answer: keyList,
-  errors: [],
+  errors: [STATE_UNAVAILABLE],
   async handle({ organization }, { accounts }) {
     return { keys: (await accounts.listKeys(organization)).map(listedKeyOf) };
   },

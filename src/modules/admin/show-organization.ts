@@ -1,6 +1,6 @@
 /** GET /admin/v1/organizations/{name}: the credits of one organization (siblings §3). */
 import { adminToken } from '../../access/admin-token.ts';
-import { refuse } from '../../http/errors.ts';
+import { refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { organizationRecord, organizationRecordOf } from './account-records.ts';
 import { ORGANIZATION_NOT_FOUND } from './account-refusals.ts';
@@ -13,7 +13,7 @@ export const showOrganization = route<AdminModuleServices>()({
   summary: 'What an organization has left, and of which grants',
   access: [adminToken],
   answer: organizationRecord,
-  errors: [ORGANIZATION_NOT_FOUND],
+  errors: [ORGANIZATION_NOT_FOUND, STATE_UNAVAILABLE],
   async handle(_, { accounts }, { params: { name = '' } }) {
     const found = await accounts.organization(name);
     if (found === undefined) return refuse(ORGANIZATION_NOT_FOUND, 'there is no such organization');

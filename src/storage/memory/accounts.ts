@@ -26,6 +26,7 @@ import { DEMO_ORGANIZATION } from '../../accounts/organization.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
+import { OutageError } from '../../base/outage.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecordInDoubtError } from '../../payment/reservations.ts';
@@ -155,12 +156,15 @@ export class MemoryAccounts implements Accounts {
   }
 
   listKeys(organization?: string): readonly KeyRecord[] {
+    this.#requireReadable();
     return this.#keys.list(organization);
   }
 
   revokeKey(id: string): MaybePromise<Revocation> {
     const key = this.#keys.findById(id);
-    if (key === undefined) return { kind: 'unknown' };
+    if (key === undefined) {
+      return this.#damage === undefined ? { kind: 'unknown' } : { kind: 'unavailable', detail: this.#damage };
+    }
     if (key.revokedAtMs !== null) return { kind: 'revoked' };
     const atMs = this.#clock.nowMs();
     const revoked = (): Revocation => {
@@ -191,6 +195,7 @@ export class MemoryAccounts implements Accounts {
   }
 
   organization(name: string): OrganizationCredits | undefined {
+    this.#requireReadable();
     const balance = this.#balances.get(name);
     if (balance === undefined) return undefined;
     const nowMs = this.#clock.nowMs();
@@ -206,6 +211,11 @@ export class MemoryAccounts implements Accounts {
     this.#cancelUses?.();
     this.#cancelUses = undefined;
     await this.#recordUses();
+  }
+
+  /** What a damaged state holds is not said to be missing. */
+  #requireReadable(): void {
+    if (this.#damage !== undefined) throw new OutageError(this.#damage);
   }
 
   #refusalOf(organization: string): NotChanged | undefined {

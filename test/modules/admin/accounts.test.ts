@@ -1,6 +1,7 @@
 /** The operator's routes about keys and credits (siblings §3): bodies, statuses, refusals, and what they say to others. */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OutageError } from '../../../src/base/outage.ts';
 import {
   createdKey,
   grantRecord,
@@ -8,6 +9,8 @@ import {
   organizationRecord,
   revokedKey,
 } from '../../../src/modules/admin/account-records.ts';
+import { MemoryAccounts } from '../../../src/storage/memory/accounts.ts';
+import { NO_ACCOUNTS } from '../../../src/storage/memory/accounts-journal.ts';
 import { openBackend } from '../../../src/storage/open-backend.ts';
 import { type JobsApp, openJobsApp } from '../../support/jobs-app.ts';
 
@@ -172,8 +175,9 @@ describe('the operator', () => {
   });
 });
 
-it('is told to come again while the state cannot be written, and learns no detail', async () => {
+it('is told to come again while the state cannot be read or written, and learns no detail', async () => {
   const fails = { kind: 'unavailable', detail: 'fault-canary' } as const;
+  const away = (): Promise<never> => Promise.reject(new OutageError('fault-canary'));
   const own = await openJobsApp(
     { ADMIN_TOKEN },
     {
@@ -184,6 +188,8 @@ it('is told to come again while the state cannot be written, and learns no detai
           createKey: () => fails,
           grant: () => fails,
           revokeKey: () => fails,
+          listKeys: away,
+          organization: away,
         });
         return { ...backend, accounts };
       },
@@ -193,10 +199,37 @@ it('is told to come again while the state cannot be written, and learns no detai
     await post('/keys', KEY, own),
     await post('/grants', GRANT, own),
     await send('DELETE', `/keys/key_${'A'.repeat(24)}`, undefined, undefined, own),
+    await send('GET', '/keys', undefined, undefined, own),
+    await send('GET', '/organizations/acme', undefined, undefined, own),
   ];
   for (const answer of answers) {
     expect(faultOf(answer).slice(0, 2)).toEqual([503, 'STATE_UNAVAILABLE']);
     expect(answer.headers.get('retry-after')).toBe('5');
+    expect(answer.text).not.toContain('fault-canary');
+  }
+  await own.close();
+});
+
+it('does not hear that keys and organizations are missing while the state that holds them is damaged', async () => {
+  const own = await openJobsApp(
+    { ADMIN_TOKEN },
+    {
+      openBackend: async (options, ports) => {
+        const backend = await openBackend(options, ports);
+        const loaded = { ...NO_ACCOUNTS, damage: 'fault-canary' };
+        return { ...backend, accounts: new MemoryAccounts(ports, { isPlay: true, loaded }) };
+      },
+    },
+  );
+  const requests = [
+    ['GET', '/keys'],
+    ['GET', '/keys?organization=acme'],
+    ['GET', '/organizations/acme'],
+    ['DELETE', `/keys/key_${'A'.repeat(24)}`],
+  ] as const;
+  for (const [method, path] of requests) {
+    const answer = await send(method, path, undefined, undefined, own);
+    expect(faultOf(answer).slice(0, 2), `${method} ${path}`).toEqual([503, 'STATE_UNAVAILABLE']);
     expect(answer.text).not.toContain('fault-canary');
   }
   await own.close();
