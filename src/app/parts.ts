@@ -59,8 +59,10 @@ export interface PartsPorts {
   onRepeatedTransaction?(repeated: RepeatedTransaction): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
-  /** Another catalogue is served (undefined), or one that was fetched is not (why, one line). */
+  /** A look at the address of the catalogue gave another one, which is served (undefined), or failed (why, one line). */
   onCatalogue?(fault: string | undefined): void;
+  /** The address gave no catalogue to the start, or its copy is not served or not kept (one line). */
+  onSnapshotFault?(fault: string): void;
   /**
    * The catalogue of the start turns out to be damaged, or cannot be checked (why, one line), after it is served. Not given: the
    * start checks all of it first, and fails.
@@ -123,7 +125,7 @@ const sourcePorts = ({ snapshotCache, stateDir }: Config, ports: PartsPorts, tim
   clock: ports.clock,
   timers,
   folder: snapshotCache ?? (stateDir === IN_MEMORY ? null : stateDir),
-  onFault: (fault) => ports.onCatalogue?.(fault),
+  onFault: (fault) => ports.onSnapshotFault?.(fault),
   checksLater: ports.onDamagedCatalogue !== undefined,
 });
 

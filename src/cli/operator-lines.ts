@@ -38,6 +38,13 @@ const countsText = (facts: CatalogueFacts | undefined): string =>
 const countsOf = (facts: CatalogueFacts | undefined): Readonly<Record<string, number>> =>
   facts === undefined ? {} : { active_jobs: facts.activeJobs, companies: facts.companies };
 
+/** By whether the file of the previous catalogue is as it was. */
+const RELOAD_FAILED = {
+  true: 'catalogue reload failed; still serving the previous one',
+  false: 'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused',
+  none: 'catalogue reload failed; no catalogue is served until one can be loaded',
+};
+
 export class OperatorLines {
   readonly #write: (text: string) => void;
   readonly #isForPeople: boolean;
@@ -79,12 +86,16 @@ export class OperatorLines {
     this.#line(`${message}: ${countsText(catalogue)}`, 'info', { message, ...countsOf(catalogue) });
   }
 
-  /** @param isReadable whether the file of the previous one is as it was */
-  reloadFailed(reason: string, isReadable: boolean): void {
-    const message = isReadable
-      ? 'catalogue reload failed; still serving the previous one'
-      : 'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused';
+  /** @param isReadable whether the file of the previous one is as it was; undefined: there is no previous one */
+  reloadFailed(reason: string, isReadable: boolean | undefined): void {
+    const message = RELOAD_FAILED[`${isReadable ?? 'none'}`];
     this.#line(`${message}: ${reason}`, 'error', { message, reason });
+  }
+
+  /** Of a catalogue behind an address. @param fault names the address or the copy, and what became of it */
+  snapshotFault(fault: string): void {
+    const message = `SNAPSHOT: ${fault}`;
+    this.#line(message, 'error', { message });
   }
 
   #line(text: string, level: 'info' | 'error', facts: Readonly<Record<string, unknown>>): void {

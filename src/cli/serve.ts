@@ -127,7 +127,7 @@ async function reloadCatalogue(app: ServedApp, lines: OperatorLines): Promise<vo
     await app.reload();
     lines.reloaded(catalogueFactsOf(app.catalogue));
   } catch (failure) {
-    lines.reloadFailed(messageOf(failure), app.catalogue.isReadable() ?? true);
+    lines.reloadFailed(messageOf(failure), app.catalogue.isReadable());
   }
 }
 
@@ -185,8 +185,9 @@ export const serve = command({
           onDamagedCatalogue: damage.resolve,
           onCatalogue(fault) {
             if (fault === undefined) lines.reloaded(app && catalogueFactsOf(app.catalogue));
-            else lines.reloadFailed(fault, app?.catalogue.isReadable() ?? true);
+            else lines.reloadFailed(fault, app?.catalogue.isReadable());
           },
+          onSnapshotFault: (fault) => lines.snapshotFault(fault),
         },
       );
     } catch (failure) {

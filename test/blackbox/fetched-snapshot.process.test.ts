@@ -49,6 +49,10 @@ describe.each(oneRuntime('bun'))('a catalogue behind an address, under %s', { ti
     const running = await start();
     expect((await running.fetch('/v1/jobs/search')).status).toBe(503);
     expect(await (await running.fetch('/ready')).json()).toMatchObject({ snapshot: false });
+    await until('what the operator reads', () => running.stderr().includes('catalogue reload failed'));
+    expect(running.stderr()).toContain(`SNAPSHOT: http://127.0.0.1:${store.port}/jobs/today.pgs: answered`);
+    expect(running.stderr()).toContain('catalogue reload failed; no catalogue is served until one can be loaded');
+    expect(running.stderr()).not.toContain('still serving the previous one');
     store.object = { bytes: SMALL, etag: '"first"' };
     await until('the first catalogue', async () => (await running.fetch('/ready')).status === 200);
     expect(await jobCountOf(running)).toBe(200);

@@ -15,6 +15,8 @@ function told(isTerminal: boolean): { stdout: string; lines: string[] } {
   lines.reloaded(catalogue);
   lines.reloadFailed('x.snap: is damaged', true);
   lines.reloadFailed('x.snap: is damaged', false);
+  lines.reloadFailed('x.snap: is damaged', undefined);
+  lines.snapshotFault('http://files.example/x.snap: answered 500');
   return { stdout: written.stdout, lines: written.stderr.trimEnd().split('\n') };
 }
 
@@ -31,6 +33,8 @@ describe('what the server tells its operator', () => {
         'the catalogue was reloaded: 12,345 active jobs of 1 company',
         'catalogue reload failed; still serving the previous one: x.snap: is damaged',
         'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused: x.snap: is damaged',
+        'catalogue reload failed; no catalogue is served until one can be loaded: x.snap: is damaged',
+        'SNAPSHOT: http://files.example/x.snap: answered 500',
       ],
     });
   });
@@ -68,6 +72,13 @@ describe('what the server tells its operator', () => {
           'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused',
         reason: 'x.snap: is damaged',
       },
+      {
+        time,
+        level: 'error',
+        message: 'catalogue reload failed; no catalogue is served until one can be loaded',
+        reason: 'x.snap: is damaged',
+      },
+      { time, level: 'error', message: 'SNAPSHOT: http://files.example/x.snap: answered 500' },
     ]);
   });
 });
