@@ -21,6 +21,7 @@ export interface Started {
 /** Of the served catalogue. */
 export interface CatalogueFacts {
   readonly activeJobs: number;
+  /** With a job, active or closed. */
   readonly companies: number;
 }
 
@@ -33,7 +34,7 @@ export function catalogueFactsOf(holder: Pick<CatalogueHolder, 'current'>): Cata
 const countsText = (facts: CatalogueFacts | undefined): string =>
   facts === undefined
     ? 'no catalogue'
-    : `${grouped(facts.activeJobs)} active jobs of ${grouped(facts.companies)} ${facts.companies === 1 ? 'company' : 'companies'}`;
+    : `${grouped(facts.activeJobs)} active jobs, ${grouped(facts.companies)} ${facts.companies === 1 ? 'company' : 'companies'}`;
 
 const countsOf = (facts: CatalogueFacts | undefined): Readonly<Record<string, number>> =>
   facts === undefined ? {} : { active_jobs: facts.activeJobs, companies: facts.companies };

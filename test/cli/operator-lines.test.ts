@@ -26,11 +26,11 @@ describe('what the server tells its operator', () => {
       stdout: '',
       lines: [
         'play money',
-        'paygrade 1.2.3, pid 4711: 12,345 active jobs of 1 company; reference: https://pay.example/docs; ' +
+        'paygrade 1.2.3, pid 4711: 12,345 active jobs, 1 company; reference: https://pay.example/docs; ' +
           '`kill -HUP 4711` or `paygrade reload` loads the catalogue again',
         expect.stringMatching(/^paygrade 1\.2\.3, pid 4711: no catalogue; `kill /),
         'key of the organization demo, shown once (10,000 credits, with SETTLEMENT=local only): svc_key_made-up',
-        'the catalogue was reloaded: 12,345 active jobs of 1 company',
+        'the catalogue was reloaded: 12,345 active jobs, 1 company',
         'catalogue reload failed; still serving the previous one: x.snap: is damaged',
         'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused: x.snap: is damaged',
         'catalogue reload failed; no catalogue is served until one can be loaded: x.snap: is damaged',
