@@ -245,7 +245,7 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
   const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
   if (marker === undefined) throw new Lost(`${join(stateDir, MARKER_FILE)} is damaged`);
   if (marker?.moved !== undefined)
-    throw new Lost(`the state of ${stateDir} was copied to a database, which has it now`);
+    throw new Lost(`the state of ${stateDir} was copied to a database, which has it now (set DATABASE_URL)`);
   const isThere = existsSync(path) && statSync(path).size > 0;
   if (marker !== null && !isThere) throw new Lost(`${path} is missing`);
   if (isThere && marker?.sync !== 'normal' && isDamagedLogFile(`${path}-wal`)) {
