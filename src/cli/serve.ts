@@ -121,14 +121,16 @@ async function openServed(config: AppConfig, ports: AppPorts<MadeResponse>): Pro
   }
 }
 
+/** @param fault why a reload failed; undefined: it did not @param app undefined while it opens */
+function tellReload(lines: OperatorLines, app: ServedApp | undefined, fault: string | undefined): void {
+  if (fault === undefined) lines.reloaded(app && catalogueFactsOf(app.catalogue));
+  else lines.reloadFailed(fault, app?.catalogue.isReadable());
+}
+
 /** Reloads the catalogue and reports the result. Never rejects. */
 async function reloadCatalogue(app: ServedApp, lines: OperatorLines): Promise<void> {
-  try {
-    await app.reload();
-    lines.reloaded(catalogueFactsOf(app.catalogue));
-  } catch (failure) {
-    lines.reloadFailed(messageOf(failure), app.catalogue.isReadable());
-  }
+  const fault = await app.reload().then(() => undefined, messageOf);
+  tellReload(lines, app, fault);
 }
 
 /** undefined: there is no file to watch, or it is not to be watched. */
@@ -183,10 +185,7 @@ export const serve = command({
           components: [{ metrics: (page) => listener.metrics(page) }],
           ...reports,
           onDamagedCatalogue: damage.resolve,
-          onCatalogue(fault) {
-            if (fault === undefined) lines.reloaded(app && catalogueFactsOf(app.catalogue));
-            else lines.reloadFailed(fault, app?.catalogue.isReadable());
-          },
+          onCatalogue: (fault) => tellReload(lines, app, fault),
           onSnapshotFault: (fault) => lines.snapshotFault(fault),
         },
       );
