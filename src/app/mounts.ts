@@ -1,6 +1,6 @@
 /**
  * Mounts the surfaces. A surface always answers below its path. A surface with a public address on another host than the base
- * also answers on that host, at the path of that address (siblings §1); only then does routing read the Host header.
+ * also answers on that host, at the path of that address and at its own (siblings §1); only then does routing read the Host header.
  */
 import type { ClientConnection, ServedRequest } from '../adapters/listen/listen.ts';
 import { ConfigError } from '../config/config.ts';
@@ -70,6 +70,10 @@ export interface MountedSurface<R extends MadeResponse> extends SurfaceMount {
   readonly surface: Surface<R>;
 }
 
+/** On a surface's own host: its path there, or the path that it has everywhere. */
+const pathOnHost = ({ definition, hostPath }: SurfaceMount, path: string): string | undefined =>
+  pathBelow(definition.path, path) ?? pathBelow(hostPath, path);
+
 /** The rest of a path below a prefix, or undefined for a path that is not below it. */
 function pathBelow(prefix: string, path: string): string | undefined {
   if (prefix === '') return path;
@@ -107,7 +111,7 @@ export function surfaceFinder<R extends MadeResponse>(mounted: readonly MountedS
     const host = header === null ? undefined : hostOf(header);
     const target = targetOf(request.url);
     for (const one of withHost) {
-      const path = one.host === host ? pathBelow(one.hostPath, target.path) : undefined;
+      const path = one.host === host ? pathOnHost(one, target.path) : undefined;
       if (path !== undefined) return one.surface.handle(request, path, target, startMs, client);
     }
     return byPath(request, target, client, startMs);
