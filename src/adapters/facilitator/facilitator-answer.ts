@@ -104,16 +104,18 @@ export function settleOutcomeOf(answer: FacilitatorAnswer, order: PaymentOrder):
   const transaction = transactionOf(json?.transaction);
   const code = reasonOf(json?.errorReason);
   const hasTransaction = !isAbsent(json?.transaction) && json?.transaction !== '';
-  if ((status === 401 || status === 403) && !hasTransaction) {
-    return { kind: 'unavailable', detail: `settle: status ${status}` };
-  }
   const isRefusal = json?.success === false;
   if (isRefusal && code === 'settlement_pending' && transaction !== '') {
     return { kind: 'pending', transaction, detail: 'settlement_pending' };
   }
   if (status >= 500) return unknown(`status ${status}`, transaction);
   if (isRefusal && isIndeterminate(code, hasTransaction)) return unknown(code ?? 'refused, with a hash', transaction);
-  if (status === 429 && !hasTransaction && json?.success !== true) {
+  // It turned us away before it looked at the payment, unless the same answer speaks of a transfer.
+  const isTurnedAway = !hasTransaction && json?.success !== true;
+  if ((status === 401 || status === 403) && isTurnedAway) {
+    return { kind: 'unavailable', detail: `settle: status ${status}` };
+  }
+  if (status === 429 && isTurnedAway) {
     const retryAfterSeconds = retryAfterSecondsOf(answer.retryAfter);
     return { kind: 'unavailable', detail: 'settle: status 429', retryAfterSeconds };
   }

@@ -24,7 +24,7 @@ const INDETERMINATE = [
 
 describe('a settlement that the facilitator refuses', () => {
   const rows = INDETERMINATE.flatMap((code) =>
-    [200, 400, 402, 409, 422, 429, 500, 503].map((status) => [code, status] as const),
+    [200, 400, 401, 402, 403, 409, 422, 429, 500, 503].map((status) => [code, status] as const),
   );
 
   it.each(rows)('with %s and status %i is unknown', (code, status) => {
@@ -57,5 +57,12 @@ describe('a settlement that the facilitator refuses', () => {
   it.each([401, 403])('with status %i and nothing sent is our own trouble', (status) => {
     expect(kindOf(status, 'insufficient_funds', '')).toBe('unavailable');
     expect(kindOf(status, undefined, undefined)).toBe('unavailable');
+  });
+
+  it.each([400, 401, 403, 429, 500])('with status %i is unknown when its body says that it succeeded', (status) => {
+    for (const transaction of ['', undefined, HASH]) {
+      const json = { success: true, transaction, network: order.offer.requirements.network };
+      expect(settleOutcomeOf({ kind: 'answer', status, retryAfter: null, json }, order).kind).toBe('unknown');
+    }
   });
 });
