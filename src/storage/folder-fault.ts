@@ -3,8 +3,9 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errorCodeOf } from '../base/failure.ts';
 
-/** Codes of SQLite, primary: it says only that it cannot open or write a file. */
+/** Codes of SQLite, primary: for two of them it says only that it cannot open or write a file. */
 const READONLY = 8;
+const FULL = 13;
 const CANTOPEN = 14;
 
 const OWNER = 'give it to the user that runs this, or name another folder';
@@ -16,24 +17,26 @@ function nearest(path: string): string {
   return found;
 }
 
-function isWritable(path: string): boolean {
+/** The code with which the system refuses to write there; undefined = it lets this user write. */
+function refusalCodeOf(path: string): string | undefined {
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (failure) {
+    return errorCodeOf(failure) ?? 'EACCES';
   }
 }
 
 /** One line without the folder's name; a failure of another kind is its own first line. @param failure of node:fs or node:sqlite */
 export function folderFaultOf(folder: string, failure: unknown): string {
-  const code = errorCodeOf(failure);
   const { errcode } = failure as { errcode?: unknown };
   const sqlite = typeof errcode === 'number' ? errcode & 0xff : undefined;
   const above = nearest(folder);
   const place = above === resolve(folder) ? 'it' : above;
   if (!statSync(above).isDirectory()) return `${place} is a file, not a folder; name another one`;
-  switch (code) {
+  const code = sqlite === FULL ? 'ENOSPC' : errorCodeOf(failure);
+  const refusalCode = refusalCodeOf(above);
+  switch (refusalCode === 'EROFS' ? refusalCode : code) {
     case 'EROFS':
       return `${place} is on a read-only file system; name another folder`;
     case 'ENOSPC':
@@ -43,7 +46,7 @@ export function folderFaultOf(folder: string, failure: unknown): string {
     case 'EPERM':
       return `this user may not write to ${place}; ${OWNER}`;
   }
-  if (!isWritable(above)) return `this user may not write to ${place}; ${OWNER}`;
+  if (refusalCode !== undefined) return `this user may not write to ${place}; ${OWNER}`;
   if (sqlite === READONLY || sqlite === CANTOPEN) return `this user may not write the files in ${place}; ${OWNER}`;
   if (code === 'ENOENT') return `no folder can be made in ${place}; name another one`;
   return (failure instanceof Error ? failure.message : String(failure)).split('\n', 1)[0] as string;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -9,6 +9,18 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, 'file');
 writeFileSync(file, '');
 const inside = join(folder, 'new');
+/** A folder on a read-only file system, where the machine has one. */
+function readOnlyFolder(): string | undefined {
+  if (!existsSync('/proc/self/mounts')) return undefined;
+  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n');
+  return mounts
+    .map((line) => line.split(' '))
+    .filter(([, , , options = '']) => options.split(',').includes('ro'))
+    .map(([, path = '']) => path)
+    .find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
+}
+
+const readOnly = readOnlyFolder();
 const failing = (facts: object): Error => Object.assign(new Error('what the system says\nmore'), facts);
 
 describe('why a folder cannot be used', () => {
@@ -38,9 +50,22 @@ describe('why a folder cannot be used', () => {
       folder,
       'this user may not write the files in it; give it to the user that runs this, or name another folder',
     ],
+    [
+      { code: 'ERR_SQLITE_ERROR', errcode: 13 },
+      inside,
+      `there is no space left at ${folder}; free some, or name another folder`,
+    ],
     [{ code: 'ERR_SQLITE_ERROR', errcode: 11 }, folder, 'what the system says'],
     [{}, folder, 'what the system says'],
   ])('%j', (facts, path, words) => {
     expect(folderFaultOf(path, failing(facts))).toBe(words);
   });
+
+  it.runIf(readOnly !== undefined)(
+    'a read-only file system is named, though SQLite only says that it cannot open',
+    () => {
+      const words = 'it is on a read-only file system; name another folder';
+      expect(folderFaultOf(readOnly as string, failing({ code: 'ERR_SQLITE_ERROR', errcode: 14 }))).toBe(words);
+    },
+  );
 });

@@ -51,7 +51,7 @@ function acceptedFault(payment: PaymentPayload, offer: Offer): PaymentFault | un
     return mismatch(`\`accepted.payTo\` must be ${requirements.payTo}.`);
   }
   if (!(accepted.maxTimeoutSeconds > 0 && accepted.maxTimeoutSeconds <= MAX_TIMEOUT_SECONDS)) {
-    return mismatch(`\`accepted.maxTimeoutSeconds\` must be ${MAX_TIMEOUT_SECONDS} or less.`);
+    return mismatch(`\`accepted.maxTimeoutSeconds\` must be above 0 and at most ${MAX_TIMEOUT_SECONDS}.`);
   }
   const { name, version } = requirements.extra;
   if (accepted.extraName !== undefined && accepted.extraName !== name) {
