@@ -3,9 +3,7 @@
  * an account of the payments that is kept by hand, which the invariants ask at every step. At each start both must agree.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../src/base/clock.ts';
 import { orderOfText, type ReservationKey } from '../../src/payment/protocol/order.ts';
-import { RETENTION_SECONDS } from '../../src/payment/reservations.ts';
 import type { UsedAuthorization } from '../../src/storage/memory/used-authorizations.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
 import {
@@ -54,15 +52,13 @@ export class Records {
   }
 
   /**
-   * What a start removes has been removed from the tables; removes it here too.
+   * What a start finds in the tables.
    * @returns in what the tables differ from this account, if they do
    */
-  takeOver(clock: Clock): string | undefined {
+  takeOver(): string | undefined {
     const { connection } = this.database;
-    const fromSeconds = Math.floor(clock.nowMs() / 1000) - RETENTION_SECONDS;
-    for (const [serial, end] of this.used) if (end.validBeforeSeconds < fromSeconds) this.#forget(serial);
     const tables = {
-      ends: loadEnds(connection, fromSeconds),
+      ends: loadEnds(connection),
       cases: loadCases(connection).map(({ serial, order, transaction }) => [serial, order.key, transaction]),
       spent: loadSpent(connection).sort(([one], [other]) => (one < other ? -1 : 1)),
     };

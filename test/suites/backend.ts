@@ -91,6 +91,23 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         expect(await buy(again, orderAt(time))).toBe('refused');
       }));
 
+    it('knows what was used after a start whose clock was ahead and is set back later (reliability 71, 79)', () =>
+      using(async ({ backend, reopen }, time) => {
+        if (reopen === undefined) return;
+        const bought = orderAt(time);
+        expect(await buy(backend, bought)).toBe('settled');
+        const DAY_MS = 86_400_000;
+        time.stepWall(DAY_MS);
+        const again = await reopen();
+        const reserve = (order: PaymentOrder) =>
+          again.reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+        await reserve(orderAt(time)); // a request at which the store looks for what it may remove
+        time.stepWall(-DAY_MS);
+        time.pass(119_000);
+        expect(await reserve(bought)).toMatchObject({ kind: 'taken', status: { kind: 'settled' } });
+        expect((await again.playLedger!.transfer(bought)).kind).toBe('refused');
+      }));
+
     it('finds a callback again with its events, its token and what is left of its life', () =>
       using(async ({ backend, reopen }, time) => {
         if (reopen === undefined) return;

@@ -35,8 +35,10 @@ import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './
 /** The most open and used authorizations: about 85 MB when all are settled, enough for 1,300 new ones a second. */
 export const RESERVATION_COUNT_MAX = 1_000_000;
 
-/** Milliseconds until even the latest permitted `validBefore` and the retention after it are over. */
-const RETAINED_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;
+/** Milliseconds until even the latest permitted `validBefore` is over. */
+const WINDOW_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS) * 1000;
+/** The same with the retention after it. */
+const RETAINED_MS = WINDOW_MS + RETENTION_SECONDS * 1000;
 
 /** Records that one `reserve` checks for removal: more than it adds, so the store shrinks, and few, so it never stalls. */
 const REMOVALS_MAX = 4;
@@ -300,12 +302,12 @@ export class MemoryReservations implements Reservations {
 
   /**
    * The monotonic time of removal for a used authorization of an earlier process, from the wall clock, at most RETAINED_MS from
-   * now. If the clock was set back, no second sale is possible; if it was set forward, the store forgets too early, which
-   * matters only when the clock is set back again.
+   * now. A machine may start with a clock that is ahead and is set back a moment later, so the store retains every one for
+   * WINDOW_MS at least: what was sold before this process is over by then, whatever any clock says.
    */
   #dueMsOf(validBeforeSeconds: number): number {
     const leftMs = (validBeforeSeconds + RETENTION_SECONDS) * 1000 - this.#clock.nowMs();
-    return this.#clock.monotonicMs() + Math.min(Math.max(leftMs, 0), RETAINED_MS);
+    return this.#clock.monotonicMs() + Math.min(Math.max(leftMs, WINDOW_MS), RETAINED_MS);
   }
 
   #refuseSecond(key: ReservationKey): void {
