@@ -94,10 +94,11 @@ export class PostgresReservations implements Reservations {
     return this.#count;
   }
 
+  /** The identifier is read first: what another process sells in between is then found as used, and gets no kept answer. */
   async find(key: ReservationKey, claim?: IdentifierClaim): Promise<Known | undefined> {
+    const named = claim === undefined ? undefined : await readable(this.#identifiers.find(claim));
     const status = await this.statusOf(key);
-    if (status !== undefined) return { kind: 'taken', status };
-    return claim === undefined ? undefined : readable(this.#identifiers.find(claim));
+    return status === undefined ? named : { kind: 'taken', status };
   }
 
   async statusOf(key: ReservationKey): Promise<ReservationStatus | undefined> {

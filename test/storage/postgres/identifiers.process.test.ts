@@ -1,5 +1,5 @@
 /** Room for the kept answers of payment identifiers in a database (decisions §4, siblings §9). */
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
 import { ANSWER_BYTES_MAX } from '../../../src/payment/reservations.ts';
 import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
@@ -7,6 +7,7 @@ import { LOOK_MS } from '../../../src/storage/postgres/owners.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { SERVER } from '../../support/postgres-database.ts';
+import { SALE } from '../../support/sale.ts';
 import { Shared } from './opened.ts';
 import { SharedDatabase } from './opened-backend.ts';
 
@@ -72,5 +73,31 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
       )
       .toEqual({ count: 0 });
     await expect.poll(reserve).toBe('reserved');
+  });
+
+  it('are for no authorization that was itself sold meanwhile by another process, which is used (decisions §4)', async () => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const options = { callbackBytes: 0, play: undefined };
+    const seller = (await shared.process(options)).reservations;
+    const { reservations } = await shared.process(options);
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds });
+    const transaction = `0x${'ab'.repeat(32)}`;
+    const sell = async (): Promise<void> => {
+      const reserved = await seller.reserve(order.key, validBeforeSeconds, claimOf(1));
+      if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+      await seller.recordIntent(reserved.reservation, order, SALE, Uint8Array.of(1));
+      await seller.recordSettled(reserved.reservation, transaction);
+    };
+    const statusOf = reservations.statusOf.bind(reservations);
+    vi.spyOn(reservations, 'statusOf').mockImplementationOnce(async (key) => {
+      const status = await statusOf(key);
+      await sell();
+      return status;
+    });
+    const reserved = await reservations.reserve(order.key, validBeforeSeconds, claimOf(1));
+    expect(reserved).toEqual({ kind: 'taken', status: { kind: 'settled', transaction } });
   });
 });
