@@ -184,7 +184,7 @@ export class Disk {
   /** What a start finds. */
   #loaded(clock: Clock): LoadedState {
     const loaded = loadState(this.records.database, this.#isPlay, clock);
-    const wrong = this.records.takeOver();
+    const wrong = this.records.takeOver(clock);
     if (wrong !== undefined) this.#world.fail('D1 disk', wrong);
     return loaded;
   }

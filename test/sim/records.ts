@@ -3,7 +3,9 @@
  * an account of the payments that is kept by hand, which the invariants ask at every step. At each start both must agree.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../src/base/clock.ts';
 import { orderOfText, type ReservationKey } from '../../src/payment/protocol/order.ts';
+import { START_RETENTION_SECONDS } from '../../src/payment/reservations.ts';
 import type { UsedAuthorization } from '../../src/storage/memory/used-authorizations.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
 import {
@@ -52,13 +54,15 @@ export class Records {
   }
 
   /**
-   * What a start finds in the tables.
+   * What a start removes has been removed from the tables; removes it here too.
    * @returns in what the tables differ from this account, if they do
    */
-  takeOver(): string | undefined {
+  takeOver(clock: Clock): string | undefined {
     const { connection } = this.database;
+    const fromSeconds = Math.floor(clock.nowMs() / 1000) - START_RETENTION_SECONDS;
+    for (const [serial, end] of this.used) if (end.validBeforeSeconds < fromSeconds) this.#forget(serial);
     const tables = {
-      ends: loadEnds(connection),
+      ends: loadEnds(connection, fromSeconds),
       cases: loadCases(connection).map(({ serial, order, transaction }) => [serial, order.key, transaction]),
       spent: loadSpent(connection).sort(([one], [other]) => (one < other ? -1 : 1)),
     };

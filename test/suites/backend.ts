@@ -96,13 +96,13 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         if (reopen === undefined) return;
         const bought = orderAt(time);
         expect(await buy(backend, bought)).toBe('settled');
-        const DAY_MS = 86_400_000;
-        time.stepWall(DAY_MS);
+        const AHEAD_MS = 14 * 3_600_000;
+        time.stepWall(AHEAD_MS);
         const again = await reopen();
         const reserve = (order: PaymentOrder) =>
           again.reservations.reserve(order.key, order.authorization.validBeforeSeconds);
         await reserve(orderAt(time)); // a request at which the store looks for what it may remove
-        time.stepWall(-DAY_MS);
+        time.stepWall(-AHEAD_MS);
         time.pass(119_000);
         expect(await reserve(bought)).toMatchObject({ kind: 'taken', status: { kind: 'settled' } });
         expect((await again.playLedger!.transfer(bought)).kind).toBe('refused');

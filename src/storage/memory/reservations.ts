@@ -302,7 +302,7 @@ export class MemoryReservations implements Reservations {
 
   /**
    * The monotonic time of removal for a used authorization of an earlier process, from the wall clock, at most RETAINED_MS from
-   * now. A machine may start with a clock that is ahead and is set back a moment later, so the store retains every one for
+   * now. A machine may start with a clock that is ahead and is set back a moment later, so the store retains each for
    * WINDOW_MS at least: what was sold before this process is over by then, whatever any clock says.
    */
   #dueMsOf(validBeforeSeconds: number): number {

@@ -21,6 +21,7 @@ import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
 import { BooksUnreadableError } from '../../payment/books.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
+import { START_RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
 import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
@@ -269,7 +270,7 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
 export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock): LoadedState {
   const { connection } = database;
   const nowMs = clock.nowMs();
-  const ends = loadEnds(connection);
+  const ends = loadEnds(connection, Math.floor(nowMs / 1000) - START_RETENTION_SECONDS);
   const cases = loadCases(connection).map((one) => ({ ...one, isRepeatable: one.isPlay === isPlay }));
   const spent = isPlay ? loadSpent(connection) : [];
   freeHeldRetries(connection);

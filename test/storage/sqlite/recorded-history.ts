@@ -140,7 +140,7 @@ export async function contentOfFolder(folder: Folder): Promise<Content> {
     database.check();
     const { connection } = database;
     return await contentOf({
-      ends: loadEnds(connection),
+      ends: loadEnds(connection, NOW_MS / 1000),
       cases: loadCases(connection),
       spent: loadSpent(connection),
       accounts: loadAccounts(connection, NOW_MS),

@@ -3,6 +3,7 @@
 import type { Sale } from '../../../payment/books.ts';
 import { networkOf } from '../../../payment/protocol/network.ts';
 import { orderTextOf, reservationKeyOf } from '../../../payment/protocol/order.ts';
+import { START_RETENTION_SECONDS } from '../../../payment/reservations.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { ANSWERS, answers, loadAnswers } from '../../sqlite/tables/answers.ts';
 import { type LoadedEnd, loadCases, loadEnds, loadSpent } from '../../sqlite/tables/payments.ts';
@@ -53,7 +54,7 @@ function* saleRows(connection: Connection): Iterable<readonly unknown[]> {
 
 /** @throws DamagedError */
 export function paymentTables(connection: Connection, nowMs: number, books: BooksStart): CopiedTable[] {
-  const ends = loadEnds(connection);
+  const ends = loadEnds(connection, Math.floor(nowMs / 1000) - START_RETENTION_SECONDS);
   const cases = loadCases(connection);
   const settled = ends.filter(({ kind }) => kind === 'settled');
   return [

@@ -133,15 +133,19 @@ export const payments: Table<PaymentOperation> = {
 };
 
 /**
- * Loads the used authorizations by serial, those too whose window is long over: the clock of a start may be wrong.
+ * Loads the used authorizations by serial. Removes and omits those with a `validBefore` before `fromSeconds`.
  * @throws DamagedError, or the Error of node:sqlite for damaged pages
  */
-export function loadEnds(connection: Connection): LoadedEnd[] {
+export function loadEnds(connection: Connection, fromSeconds: number): LoadedEnd[] {
   const ends: LoadedEnd[] = [];
+  const past: number[] = [];
   for (const row of connection.database.prepare('SELECT serial, record FROM used ORDER BY serial').iterate()) {
     const serial = row.serial as number;
-    ends.push({ serial, ...endOfRecord(serial, row.record as Uint8Array) });
+    const end = endOfRecord(serial, row.record as Uint8Array);
+    if (end.validBeforeSeconds < fromSeconds) past.push(serial);
+    else ends.push({ serial, ...end });
   }
+  if (past.length > 0) connection.inTransaction(() => forget(connection, past));
   return ends;
 }
 
