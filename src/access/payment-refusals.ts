@@ -21,6 +21,9 @@ const PENDING_SECONDS = 5;
 
 const UNREACHABLE = 'This server cannot settle payments now; nothing was charged. Try again later.';
 
+const NOT_KNOWN_YET =
+  'It is not known yet whether the payment settled. Do not sign a new one; send the same payment again.';
+
 export function unavailable({ detail, retryAfterSeconds = UNAVAILABLE_SECONDS }: Omit<Unavailable, 'kind'>): Refusal {
   return refuse(SETTLEMENT_UNAVAILABLE, UNREACHABLE, {
     headers: { 'retry-after': String(retryAfterSeconds) },
@@ -34,14 +37,16 @@ export const crowded = (): Refusal =>
   });
 
 export function alreadyUsed(network: NetworkId, status: ReservationStatus, payer: Address): Refusal {
-  const message = 'This payment authorization is already reserved or used; sign a new one for another answer.';
+  let message = 'This payment authorization is already used; sign a new one for another answer.';
   const headers: Record<string, string> = {};
   switch (status.kind) {
     case 'reserved':
     case 'settling':
+      message = 'Another request is using this payment authorization. Do not sign a new one for the same answer.';
       headers['retry-after'] = String(SOON_SECONDS);
       break;
     case 'unknown':
+      message = NOT_KNOWN_YET;
       headers['retry-after'] = String(PENDING_SECONDS);
       headers['payment-response'] = failureHeader(network, payer, 'settlement_pending', status.transaction);
       break;
@@ -57,17 +62,13 @@ export function alreadyUsed(network: NetworkId, status: ReservationStatus, payer
 }
 
 export function pending(network: NetworkId, { payer, transaction, detail }: Settled & { kind: 'pending' }): Refusal {
-  return refuse(
-    SETTLEMENT_PENDING,
-    'It is not known yet whether the payment settled. Do not sign a new one; send the same payment again.',
-    {
-      headers: {
-        'retry-after': String(PENDING_SECONDS),
-        'payment-response': failureHeader(network, payer, 'settlement_pending', transaction),
-      },
-      detail,
+  return refuse(SETTLEMENT_PENDING, NOT_KNOWN_YET, {
+    headers: {
+      'retry-after': String(PENDING_SECONDS),
+      'payment-response': failureHeader(network, payer, 'settlement_pending', transaction),
     },
-  );
+    detail,
+  });
 }
 
 export const underWay = (network: NetworkId, payer: Address): Refusal =>

@@ -285,6 +285,7 @@ describe('a paid request', () => {
     expect(refusals).toHaveLength(299);
     for (const one of refusals) {
       expect(one.code).toBe('PAYMENT_ALREADY_USED');
+      expect(one.message).toContain('Do not sign a new one');
       expect(one.extras.headers).toEqual({ 'retry-after': '1' });
     }
     await passes[0]?.settle();
@@ -502,12 +503,15 @@ describe('settlement', () => {
       expect(responseOf(refusal.extras.headers)).toMatchObject(pending);
       const meanwhile = await kit.refused(header);
       expect(meanwhile.code).toBe('PAYMENT_ALREADY_USED');
+      expect(meanwhile.message).toBe(refusal.message);
+      expect(meanwhile.message).toContain('Do not sign a new one');
       expect(responseOf(meanwhile.extras.headers)).toMatchObject(pending);
       kit.settlement.settled = async () => ({ kind: 'settled', transaction: HASH });
       kit.time.pass(1000);
       await settle();
       const after = await kit.refused(header);
       expect(after.code).toBe('PAYMENT_ALREADY_USED');
+      expect(after.message).toContain('sign a new one for another answer');
       expect(responseOf(after.extras.headers)).toMatchObject({ success: true, transaction: HASH });
       expect(kit.settlement.settleCount).toBe(2);
     },
