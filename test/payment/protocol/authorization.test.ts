@@ -251,6 +251,11 @@ describe('a payment for something else', () => {
     },
   );
 
+  it.each([0, -1, 121])('with a timeout of %i s is refused with both bounds (reliability 61)', (seconds) => {
+    const verdict = verdictOf(edited(payment, 'accepted.maxTimeoutSeconds', seconds));
+    expect(verdict).toMatchObject({ message: '`accepted.maxTimeoutSeconds` must be above 0 and at most 120.' });
+  });
+
   it('is refused when it was signed for another price or recipient (reliability 60, 62)', () => {
     const terms = { baseUrl: 'https://api.example.com', path: '/v1/jobs/search', description: 'd', bazaar: undefined };
     const dearer = prepareOffer({ ...terms, priceUsdc: '0.05', network: BASE, payTo: PAYEE });
