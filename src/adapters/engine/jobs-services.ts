@@ -197,8 +197,8 @@ export class JobsServices implements RemoteCatalogue {
 
   async #look(service: JobsService): Promise<void> {
     await this.#askOne(service, LOOK, this.#options.timeoutMs);
-    service.isOut = service.standing === 'away';
     const isWell = service.standing === 'well';
+    service.isOut = !isWell;
     // A question that failed meanwhile may have set the next look already.
     if (!this.#looks.has(service)) this.#lookAfter(service, isWell ? LOOK_PAUSE_MS : LOOK_PAUSE_AWAY_MS);
   }

@@ -25,7 +25,7 @@ export class JobsService {
   readonly url: string;
   readonly connections: Connections;
   standing: Standing = 'unknown';
-  /** It was away when the gate last looked at it. */
+  /** It was away or late when the gate last looked at it. */
   isOut = false;
   /** Monotonic time of the question that `standing` is of. */
   askedMs = Number.NEGATIVE_INFINITY;

@@ -189,6 +189,18 @@ describe('jobs services', () => {
     await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(true);
   });
 
+  it('are asked on after one late answer, and not once a look has waited in vain too', async () => {
+    const only = await serviceOf(good);
+    const services = openServices([only.url], [], SHORT_MS);
+    await services.ask(question);
+    only.answerBy(silent);
+    expect((await services.ask(question)).kind).toBe('late');
+    expect(services.canAsk()).toBe(true);
+    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
+    only.answerBy(good);
+    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(true);
+  });
+
   it('are unavailable when none can be asked, which the operator hears once, and come back by a look', async () => {
     const back = await serviceOf(hangingUp);
     const news: string[] = [];
