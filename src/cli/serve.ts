@@ -29,10 +29,10 @@ import {
   type RefusalExtras,
   refuse,
   retryAfterMs,
+  STATE_UNAVAILABLE,
 } from '../http/errors.ts';
 import { Responder } from '../http/respond.ts';
 import type { MadeResponse } from '../http/response-form.ts';
-import { CATALOGUE_UNAVAILABLE } from '../modules/catalogue-refusals.ts';
 import { StateError } from '../storage/state-error.ts';
 import { CommandError, command, EXIT_OK, quoted, UsageError } from './command.ts';
 import type { Io } from './io.ts';
@@ -162,7 +162,7 @@ export const serve = command({
       host: config.host,
       port: config.port,
       handle: (request, client) =>
-        app === undefined ? refused(CATALOGUE_UNAVAILABLE, 'the server is starting') : app.handle(request, client),
+        app === undefined ? refused(STATE_UNAVAILABLE, 'the server is starting') : app.handle(request, client),
       unreadable: () => refused(NOT_FOUND, 'there is nothing at this path'),
       report: (failure) => reports.onFailure(failure, 'listener'),
       bounds: boundsOf(config),

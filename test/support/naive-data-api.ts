@@ -231,7 +231,9 @@ export class NaiveDataApi {
       case '/v1/history': {
         const placed = this.#feed(query).map((event) => ({ event, place: event.place }));
         const list = this.#eventList(placed, {});
-        return query.until === undefined ? { ...list, end: this.#events.at(-1)?.place ?? [] } : list;
+        if (query.until !== undefined) return list;
+        const isKnown = query.company === undefined || this.#domainOf(query.company) !== undefined;
+        return { ...list, end: isKnown ? (this.#events.at(-1)?.place ?? []) : [] };
       }
       case '/v1/skills':
         return this.#skillList(query);

@@ -16,8 +16,8 @@ import type { HistoryFilters, HistoryPage, ListedEvent } from './listing-answers
 import { shownCompany } from './shown-company.ts';
 
 /**
- * A page of the feed. At its end `next` is the end of the feed, from where what is recorded later goes on; null only when
- * `untilMs` is given and nothing before it follows.
+ * A page of the feed. At its end `next` is the end of the feed, from where what is recorded later goes on, and of a company that
+ * the catalogue does not know the place that was asked from; null only when `untilMs` is given and nothing before it follows.
  * @param after where the page before ended; `undefined` = from the beginning
  * @param limit at least 1
  * @returns `undefined` when `after` is no position in such a feed
@@ -41,8 +41,11 @@ export function listHistory(
   let next: Uint8Array | null = null;
   if (!isEnd) next = feedPositionAt(snapshot, found[limit - 1]!);
   else if (filters.untilMs === undefined) {
-    // Where the feed has nothing behind the position, it may be of a later state of the catalogue.
-    next = start < history.count || after === undefined ? feedPositionAt(snapshot, history.count - 1) : after;
+    const isKnown = filters.company === undefined || snapshot.companyOf(filters.company) !== undefined;
+    // A company that the file lacks may come with events that others have seen. And where the feed has nothing behind the
+    // position, it may be of a later state of the catalogue.
+    const staysThere = !isKnown || (start >= history.count && after !== undefined);
+    next = staysThere ? (after ?? feedPositionAt(snapshot, -1)) : feedPositionAt(snapshot, history.count - 1);
   }
   history.requireUnchanged();
   return { events, next };

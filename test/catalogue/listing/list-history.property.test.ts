@@ -199,6 +199,21 @@ describe('a feed that is followed', () => {
     expect(withoutNames(seen)).toEqual(withoutNames(matching(recordedFeed(jobs, events), filters)));
   });
 
+  it('misses no event of a company that the catalogue did not know at first', () => {
+    const filters = { company: 'acme.com' as CompanyDomain };
+    const others = jobs.filter(({ companyDomain }) => companyDomain !== 'acme.com');
+    const without = new Catalogue(openedHistory(others, events.slice(0, 700)));
+    const first = listHistory(without, filters, undefined, 5)!;
+    expect(first.events).toEqual([]);
+    expect(listHistory(without, filters, first.next!, 5)).toEqual(first);
+    const [, whole, feed] = FEEDS[0]!;
+    expect(withoutNames(chainOf(whole, filters, 50, first.next!).events)).toEqual(
+      withoutNames(matching(feed, filters)),
+    );
+    const { next: middle } = listHistory(without, {}, undefined, 300)!;
+    expect(listHistory(without, filters, middle!, 5)).toEqual({ events: [], next: middle });
+  });
+
   it.each([
     ['short', jobs],
     ['long', longJobs],
