@@ -89,6 +89,12 @@ describe('the compose file', () => {
     expect(required.filter((name) => !new RegExp(`^${name}=`, 'm').test(example))).toEqual([]);
   });
 
+  it('is given its values by every command of its header, which without them fails', () => {
+    const commands = file.match(/docker compose .*$/gm) ?? [];
+    expect(commands.length).toBeGreaterThan(2);
+    for (const command of commands) expect(command).toContain(' --env-file deploy/compose.env ');
+  });
+
   it('lets a gate leave the proxy before it ends', () => {
     const seconds = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1]);
     const drainSeconds = seconds(file, /DRAIN_SECONDS: "(\d+)"/);
