@@ -18,9 +18,16 @@ export const oneOf =
 /** Four decimal octets without leading zeros. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** An address or a name to listen on. Digits and dots that are no IPv4 address are no name either (RFC 1123 §2.1). */
-export const listeningHost: Parse<string> = (text) =>
-  /^[\d.]+$/.test(text) && !IPV4.test(text) ? refuse('an address or a name of this machine') : notBlank(text);
+/**
+ * An address or a name to listen on. Digits and dots that are no IPv4 address are no name either (RFC 1123 §2.1). IPv6 is as an
+ * address of the web can have it, and so without a zone.
+ */
+export const listeningHost: Parse<string> = (text) => {
+  const isHost = text.includes(':')
+    ? URL.canParse(`http://[${text}]`)
+    : /^[\w.-]+$/.test(text) && (/[^\d.]/.test(text) || IPV4.test(text));
+  return isHost ? text : refuse('an address or a name of this machine, IPv6 without brackets and zone');
+};
 
 /** Decimal digits without sign or leading zero, `min` to `max`, both included. */
 export const wholeNumber =
@@ -52,7 +59,7 @@ const trueOrFalse = oneOf(['true', 'false']);
 
 export const switchOn: Parse<boolean> = (text) => trueOrFalse(text) === 'true';
 
-export const notBlank: Parse<string> = (text) => (text.trim() === '' ? refuse('not blank') : text);
+export const notBlank: Parse<string> = (text) => (text.trim() === '' ? refuse('a text that is not blank') : text);
 
 /** Longest contact in characters: every outbound request carries it. */
 const CONTACT_LENGTH_MAX = 200;
@@ -64,6 +71,10 @@ export const contactText: Parse<string> = (text) =>
     : refuse(
         `an address or URL in visible ASCII without blanks, brackets and backslashes, at most ${CONTACT_LENGTH_MAX} characters`,
       );
+
+/** A token that another server gave out, as a header can carry it: a line break from a file would fail each request. */
+export const bearerToken: Parse<string> = (text) =>
+  /^[!-~]+$/.test(text) ? text : refuse('visible ASCII without blanks');
 
 /** A secret that goes into a header: visible ASCII, at least `lengthMin` characters. The refusal does not repeat it. */
 export const secretText =

@@ -4,6 +4,7 @@ import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { ENGINE_SETTINGS } from './engine-settings.ts';
 import {
   atomicAmount,
+  bearerToken,
   contactText,
   databaseAddress,
   fileOrAddress,
@@ -325,7 +326,7 @@ export const PAYMENT_SETTINGS = {
   }),
   facilitatorToken: setting({
     variable: 'FACILITATOR_TOKEN',
-    parse: notBlank,
+    parse: bearerToken,
     default: null,
     help: 'bearer token for the facilitator',
     isSecret: true,

@@ -78,6 +78,11 @@ describe('the configuration', () => {
     ['PORT', '08402'],
     ['PORT', ''],
     ['HOST', ' '],
+    ['HOST', '[::1]'],
+    ['HOST', '::1%eth0'],
+    ['HOST', '::zz'],
+    ['HOST', '*'],
+    ['HOST', 'http://localhost'],
     ['SURFACES', ''],
     ['SURFACES', 'jobs,'],
     ['SURFACES', 'jobs,jobs'],
@@ -120,7 +125,9 @@ describe('the configuration', () => {
 
   it('does not print a token or a password that it refuses', () => {
     expect(() => readConfig({ BASE_URL: 'https://user:secret@h' })).toThrow(/^((?!secret).)*$/);
-    expect(() => readConfig({ FACILITATOR_TOKEN: '  ' })).toThrow(/^FACILITATOR_TOKEN must be not blank$/);
+    expect(() => readConfig({ FACILITATOR_TOKEN: 'secret\n' })).toThrow(
+      /^FACILITATOR_TOKEN must be visible ASCII without blanks$/,
+    );
   });
 
   it('wants a facilitator and a recipient when it is to use one', () => {

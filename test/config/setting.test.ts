@@ -148,7 +148,7 @@ describe('settings that depend on each other', () => {
   });
 
   it('does not quote a secret', () => {
-    expect(configuration.faults({ TEA_TOKEN: ' ' })).toEqual(['TEA_TOKEN must be not blank']);
+    expect(configuration.faults({ TEA_TOKEN: ' ' })).toEqual(['TEA_TOKEN must be a text that is not blank']);
   });
 
   it('refuses to take a default from a setting that is not in the tables', () => {
