@@ -222,7 +222,11 @@ export async function contentOf(member: Member): Promise<Content> {
   const text = new TextDecoder().decode(head);
   const start = text.trimStart();
   if (start === '') {
-    if (isComplete) return { kind: 'nothing' };
+    if (isComplete) {
+      // A file that cannot be read has no first byte either, and throws here.
+      await wholeOf(member.name, whole);
+      return { kind: 'nothing' };
+    }
     return { kind: 'unreadable', reason: `begins with ${HEAD_BYTES} bytes of blanks` };
   }
   if (start.startsWith('<')) {

@@ -47,6 +47,15 @@ describe('how a file is packed', () => {
     expect(read).toEqual({ kind: 'document', document: [{ a: null, b: [null], c: 'x: NaN' }] });
   });
 
+  it('is not nothing where it cannot be read', async () => {
+    const denied = new InputError('x: cannot be read (EACCES)');
+    // biome-ignore lint/correctness/useYield: it fails before the first byte
+    async function* closed(): AsyncGenerator<Uint8Array> {
+      throw denied;
+    }
+    await expect(contentOf({ name: 'x', fileName: 'x', bytes: closed() })).rejects.toBe(denied);
+  });
+
   it('refuses a document that is not UTF-8', async () => {
     await expect(contentOf(member(Buffer.from('["\xe9"]', 'latin1')))).rejects.toThrow(InputError);
   });
