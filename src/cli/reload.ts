@@ -6,7 +6,9 @@
 import { errorCodeOf } from '../base/failure.ts';
 import { printable } from '../base/printable.ts';
 import { IN_MEMORY } from '../config/settings.ts';
+import { closedFolder } from '../storage/folder-fault.ts';
 import { lockHolder } from '../storage/sqlite/inspect.ts';
+import { LOCK_FILE } from '../storage/sqlite/lock.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 
 const PRINTED_PID = 'send SIGHUP to the pid that the server printed at its start: kill -HUP PID';
@@ -28,8 +30,10 @@ export const reload = command({
     const found = lockHolder(stateDir);
     if (found.kind === 'unknown') throw new CommandError(`this system does not list locks: ${PRINTED_PID}`);
     if (found.kind === 'none') {
+      const folder = printable(stateDir);
       throw new CommandError(
-        `no server runs on ${printable(stateDir)}: --state-dir or STATE_DIR names the folder of the server`,
+        closedFolder(stateDir, LOCK_FILE) ??
+          `no server runs on ${folder}: --state-dir or STATE_DIR names the folder of the server`,
       );
     }
     const { processId } = found;

@@ -1,6 +1,6 @@
 /** Why a folder cannot be used, in words, and what to do about it. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { errorCodeOf } from '../base/failure.ts';
 
 /** Codes of SQLite, primary: for two of them it says only that it cannot open or write a file. */
@@ -25,6 +25,17 @@ function refusalCodeOf(path: string): string | undefined {
   } catch (failure) {
     return errorCodeOf(failure) ?? 'EACCES';
   }
+}
+
+/** One line where this user may not even see whether the file is in the folder. */
+export function closedFolder(folder: string, file: string): string | undefined {
+  try {
+    statSync(join(folder, file));
+  } catch (failure) {
+    if (errorCodeOf(failure) === 'EACCES')
+      return `${folder} is closed to this user: run this as the user that runs the server`;
+  }
+  return undefined;
 }
 
 /** One line without the folder's name; a failure of another kind is its own first line. @param failure of node:fs or node:sqlite */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemTimers } from '../../adapters/process/system-timers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
+import { closedFolder } from '../../storage/folder-fault.ts';
 import { MemoryAccounts } from '../../storage/memory/accounts.ts';
 import { openSqliteState, STATE_FILE } from '../../storage/sqlite/state.ts';
 import { StateError, StateHeldError } from '../../storage/state-error.ts';
@@ -22,7 +23,8 @@ export async function inFolder<T>(
   work: (accounts: OperatorAccounts) => Promise<T>,
 ): Promise<T> {
   if (!mayMake && !existsSync(join(stateDir, STATE_FILE))) {
-    throw new CommandError(`${stateDir} has no ${STATE_FILE}: no server and no command has used it`);
+    const closed = closedFolder(stateDir, STATE_FILE);
+    throw new CommandError(closed ?? `${stateDir} has no ${STATE_FILE}: no server and no command has used it`);
   }
   // Nothing here settles payments or removes sales, so those options have no effect.
   const options = { stateDir, sync: 'full', isPlay: false, mayReset: false, salesKeptMs: Infinity } as const;

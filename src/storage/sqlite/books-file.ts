@@ -10,6 +10,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { messageOf } from '../../base/failure.ts';
 import type { Sale, SalesQuery } from '../../payment/books.ts';
+import { closedFolder } from '../folder-fault.ts';
 import { DamagedError } from './checksum.ts';
 import type { Connection } from './connection.ts';
 import { openReadOnly } from './read-only.ts';
@@ -27,7 +28,10 @@ export class BooksFile {
   /** @throws BooksFileError when the folder has no state */
   constructor(stateDir: string) {
     this.#path = resolve(join(stateDir, STATE_FILE));
-    if (!existsSync(this.#path)) throw new BooksFileError(`${stateDir} has no ${STATE_FILE}: no server has used it`);
+    if (!existsSync(this.#path)) {
+      const closed = closedFolder(stateDir, STATE_FILE);
+      throw new BooksFileError(closed ?? `${stateDir} has no ${STATE_FILE}: no server has used it`);
+    }
   }
 
   /** A page, oldest first. @throws BooksFileError */
