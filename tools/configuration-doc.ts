@@ -23,8 +23,8 @@ await createPaygrade({ port: 9000 });
 \`\`\`
 
 - A flag wins over the environment variable of the same setting.
-- An option takes the value itself (\`port: 9000\`) or the text that the variable would have (\`port: '9000'\`). \`undefined\` and
-  \`null\` stand for the default.
+- An option takes the value itself (\`port: 9000\`) or the text that the variable would have (\`port: '9000'\`); \`prices\` and
+  \`stateKey\` take the text. \`undefined\` and \`null\` stand for the default.
 - A value that the server cannot use stops the start with one line that names the variable, and exit code 2. An unknown flag
   or option does the same. The server does not quote secrets in that line.
 - \`paygrade doctor\` takes the same settings and lists everything that is wrong with them without starting the server.

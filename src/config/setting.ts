@@ -109,7 +109,7 @@ export type ValuesOf<Table extends SettingsTable> = {
 
 /**
  * What an option takes: the value itself, or its text as the variable has it. A choice is one of its literals, a branded
- * text any text, which the parser judges.
+ * text any text, which the parser judges. Of what is neither, such as prices or a key, it takes the text only.
  */
 type OptionValue<T> = T extends boolean
   ? boolean | 'true' | 'false'
@@ -119,7 +119,9 @@ type OptionValue<T> = T extends boolean
       ? string
       : T extends readonly unknown[]
         ? T | string
-        : T;
+        : T extends object
+          ? string
+          : T;
 
 /** The options of a table. Null and undefined stand for the default. */
 export type OptionsOf<Table extends SettingsTable> = {

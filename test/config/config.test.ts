@@ -149,6 +149,16 @@ describe('the configuration', () => {
     expect(() => CONFIGURATION.fromOptions({ port: 70_000 })).toThrow('PORT');
   });
 
+  it('takes the text of prices and of a key, which is all that their types allow', () => {
+    const options: ConfigOptions = { prices: 'search=0.03', stateKey: Buffer.alloc(32, 1).toString('base64') };
+    const { prices, stateKey } = CONFIGURATION.fromOptions(options);
+    expect(prices).toEqual(readConfig({ PRICES: 'search=0.03' }).prices);
+    expect(stateKey).toEqual(new Uint8Array(32).fill(1));
+    // @ts-expect-error a key is given as text
+    const bytes: ConfigOptions = { stateKey: new Uint8Array(32) };
+    expect(() => CONFIGURATION.fromOptions(bytes)).toThrow('stateKey must be text');
+  });
+
   it('takes an option as the text that its variable would have, and null and undefined as not given', () => {
     const options: ConfigOptions = { port: '0', trustProxy: 'true', localBalance: '5', workers: null, host: undefined };
     expect(CONFIGURATION.fromOptions(options)).toEqual(
