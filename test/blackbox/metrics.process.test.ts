@@ -1,4 +1,5 @@
 /** `GET /metrics` of a real server: what customers did is what it counts, in a page that Prometheus can read. */
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/base/version.ts';
 import { expectError, expectPaid } from '../support/answers.ts';
@@ -9,6 +10,7 @@ import { oneRuntime } from '../support/server.ts';
 import { buy, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 import { expectPending, type Facilitated, openFacilitated, transactionOf } from './facilitated-server.ts';
 
+const OPERATIONS_MD = new URL('../../docs/operations.md', import.meta.url);
 const CLAIM_BYTES = 10 * 262_144 + 65_536;
 
 const pageOf = async (jobs: JobsServer): Promise<MetricsPage> => {
@@ -47,6 +49,9 @@ describe.each(oneRuntime('bun'))('the metrics, under %s', (runtime) => {
     expect(after.value('paygrade_requests_total', { operation: 'none', status: '404' })).toBe(20);
     expect(after.value('paygrade_refusals_total', { operation: 'listEvents', code: 'CALLBACK_NOT_FOUND' })).toBe(20);
     expect(after.series.join('\n')).not.toContain('canary');
+    const [, about = ''] =
+      /series \(about ([\d,]+) with all surfaces\)/.exec(readFileSync(OPERATIONS_MD, 'utf8')) ?? [];
+    expect(Math.abs(after.series.length / Number(about.replace(',', '')) - 1)).toBeLessThan(0.05);
   });
 
   it('counts payments by what became of them, and requests by status and latency', async () => {

@@ -1,4 +1,5 @@
 /** `demo` against the app in this process: what it pays, from which wallet, and what it never pays. */
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
 import { decodeHeader, encodeHeader, generatedKey, type PaymentRequired } from '../../support/wallet.ts';
@@ -65,6 +66,18 @@ describe('demo', () => {
       expect(answer).toMatch(/\n {2}200 {2}paid, transaction 0x/);
       expect(answer.trimEnd().split('\n').length).toBeLessThanOrEqual(13);
     }
+  });
+
+  it('finds the companies that the README shows', async () => {
+    const sample = await openedApp({ SNAPSHOT: 'sample' });
+    vi.stubGlobal('fetch', (input: RequestInfo | URL, init?: RequestInit) =>
+      sample.app.fetch(new Request(input, init)),
+    );
+    const { stderr } = await run(['demo'], { env: { PAYGRADE_URL: URL_OF_SERVER } });
+    await sample.close();
+    const shown = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8').match(/^ {9}.+(?=, …$)/gm) ?? [];
+    expect(shown).toHaveLength(3);
+    for (const company of shown) expect(stderr).toContain(company);
   });
 
   const busy = (headers: Record<string, string>): Response =>
