@@ -1,4 +1,5 @@
 /** The HTML report: well formed, whole, and with nothing in it that a browser would load or run. */
+import { readFileSync } from 'node:fs';
 import { Parser } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
 import { reportHtml } from '../../src/load/report-html.ts';
@@ -106,5 +107,8 @@ describe('the summary', () => {
     expect(text).toContain('the generator, not the server, was the limit: no payment was signed in time for 20 %');
     expect(text).toContain('hint: a hint <b>');
     expect(summaryText(EMPTY)).toContain('0 answered as expected');
+    const [words = ''] = /\/s; 0 .*\n/.exec(summaryText(EMPTY)) ?? [];
+    expect(words).not.toBe('');
+    expect(readFileSync(new URL('../../docs/load-testing.md', import.meta.url), 'utf8')).toContain(words);
   });
 });
