@@ -34,7 +34,7 @@ export async function signatureFaultOf(
       const { webhooks } = new Stripe('sk_not_used');
       const signature = headers['stripe-signature'] ?? '';
       verify = () =>
-        webhooks.constructEvent(body, signature, secret, STRIPE_TOLERANCE_SECONDS, undefined, receivedAtMs);
+        webhooks.constructEventAsync(body, signature, secret, STRIPE_TOLERANCE_SECONDS, undefined, receivedAtMs);
       break;
     }
     case 'svix': {
