@@ -370,6 +370,9 @@ describe('doctor on addresses', () => {
   it('says so when the proxy in front and the settings do not fit', async () => {
     const behind = await examine({ 'base-url': 'https://shop.example' });
     expect(wordsOf(behind.report, 'public').join('\n')).toContain('all customers share one rate limit');
+    expect(wordsOf(behind.report, 'public').join('\n')).toContain('callbacks are sold with an address of this machine');
+    const named = await examine({ 'base-url': 'https://shop.example', 'hook-base-url': 'https://hooks.example' });
+    expect(wordsOf(named.report, 'public').join('\n')).not.toContain('HOOK_BASE_URL');
     const open = await examine({ 'trust-proxy': 'true', host: '0.0.0.0' });
     expect(wordsOf(open.report, 'public').join('\n')).toContain('can choose the address it is rate-limited by');
     const local = await examine({ 'trust-proxy': 'true' });

@@ -117,6 +117,15 @@ function checkOfferThrough(
   }
 }
 
+/** Callbacks are paid for, and one whose address is of this machine receives nothing. */
+function checkHooks(findings: Findings, { hookBaseUrl, surfaces, settlement }: Config): void {
+  if (hookBaseUrl !== null || !surfaces.includes('callbacks')) return;
+  const found = 'HOOK_BASE_URL is not set, and BASE_URL is: callbacks are sold with an address of this machine';
+  const mend = 'set HOOK_BASE_URL to the public https address of webhooks; it may be that of BASE_URL';
+  if (settlement === 'facilitator') findings.mend(found, mend);
+  else findings.note(found, mend);
+}
+
 export async function checkPublic(config: Config, isRunning: boolean): Promise<readonly Finding[]> {
   const findings = new Findings('public');
   const { baseUrl, trustProxy, settlement, surfaces, payTo, host, snapshot, engineUrl } = config;
@@ -133,6 +142,7 @@ export async function checkPublic(config: Config, isRunning: boolean): Promise<r
     else findings.ok(found);
     return findings.all;
   }
+  checkHooks(findings, config);
   if (settlement === 'facilitator' && !baseUrl.startsWith('https://')) {
     findings.note(
       'BASE_URL is not https: payments and read tokens travel unencrypted, and indexers do not list the server',
