@@ -23,6 +23,7 @@ import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
+import { firstFindingOf } from '../sqlite/check-verdict.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
 import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
 import { SCHEMA } from './history-schema.ts';
@@ -236,7 +237,7 @@ export class HistoryDatabase {
       begin(history);
       if (isChecked) {
         const found = Object.values(database.prepare('PRAGMA quick_check(1)').get() as Row)[0];
-        if (found !== 'ok') throw new HistoryError(`${path} is damaged: ${String(found).split('\n')[0]}`);
+        if (found !== 'ok') throw new HistoryError(`${path} is damaged: ${firstFindingOf(found)}`);
       }
       return history;
     } catch (failure) {

@@ -5,6 +5,7 @@
  */
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../base/failure.ts';
+import { firstFindingOf } from './check-verdict.ts';
 import { DamagedError } from './checksum.ts';
 import { Connection, type Row } from './connection.ts';
 import { Gathered } from './tables/gathered.ts';
@@ -143,7 +144,7 @@ export class StateDatabase {
       if (HISTORY_TABLES.includes(name)) continue;
       const check = name === LONG_TABLE ? 'quick_check' : 'integrity_check';
       const verdict = pragma(this.#database, `${check}(${name})`);
-      if (verdict !== 'ok') throw new DamagedError(String(verdict).split('\n')[0]);
+      if (verdict !== 'ok') throw new DamagedError(firstFindingOf(verdict));
     }
     const problem = problemOfRetries(this.connection);
     if (problem !== undefined) throw new DamagedError(problem);

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/failure.ts';
+import { firstFindingOf } from './check-verdict.ts';
 import { LOCK_FILE } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, readMarker } from './marker.ts';
@@ -50,7 +51,7 @@ function problemOf(path: string, generationMin: number): string | undefined {
   try {
     const first = (sql: string): unknown => Object.values(connection.prepared(sql).get() ?? {})[0];
     const verdict = String(first('PRAGMA quick_check(1)'));
-    if (verdict !== 'ok') return `it is damaged: ${verdict.split('\n')[0]}`;
+    if (verdict !== 'ok') return `it is damaged: ${firstFindingOf(verdict)}`;
     const generation = first("SELECT value FROM meta WHERE name = 'generation'");
     if (typeof generation !== 'number' || generation < generationMin) return 'it is an older copy';
     return undefined;
