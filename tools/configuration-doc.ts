@@ -28,6 +28,7 @@ await createPaygrade({ port: 9000 });
 - A value that the server cannot use stops the start with one line that names the variable, and exit code 2. An unknown flag
   or option does the same. The server does not quote secrets in that line.
 - \`paygrade doctor\` takes the same settings and lists everything that is wrong with them without starting the server.
+  It also names variables that look like a misspelt setting; the server does not know them and ignores them.
 `;
 
 const code = (text: string): string => `\`${text}\``;

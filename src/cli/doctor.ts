@@ -13,13 +13,34 @@ import { type Finding, Findings, type Verdict } from './doctor/finding.ts';
 import { checkFacilitator, checkOffers, checkPayTo } from './doctor/settlement-checks.ts';
 import { checkSnapshot, checkState } from './doctor/store-checks.ts';
 import type { Io } from './io.ts';
+import { nearestOf } from './nearest.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 
 const CHECKS_WITH_CONFIG = 'snapshot, engine, boards, state, payTo, facilitator, clock, offers, port, public';
 
+/** Shortest name of a variable that may be a misspelt setting: shorter ones are near too much. */
+const MISSPELT_LENGTH_MIN = 5;
+
+/** Variables of the environment that are no setting and look like one: a server ignores them without a word. */
+function checkNames(findings: Findings, settings: Readonly<Record<string, unknown>>, env: Io['env']): void {
+  const variables = Object.keys(settings);
+  const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
+  for (const name of Object.keys(env)) {
+    if (name in settings || name.length < MISSPELT_LENGTH_MIN || !/^\w+$/.test(name)) continue;
+    const nearest = nearestOf(plain(name), variables.map(plain));
+    const variable = variables.find((known) => plain(known) === nearest);
+    if (variable !== undefined)
+      findings.note(`${name} is no setting and changes nothing`, `if you mean ${variable}, name it so`);
+  }
+}
+
 /** The configuration, unless it is unusable, and the findings about it. */
-function checkConfiguration(settings: Readonly<Record<string, string | undefined>>): [Config | undefined, Finding[]] {
+function checkConfiguration(
+  settings: Readonly<Record<string, string | undefined>>,
+  env: Io['env'],
+): [Config | undefined, Finding[]] {
   const findings = new Findings('configuration');
+  checkNames(findings, settings, env);
   const mend = '`serve --help` lists what each variable accepts';
   const faults = CONFIGURATION.faults(settings);
   for (const fault of faults) findings.mend(fault, mend);
@@ -79,7 +100,7 @@ export const doctor = command({
   ],
   options: { ...SETTING_OPTIONS, json: { type: 'flag', help: 'one JSON object' } },
   async run({ options }, io) {
-    const [config, configuration] = checkConfiguration(settingsIn(options, io.env));
+    const [config, configuration] = checkConfiguration(settingsIn(options, io.env), io.env);
     const rest = new Findings('others');
     if (config === undefined) rest.skipped(`${CHECKS_WITH_CONFIG}: these checks need a usable configuration`);
     const findings = [...configuration, ...(config === undefined ? rest.all : await examine(config, io))];

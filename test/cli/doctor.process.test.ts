@@ -367,6 +367,24 @@ describe('doctor on addresses', () => {
     ]);
   });
 
+  it('names variables that look like a misspelt setting, and no others', async () => {
+    const env = {
+      PAYTO: '0x1',
+      RATE_LIMT_PER_MINUTE: '5',
+      PORT: FREE_PORT,
+      HOSTNAME: 'a',
+      PAYGRADE_URL: 'x',
+      TERM: 'x',
+    };
+    const { stdout } = await run(['doctor', '--json', '--snapshot', 'none', '--state-dir', ':memory:'], { env });
+    const { findings } = JSON.parse(stdout) as Report;
+    const notes = findings.filter(({ check, verdict }) => check === 'configuration' && verdict === 'note');
+    expect(notes.map(({ found, mend }) => [found, mend])).toEqual([
+      ['PAYTO is no setting and changes nothing', 'if you mean PAY_TO, name it so'],
+      ['RATE_LIMT_PER_MINUTE is no setting and changes nothing', 'if you mean RATE_LIMIT_PER_MINUTE, name it so'],
+    ]);
+  });
+
   it('says so when the proxy in front and the settings do not fit', async () => {
     const behind = await examine({ 'base-url': 'https://shop.example' });
     expect(wordsOf(behind.report, 'public').join('\n')).toContain('all customers share one rate limit');
