@@ -12,10 +12,11 @@ const BUFFER_BYTES = 2 ** 20;
 
 /** @param path of the file that is being built @throws SnapshotError when no file can be made beside it */
 export function openSpillFile(path: string): Spill {
-  return new FileSpill(`${path}.${crypto.randomUUID()}.spill.tmp`);
+  return new FileSpill(path);
 }
 
 class FileSpill implements Spill {
+  readonly #beside: string;
   readonly #path: string;
   #descriptor: number;
   /** The last bytes, which are not in the file yet; the first of them belongs at `#written`. */
@@ -24,7 +25,10 @@ class FileSpill implements Spill {
   #written = 0;
   #read = new Uint8Array(BUFFER_BYTES);
 
-  constructor(path: string) {
+  /** @param beside the file that is being built, which the operator knows: errors name it */
+  constructor(beside: string) {
+    const path = `${beside}.${crypto.randomUUID()}.spill.tmp`;
+    this.#beside = beside;
     this.#path = path;
     this.#descriptor = this.#guarded(() => openSync(path, 'wx+', 0o600));
     try {
@@ -55,7 +59,10 @@ class FileSpill implements Spill {
     return this.#guarded(() => {
       for (let done = 0; done < length; ) {
         const count = readSync(this.#descriptor, this.#read, done, length - done, offset + done);
-        if (count === 0) throw new SnapshotError(`${printable(this.#path)}: is shorter than what was written`);
+        if (count === 0)
+          throw new SnapshotError(
+            `${printable(this.#beside)}: the temporary file beside it is shorter than what was written`,
+          );
         done += count;
       }
       return this.#read.subarray(0, length);
@@ -89,7 +96,8 @@ class FileSpill implements Spill {
       return act();
     } catch (error) {
       if (error instanceof SnapshotError) throw error;
-      throw new SnapshotError(`${printable(this.#path)}: cannot be used (${errorCodeOf(error)})`, { cause: error });
+      const words = `the temporary file beside it cannot be used (${errorCodeOf(error)})`;
+      throw new SnapshotError(`${printable(this.#beside)}: ${words}`, { cause: error });
     }
   }
 }
