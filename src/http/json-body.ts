@@ -93,22 +93,23 @@ export function bodyOf<const S extends BodySchema>(
   schema: S,
   value: unknown,
 ): v.InferOutput<S> | Refusal<'INVALID_BODY'> {
-  // The library takes an array for an object without the names.
-  if (Array.isArray(value)) return refuse(INVALID_BODY, NO_OBJECT);
+  const list = listForObject(schema, value);
+  if (list !== undefined) return refuse(INVALID_BODY, mustBe(schema, list));
   const parsed = v.safeParse(schema, value, { abortEarly: true });
   return parsed.success ? parsed.output : refuse(INVALID_BODY, faultOf(schema, parsed.issues[0]));
 }
 
 function faultOf(schema: BodySchema, issue: v.BaseIssue<unknown>): string {
   const keys = (issue.path ?? []).map(({ key }) => key);
-  if (keys.length === 0) return NO_OBJECT;
   const path = pathText(keys);
   // Of a strict object itself, `expected` is the missing name in quotes, or `never` for a name too many.
   if (issue.type === 'strict_object' && issue.expected === 'never') return `unknown field ${path}`;
-  const { rule } = ruleAt(schema, keys);
   const isMissing = issue.type === 'strict_object' && issue.received === 'undefined';
-  return isMissing ? `${path} is required: ${rule}` : `${path} must be ${rule}`;
+  return isMissing ? `${path} is required: ${ruleAt(schema, keys).rule}` : mustBe(schema, keys);
 }
+
+const mustBe = (schema: BodySchema, keys: readonly unknown[]): string =>
+  keys.length === 0 ? NO_OBJECT : `${pathText(keys)} must be ${ruleAt(schema, keys).rule}`;
 
 /** A name longer than this is cut, so that no message echoes a long one. */
 const NAME_LENGTH_MAX = 64;
@@ -134,6 +135,19 @@ interface Inside {
 function unwrapped(schema: v.GenericSchema): v.GenericSchema {
   const { wrapped } = schema as Inside;
   return wrapped === undefined ? schema : unwrapped(wrapped);
+}
+
+/** Where the first list stands in place of an object: the library takes it for one whose names are its indices. */
+function listForObject(schema: v.GenericSchema, value: unknown): readonly string[] | undefined {
+  const { entries, value: ofRecord } = unwrapped(schema) as Inside;
+  if ((entries ?? ofRecord) === undefined || typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) return [];
+  for (const [name, inner] of Object.entries(value)) {
+    const within = entries !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined;
+    const found = within && listForObject(within, inner);
+    if (found !== undefined) return [name, ...found];
+  }
+  return undefined;
 }
 
 /** The rule of the field at a path, or of the nearest one around it. */

@@ -15,6 +15,9 @@ const schema = v.strictObject({
     ),
     [],
   ),
+  values: v.optional(
+    v.pipe(v.record(v.string(), v.pipe(v.string(), rule({ rule: 'a text' }))), rule({ rule: 'an object of texts' })),
+  ),
   inner: v.optional(v.nullable(v.strictObject({ count: v.pipe(v.number(), rule({ rule: 'a number' })) })), null),
 });
 
@@ -40,6 +43,9 @@ describe('a body', () => {
     [{ name: 'ab', tags: ['a', 'c'] }, '`tags[1]` must be a or b'],
     [{ name: 'ab', tags: ['a', 'b', 'a'] }, '`tags` must be a list of two at most'],
     [{ name: 'ab', inner: 1 }, '`inner` must be valid'],
+    [{ name: 'ab', inner: [] }, '`inner` must be valid'],
+    [{ name: 'ab', values: ['x'] }, '`values` must be an object of texts'],
+    [{ name: 'ab', values: { a: 1 } }, '`values.a` must be a text'],
     [{ name: 'ab', inner: {} }, '`inner.count` is required: a number'],
     [{ name: 'ab', inner: { count: '1' } }, '`inner.count` must be a number'],
     [{ name: 'ab', inner: { count: 1, more: 1 } }, 'unknown field `inner.more`'],
