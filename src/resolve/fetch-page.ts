@@ -4,6 +4,7 @@
  * answered with it, and a location without a fragment keeps the one before (RFC 9110 §10.2.2).
  */
 import type { Clock } from '../base/clock.ts';
+import { decodeUtf8Latin1 } from '../base/codec.ts';
 import { headerOf, REDIRECT_STATUSES } from '../outbound/answer.ts';
 import type { Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
@@ -60,7 +61,8 @@ export function redirectTarget(answer: Pick<OutboundAnswer, 'headers' | 'status'
   if (!REDIRECT_STATUSES.has(answer.status)) return undefined;
   const location = headerOf(answer, 'location');
   if (location === null) return undefined;
-  const next = URL.parse(location.trim(), from);
+  // Some servers write UTF-8, which arrives as one character a byte.
+  const next = URL.parse((decodeUtf8Latin1(location) ?? location).trim(), from);
   return next === null || next.href.length > URL_LENGTH_MAX ? null : next;
 }
 

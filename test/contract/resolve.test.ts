@@ -262,6 +262,17 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     expect([answer.status, await codeIn(answer)]).toEqual([400, 'TARGET_NOT_ALLOWED']);
   });
 
+  it.each([
+    ['UTF-8', '/caf\u00c3\u00a9', 'https://hop.example/caf%C3%A9'],
+    ['no UTF-8, whose bytes are Latin-1', '/caf\u00e9', 'https://hop.example/caf%C3%A9'],
+  ])('follows a location that is %s', async (_, location, finalUrl) => {
+    const { app, outbound } = await open();
+    outbound.targets.set('https://hop.example/', { status: 302, headers: { location } });
+    outbound.targets.set(finalUrl, { body: HTML });
+    const answer = (await (await resolve(app, { url: 'https://hop.example/' })).json()) as Created;
+    expect(answer.result?.final_url).toBe(finalUrl);
+  });
+
   it('of one payer is refused after thirty that ended uncharged', async () => {
     const { app, outbound } = await open();
     outbound.targets.set('https://bad.example/', { fails: 'unreachable' });
