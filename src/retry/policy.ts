@@ -43,7 +43,7 @@ export function pauseMs(policy: RetryPolicy, number: number, retryAfterSeconds: 
   return Math.max(ownMs, Math.min(retryAfterSeconds, maxDelaySeconds) * 1000);
 }
 
-const DELAY_SECONDS = /^[0-9]{1,15}$/;
+const DELAY_SECONDS = /^[0-9]+$/;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /** IMF-fixdate, the form that servers send; the obsolete forms follow. */
@@ -80,7 +80,8 @@ export function parseHttpDate(text: string, nowMs: number): number | undefined {
 /** `Retry-After` (RFC 9110 §10.2.3) in whole seconds from now, 0 for a time that has passed; null for anything else. */
 export function retryAfterSecondsOf(value: string | undefined, nowMs: number): number | null {
   const text = value?.trim() ?? '';
-  if (DELAY_SECONDS.test(text)) return Number(text);
+  // Any number of digits is a delay; one that no number holds is as long as can be said (RFC 9111 §1.2.2).
+  if (DELAY_SECONDS.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   const timeMs = parseHttpDate(text, nowMs);
   return timeMs === undefined ? null : Math.max(0, Math.ceil((timeMs - nowMs) / 1000));
 }

@@ -28,6 +28,7 @@ describe('Retry-After', () => {
     ['120', 120],
     ['0', 0],
     [' 7 ', 7],
+    ['99999999999999999999', Number.MAX_SAFE_INTEGER],
     ['Fri, 20 Nov 2026 12:01:00 GMT', 60],
     ['Fri, 20 Nov 2026 11:59:00 GMT', 0],
     ['Friday, 20-Nov-26 12:00:30 GMT', 30],
