@@ -41,6 +41,8 @@ describe('metadata is the first that is found:', () => {
     ['title', 'og:title', `${LD({ headline: 'c' })}<meta property=og:title content=b>`, 'b'],
     ['title', 'JSON-LD', LD({ headline: 'c' }), 'c'],
     ['title', 'the name in JSON-LD', LD({ name: 'd' }), 'd'],
+    ['title', 'the title of a job posting in JSON-LD', LD({ '@type': 'JobPosting', title: 'e' }), 'e'],
+    ['title', 'the name where the headline is blank', LD({ headline: ' ', name: 'd' }), 'd'],
     ['description', 'meta', '<meta property=og:description content=b><meta name=DESCRIPTION content=a>', 'a'],
     ['description', 'og:description', `${LD({ description: 'c' })}<meta property=og:description content=b>`, 'b'],
     ['description', 'JSON-LD', LD({ description: 'c' }), 'c'],

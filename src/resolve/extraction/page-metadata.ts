@@ -73,7 +73,12 @@ export class MetadataReader {
       title: short(
         this.#title,
         meta('og:title'),
-        ld.first(({ headline, name }) => textIn(headline, '@value') ?? textIn(name, '@value')),
+        // A JobPosting has a title in place of a headline.
+        ld.first(({ headline, name, title }) =>
+          [headline, name, title]
+            .map((value) => textIn(value, '@value'))
+            .find((text) => text !== undefined && text.trim() !== ''),
+        ),
       ),
       description: firstOf(
         [meta('description'), meta('og:description'), ld.first(({ description }) => textIn(description, '@value'))],
