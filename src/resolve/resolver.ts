@@ -253,7 +253,10 @@ export class Resolver {
       case 'allowed':
         return undefined;
       case 'blocked':
-        return failedWith('TARGET_NOT_ALLOWED', 'the name of the address leads to one that is not public');
+        return failedWith(
+          'TARGET_NOT_ALLOWED',
+          'the name of the address leads to one that is not public, or not allowed with this port',
+        );
       case 'unreachable':
         return failedWith('TARGET_UNREACHABLE', 'the name does not resolve');
       case 'timeout':

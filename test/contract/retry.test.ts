@@ -237,7 +237,10 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     expect(refused.headers.get('retry-after')).toMatch(/^[1-9]/);
     await expectError(refused, 429, 'RATE_LIMIT_EXCEEDED');
     const hook = { ...ORDER, callback_url: 'https://bad.example/' };
-    await expectError(await one.buy(hook), 400, 'TARGET_NOT_ALLOWED');
+    const { message } = await expectError(await one.buy(hook), 400, 'TARGET_NOT_ALLOWED');
+    expect(message).toBe(
+      '`callback_url` is not allowed: its name leads to an address that is not public, or not allowed with this port',
+    );
     expect(one.app.app.counts().reservations).toBe(0);
     const unknown = await one.buy({ request: { method: 'GET', url: 'https://unknown.example/' } });
     expect(unknown.status).toBe(201);

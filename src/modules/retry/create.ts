@@ -47,7 +47,10 @@ async function readOrder(request: RequestView, services: RetryServices) {
 async function refusalOfNames({ targets }: CheckedOrder, outbound: Outbound) {
   const found = await Promise.all(targets.map(({ target }) => outbound.lookUp(target)));
   const blocked = targets[found.indexOf('blocked')];
-  return blocked && notAllowed(blocked.field, 'its name has an address that is not public');
+  return (
+    blocked &&
+    notAllowed(blocked.field, 'its name leads to an address that is not public, or not allowed with this port')
+  );
 }
 
 export const createRetry = route<RetryServices>()({
