@@ -39,6 +39,19 @@ export function unknownKey(accounts: Accounts): Refusal {
   return stateUnavailable('API keys cannot be looked up now; try again later', detail);
 }
 
+/** How the documents describe a key with these scopes. */
+export const apiKeySecurity = (scopes: readonly Scope[]) =>
+  ({
+    name: 'apiKey',
+    scheme: {
+      type: 'http',
+      scheme: 'bearer',
+      description:
+        "An organization's API key, `svc_key_` and 43 characters. Each operation names the scope that it needs.",
+    },
+    scopes,
+  }) as const;
+
 /** Admits requests with a key that has the scope. */
 export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => {
   const decisionOf = (holder: KeyHolder): { principal: KeyPrincipal } | Refusal => {
@@ -52,16 +65,7 @@ export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => {
       guide:
         'Operations with a scope need the API key of an organization: send `Authorization: Bearer svc_key_...`. The operator of ' +
         'the server creates keys and grants credits.',
-      security: {
-        name: 'apiKey',
-        scheme: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            "An organization's API key, `svc_key_` and 43 characters. Each operation names the scope that it needs.",
-        },
-        scopes: [scope],
-      },
+      security: apiKeySecurity([scope]),
     },
     isBeforeInput: true,
     isPrivate: true,

@@ -19,7 +19,7 @@ import { isTokenOf, parseRetryId, READ_TOKEN_PREFIX, RETRY_ID_FORM } from '../re
 import type { RetryJob } from '../retry/job.ts';
 import type { Retries } from '../retry/retries.ts';
 import { DamagedJobError } from '../retry/store.ts';
-import { INSUFFICIENT_SCOPE, INVALID_API_KEY, type KeyPrincipal, unknownKey } from './api-key.ts';
+import { apiKeySecurity, INSUFFICIENT_SCOPE, INVALID_API_KEY, type KeyPrincipal, unknownKey } from './api-key.ts';
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
 
 export const { INVALID_RETRY_ID, RETRY_NOT_FOUND, API_KEY_REQUIRED } = defineErrors({
@@ -57,7 +57,7 @@ const permits = (holder: KeyHolder, scopes: readonly Scope[]): Refusal | undefin
     ? undefined
     : refuse(INSUFFICIENT_SCOPE, `this API key does not have the scope ${scopes.join(' or ')}`);
 
-const SECURITY = {
+const READ_SECURITY = {
   name: 'retryToken',
   scheme: {
     type: 'http',
@@ -113,7 +113,7 @@ const jobAccess = (scopes: readonly Scope[], isKeyRequired: boolean): Access<Ret
     sentence: isKeyRequired
       ? `Needs a key of the job's organization with the scope ${scopes.join(' or ')}`
       : "Needs the job's read token, or a key of its organization with the scope retries:read or retries:write",
-    security: SECURITY,
+    security: isKeyRequired ? apiKeySecurity(scopes) : READ_SECURITY,
   },
   isPrivate: true,
   isPresented: (request) => request.header('authorization') !== null,
@@ -143,7 +143,7 @@ export const retryUsageKey: Access<KeyPrincipal, Pick<RetryAccessServices, 'acco
   errors: [...KEY_ERRORS, API_KEY_REQUIRED],
   documentation: {
     sentence: 'Needs an API key with the scope retries:read',
-    security: SECURITY,
+    security: apiKeySecurity(['retries:read']),
   },
   isBeforeInput: true,
   isPrivate: true,

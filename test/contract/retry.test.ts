@@ -430,6 +430,16 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
     expect(body).toMatchObject({ attempts: [{ outcome, next_attempt_at: null }] });
   });
 
+  it.each([
+    ['get', '/v1/retries/{id}', [{ retryToken: [] }]],
+    ['post', '/v1/retries/{id}/cancel', [{ apiKey: ['retries:write'] }]],
+    ['get', '/v1/usage', [{ apiKey: ['retries:read'] }]],
+  ])('ask in the published contract for what they take: %s %s', async (method, path, security) => {
+    const one = await open();
+    const { body } = await one.get('/openapi.json');
+    expect(body).toMatchObject({ paths: { [path]: { [method]: { security } } } });
+  });
+
   it('show what a target answered as data that no browser runs, in every answer about it (reliability 231)', async () => {
     const one = await open();
     const body = '<script>alert(1)</script>';
