@@ -83,6 +83,8 @@ describe('a document', () => {
     ['text/plain', 'a\r\nb\u0000', 'a\nb'],
     ['text/csv', 'a,b', 'a,b'],
     ['TEXT/MARKDOWN', '# a', '# a'],
+    ['application/xhtml+xml', '<head><title/><script src="a.js"/></head><p>a<textarea/></p>', 'a'],
+    ['text/html', '<head><script src="a.js"/></head><p>a', ''],
     ['application/xml', '<a><b>one</b><b>two &amp; <![CDATA[<three>]]></b></a>', 'one\ntwo & <three>'],
     [
       'application/rss+xml',
@@ -94,6 +96,27 @@ describe('a document', () => {
     [null, 'typeless <b>text', 'typeless <b>text'],
   ])('of the type %s is text', (contentType, body, text) => {
     expect(read(body, contentType).text).toBe(text);
+  });
+
+  it.each([
+    ['entities', '<title>Q&amp;A &#x2014; jobs</title>', 'Q&A — jobs'],
+    ['marked sections', '<title>a <![CDATA[& b]]></title>', 'a & b'],
+    ['nothing in the first', '<title/><title>b</title>', 'b'],
+    ['text of others in it', '<title>a<sub>b</sub> c</title>', 'a c'],
+  ])('of XML whose title has %s has all of it', (_, title, expected) => {
+    expect(read(`<feed>${title}</feed>`, 'application/atom+xml').metadata?.title).toBe(expected);
+  });
+
+  it.each([
+    ['<!-- ', ' -->'],
+    ['/*<![CDATA[*/', '/*]]>*/'],
+    ['//<![CDATA[\n', '\n//]]>'],
+    ['\n// <![CDATA[\n', '\n// ]]>\n'],
+    ['<![CDATA[', ']]>'],
+    ['\ufeff', ''],
+  ])('has JSON-LD that stands between %j and %j', (start, end) => {
+    const block = `<script type="application/ld+json">${start}{"@type":"Article","name":"a"}${end}</script>`;
+    expect(metadataOf(block).title).toBe('a');
   });
 
   it.each(['application/pdf', 'image/png', 'application/octet-stream', 'video/mp4', 'nonsense'])(

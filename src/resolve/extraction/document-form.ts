@@ -1,6 +1,6 @@
 /** What a document is, by its Content-Type, and by its first bytes where it has none. */
 
-export type DocumentForm = 'html' | 'xml' | 'text' | 'other';
+export type DocumentForm = 'html' | 'xhtml' | 'xml' | 'text' | 'other';
 
 /** Bytes that are looked at where no type is given. */
 const SNIFFED_BYTES = 1_024;
@@ -8,7 +8,6 @@ const SNIFFED_BYTES = 1_024;
 /** JSON is shown as the text that it is. */
 const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)$/;
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
-const HTML_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
 /** Each comment can be read in one way only: otherwise a page of many comments would take time exponential in their number. */
 const HTML_START = /^(?:\s|<!--(?:(?!-->)[\s\S])*-->)*<(?:!doctype html|html|head|body|title|meta)\b/i;
 
@@ -27,7 +26,8 @@ function sniffed(body: Uint8Array): DocumentForm {
 export function documentFormOf(contentType: string | null, body: Uint8Array): DocumentForm {
   const essence = essenceOf(contentType ?? '');
   if (essence === '') return sniffed(body);
-  if (HTML_TYPES.has(essence)) return 'html';
+  if (essence === 'text/html') return 'html';
+  if (essence === 'application/xhtml+xml') return 'xhtml';
   if (XML_TYPE.test(essence)) return 'xml';
   return essence.startsWith('text/') || JSON_TYPE.test(essence) ? 'text' : 'other';
 }

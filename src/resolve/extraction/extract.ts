@@ -5,7 +5,7 @@
 import { SHORT_VALUE_MAX, TEXT_CODE_POINTS_MAX } from '../limits.ts';
 import { type Include, nothingOf, type PageContent, type PageMetadata } from '../result.ts';
 import { decodeDocument } from './charset.ts';
-import { documentFormOf, essenceOf } from './document-form.ts';
+import { type DocumentForm, documentFormOf, essenceOf } from './document-form.ts';
 import { readHtml } from './html-page.ts';
 import { readMarkup } from './markup.ts';
 import { MetadataReader } from './page-metadata.ts';
@@ -30,8 +30,8 @@ interface Read {
 export const TEXT_CUT = `The text is cut at ${TEXT_CODE_POINTS_MAX} characters.`;
 export const BODY_CUT = 'The answer was longer than 2 MiB; what is beyond was not read.';
 
-function htmlContent(source: string, url: URL): Read {
-  const page = readHtml(source);
+function htmlContent(source: string, url: URL, isXhtml = false): Read {
+  const page = readHtml(source, isXhtml);
   const base = URL.parse(page.baseHref ?? '', url) ?? url;
   return { metadata: page.metadata.metadata(base), text: page.blocks.text(), links: page.links.links(base) };
 }
@@ -43,6 +43,8 @@ function xmlContent(source: string, url: URL): Read {
   const blocks = new TextBlocks();
   const path: string[] = [];
   let title: string | null = null;
+  /** Of the title that is open: a text comes in pieces, one ends at each entity. */
+  let gathered = '';
   let language: string | null = null;
   readMarkup(
     source,
@@ -54,15 +56,17 @@ function xmlContent(source: string, url: URL): Read {
       },
       onClose() {
         blocks.end(false, false, false);
-        path.pop();
+        if (path.pop() !== 'title') return;
+        title ??= shortLine(gathered, SHORT_VALUE_MAX);
+        gathered = '';
       },
       onLooseEnd: () => blocks.end(false, false, false),
       onText(text) {
         blocks.add(text, false);
-        if (path.at(-1) === 'title') title ??= shortLine(text, SHORT_VALUE_MAX);
+        if (path.at(-1) === 'title') gathered += text;
       },
     },
-    true,
+    'xml',
   );
   blocks.end(false, false, false);
   const nothing = new MetadataReader().metadata(url);
@@ -76,6 +80,13 @@ function plainContent(source: string, url: URL): Read {
   return { metadata: new MetadataReader().metadata(url), text: { text, isCut }, links: [] };
 }
 
+const READERS: Readonly<Record<Exclude<DocumentForm, 'other'>, (source: string, url: URL) => Read>> = {
+  html: htmlContent,
+  xhtml: (source, url) => htmlContent(source, url, true),
+  xml: xmlContent,
+  text: plainContent,
+};
+
 export function extract({ body, contentType, url, include, isTruncated }: DocumentToRead): PageContent {
   const warnings = isTruncated ? [BODY_CUT] : [];
   const form = documentFormOf(contentType, body);
@@ -85,7 +96,7 @@ export function extract({ body, contentType, url, include, isTruncated }: Docume
   }
   const source = decodeDocument(body, contentType, form !== 'text');
   const place = new URL(url);
-  const content = { html: htmlContent, xml: xmlContent, text: plainContent }[form](source, place);
+  const content = READERS[form](source, place);
   const hasText = include.includes('text');
   return {
     metadata: include.includes('metadata') ? content.metadata : null,

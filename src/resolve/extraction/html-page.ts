@@ -150,9 +150,10 @@ export class HtmlPage implements MarkupReader {
   }
 }
 
-export function readHtml(text: string): HtmlPage {
+/** @param isXhtml an element may close itself: `<script src="a.js"/>` has no content */
+export function readHtml(text: string, isXhtml: boolean): HtmlPage {
   const page = new HtmlPage();
-  readMarkup(text, page, false);
+  readMarkup(text, page, isXhtml ? 'xhtml' : 'html');
   page.blocks.end(false, false, false);
   return page;
 }

@@ -17,6 +17,10 @@ const isNode = (value: unknown): value is Node => typeof value === 'object' && v
 const typesOf = ({ '@type': type }: Node): string[] =>
   (Array.isArray(type) ? type : [type]).filter((one): one is string => typeof one === 'string');
 
+/** What hides a block from old browsers or from readers of XML. Anchored, after trimming, so that they take linear time. */
+const WRAPPER_START = /^(?:<!--|\/\*<!\[CDATA\[\*\/|(?:\/\/ ?)?<!\[CDATA\[)/;
+const WRAPPER_END = /(?:-->|\/\*\]\]>\*\/|(?:\/\/ ?)?\]\]>)$/;
+
 /** The nodes that stand for the page: those on top, in lists and graphs, and their main entity. */
 export class JsonLd {
   readonly #nodes: Node[] = [];
@@ -25,7 +29,7 @@ export class JsonLd {
   add(text: string): void {
     if (text.length >= LD_LENGTH_MAX || isDeeperThan(LD_DEPTH_MAX, text)) return;
     try {
-      this.#gather(JSON.parse(text.replace(/^\s*(?:<!--|\/\*<!\[CDATA\[\*\/)|(?:-->|\/\*\]\]>\*\/)\s*$/g, '')));
+      this.#gather(JSON.parse(text.trim().replace(WRAPPER_START, '').replace(WRAPPER_END, '')));
     } catch {
       // Many pages have broken ones.
     }

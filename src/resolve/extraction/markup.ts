@@ -35,10 +35,14 @@ export interface MarkupReader {
   onText(text: string): void;
 }
 
+/** XHTML is read as HTML, but there an element may close itself. */
+export type MarkupForm = 'html' | 'xhtml' | 'xml';
+
 class Markup {
   readonly #text: string;
   readonly #reader: MarkupReader;
   readonly #isXml: boolean;
+  readonly #canSelfClose: boolean;
   readonly #stack: string[] = [];
   /** How often a name is on the stack. */
   readonly #openCounts = new Map<string, number>();
@@ -50,10 +54,11 @@ class Markup {
   #attribute = '';
   #value = '';
 
-  constructor(text: string, reader: MarkupReader, isXml: boolean) {
+  constructor(text: string, reader: MarkupReader, form: MarkupForm) {
     this.#text = text;
     this.#reader = reader;
-    this.#isXml = isXml;
+    this.#isXml = form === 'xml';
+    this.#canSelfClose = form !== 'html';
   }
 
   read(): void {
@@ -62,7 +67,7 @@ class Markup {
       if (this.#isXml || this.#foreignDepth > 0) this.#reader.onText(this.#text.slice(start, end - offset));
     };
     const tokenizer = new Tokenizer(
-      { decodeEntities: true, xmlMode: this.#isXml },
+      { decodeEntities: true, xmlMode: this.#isXml, recognizeSelfClosing: this.#canSelfClose },
       {
         onattribdata: (start, end) =>
           this.#addToValue(this.#text.slice(start, Math.min(end, start + VALUE_LENGTH_MAX))),
@@ -83,7 +88,7 @@ class Markup {
           this.#attributes = new Map();
         },
         onprocessinginstruction: ignored,
-        onselfclosingtag: () => this.#open(this.#isXml || this.#foreignDepth > 0),
+        onselfclosingtag: () => this.#open(this.#canSelfClose || this.#foreignDepth > 0),
         ontext: (start, end) => this.#reader.onText(this.#text.slice(start, end)),
         ontextentity: (codePoint) => this.#reader.onText(String.fromCodePoint(codePoint)),
         isInForeignContext: () => this.#foreignDepth > 0,
@@ -156,6 +161,6 @@ class Markup {
 }
 
 /** Passes the whole document to the reader. Names are in lower case, in XML as they stand. */
-export function readMarkup(text: string, reader: MarkupReader, isXml: boolean): void {
-  new Markup(text, reader, isXml).read();
+export function readMarkup(text: string, reader: MarkupReader, form: MarkupForm): void {
+  new Markup(text, reader, form).read();
 }
