@@ -216,6 +216,8 @@ export async function exchange(
         signal,
         ...(isTls ? { rejectUnauthorized: true, ca } : {}),
       });
+      // The bytes of a head bound its lines; the runtimes would drop those after the thousandth without a word.
+      sent.maxHeadersCount = 0;
       stopWatching = watchConnection(sent, progress, isTls, timers);
       sent.once('response', resolve);
       // Kept: an error after the answer must not end the process.

@@ -272,6 +272,13 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
     get(await raw(`HTTP/1.1 200 OK\r\n${'X: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n'.repeat(1000)}\r\n`)),
   'takes a head within its bound': async () =>
     get(await raw(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(30_000)}\r\nContent-Length: 2\r\n\r\nok`)),
+  async 'keeps the last of many lines of a head'() {
+    const port = await raw(
+      `HTTP/1.1 200 OK\r\n${'X: a\r\n'.repeat(3000)}Location: /last\r\nContent-Length: 2\r\n\r\nok`,
+    );
+    const result = await anywhere(port).send(`http://ok.test:${port}/`);
+    return result.kind === 'answer' ? result.headers.find(([name]) => name === 'location')?.[1] : shown(result);
+  },
   'cuts a body over its bound on the wire': async () =>
     get(await web((_, response) => response.end(TEXT)), { wireBytesMax: 1000 }),
   'leaves a body at its bound whole': async () =>
