@@ -33,7 +33,7 @@ export type SentParts = Pick<OutboundRequest, 'headers' | 'body'>;
 export interface OutboundAnswer {
   readonly kind: 'answer';
   readonly status: number;
-  /** In the order of the answer, names in lower case. */
+  /** In the order of the answer, names in lower case; values have one character a byte. */
   readonly headers: readonly (readonly [string, string])[];
   /** Unpacked, or left packed in a buffer of its own. */
   readonly body: Uint8Array<ArrayBuffer>;
