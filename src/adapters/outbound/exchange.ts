@@ -152,6 +152,13 @@ function lengthOf({ headers }: IncomingMessage): number | undefined {
   return said !== undefined && /^\d{1,15}$/.test(said) ? Number(said) : undefined;
 }
 
+/** Whether only the end of the connection ends the body (RFC 9112 §6.3). */
+const endsWithConnection = ({ headers, statusCode }: IncomingMessage): boolean =>
+  headers['content-length'] === undefined &&
+  headers['transfer-encoding'] === undefined &&
+  statusCode !== 204 &&
+  statusCode !== 304;
+
 async function answerOf(response: IncomingMessage, request: OutboundRequest): Promise<ExchangeResult> {
   const known = codingsOf(String(response.headers['content-encoding'] ?? ''));
   const codings = known ?? [];
@@ -200,6 +207,7 @@ export async function exchange(
   const isTls = url.protocol === 'https:';
   const progress: Progress = { isConnected: false, isSecured: false, isTooSlow: false };
   let sent: ClientRequest | undefined;
+  let broken: unknown;
   let stopWatching = (): void => {};
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -221,12 +229,19 @@ export async function exchange(
       stopWatching = watchConnection(sent, progress, isTls, timers);
       sent.once('response', resolve);
       // Kept: an error after the answer must not end the process.
-      sent.on('error', reject);
+      sent.on('error', (failure) => {
+        broken = failure;
+        reject(failure);
+      });
       sent.once('close', () => reject(new Error('closed without an answer')));
       sent.end(request.body ?? undefined);
     });
     onAnswer();
-    return await answerOf(response, request);
+    const result = await answerOf(response, request);
+    // Where the signal or a reset cuts such a body, it ends like a whole one; only the request tells.
+    const isWhole = broken === undefined || !endsWithConnection(response);
+    if (result.kind === 'answer' && !result.isTruncated && !isWhole) throw broken;
+    return result;
   } catch (failure) {
     if (signal.aborted) return { kind: 'aborted', detail: 'the request was ended' };
     return failureOf(failure, progress, isTls);

@@ -257,6 +257,14 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
     };
     return getInHaste(await raw('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n', drip));
   },
+  'takes a body that ends with its connection': async () => get(await raw('HTTP/1.1 200 OK\r\n\r\nwhole')),
+  async 'ends such a body with its signal'() {
+    const ending = new AbortController();
+    const port = await raw('HTTP/1.1 200 OK\r\n\r\npart', () => setTimeout(() => ending.abort(), 300));
+    return get(port, { signal: ending.signal });
+  },
+  'takes no such body that a reset ends': async () =>
+    get(await raw('HTTP/1.1 200 OK\r\n\r\npart', (socket) => setTimeout(() => socket.resetAndDestroy(), 300))),
   async 'ends a head that drips'() {
     const drip = (socket: Socket): void => {
       const timer = setInterval(() => (socket.destroyed ? clearInterval(timer) : socket.write('x')), 20);
