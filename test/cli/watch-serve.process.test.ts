@@ -87,6 +87,8 @@ describe('a round of watch that is killed', () => {
 /** Boards of a build that takes long enough to be met. */
 const BUILT_BOARDS = 4;
 const BUILT_JOBS = 500;
+/** A busy machine may let a build end before the kill comes. */
+const BUILDS_MAX = 6;
 
 describe('a build that is killed', () => {
   it('leaves the snapshot as it was, and the next start builds what was found', async () => {
@@ -97,13 +99,18 @@ describe('a build that is killed', () => {
     addBoards(boards);
     serve('First');
     expect((await startProcess(binaryOf('node'), [MAIN, ...watchWords()], stub.env).ended).exitCode).toBe(0);
-    const before = readFileSync(at('jobs.snapshot'));
-    serve('Second');
-    const killed = startProcess(binaryOf('node'), [MAIN, ...watchWords('--all')], stub.env);
     const left = (): string[] => readdirSync(folder).filter((name) => /^jobs\.snapshot\..*\.tmp$/.test(name));
-    while (left().length === 0 && killed.child.exitCode === null) await pause(2);
-    killed.child.kill('SIGKILL');
-    await killed.exited;
+    let before = readFileSync(at('jobs.snapshot'));
+    let company = '';
+    for (let build = 1; left().length === 0 && build <= BUILDS_MAX; build++) {
+      before = readFileSync(at('jobs.snapshot'));
+      company = `Company${build}`;
+      serve(company);
+      const killed = startProcess(binaryOf('node'), [MAIN, ...watchWords('--all')], stub.env);
+      while (left().length === 0 && killed.child.exitCode === null) await pause(2);
+      killed.child.kill('SIGKILL');
+      await killed.exited;
+    }
     expect(left()).not.toEqual([]);
     expect(readFileSync(at('jobs.snapshot')).equals(before)).toBe(true);
     const asked = stub.seen.length;
@@ -112,10 +119,7 @@ describe('a build that is killed', () => {
     const exported = startProcess(binaryOf('node'), [MAIN, 'snapshot', 'export', at('jobs.snapshot')], {});
     const { exitCode, stdout } = await exported.ended;
     const companies = stdout.split('\n').map((line) => /"company":"(\w+)"/.exec(line)?.[1]);
-    expect([exitCode, companies.filter((company) => company === 'Second').length]).toEqual([
-      0,
-      BUILT_BOARDS * BUILT_JOBS,
-    ]);
+    expect([exitCode, companies.filter((one) => one === company).length]).toEqual([0, BUILT_BOARDS * BUILT_JOBS]);
   }, 60_000);
 });
 

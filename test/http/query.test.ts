@@ -131,7 +131,7 @@ describe('a query that is refused', () => {
 
   it.each([
     ['?keyword=ab%FF', '`keyword` is not valid percent-encoded UTF-8'],
-    ['?keyword=ab%00', '`keyword` holds the character U+0000'],
+    ['?keyword=ab%00', '`keyword` must be text without U+0000'],
   ])('%s is refused for its own reason', (query, message) => {
     expect(search(query)).toMatchObject({ code: 'INVALID_PARAMETER', message });
   });
