@@ -7,7 +7,7 @@
 import { fstatSync, write } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { systemClock } from './base/clock.ts';
@@ -31,7 +31,8 @@ process.on('warning', (warning) => {
 });
 
 // What the runtime compiles is kept for the next start; where the folder cannot be written, nothing is.
-const COMPILED = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'paygrade');
+const { XDG_CACHE_HOME = '' } = process.env;
+const COMPILED = join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'paygrade');
 module.enableCompileCache?.(COMPILED);
 
 /** Only processes that stay look after the folders of other versions, when their start is long over. */

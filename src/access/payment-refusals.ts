@@ -42,7 +42,8 @@ export function alreadyUsed(network: NetworkId, status: ReservationStatus, payer
   switch (status.kind) {
     case 'reserved':
     case 'settling':
-      message = 'Another request is using this payment authorization. Do not sign a new one for the same answer.';
+      message =
+        'Another request is using this payment authorization. Do not sign a new one; send the same payment again.';
       headers['retry-after'] = String(SOON_SECONDS);
       break;
     case 'unknown':

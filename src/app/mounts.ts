@@ -1,6 +1,6 @@
 /**
- * Mounts the surfaces. A surface always answers below its path. A surface with a public address on another host than the base
- * also answers on that host, at the path of that address and at its own (siblings §1); only then does routing read the Host header.
+ * Mounts the surfaces. A surface always answers below its path. One with a public address on another host than the base also
+ * answers on that host, at the path of that address and below its own (siblings §1); only then does routing read the Host header.
  */
 import type { ClientConnection, ServedRequest } from '../adapters/listen/listen.ts';
 import { ConfigError } from '../config/config.ts';
@@ -56,7 +56,7 @@ export function mountsOf(
     const { host, pathname } = new URL(baseUrl);
     const ownHost = hostOf(host) === baseHost ? undefined : hostOf(host);
     const hostPath = pathname === '/' ? '' : pathname;
-    if (ownHost !== undefined) claim(`${ownHost}${hostPath}`);
+    if (ownHost !== undefined) for (const place of new Set([hostPath, path])) claim(`${ownHost}${place}`);
     return {
       definition,
       mount: { labels: name === null ? {} : { surface: name }, baseUrl },

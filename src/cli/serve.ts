@@ -94,7 +94,8 @@ const docsOf = ({ surfaces }: Config, baseUrl: string): string | undefined =>
 type Refuse = (code: ErrorCode, message: string, extras?: RefusalExtras) => MadeResponse;
 
 /** The connection ends with the answer: the client has more of them than it may have, or all clients together have. */
-const CROWDED_EXTRAS: RefusalExtras = { headers: { ...retryAfterMs(1_000), connection: 'close' } };
+const SOON = { headers: retryAfterMs(1_000) };
+const CROWDED_EXTRAS: RefusalExtras = { headers: { ...SOON.headers, connection: 'close' } };
 const CROWDED = {
   all: { code: OVERLOADED, message: 'the server has too many requests in flight' },
   address: { code: RATE_LIMIT_EXCEEDED, message: 'this address has too many requests in flight' },
@@ -162,7 +163,7 @@ export const serve = command({
       host: config.host,
       port: config.port,
       handle: (request, client) =>
-        app === undefined ? refused(STATE_UNAVAILABLE, 'the server is starting') : app.handle(request, client),
+        app === undefined ? refused(STATE_UNAVAILABLE, 'the server is starting', SOON) : app.handle(request, client),
       unreadable: () => refused(NOT_FOUND, 'there is nothing at this path'),
       report: (failure) => reports.onFailure(failure, 'listener'),
       bounds: boundsOf(config),

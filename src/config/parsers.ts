@@ -26,7 +26,7 @@ export const listeningHost: Parse<string> = (text) => {
   const isHost = text.includes(':')
     ? URL.canParse(`http://[${text}]`)
     : /^[\w.-]+$/.test(text) && (/[^\d.]/.test(text) || IPV4.test(text));
-  return isHost ? text : refuse('an address or a name of this machine, IPv6 without brackets and zone');
+  return isHost ? text : refuse('an address or a name of this machine, IPv6 without brackets or zone');
 };
 
 /** Decimal digits without sign or leading zero, `min` to `max`, both included. */

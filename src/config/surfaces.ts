@@ -17,8 +17,10 @@ export interface Publicity {
 
 const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
 
+const isOfThisMachine = (url: string): boolean => LOOPBACK.test(new URL(url).hostname);
+
 const isPublic = ({ host, baseUrl }: Publicity): boolean =>
-  !LOOPBACK.test(host) || (baseUrl !== null && !LOOPBACK.test(new URL(baseUrl).hostname));
+  !LOOPBACK.test(host) || (baseUrl !== null && !isOfThisMachine(baseUrl));
 
 /** Products that play money would open to strangers: on only when `SURFACES` names them. */
 export const withheldSurfaces = (server: Publicity): readonly SurfaceName[] =>
@@ -29,11 +31,32 @@ export function defaultSurfaces(server: Publicity): readonly SurfaceName[] {
   return SURFACE_NAMES.filter((name) => !withheld.includes(name));
 }
 
+interface OpenSurfaces extends Publicity {
+  readonly surfaces: readonly SurfaceName[];
+  /** Where webhooks go; null = to the public address. */
+  readonly hookBaseUrl: string | null;
+}
+
 /** What the start says about products that are off for that reason; none where `SURFACES` chose otherwise. */
-export function surfaceNotices(server: Publicity & { readonly surfaces: readonly SurfaceName[] }): readonly string[] {
+function withheldNotices(server: OpenSurfaces): readonly string[] {
   const withheld = withheldSurfaces(server);
   if (withheld.length === 0 || String(server.surfaces) !== String(defaultSurfaces(server))) return [];
   return [
     `SETTLEMENT=local and a public address: ${withheld.join(' and ')} off, because play money must not buy outbound requests; SURFACES can name them`,
   ];
 }
+
+/** Callbacks are paid for, and one with an address of this machine receives nothing from elsewhere. */
+function hookNotices({ baseUrl, hookBaseUrl, surfaces }: OpenSurfaces): readonly string[] {
+  const leadsHere = hookBaseUrl !== null && isOfThisMachine(hookBaseUrl);
+  if (!leadsHere || baseUrl === null || isOfThisMachine(baseUrl) || !surfaces.includes('callbacks')) return [];
+  return [
+    `callbacks are sold with addresses of this machine (${hookBaseUrl}/hooks/…), which no other sender reaches: set HOOK_BASE_URL`,
+  ];
+}
+
+/** What the start says about the products of a server. */
+export const surfaceNotices = (server: OpenSurfaces): readonly string[] => [
+  ...withheldNotices(server),
+  ...hookNotices(server),
+];

@@ -28,8 +28,8 @@ import type { PaymentOrder, ReservationKey } from './protocol/order.ts';
 /** A used authorization is kept this long after its `validBefore`, in seconds (x402-v2 §6.3). */
 export const RETENTION_SECONDS = 600;
 /**
- * A start removes only what was used this long before that, in seconds: a machine whose hardware clock has local time starts up
- * to fourteen hours ahead, and is set back a moment later.
+ * A start removes only authorizations whose `validBefore` is this long past, in seconds: a machine whose hardware clock has local
+ * time starts up to fourteen hours ahead, and is set back a moment later.
  */
 export const START_RETENTION_SECONDS = RETENTION_SECONDS + 14 * 3600;
 

@@ -38,6 +38,9 @@ if (EXTRACTION_WALL_MS < 5 * EXTRACTION_MS || EXTRACTION_WALL_MS >= WORK_MS) {
 export const TEXT_CODE_POINTS_MAX = 100_000;
 export const LINK_COUNT_MAX = 100;
 
+/** Characters of a title that are gathered before it is made short. */
+export const TITLE_LENGTH_MAX = 16_384;
+
 /** Code points of a link's text, of the short metadata (title, site, language, time), and of a description. */
 export const LINK_TEXT_MAX = 200;
 export const SHORT_VALUE_MAX = 500;

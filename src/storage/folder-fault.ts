@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { errorCodeOf } from '../base/failure.ts';
+import { printable } from '../base/printable.ts';
 
 /** Codes of SQLite, primary: for two of them it says only that it cannot open or write a file. */
 const READONLY = 8;
@@ -33,7 +34,7 @@ export function closedFolder(folder: string, file: string): string | undefined {
     statSync(join(folder, file));
   } catch (failure) {
     if (errorCodeOf(failure) === 'EACCES')
-      return `${folder} is closed to this user: run this as the user that runs the server`;
+      return `${printable(folder)} is closed to this user: run this as the user that runs the server`;
   }
   return undefined;
 }

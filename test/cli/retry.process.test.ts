@@ -62,7 +62,7 @@ it('waits for a job on while the server restarts', async () => {
   const created = run(['retry', 'create', 'https://nothing.invalid/', '--json'], owned);
   const { id } = JSON.parse(created.stdout) as { id: string };
   const waiting = startProcess(binaryOf('node'), [MAIN, 'retry', 'wait', id], owned);
-  await new Promise((resolve) => setTimeout(resolve, 1_500)); // it has asked once by now
+  await until('the command to ask', () => first.stdout().includes(`/v1/retries/${id}`));
   await first.kill();
   await until('the command to miss the server', () => waiting.stderr().includes('trying again'));
   const second = await startServer('node', { ...variables, PORT: String(first.port) });

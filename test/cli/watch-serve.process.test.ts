@@ -120,7 +120,7 @@ describe('a build that is killed', () => {
     const { exitCode, stdout } = await exported.ended;
     const companies = stdout.split('\n').map((line) => /"company":"(\w+)"/.exec(line)?.[1]);
     expect([exitCode, companies.filter((one) => one === company).length]).toEqual([0, BUILT_BOARDS * BUILT_JOBS]);
-  }, 60_000);
+  }, 120_000);
 });
 
 interface Companies {

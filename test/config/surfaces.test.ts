@@ -30,3 +30,20 @@ describe('the Resolve API', () => {
     expect(surfaceNotices(config)).toEqual(isSaid ? [expect.stringContaining('resolve off')] : []);
   });
 });
+
+describe('callbacks of a public server', () => {
+  const PUBLIC = 'https://shop.example';
+  const LOCAL = 'http://127.0.0.1:8402';
+  it.each<[isSaid: boolean, baseUrl: string | null, hookBaseUrl: string | null, surfaces: string]>([
+    [true, PUBLIC, LOCAL, 'jobs,callbacks'],
+    [true, PUBLIC, 'http://localhost:8402', 'callbacks'],
+    [false, PUBLIC, LOCAL, 'jobs'],
+    [false, PUBLIC, 'https://hooks.shop.example', 'callbacks'],
+    [false, PUBLIC, null, 'callbacks'],
+    [false, LOCAL, LOCAL, 'callbacks'],
+    [false, null, LOCAL, 'callbacks'],
+  ])('are said to have an unreachable address: %j, with %s, %s and %s', (isSaid, baseUrl, hookBaseUrl, surfaces) => {
+    const config = { ...CONFIGURATION.read({ ...REAL, SURFACES: surfaces }), baseUrl, hookBaseUrl };
+    expect(surfaceNotices(config)).toEqual(isSaid ? [expect.stringContaining(`${hookBaseUrl}/hooks`)] : []);
+  });
+});

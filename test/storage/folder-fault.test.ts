@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,18 @@ function readOnlyFolder(): string | undefined {
     .map((line) => line.split(' '))
     .filter(([, , , options = '']) => options.split(',').includes('ro'))
     .map(([, path = '']) => path)
-    .find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
+    .find(isReadOnlyFolder);
+}
+
+/** For this user too: on some read-only mounts the system refuses for another reason first. */
+function isReadOnlyFolder(path: string): boolean {
+  try {
+    if (!statSync(path).isDirectory()) return false;
+    accessSync(path, constants.W_OK);
+  } catch (failure) {
+    return (failure as NodeJS.ErrnoException).code === 'EROFS';
+  }
+  return false;
 }
 
 const readOnly = readOnlyFolder();

@@ -168,7 +168,7 @@ export class JobsServices implements RemoteCatalogue {
     return { kind: 'invalid', detail: `${url}: a body that is no answer of ${path}, status ${status}` };
   }
 
-  /** It was found away before another one last answered, so it may be back: services are replaced one after the other. */
+  /** It was found away or late before another one last answered, so it may be back: services are replaced one after the other. */
   #isOld({ askedMs }: JobsService): boolean {
     return askedMs < this.#answeredMs;
   }

@@ -1,5 +1,5 @@
 /**
- * The form of a snapshot file (decisions §3, "Snapshot"), version 4. Little-endian throughout.
+ * The form of a snapshot file (decisions §3, "Snapshot"), version 5. Little-endian throughout.
  *
  *   byte 0   magic, 8 bytes
  *        8   format version            Uint32

@@ -354,8 +354,8 @@ export class Snapshot extends SnapshotColumns {
   }
 
   /**
-   * Closes the file and gives away the memory of columns, details and index: nothing of this snapshot may be read afterwards. Left to the
-   * collector, the memory of a replaced catalogue would stay long after the next one is served.
+   * Closes the file and gives away the memory of columns, details and index: nothing of this snapshot may be read afterwards.
+   * Left to the collector, the memory of a replaced catalogue would stay long after the next one is served.
    */
   release(): ArrayBuffer[] {
     this.#source.close();

@@ -1,8 +1,8 @@
 /**
  * What is left of a snapshot once its columns are read and compared with their checksums: details and the index over all jobs to
- * read, every number to compare with what it points into, and the sections that stay in the file to check. A reload does all of it before
- * the catalogue is served. A start does it a step a turn once the server listens; a question that needs a part before then does
- * that part at once, so that no answer comes from bytes that nothing has compared with their checksum.
+ * read, every number to compare with what it points into, and the sections that stay in the file to check. A reload does all of
+ * it before the catalogue is served. A start does it a step a turn once the server listens; a question that needs a part before
+ * then does that part at once, so that no answer comes from bytes that nothing has compared with their checksum.
  *
  * A number of a column that has its checksum and still points nowhere is no damage: a faulty builder wrote it. Until its step comes
  * it leaves no array, because typed arrays have nothing there: counts may miss its row, and a question that shows a text of it

@@ -84,26 +84,27 @@ export async function exchange(target: string, init: RequestInit, send: typeof f
 const ABSENCE_MS_MAX = 60_000;
 /** Between two attempts meanwhile. */
 const ABSENCE_PAUSE_MS = 1_000;
-/** Of a server that starts or stops. */
-const UNAVAILABLE = 503;
+/** Of a server that starts or stops, and of a proxy in front of one that is away. */
+const AWAY_STATUSES: readonly number[] = [502, 503, 504];
 
 /**
  * As `exchange`, for a command that waits for something which outlives a restart of the server: says once that nothing answers,
  * and asks again. Only for a request that may be repeated.
- * @throws CommandError when none of the attempts of a minute is answered
+ * @throws CommandError when nothing has answered for a minute since the first failure
  */
 export async function patientExchange(
   target: string,
   init: RequestInit & { readonly signal: AbortSignal },
   { stderr }: Io,
 ): Promise<Answer> {
-  const untilMs = performance.now() + ABSENCE_MS_MAX;
-  for (let isFirst = true; ; isFirst = false) {
+  let untilMs: number | undefined;
+  for (;;) {
     const attempt = await exchange(target, init).catch((failure: unknown) => failure as CommandError);
-    if (!(attempt instanceof Error) && attempt.status !== UNAVAILABLE) return attempt;
+    if (!(attempt instanceof Error) && !AWAY_STATUSES.includes(attempt.status)) return attempt;
     const fault = attempt instanceof Error ? attempt : refused(attempt);
-    if (init.signal.aborted || performance.now() > untilMs) throw fault;
-    if (isFirst) stderr.write(`${fault.message}; trying again for a minute\n`);
+    if (init.signal.aborted || performance.now() > (untilMs ?? Number.POSITIVE_INFINITY)) throw fault;
+    if (untilMs === undefined) stderr.write(`${fault.message}; trying again for a minute\n`);
+    untilMs ??= performance.now() + ABSENCE_MS_MAX;
     await pause(ABSENCE_PAUSE_MS, init.signal);
   }
 }

@@ -24,7 +24,7 @@ export const waitForEvents = command({
   summary: 'Prints the events of a callback as they arrive, until it ends',
   notes: [
     'Exits with 0 when the callback has expired or was deleted, after --count events, or at Ctrl-C.',
-    'Once it waits, it does without the server for a minute, as while that restarts.',
+    'While it waits, the server may be away for a minute, for example during a restart.',
   ],
   arguments: [ID],
   options: {

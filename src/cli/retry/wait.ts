@@ -27,7 +27,7 @@ export const waitForRetry = command({
   summary: 'Waits until a retry has ended, and shows it',
   notes: [
     'Exits with 0 when it succeeded, with 1 when it failed, expired or was cancelled.',
-    'Once it waits, it does without the server for a minute, as while that restarts.',
+    'While it waits, the server may be away for a minute, for example during a restart.',
   ],
   arguments: [ID],
   options: { url, token, json },

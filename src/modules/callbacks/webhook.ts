@@ -111,7 +111,7 @@ function readAndStore(
   const form = bodyFormOf(contentType);
   if (form === undefined)
     return unsupported(
-      'the Content-Type must be one application/json, text/* or application/x-www-form-urlencoded, well formed and with a known charset',
+      'the Content-Type must be a single application/json, text/* or application/x-www-form-urlencoded, well formed and with a known charset',
     );
   if (!isIdentity(request.header('content-encoding'))) return unsupported('the body must not have a Content-Encoding');
   return services.bodies.use(request, BOUNDS, (read) => store(callback, form, request, read, services));

@@ -2,7 +2,7 @@
  * What a document says (siblings §7). Pure and synchronous: it runs in a thread of its own, which is ended when it takes too long.
  * Time and memory are linear in the document, which has at most 8 MiB.
  */
-import { SHORT_VALUE_MAX, TEXT_CODE_POINTS_MAX } from '../limits.ts';
+import { SHORT_VALUE_MAX, TEXT_CODE_POINTS_MAX, TITLE_LENGTH_MAX } from '../limits.ts';
 import { type Include, nothingOf, type PageContent, type PageMetadata } from '../result.ts';
 import { decodeDocument } from './charset.ts';
 import { type DocumentForm, documentFormOf, essenceOf } from './document-form.ts';
@@ -63,7 +63,7 @@ function xmlContent(source: string, url: URL): Read {
       onLooseEnd: () => blocks.end(false, false, false),
       onText(text) {
         blocks.add(text, false);
-        if (path.at(-1) === 'title') gathered += text;
+        if (title === null && path.at(-1) === 'title') gathered += text.slice(0, TITLE_LENGTH_MAX - gathered.length);
       },
     },
     'xml',

@@ -1,5 +1,6 @@
 /** Reads an HTML page in one pass: metadata, readable text and links. */
 
+import { TITLE_LENGTH_MAX } from '../limits.ts';
 import { LD_LENGTH_MAX } from './json-ld.ts';
 import { type MarkupReader, readMarkup } from './markup.ts';
 import { LinkReader } from './page-links.ts';
@@ -53,9 +54,6 @@ interface Part {
   /** Where its own text goes. */
   readonly gathers: 'title' | 'json-ld' | undefined;
 }
-
-/** Characters of a title that are gathered. */
-const TITLE_LENGTH_MAX = 16_384;
 
 export class HtmlPage implements MarkupReader {
   readonly metadata = new MetadataReader();

@@ -17,6 +17,7 @@ import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outbound.ts';
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';
 import { parseTargetAllow } from '../../../src/outbound/target-allow.ts';
+import { redirectTarget } from '../../../src/resolve/fetch-page.ts';
 import { wrongVerdicts } from '../../outbound/verdicts.ts';
 import { selfSigned } from './certificate.ts';
 
@@ -286,6 +287,11 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
     );
     const result = await anywhere(port).send(`http://ok.test:${port}/`);
     return result.kind === 'answer' ? result.headers.find(([name]) => name === 'location')?.[1] : shown(result);
+  },
+  async 'reads a location that is written in UTF-8'() {
+    const port = await raw('HTTP/1.1 302 Found\r\nLocation: /stellen/café-中\r\nContent-Length: 0\r\n\r\n');
+    const result = await anywhere(port).send(`http://ok.test:${port}/`);
+    return result.kind === 'answer' ? redirectTarget(result, new URL('http://ok.test/'))?.pathname : shown(result);
   },
   'cuts a body over its bound on the wire': async () =>
     get(await web((_, response) => response.end(TEXT)), { wireBytesMax: 1000 }),

@@ -78,6 +78,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   'refuses a head of many lines': 'too-large: a head over 32768 bytes',
   'takes a head within its bound': '200 ok',
   'keeps the last of many lines of a head': '/last',
+  'reads a location that is written in UTF-8': '/stellen/caf%C3%A9-%E4%B8%AD',
   'cuts a body over its bound on the wire': '200 1000 bytes (cut)',
   'leaves a body at its bound whole': '200 7000 bytes',
   'unpacks what comes before a cut': 'a part',
