@@ -93,8 +93,8 @@ const docsOf = ({ surfaces }: Config, baseUrl: string): string | undefined =>
 
 type Refuse = (code: ErrorCode, message: string, extras?: RefusalExtras) => MadeResponse;
 
-/** The connection ends with the answer: the client has more of them than it may have, or all clients together have. */
 const SOON = { headers: retryAfterMs(1_000) };
+/** The connection ends with the answer: the client has more of them than it may have, or all clients together have. */
 const CROWDED_EXTRAS: RefusalExtras = { headers: { ...SOON.headers, connection: 'close' } };
 const CROWDED = {
   all: { code: OVERLOADED, message: 'the server has too many requests in flight' },

@@ -68,6 +68,9 @@ describe('the surface of a request', () => {
     expect(() => mountsOf([at(''), at('')], config)).toThrow('two surfaces are mounted at the root');
     expect(() => mountsOf([at('/a'), at('/b')], config)).toThrow('two surfaces are mounted at shop.test/x');
     expect(() => mountsOf([at('/a'), at('/b')], { ...config, baseUrl: 'https://shop.test' })).not.toThrow();
+    // The path of one is the address of the other.
+    const crossed = { ...config, '/a': 'https://shop.test/x', '/b': 'https://shop.test/a' };
+    expect(() => mountsOf([at('/a'), at('/b')], crossed)).toThrow('two surfaces are mounted at shop.test/a');
   });
 
   it('is not the address of the base, whose operations stand there', () => {

@@ -1,7 +1,7 @@
 /** Starts that `serve` refuses: exit code, stream and one line (decisions §2; reliability 112, 250, 251, 260, 271). */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKED_FIRST_BYTES_MAX } from '../../src/catalogue/limits.ts';
@@ -10,6 +10,7 @@ import { catalogueFolder } from '../support/catalogue-folder.ts';
 import { minimalJob } from '../support/minimal-job.ts';
 import { bytesOfJobs } from '../support/opened-jobs.ts';
 import { binaryOf, type Ended, MAIN, oneRuntime, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 
 const { folder, goodFile } = catalogueFolder();
@@ -167,6 +168,39 @@ describe('a start that is refused', () => {
       const { exitCode, stdout, stderr } = await serveToEnd(runtime, { DATABASE_URL: 'postgres://127.0.0.1:1/none' });
       expect(stderr).toMatch(/^paygrade: STATE_KEY is required with DATABASE_URL[^\n]+\n$/);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    });
+
+    it('while it waits for its database every path is 503, and says when to come again', async () => {
+      const listenAnywhere = (server: Server): Promise<number> =>
+        new Promise((resolve) =>
+          server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
+        );
+      // Accepts connections and says nothing.
+      const database = createServer();
+      const reserved = createServer();
+      const port = await listenAnywhere(reserved);
+      await new Promise((resolve) => reserved.close(resolve));
+      const { child, exited } = startProcess(binaryOf(runtime), [MAIN, 'serve'], {
+        PORT: String(port),
+        DATABASE_URL: `postgres://paygrade@127.0.0.1:${await listenAnywhere(database)}/none`,
+        STATE_KEY: randomBytes(32).toString('base64'),
+        SNAPSHOT: 'none',
+      });
+      try {
+        for (const path of ['/health', '/v1/callbacks']) {
+          let answer: Response | undefined;
+          await until('it listens', async () => {
+            answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
+            return answer !== undefined;
+          });
+          expect([answer?.status, answer?.headers.get('retry-after')]).toEqual([503, '1']);
+          expect(await answer?.json()).toMatchObject({ error: { code: 'STATE_UNAVAILABLE' } });
+        }
+      } finally {
+        child.kill('SIGKILL');
+        await exited;
+        database.close();
+      }
     });
 
     it('a port in use is exit code 1 and one line (reliability 271)', async () => {
