@@ -138,7 +138,8 @@ describe.each(oneRuntime('bun'))('import under %s', (runtime) => {
     const catalogue = join(folder, `${runtime}-beside`);
     cpSync(join(folder, `${runtime}-before`), catalogue, { recursive: true });
     const before = digestOf(catalogue);
-    const writer = new DatabaseSync(join(catalogue, 'catalogue.sqlite'));
+    // A commit waits for a reader, as a watch's does.
+    const writer = new DatabaseSync(join(catalogue, 'catalogue.sqlite'), { timeout: 1_000 });
     writer.exec('BEGIN IMMEDIATE');
     expect(await started(runtime, ...importing(catalogue, 2)).ended).toMatchObject({
       ...{ exitCode: 1, stderr: inUse(catalogue) },
