@@ -11,22 +11,25 @@ import { CONFIGURATION, type ConfigOptions } from './app/configuration.ts';
 import type { RequestRecord } from './app/request-record.ts';
 import { systemClock } from './base/clock.ts';
 import { systemRandom } from './base/random.ts';
+import { ConfigError } from './config/config.ts';
 import { originOf } from './config/settings.ts';
 
 /** The variables of `docs/configuration.md` in camel case, with the same defaults and rules, and two listeners. */
 export interface PaygradeOptions extends ConfigOptions {
   /** Called once for each answered request. */
-  readonly onRequest?: ((record: RequestRecord) => void) | undefined;
+  readonly onRequest?: ((record: RequestRecord) => void) | null | undefined;
   /** Called with a bug that became a 500; the default writes it to the console. */
-  readonly onFailure?: ((failure: unknown, requestId: string) => void) | undefined;
+  readonly onFailure?: ((failure: unknown, requestId: string) => void) | null | undefined;
 }
 
 export interface Paygrade {
   /**
-   * Never throws and never rejects.
+   * Answers every request, a bug in the server included.
+   * @param request its body unread
    * @param client the client's address, for the rate limit; requests without it share one limit
+   * Rejects with a TypeError for what is no Request, and for one whose body has been read.
    */
-  fetch(request: Request, client?: { readonly address: string }): Promise<Response>;
+  fetch(request: Request, client?: { readonly address: string | undefined }): Promise<Response>;
   /**
    * Reads the catalogue file again, in a thread where the runtime has them. A call during a reload starts another after it.
    * Rejects with an Error of one line; the previous catalogue stays in service.
@@ -42,9 +45,32 @@ export interface Paygrade {
   close(): Promise<void>;
 }
 
+function listenerOf<T>(name: string, listener: T | null | undefined): T | undefined {
+  if (listener === null || listener === undefined) return undefined;
+  if (typeof listener !== 'function') throw new ConfigError(`${name} must be a function`);
+  return listener;
+}
+
+/** @throws TypeError one line: the mistake is the caller's, so no answer to a client would say it to the right one */
+function checkRequest(request: Request): void {
+  if (typeof request?.url !== 'string') throw new TypeError('app.fetch takes a Request');
+  if (request.bodyUsed) {
+    throw new TypeError(
+      'the body of this request has been read already; give app.fetch the request unread, or a clone',
+    );
+  }
+}
+
+/**
+ * The client that a mount names. A server calls a bare `app.fetch` with a second argument of its own (Bun its server, Hono its
+ * bindings), which is no client.
+ */
+const clientOf = (given: { readonly address: unknown } | null | undefined): { readonly address: string } | undefined =>
+  typeof given?.address === 'string' ? { address: given.address } : undefined;
+
 /** @throws Error one line that names the option and the reason, or the fault of the catalogue or the state */
 export async function createPaygrade(options: PaygradeOptions = {}): Promise<Paygrade> {
-  const { onRequest, onFailure = (failure) => console.error(failure), ...settings } = options;
+  const { onRequest, onFailure, ...settings } = options;
   const config = CONFIGURATION.fromOptions(settings);
   const address = originOf(config.host, config.port);
   const app = await openApp(
@@ -55,13 +81,16 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
       memory: processMemory(),
       ...RUNTIME_BODIES,
       startsAtOnce: true, // its notices are awaited below
-      onRequest,
-      onFailure,
+      onRequest: listenerOf('onRequest', onRequest),
+      onFailure: listenerOf('onFailure', onFailure) ?? ((failure) => console.error(failure)),
       onCaseReport: () => {},
     },
   );
   return {
-    fetch: async (request, client) => app.fetch(request, client),
+    async fetch(request, client) {
+      checkRequest(request);
+      return app.fetch(request, clientOf(client));
+    },
     reload: () => app.reload(),
     notices: [...app.notices, ...(await app.laterNotices)],
     demoKey: app.demoKey,

@@ -15,6 +15,7 @@ describe('createPaygrade', () => {
       stateDir: ':memory:',
       baseUrl: 'https://api.example.com/pay/',
       rateLimitPerMinute: 2,
+      shedding: false, // a busy machine runs this test late, and the server would make no offers
     });
   });
   afterAll(() => app.close());
@@ -105,9 +106,32 @@ describe('createPaygrade', () => {
     await other.close();
   });
 
+  it('sells to a client without an address, whatever else its server hands over', async () => {
+    const other = await createPaygrade({ stateDir: ':memory:', shedding: false });
+    const request = (): Request => new Request('http://h/v1/jobs/search?keyword=engineer');
+    const hono = { incoming: {} };
+    const bun = { address: { address: '::', port: 3000 } };
+    const closedSocket = { address: undefined };
+    for (const given of [hono, bun, closedSocket, null]) {
+      expect((await other.fetch(request(), given as { address: string | undefined })).status).toBe(402);
+    }
+    await other.close();
+  });
+
+  it('tells its caller what is no request that it could answer', async () => {
+    for (const given of ['http://h/health', new URL('http://h/health'), undefined, null]) {
+      await expect(app.fetch(given as unknown as Request)).rejects.toThrow(new TypeError('app.fetch takes a Request'));
+    }
+    const read = new Request('http://h/resolve/v1/resolve', { method: 'POST', body: '{}' });
+    await read.text();
+    await expect(app.fetch(read)).rejects.toThrow(/^the body of this request has been read already/);
+  });
+
   it('refuses what it cannot use, in one line', async () => {
     const unusable = createPaygrade({ snapshot: '/nowhere/at/all', stateDir: ':memory:' });
     await expect(unusable).rejects.toThrow(/^[^\n]*nowhere[^\n]*$/);
     await expect(createPaygrade({ port: 'x' })).rejects.toThrow(/PORT/);
+    const onFailure = console as unknown as () => void;
+    await expect(createPaygrade({ stateDir: ':memory:', onFailure })).rejects.toThrow('onFailure must be a function');
   });
 });
