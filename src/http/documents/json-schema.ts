@@ -21,6 +21,10 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
     typeMode: 'input',
     errorMode: 'throw',
     ignoreActions: IGNORED_ACTIONS,
+    overrideSchema({ valibotSchema, jsonSchema }) {
+      // The converter says nothing about further members, and generators of clients then permit none.
+      return valibotSchema.type === 'loose_object' ? { ...jsonSchema, additionalProperties: true } : undefined;
+    },
     overrideAction({ valibotAction, jsonSchema }) {
       if (valibotAction.type !== 'metadata') return undefined;
       // The converter copies our metadata into the schema, where only the members of JSON Schema belong.
