@@ -40,6 +40,8 @@ export const {
 
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' };
 
+const OPEN_OBJECT = { type: 'object', additionalProperties: true };
+
 /** Schemas of the offer in the body of a 402, which repeats the one in the header. */
 const offerSchemas = ({ id }: Network) => ({
   ResourceInfo: closed(
@@ -62,8 +64,8 @@ const offerSchemas = ({ id }: Network) => ({
     extra: closed({ name: { type: 'string' }, version: { type: 'string' } }),
   }),
   OfferExtensions: closed({
-    bazaar: closed({ info: { type: 'object' }, schema: { type: 'object' } }),
-    [PAYMENT_IDENTIFIER]: closed({ info: { type: 'object' }, schema: { type: 'object' } }),
+    bazaar: closed({ info: OPEN_OBJECT, schema: OPEN_OBJECT }),
+    [PAYMENT_IDENTIFIER]: closed({ info: OPEN_OBJECT, schema: OPEN_OBJECT }),
   }),
 });
 

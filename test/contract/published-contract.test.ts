@@ -199,8 +199,7 @@ describe(`the contract, under ${RUNTIME}`, () => {
     const silent: string[] = [];
     const look = (node: unknown, place: string): void => {
       if (typeof node !== 'object' || node === null) return;
-      const isObject = 'properties' in node && 'type' in node && node.type === 'object';
-      if (isObject && !('additionalProperties' in node)) silent.push(place);
+      if ('type' in node && node.type === 'object' && !('additionalProperties' in node)) silent.push(place);
       for (const [key, inner] of Object.entries(node)) if (key !== 'example') look(inner, `${place}/${key}`);
     };
     look(contract, '');
