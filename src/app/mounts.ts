@@ -46,7 +46,9 @@ export function mountsOf(
     const { name, path, urlSetting } = definition;
     claim(rootOr(path));
     if (urlSetting !== undefined && !(urlSetting in config)) {
-      throw new Error(`the surface ${name} takes its address from ${urlSetting}, which is no setting of a module`);
+      throw new Error(
+        `the surface ${name} takes its address from ${urlSetting}, which is no setting in the list of src/app/configuration.ts`,
+      );
     }
     const given = urlSetting === undefined ? undefined : config[urlSetting];
     const baseUrl = typeof given === 'string' ? given : `${config.baseUrl}${path}`;

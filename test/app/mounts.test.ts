@@ -81,7 +81,7 @@ describe('the surface of a request', () => {
 
   it('takes its address from a setting that exists', () => {
     expect(() => mountsOf([surface('/data')], { baseUrl: BASE })).toThrow(
-      'the surface data takes its address from /data, which is no setting of a module',
+      'the surface data takes its address from /data, which is no setting in the list of src/app/configuration.ts',
     );
   });
 

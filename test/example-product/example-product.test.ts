@@ -13,10 +13,11 @@ import { ManualTime } from '../support/manual-time.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { promptWorker } from '../support/recovery.ts';
 import { buyOver, offerFrom, wallet } from '../support/wallet.ts';
-import { EXAMPLE, example, TICK_MS } from './module.ts';
+import { EXAMPLE, TICK_MS } from './module.ts';
+import { EXAMPLE_SETTINGS } from './settings.ts';
 
 const BASE_URL = 'https://api.example.com';
-const configuration = defineConfig([...CONFIGURATION.groups, { owner: 'Example', settings: example.settings }]);
+const configuration = defineConfig([...CONFIGURATION.groups, { owner: 'Example', settings: EXAMPLE_SETTINGS }]);
 const KEY = { authorization: 'Bearer key-1' };
 
 const apps: App[] = [];

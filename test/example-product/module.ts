@@ -4,11 +4,10 @@
  */
 import type { SurfaceDefinition } from '../../src/app/modules.ts';
 import type { Timers } from '../../src/base/timers.ts';
-import { notBlank, webAddress } from '../../src/config/parsers.ts';
-import { setting } from '../../src/config/setting.ts';
 import { bind } from '../../src/http/operation.ts';
 import { defineModule } from '../../src/modules/module.ts';
 import { type SearchServices, searchJobs } from './search.ts';
+import { EXAMPLE_SETTINGS } from './settings.ts';
 import { countTicks, type TickServices } from './ticks.ts';
 
 export const TICK_MS = 1000;
@@ -38,22 +37,7 @@ class Ticks {
 export const example = defineModule({
   tag: 'example',
   summary: 'Two operations that show how a product is added',
-  settings: {
-    exampleUrl: setting({
-      variable: 'EXAMPLE_URL',
-      parse: webAddress,
-      default: null,
-      shownDefault: 'BASE_URL/example',
-      help: 'public address of the example',
-    }),
-    exampleKeys: setting({
-      variable: 'EXAMPLE_KEYS',
-      parse: notBlank,
-      default: null,
-      help: 'demo keys and accounts, `key=account`, comma-separated',
-      isSecret: true,
-    }),
-  },
+  settings: EXAMPLE_SETTINGS,
   componentNames: ['example'],
   routes: [searchJobs, countTicks],
   open({ config, catalogue, paid, shedding, timers }) {
