@@ -147,11 +147,14 @@ async function* gunzipped(name: string, bytes: Bytes): AsyncGenerator<Uint8Array
   gunzip.on('data', (chunk: Uint8Array) => unpacked.push(chunk));
   const failed = new Promise<never>((_resolve, reject) => gunzip.once('error', reject));
   failed.catch(() => {});
+  // Before the first write: zeros behind the data end the stream long before `end` is called.
+  const ended = new Promise<void>((resolve) => gunzip.once('end', resolve));
   const takeAll = (): Uint8Array[] => {
     const taken = unpacked;
     unpacked = [];
     return taken;
   };
+  let writtenBytes = 0;
   try {
     for await (const chunk of bytes) {
       for (let at = 0; at < chunk.length; at += PACKED_BYTES) {
@@ -159,9 +162,12 @@ async function* gunzipped(name: string, bytes: Bytes): AsyncGenerator<Uint8Array
         const written = new Promise<void>((resolve) => gunzip.write(piece, () => resolve()));
         await orCutShort(name, Promise.race([written, failed]));
         yield* takeAll();
+        // What the stream leaves unread lies behind the data. Zeros are the padding of tapes and disks.
+        const unread = piece.subarray(Math.max(0, gunzip.bytesWritten - writtenBytes));
+        if (unread.some((byte) => byte !== 0)) throw new CutShort(name, GZIP_TROUBLE);
+        writtenBytes += piece.length;
       }
     }
-    const ended = new Promise<void>((resolve) => gunzip.once('end', resolve));
     gunzip.end();
     await orCutShort(name, Promise.race([ended, failed]));
     yield* takeAll();
@@ -170,11 +176,13 @@ async function* gunzipped(name: string, bytes: Bytes): AsyncGenerator<Uint8Array
   }
 }
 
+const GZIP_TROUBLE = 'the gzip data is damaged or cut short';
+
 async function orCutShort(name: string, done: Promise<void>): Promise<void> {
   try {
     await done;
   } catch {
-    throw new CutShort(name, 'the gzip data is damaged or cut short');
+    throw new CutShort(name, GZIP_TROUBLE);
   }
 }
 

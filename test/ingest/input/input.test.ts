@@ -79,6 +79,21 @@ describe('inputs are what their first bytes say', () => {
     ]);
   });
 
+  it.each([1, 7, 4096])(
+    'reads gzip that is padded with zeros, %i bytes at a time',
+    { timeout: 10_000 },
+    async (size) => {
+      const packed = Buffer.concat([gzipSync('one '), gzipSync('two')]);
+      for (const zeros of [1, 511, 40_000]) {
+        const padded = Buffer.concat([packed, Buffer.alloc(zeros)]);
+        expect(await read([], padded, size)).toEqual(['stdin [null] = one two']);
+      }
+      expect(await read([file('padded.tgz', Buffer.concat([gzipSync(archive), Buffer.alloc(10_240)]))])).toEqual(
+        archiveMembers('padded.tgz'),
+      );
+    },
+  );
+
   it('reads every regular file of an archive, plain or in gzip', async () => {
     expect(await read([file('a.tar', archive)])).toEqual(archiveMembers('a.tar'));
     expect(await read([file('a.tgz', gzipSync(archive))])).toEqual(archiveMembers('a.tgz'));
@@ -139,6 +154,16 @@ describe('inputs that cannot be read are told in one line', () => {
           packed.map((byte, at) => (at === 40_000 ? byte ^ 0x55 : byte)),
         ),
       'bad.gz: the gzip data is damaged or cut short',
+    ],
+    [
+      'something behind the padding of gzip',
+      () => file('behind.gz', Buffer.concat([packed, Buffer.alloc(100), gzipSync('more')])),
+      'behind.gz: the gzip data is damaged or cut short',
+    ],
+    [
+      'something far behind the padding of gzip',
+      () => file('far.gz', Buffer.concat([packed, Buffer.alloc(100_000), gzipSync('more')])),
+      'far.gz: the gzip data is damaged or cut short',
     ],
     [
       'an archive in gzip cut short',
