@@ -477,6 +477,51 @@ describe('import', () => {
     expect(await told('--job', 'greenhouse:acme:3')).toEqual(['1 opened 3', '3 closed 3']);
   });
 
+  it('carries over what has closed since the export before', async () => {
+    const [all, without] = [greenhouse('a.json', [1, 2, 3]), greenhouse('b.json', [1, 2])];
+    const exported: string[] = [];
+    for (const [day, feed] of [all, without, without].entries()) {
+      await complete(day + 1, feed);
+      await jobs();
+      exported.push((await run(['snapshot', 'export', at('snapshot')])).stdout);
+    }
+    const before = await jobs();
+    rmSync(at('catalogue'), { recursive: true });
+    await on(4, file('first.jsonl', exported[0]!));
+    expect((await on(5, file('last.jsonl', exported[2]!))).counts).toEqual([0, 3, 0, 1, 0]);
+    expect((await jobs())[3]).toMatchObject({ ...before[3], status: 'closed', closed_at: '2026-08-03T00:00:00.000Z' });
+    // Of the same observation, the later feed holds: this one is of the day before.
+    expect((await on(4, file('again.jsonl', exported[0]!))).counts).toEqual([0, 3, 0, 0, 0]);
+    expect((await jobs())[3]?.status).toBe('closed');
+  });
+
+  it('takes a late feed of a source that says itself what is closed', async () => {
+    const listing = (active: boolean) =>
+      file(
+        'listings.json',
+        JSON.stringify([
+          {
+            ...{ id: 's', title: 'Cook', company_name: 'Acme', url: 'https://acme.example/1', company_url: '' },
+            ...{ active, is_visible: true, locations: ['Oslo'], date_posted: 1, date_updated: 1, source: 'x' },
+          },
+        ]),
+      );
+    const closing = async () => (await jobs()).s?.closed_at;
+    await on(10, listing(false));
+    // It was closed earlier already.
+    await on(6, listing(false));
+    expect(await closing()).toBe('2026-08-06T00:00:00.000Z');
+    expect(await told()).toEqual(['6 closed s', '10 closed s']);
+    // It was open in between, so it was closed again.
+    await on(8, listing(true));
+    expect(await closing()).toBe('2026-08-10T00:00:00.000Z');
+    expect(await told('--since', '2026-08-08')).toEqual(['8 reopened s', '10 closed s', '10 closed s']);
+    // What a later feed has settled stays.
+    await on(9, listing(false));
+    await on(7, listing(true));
+    expect(await closing()).toBe('2026-08-10T00:00:00.000Z');
+  });
+
   it('counts a changed description as a change, and keeps skills where a list has no descriptions', async () => {
     await on(1, greenhouse('a.json', [{ id: 1, content: 'We use Python.' }]));
     expect((await on(2, greenhouse('b.json', [1]))).counts).toEqual([0, 1, 0, 0, 0]);

@@ -198,6 +198,25 @@ function outcomeOf(known: KnownJob, next: KnownJob, log: LogEntry[], seenMs: num
 }
 
 /**
+ * Whether the facts of a sighting replace the known ones. Native records state their last observation, and a closing is none: of
+ * records with the same one, that of the later feed holds.
+ */
+export function isLatestSighting(known: KnownJob, { lastMs, atMs }: Sighting): boolean {
+  return lastMs > known.lastMs || (lastMs === known.lastMs && atMs > known.presentMs);
+}
+
+/**
+ * When a job that its source says is closed counts as closed, after a feed that arrives late. Closed in every feed so far, it is
+ * closed since the earliest of them. Open after its closing, it was closed again by its last observation at the latest.
+ */
+function closingSeenLate(known: KnownJob, { isSourceClosed, lastMs, sourceClosedMs }: Sighting): number | null {
+  const { closedMs, firstMs } = known;
+  if (closedMs === null) return null;
+  if (isSourceClosed) return closedMs <= firstMs ? Math.min(closedMs, sourceClosedMs) : closedMs;
+  return closedMs <= lastMs ? known.lastMs : closedMs;
+}
+
+/**
  * What a feed that has the job changes.
  * @param known undefined for a job that is new
  * @param completeMs times of the complete feeds of its board, ascending
@@ -221,7 +240,7 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
       isReopened: false,
     };
   }
-  const isLatest = lastMs > known.lastMs;
+  const isLatest = isLatestSighting(known, found);
   const latest = isLatest ? succeeded(known, facts) : known;
   const presentMs = Math.max(known.presentMs, atMs);
   const log: LogEntry[] = [];
@@ -230,7 +249,7 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
   for (const change of changes) log.push({ kind: 'changed', atMs: lastMs, ...change });
   let closedMs: number | null;
   if (!latest.isSourceClosed) closedMs = closingOf(completeMs, presentMs);
-  else if (!isLatest) closedMs = known.closedMs;
+  else if (!isLatest) closedMs = closingSeenLate(known, found);
   else closedMs = known.closedMs !== null && known.closedMs <= lastMs ? known.closedMs : sourceClosedMs;
   const next: KnownJob = {
     job: latest.job,

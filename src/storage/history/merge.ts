@@ -4,6 +4,7 @@
  */
 import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
 import {
+  isLatestSighting,
   isUnhealthy,
   missed,
   type Outcome,
@@ -283,7 +284,7 @@ export class FeedMerge {
       count(outcome, counts);
       return true;
     }
-    const isLatest = found.lastMs > known.lastMs;
+    const isLatest = isLatestSighting(known, found);
     // Without a new description, the job retains the skills of the known one.
     const isExtracted = found.descriptionDigest !== null || known.descriptionDigest === null;
     // A feed may rename its board; native records carry jobs of any board, so they do not rename it.
@@ -294,7 +295,12 @@ export class FeedMerge {
     };
     const isSamePlace = place.board === known.board && place.dictionary === known.dictionary;
     if (isSamePlace && isOnlyLater(known, outcome)) this.#writer.storeTimes(known, outcome.next);
-    else if (isLatest || outcome.next.presentMs !== known.presentMs || outcome.next.firstMs !== known.firstMs) {
+    else if (
+      isLatest ||
+      outcome.next.presentMs !== known.presentMs ||
+      outcome.next.firstMs !== known.firstMs ||
+      outcome.next.closedMs !== known.closedMs
+    ) {
       this.#writer.storeJob(outcome, place);
     }
     count(outcome, counts);
