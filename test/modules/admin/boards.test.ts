@@ -65,6 +65,9 @@ describe('the watched boards of a server', () => {
     for (const query of ['?health=sick', '?limit=0', '?limit=501', '?page=0', '?since=yesterday', '?x=1']) {
       expect([query, (await jobs!.get(`/admin/v1/boards${query}`, { authorization })).status]).toEqual([query, 400]);
     }
+    expect((await jobs!.get('/admin/v1/boards?health=sick', { authorization })).text).toContain(
+      '`health` must be one of new, ok, partial, unhealthy, failed, gone',
+    );
   });
 
   it('have their days summed over all boards', async () => {
