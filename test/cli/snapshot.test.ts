@@ -353,6 +353,12 @@ describe('snapshot export', () => {
     expect(await inspected(at('again'))).toMatchObject({ source_rows: 26, rejected_rows: 1 });
   });
 
+  it('says in its help that recorded events are not exported', async () => {
+    expect((await run(['snapshot', 'export', '--help'])).stdout).toMatch(
+      /unless the file was built\s+with\s+--catalogue/,
+    );
+  });
+
   it('hands its facts on to nothing but the same catalogue', async () => {
     await build(SAMPLE);
     const { stdout } = await run(['snapshot', 'export', at('out')]);

@@ -10,7 +10,9 @@ export const snapshotExport = command({
   summary: 'Writes a catalogue back as one JSON object a line',
   arguments: [{ name: 'FILE', help: 'catalogue file', count: 'one' }],
   options: {},
-  notes: ['Building from an export gives the same file, byte for byte.'],
+  notes: [
+    'Building from an export gives the same file, byte for byte, unless the file was built with --catalogue: its recorded events are not exported, and the new file has the history that follows from the jobs.',
+  ],
   async run({ arguments: [path] }, { stdout }) {
     const snapshot = openCatalogue(path!);
     try {
