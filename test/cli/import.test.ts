@@ -86,6 +86,7 @@ interface Exported {
   readonly status: string;
   readonly first_observed_at: string;
   readonly last_observed_at: string;
+  readonly closed_at: string | null;
 }
 
 /** Jobs of the snapshot that is built from the catalogue, by the last part of their id. */
