@@ -68,6 +68,19 @@ describe('the configuration', () => {
     expect(readConfig({ BASE_URL: 'https://api.example.com/pay//' }).baseUrl).toBe('https://api.example.com/pay');
   });
 
+  it('takes a list of jobs services, with blanks and trailing slashes', () => {
+    const list = 'https://a.example/, https://b.example/jobs/';
+    expect(readConfig({ SNAPSHOT: 'none', ENGINE_URL: list, ENGINE_TOKEN: 'x'.repeat(32) }).engineUrl).toEqual([
+      'https://a.example',
+      'https://b.example/jobs',
+    ]);
+  });
+
+  it('takes the longest contact', () => {
+    const contact = 'x'.repeat(200);
+    expect(readConfig({ CONTACT: contact }).contact).toBe(contact);
+  });
+
   it('cannot be changed afterwards', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
   });
@@ -96,10 +109,21 @@ describe('the configuration', () => {
     ['BASE_URL', 'api.example.com'],
     ['BASE_URL', 'ftp://api.example.com'],
     ['BASE_URL', 'https://user:pass@api.example.com'],
+    ['BASE_URL', 'https://:pass@api.example.com'],
     ['BASE_URL', 'https://api.example.com?x=1'],
+    ['BASE_URL', 'https://api.example.com#x'],
     ['HOOK_BASE_URL', 'nonsense'],
     ['SNAPSHOT', ''],
+    ['SNAPSHOT', 'https://['],
+    ['SNAPSHOT', 'https://user@files.example/jobs'],
+    ['SNAPSHOT', 'https://:pass@files.example/jobs'],
+    ['SNAPSHOT', 'https://files.example/jobs#1'],
+    ['ENGINE_URL', 'https://a.example,https://a.example/'],
     ['STATE_DIR', ''],
+    ['CONTACT', ''],
+    ['CONTACT', 'me@shop.example (Ann)'],
+    ['CONTACT', 'shop\\me'],
+    ['CONTACT', 'x'.repeat(201)],
     ['PAY_TO', '0x1234'],
     ['PAY_TO', '0x0000000000000000000000000000000000000000'],
     ['BASE_URL', `https://${'a'.repeat(60)}.example/${'b'.repeat(200)}`],

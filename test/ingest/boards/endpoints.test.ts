@@ -15,6 +15,7 @@ import {
   mayBeOneAnswer,
   statedJobs,
   stepAfter,
+  withDescription,
 } from '../../../src/ingest/boards/endpoints.ts';
 import { addressBehind, OWN_ORIGINS, parseBoardOrigins, replacedAddress } from '../../../src/ingest/boards/origins.ts';
 import { type TenantPosting, type TenantRules, tenantAnswer } from '../../support/workday-tenant.ts';
@@ -56,7 +57,8 @@ describe('the first request of a board', () => {
     [board('teamtailor', 'acme', 'https://acme.na.teamtailor.com'), 'https://acme.na.teamtailor.com/jobs.json'],
     [board('jsonld', 'acme.com', 'https://www.acme.com/jobs?lang=de'), 'https://www.acme.com/jobs?lang=de'],
   ])('%o', (of, url) => {
-    expect(firstStep(of, OWN_ORIGINS).request).toMatchObject({ method: 'GET', url, body: null });
+    const accept = of.shape === 'jsonld' ? 'text/html' : 'application/json';
+    expect(firstStep(of, OWN_ORIGINS).request).toEqual({ method: 'GET', url, body: null, accept });
   });
 
   it('of Workday is a search of twenty', () => {
@@ -84,7 +86,12 @@ describe('a feed', () => {
     [board('recruitee', 'a'), { offers: {} }, { kind: 'broken' }],
   ])('of one answer: %o', (of, document, end) => {
     expect(mayBeOneAnswer(of)).toBe(true);
-    expect(feedOf(of, () => document).end).toMatchObject(end);
+    const reason = end.kind === 'broken' ? { reason: expect.stringContaining(of.shape) } : {};
+    expect(feedOf(of, () => document).end).toMatchObject({ ...end, ...reason });
+  });
+
+  it('whose jobs are on several pages is more than one answer', () => {
+    expect([WORKDAY, board('smartrecruiters', 'a')].map(mayBeOneAnswer)).toEqual([false, false]);
   });
 
   it('of SmartRecruiters goes on by what it has, and is cut short when pages run dry', () => {
@@ -266,6 +273,20 @@ describe('a description that the list lacks', () => {
     expect(detailRequest(WORKDAY, { externalPath: '@elsewhere.example/x' }, OWN_ORIGINS)).toBeUndefined();
     expect(detailRequest(board('greenhouse', 'a'), { id: 1 }, OWN_ORIGINS)).toBeUndefined();
   });
+
+  it('gives its description to the row, and nothing else', () => {
+    const jobAd = { sections: {} };
+    expect(withDescription(board('smartrecruiters', 'a'), { id: '1', name: 'Cook' }, { name: 'Chef', jobAd })).toEqual({
+      id: '1',
+      name: 'Cook',
+      jobAd,
+    });
+    const detail = { jobPostingInfo: { title: 'Chef', jobDescription: '<p>Cooks' } };
+    expect(withDescription(WORKDAY, { title: 'Cook' }, detail)).toEqual({
+      title: 'Cook',
+      jobPostingInfo: { jobDescription: '<p>Cooks' },
+    });
+  });
 });
 
 describe('BOARD_ENDPOINTS', () => {
@@ -279,6 +300,21 @@ describe('BOARD_ENDPOINTS', () => {
     expect(url).toBe('https://mirror.example/a.recruitee.com/api/offers/');
     expect(addressBehind(url, 'recruitee', origins)).toBe('https://a.recruitee.com/api/offers/');
     expect(replacedAddress('https://x.example/y', 'lever', false, origins)).toBe('https://x.example/y');
+  });
+
+  it.each([
+    [board('greenhouse', 'a'), 'v1'],
+    [board('lever', 'a'), 'v0'],
+    [board('ashby', 'a'), 'posting-api'],
+    [board('smartrecruiters', 'a'), 'v1'],
+    [board('workable', 'a'), 'api'],
+    [board('recruitee', 'a'), 'a.recruitee.com'],
+    [board('teamtailor', 'a'), 'a.teamtailor.com'],
+    [WORKDAY, 'acme.wd5.myworkdayjobs.com'],
+    [board('jsonld', 'a.com', 'https://a.com/jobs'), 'a.com'],
+  ] as const)('%o: what follows the origin begins with %s', (of, start) => {
+    const { url } = firstStep(of, new Map([[of.shape, 'https://mirror.example']])).request;
+    expect(url.startsWith(`https://mirror.example/${start}/`)).toBe(true);
   });
 
   it.each([

@@ -1,6 +1,14 @@
 /** What a page alone tells about its board, and that a page made to be slow is not. */
 import { describe, expect, it } from 'vitest';
+import { nameOfBoard } from '../../../src/ingest/boards/board.ts';
 import { boardOfPage, companyDomainOfPage } from '../../../src/ingest/boards/page-boards.ts';
+import { PASTED, REFUSED } from './pasted-addresses.ts';
+
+/** The page alone tells: nothing has to be followed or asked. */
+const TELLING = PASTED.filter(
+  ({ text, page }) => page !== undefined && !/^https:\/\/(?:foundry|quiet|hop)\./.test(text),
+);
+const SILENT = REFUSED.filter(({ page }) => page !== undefined);
 
 /** Processor time of this thread, which other work on the machine hardly lengthens. */
 function cpuMs(): number {
@@ -11,6 +19,49 @@ function cpuMs(): number {
 const at = (html: string, address = 'https://acme.com/careers') => boardOfPage(html, address);
 
 describe('a page', () => {
+  it.each(TELLING)('at $text names $board', ({ text, page, board }) => {
+    const verdict = at(page!, text.startsWith('http') ? text : `https://${text}`);
+    expect(verdict.kind === 'board' ? nameOfBoard(verdict.board) : verdict).toBe(board);
+  });
+
+  it.each(SILENT)('at $text names none: $because', ({ text, page, because }) => {
+    expect(at(page!, text)).toMatchObject({ kind: 'none', reason: expect.stringMatching(because) });
+  });
+
+  it.each([
+    [
+      'an option of a script beside the name of its platform',
+      '<script>var config = {"company_code": "Acme"}</script><p>Powered by SmartRecruiters',
+      'smartrecruiters:Acme',
+    ],
+    ['an API that its script asks', '<script>fetch("https://api.lever.co/v0/postings/zeta")</script>', 'lever:zeta'],
+    [
+      'the one link that is called like its host',
+      '<a href="https://jobs.lever.co/acme"></a><a href="https://jobs.lever.co/other"></a>',
+      'lever:acme',
+    ],
+  ])('names a board by %s', (_, html, board) => {
+    const verdict = at(html);
+    expect(verdict.kind === 'board' ? nameOfBoard(verdict.board) : verdict).toBe(board);
+  });
+
+  it('names the first two careers pages of its company, not those of others, and not itself', () => {
+    const html = [
+      '/careers#top',
+      '/careers/',
+      'https://other.example/jobs',
+      'https://jobs.acme.com/',
+      '/about',
+      '/jobs',
+    ]
+      .map((href) => `<a href="${href}">x</a>`)
+      .join('');
+    expect(at(html, 'https://www.acme.com/careers')).toMatchObject({
+      kind: 'none',
+      careersPages: ['https://www.acme.com/careers/', 'https://jobs.acme.com/'],
+    });
+  });
+
   it.each([
     ['an option of another script', '<script>var config = {"company_code": "Acme"}</script>'],
     ['a board token without its platform', '<script>var config = {boardToken: "acme"}</script>'],
