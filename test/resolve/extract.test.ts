@@ -58,7 +58,17 @@ describe('metadata is the first that is found:', () => {
     ['language', 'html', '<html lang=a><meta property=og:locale content=b>', 'a'],
     ['language', 'og:locale', '<html><meta property=og:locale content=en_US>', 'en-US'],
     ['image_url', 'og:image', `${LD({ image: '/b' })}<meta property=og:image content=/a>`, 'https://pages.example/a'],
+    ['image_url', 'og:image:url', '<meta property=og:image:url content=/a>', 'https://pages.example/a'],
+    ['image_url', 'og:image:secure_url', '<meta property=og:image:secure_url content=/a>', 'https://pages.example/a'],
     ['image_url', 'JSON-LD', LD({ image: { url: '/b' } }), 'https://pages.example/b'],
+    [
+      'title',
+      'the main entity in JSON-LD',
+      LD({ '@type': 'WebSite', name: 'b', mainEntity: { '@type': 'Article', name: 'a' } }),
+      'a',
+    ],
+    ['title', 'no JSON-LD without a type', LD({ '@type': undefined, name: 'a' }), null],
+    ['title', 'no JSON-LD about a publisher', LD({ '@type': ['Organization', 'Corporation'], name: 'a' }), null],
     ['published_at', 'JSON-LD', `<time datetime=c>${LD({ datePublished: 'a' })}`, 'a'],
     [
       'published_at',
@@ -94,8 +104,35 @@ describe('a document', () => {
     [null, '<!DOCTYPE html><p>typeless', 'typeless'],
     [null, '<?xml version="1.0"?><a>xml</a>', 'xml'],
     [null, 'typeless <b>text', 'typeless <b>text'],
+    [null, 'the <title> of a page', 'the <title> of a page'],
+    ['text/html', '<p>one \n  line</p>', 'one line'],
+    ['text/html', '<p>one</i> block', 'one block'],
+    ['text/html', '<pre>  a\u0007  \n    b\n</pre>', '  a\n    b'],
+    ['text/html', '<article><header><h1>Headline</h1></header><p>Text</article>', 'Headline\n\nText'],
+    ['text/html', '<header>Site</header><p>Text', 'Text'],
   ])('of the type %s is text', (contentType, body, text) => {
     expect(read(body, contentType).text).toBe(text);
+  });
+
+  it.each([
+    ['in the case of the header', 'text/html; Charset=ISO-8859-1', [0xe9]],
+    ['of its UTF-8 mark before that of the header', 'text/plain; charset=iso-8859-1', [0xef, 0xbb, 0xbf, 0xc3, 0xa9]],
+    ['of its UTF-16 mark, big end first', 'text/plain', [0xfe, 0xff, 0x00, 0xe9]],
+    ['of its UTF-16 mark, little end first', 'text/plain', [0xff, 0xfe, 0xe9, 0x00]],
+  ])('is read by the charset %s', (_, contentType, bytes) => {
+    expect(read(Uint8Array.from(bytes), contentType).text).toBe('é');
+  });
+
+  it('of XML has the first language that it names', () => {
+    const feed = '<feed><title xml:lang="de-CH">a</title><entry xml:lang="fr"/></feed>';
+    expect(read(feed, 'application/atom+xml').metadata?.language).toBe('de-CH');
+  });
+
+  it('is the article that has most of the text in its main part, and all of them where none has', () => {
+    const long = (word: string): string => `${word} `.repeat(100).trim();
+    const article = (word: string): string => `<article><p>${long(word)}</p></article>`;
+    expect(read(`<main>${article('one')}<p>${'more '.repeat(20)}</p></main>`).text).toBe(long('one'));
+    expect(read(`<main>${article('one')}${article('two')}</main>`).text).toBe(`${long('one')}\n\n${long('two')}`);
   });
 
   it.each([
@@ -144,6 +181,8 @@ describe('a document', () => {
     const { text, warnings } = read(`<p>${'🌍'.repeat(TEXT_CODE_POINTS_MAX + 1)}</p>`);
     expect([...text!]).toHaveLength(TEXT_CODE_POINTS_MAX);
     expect(warnings).toEqual([TEXT_CUT]);
+    const mixed = read(`<p>${'🌍xx'.repeat(TEXT_CODE_POINTS_MAX)}</p>`).text!;
+    expect([...mixed]).toHaveLength(TEXT_CODE_POINTS_MAX);
     expect(read(`<p>${'x'.repeat(TEXT_CODE_POINTS_MAX)}</p>`).warnings).toEqual([]);
   });
 });
@@ -159,6 +198,11 @@ describe('links', () => {
       { url: 'https://o.example/x#y', text: 'O' },
       { url: 'https://pages.example/base/?q', text: 'A picture' },
     ]);
+  });
+
+  it('have the words that stand for them', () => {
+    const { links } = read('<a href=/a>One<br>two</a><a href=/b aria-label="Words"><svg></svg></a>');
+    expect(links!.map(({ text }) => text)).toEqual(['One two', 'Words']);
   });
 
   it('are a hundred at most', () => {

@@ -51,8 +51,7 @@ export class JsonLd {
       return;
     }
     if (!isNode(value)) return;
-    const types = typesOf(value);
-    if (types.length > 0 && !types.every((type) => OTHER_TYPES.test(type))) this.#nodes.push(value);
+    if (typesOf(value).some((type) => !OTHER_TYPES.test(type))) this.#nodes.push(value);
     this.#gather(value['@graph']);
     this.#gather(value.mainEntity);
   }
