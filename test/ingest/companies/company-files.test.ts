@@ -1,8 +1,9 @@
 /** The list of the package, and the file of `companies import`. */
 import { describe, expect, it } from 'vitest';
 import { parseCompanyFile } from '../../../src/ingest/companies/company-file.ts';
-import { parseCompanyList } from '../../../src/ingest/companies/company-list.ts';
+import { CompanyList, parseCompanyList } from '../../../src/ingest/companies/company-list.ts';
 import { registrableOf } from '../../../src/ingest/companies/hosts.ts';
+import { NAME_LENGTH_MAX } from '../../../src/ingest/native.ts';
 import { readPackageText } from '../../../src/ingest/package-data.ts';
 import { SHAPES } from '../../../src/ingest/shapes/shapes.ts';
 
@@ -31,6 +32,35 @@ describe('data/companies.csv', () => {
   });
 });
 
+describe('a list of companies', () => {
+  const list = new CompanyList(
+    parseCompanyList(
+      'board,name,domain\nlever:acme,Acme,acme.com\n,Acme,acme.com\n,Bee,bee.com\n,Twin,twin.de\ngreenhouse:Twin,TWIN,twin.com\n',
+    ),
+  );
+  const domainOf = (shape: string, board: string | null, ...names: readonly string[]) =>
+    list.domainOf({ shape, board, names } as Parameters<typeof list.domainOf>[0]);
+
+  it('knows a company by the token of its board, whatever its case, and not by another', () => {
+    expect(domainOf('lever', 'ACME')).toBe('acme.com');
+    expect(domainOf('greenhouse', 'twin')).toBe('twin.com');
+    expect(domainOf('greenhouse', 'acme', 'acme')).toBeUndefined();
+  });
+
+  it('knows one by its names where no board has a token, and only when they have one domain', () => {
+    expect(domainOf('remoteok', '', 'bee')).toBe('bee.com');
+    expect(domainOf('remoteok', '', 'acme')).toBe('acme.com');
+    expect(domainOf('remoteok', '', 'twin')).toBeUndefined();
+    expect(domainOf('remoteok', '', 'bee', 'acme')).toBeUndefined();
+    expect(domainOf('remoteok', '', 'bee', 'unknown')).toBeUndefined();
+  });
+
+  it('says that a name of several domains is ambiguous', () => {
+    expect(list.isAmbiguous(['unknown', 'twin'])).toBe(true);
+    expect(list.isAmbiguous(['acme', 'bee', 'unknown'])).toBe(false);
+  });
+});
+
 describe('the file of companies import', () => {
   const wordsIn = (text: string) =>
     parseCompanyFile(text).words.map(({ kind, key, domain, aliases }) => [kind, key, domain, aliases]);
@@ -53,6 +83,12 @@ describe('the file of companies import', () => {
     ['', 1, 'the header', 'must name the columns company and domain: company and domain is missing'],
     ['company\nAcme', 1, 'the header', 'must name the columns company and domain: domain is missing'],
     ['company,domain\nAcme,acme.com\n,b.com', 3, 'company', 'is blank'],
+    [
+      `company,domain\n${'x'.repeat(NAME_LENGTH_MAX + 1)},a.com`,
+      2,
+      'company',
+      `is longer than ${NAME_LENGTH_MAX} characters`,
+    ],
     ['company,domain\nAcme,', 2, 'domain', 'must be a domain name such as example.com'],
     ['company,domain\nAcme,https://acme.com', 2, 'domain', 'must be a domain name such as example.com'],
     [
@@ -63,6 +99,8 @@ describe('the file of companies import', () => {
     ],
     ['company,domain\nAcme,acme.com\nACME,acme.de', 3, 'domain', 'differs from that of an earlier line, acme.com'],
   ])('%j is refused in line %i for its %s', (text, line, field, reason) => {
-    expect(parseCompanyFile(text).refused).toEqual([{ line, field, reason }]);
+    const { refused, words } = parseCompanyFile(text);
+    expect(refused).toEqual([{ line, field, reason }]);
+    expect(words.map(({ domain }) => domain)).toEqual(line > 2 ? ['acme.com'] : []);
   });
 });

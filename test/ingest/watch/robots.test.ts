@@ -74,6 +74,24 @@ describe('robots rules (RFC 9309)', () => {
       may: false,
     },
     {
+      because: 'a group is of its first name too',
+      robots: 'User-agent: paygrade\nUser-agent: otherbot\nDisallow: /',
+      path: '/x',
+      may: false,
+    },
+    {
+      because: 'of two equal patterns allow decides, the first (RFC 9309 §2.2.2)',
+      robots: 'User-agent: *\nAllow: /x\nDisallow: /x',
+      path: '/x',
+      may: true,
+    },
+    {
+      because: 'of two equal patterns allow decides, the second',
+      robots: 'User-agent: *\nDisallow: /x\nAllow: /x',
+      path: '/x',
+      may: true,
+    },
+    {
       because: 'rules before any name are of no group',
       robots: 'Disallow: /\nUser-agent: *\nAllow: /',
       path: '/x',

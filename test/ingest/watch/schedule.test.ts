@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import {
   FAILURE_PAUSE_MS,
+  nextDetailMs,
+  nextHostTryMs,
   nextTryMs,
   nextVisitMs,
   RETRY_AFTER_MAX_MS,
@@ -83,6 +85,19 @@ describe('the next try after a failure', () => {
     expect(tryMs(1, 0, 2 * DAY_MS)).toBe(2 * DAY_MS);
     expect(tryMs(1, 0, 30 * DAY_MS)).toBe(RETRY_AFTER_MAX_MS);
   });
+});
+
+it('a description that did not come is asked for again after half an hour, doubled each time up to a week', () => {
+  const pauses = [1, 2, 3, 20, 5000].map((tries) => nextDetailMs({ tries, triedMs: NOW_MS }) - NOW_MS);
+  expect(pauses).toEqual([HOUR_MS / 2, HOUR_MS, 2 * HOUR_MS, 7 * DAY_MS, 7 * DAY_MS]);
+});
+
+it('a host that fails is asked again within the hour, however often it failed, unless it asks for more', () => {
+  const pauseMs = (times: number, draw: number, retryAfterMs: number | null): number =>
+    nextHostTryMs(times, NOW_MS, { draw, retryAfterMs }) - NOW_MS;
+  expect(pauseMs(1, 0, null)).toBe(FAILURE_PAUSE_MS / 2);
+  expect(pauseMs(9, 1, null)).toBe(HOUR_MS);
+  expect(pauseMs(9, 1, 2 * HOUR_MS)).toBe(2 * HOUR_MS);
 });
 
 /** Whether a board with this mean time between changes changed in a time; changes come as a Poisson process. */
