@@ -62,7 +62,7 @@ export class CompanyList {
   /** By the board's token; by name only for boards without one, and when the list has that name for one domain. */
   domainOf(employer: Pick<Employer, 'shape' | 'board' | 'names'>): CompanyDomain | undefined {
     if (hasToken(employer.shape)) return this.ofBoard(employer)?.domain;
-    const found = new Set(employer.names.map((name) => this.#byName.get(name) ?? null));
+    const found = new Set(employer.names.map((name) => this.#byName.get(name)));
     return found.size === 1 ? ([...found][0] ?? undefined) : undefined;
   }
 }

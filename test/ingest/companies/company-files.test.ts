@@ -35,7 +35,7 @@ describe('data/companies.csv', () => {
 describe('a list of companies', () => {
   const list = new CompanyList(
     parseCompanyList(
-      'board,name,domain\nlever:acme,Acme,acme.com\n,Acme,acme.com\n,Bee,bee.com\n,Twin,twin.de\ngreenhouse:Twin,TWIN,twin.com\n',
+      'board,name,domain\nlever:acme,Acme,acme.com\n,Acme,acme.com\n,Bee,bee.com\n,Twin,twin.de\ngreenhouse:Twin,TWIN,twin.com\nworkday:tenant,Tenant,tenant.com\nworkday:tenant/second,Second,second.com\n',
     ),
   );
   const domainOf = (shape: string, board: string | null, ...names: readonly string[]) =>
@@ -45,6 +45,11 @@ describe('a list of companies', () => {
     expect(domainOf('lever', 'ACME')).toBe('acme.com');
     expect(domainOf('greenhouse', 'twin')).toBe('twin.com');
     expect(domainOf('greenhouse', 'acme', 'acme')).toBeUndefined();
+  });
+
+  it('knows a Workday site by its own name before that of its tenant', () => {
+    expect(domainOf('workday', 'Tenant/First')).toBe('tenant.com');
+    expect(domainOf('workday', 'Tenant/Second')).toBe('second.com');
   });
 
   it('knows one by its names where no board has a token, and only when they have one domain', () => {

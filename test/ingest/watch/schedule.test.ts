@@ -65,6 +65,11 @@ describe('the next visit', () => {
   });
 });
 
+it('one change within the hour already brings the next visit nearer than none', () => {
+  const nextOf = (isChanged: boolean): number => nextVisitMs(visits([0, true], [1, isChanged]), BOUNDS, NOW_MS, 0);
+  expect(nextOf(true)).toBeLessThan(nextOf(false));
+});
+
 describe('the next try after a failure', () => {
   const tryMs = (failures: number, draw = 1 - 2 ** -53, retryAfterMs: number | null = null): number =>
     nextTryMs(failures, BOUNDS, NOW_MS, { draw, retryAfterMs }) - NOW_MS;
