@@ -206,14 +206,17 @@ export class SettlementTurns {
     }
   }
 
+  /** Only a lane that was served ends its turn: a look that finds nobody must not take the turn from either. */
   #next(): Waiting | undefined {
-    const isTurnOfKnown = this.#isTurnOfKnown;
-    this.#isTurnOfKnown = !isTurnOfKnown;
     const nowMs = this.#ports.clock.monotonicMs();
-    const [first, second] = isTurnOfKnown
-      ? [this.#knownLane, this.#newcomerLane]
-      : [this.#newcomerLane, this.#knownLane];
-    return this.#nextOf(first, nowMs) ?? this.#nextOf(second, nowMs);
+    const lanes = this.#isTurnOfKnown ? [this.#knownLane, this.#newcomerLane] : [this.#newcomerLane, this.#knownLane];
+    for (const lane of lanes) {
+      const waiting = this.#nextOf(lane, nowMs);
+      if (waiting === undefined) continue;
+      this.#isTurnOfKnown = lane === this.#newcomerLane;
+      return waiting;
+    }
+    return undefined;
   }
 
   #nextOf({ queue, refusals }: Lane, nowMs: number): Waiting | undefined {

@@ -85,6 +85,40 @@ describe('turns with the facilitator', () => {
     expect([held(flood), held(honest)]).toEqual([1, 2]);
   });
 
+  it('alternate between newcomers and known payers while both wait', async () => {
+    const { turns, ask, known } = setUp();
+    const networks = (block: number, count: number): string[] =>
+      Array.from({ length: count }, (_, i) => `10.0.${block}.${i}`);
+    const payers = networks(1, TURN_COUNT_MAX - NEWCOMER_COUNT_MAX);
+    const waitingPayers = networks(2, 10);
+    for (const network of [...payers, ...waitingPayers]) known.add(network);
+    const first = networks(0, NEWCOMER_COUNT_MAX).map(ask);
+    for (const network of payers) ask(network);
+    expect(turns.counts().held).toBe(TURN_COUNT_MAX);
+    const waitingKnown = waitingPayers.map(ask);
+    const waitingNewcomers = networks(3, 10).map(ask);
+    for (const one of first.slice(0, 10)) end(one);
+    await settle();
+    expect([held(waitingNewcomers), held(waitingKnown)]).toEqual([5, 5]);
+  });
+
+  it('are begun at once by an honest network while networks with refused payments fill the places to wait', () => {
+    const { turns, ask, many } = setUp();
+    const refused = Array.from({ length: 9 }, (_, i) => `198.51.100.${i}`);
+    for (const network of refused) {
+      for (let i = 0; i < 8; i++) {
+        const asked = ask(network);
+        turnOf(asked).noteRefused();
+        end(asked);
+      }
+      many(WAITING_COUNT_MAX, network);
+    }
+    expect(turns.counts()).toMatchObject({ held: refused.length * REFUSED_COUNT_MIN, waiting: WAITING_COUNT_MAX });
+    expect(refused.map((network) => turns.rejectionOf(network))).toEqual(refused.map(() => 'client-crowded'));
+    expect(turns.rejectionOf(HONEST)).toBeUndefined();
+    expect(hasTurn(ask(HONEST))).toBe(true);
+  });
+
   it('are found by known payers when a flood from very many networks holds all that newcomers may', () => {
     const { ask, turns } = setUp();
     for (let i = 0; i < 2000; i++) ask(`2001:db8:0:${i.toString(16)}::/64`);
