@@ -24,7 +24,12 @@ import type {
   SettleOutcome,
   VerifyOutcome,
 } from '../../src/payment/settlement/settlement.ts';
-import { SettlementTurns } from '../../src/payment/settlement/settlement-turns.ts';
+import {
+  NEWCOMER_COUNT_MAX,
+  SettlementTurns,
+  TURN_COUNT_MAX,
+  type Turn,
+} from '../../src/payment/settlement/settlement-turns.ts';
 import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import type { Recover } from '../../src/payment/signature/signature.ts';
@@ -412,6 +417,24 @@ describe('verification by the settlement', () => {
     expect(turns.counts().held).toBe(0);
   });
 
+  it('is not asked for when too little time is left after the wait for a turn', async () => {
+    const time = new ManualTime(NOW_MS);
+    const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => false });
+    const kit = setUp(new Scripted(), { turns, clock: time });
+    const held = Array.from({ length: NEWCOMER_COUNT_MAX }, (_, i) => turns.enter(`10.0.0.${i}`, () => false) as Turn);
+    const [short, enough] = await Promise.all(
+      [8, 9].map((ahead) => signed({ authorization: { validBefore: String(NOW_SECONDS + ahead) } })),
+    );
+    const refused = kit.refused(short as string);
+    const passed = kit.passed(enough as string);
+    await settle();
+    time.pass(2000); // half a second into a second, so 5.5 and 6.5 s are left
+    for (const turn of held.slice(0, 2)) turn.end();
+    expect(offered(await refused).error).toBe('invalid_exact_evm_payload_authorization_valid_before');
+    await passed;
+    expect(kit.settlement.verifyCount).toBe(1);
+  });
+
   it('comes before the reservation where only the chain can check the signature', async () => {
     const kit = setUp(new Scripted());
     const header = edited(await signedPayment(), 'payload.signature', `0x${'ab'.repeat(66)}`);
@@ -456,6 +479,17 @@ describe('settlement', () => {
       });
     }
     expect(kit.reservations.count).toBe(0);
+  });
+
+  it('refused halves the turns with the facilitator that the client’s network may hold', async () => {
+    const time = new ManualTime(NOW_MS);
+    const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => false });
+    const kit = setUp(new Scripted(), { turns });
+    const refused = { kind: 'refused', reason: 'insufficient_funds', transaction: '', detail: '' } as const;
+    kit.settlement.settled = async () => refused;
+    await (await kit.passed(await signed())).settle();
+    for (let i = 0; i < TURN_COUNT_MAX; i++) void turns.enter(clientNetworkOf('127.0.0.1'), () => false);
+    expect(turns.counts().held).toBe(TURN_COUNT_MAX / 4);
   });
 
   it('does not show a facilitator’s message to the client', async () => {

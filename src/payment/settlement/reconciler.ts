@@ -92,7 +92,6 @@ export class Reconciler {
   stop(): void {
     this.#stopped = true;
     for (const one of this.#open) one.cancel();
-    this.#due.length = 0;
   }
 
   #pause(one: UnsettledCase): void {

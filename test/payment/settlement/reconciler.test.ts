@@ -237,4 +237,22 @@ describe('reconciling an unknown settlement', () => {
     expect(script.asked).toHaveLength(1);
     expect(kit.time.pendingCount).toBe(0);
   });
+
+  it('repeats nothing whose call was in flight when it was stopped', async () => {
+    const script = new Script(UNKNOWN);
+    const answers: (() => void)[] = [];
+    const settleNow = script.settle.bind(script);
+    script.settle = async (order) => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return settleNow(order);
+    };
+    const kit = await unknownCase(script);
+    for (let i = 0; i < 12; i++) await kit.add();
+    await kit.seconds(1);
+    kit.reconciler.stop();
+    for (const answer of answers.splice(0)) answer();
+    await kit.seconds(300);
+    expect(answers).toEqual([]);
+    expect(kit.time.pendingCount).toBe(0);
+  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
-import { ANSWER_BYTES_MAX } from '../../../src/payment/reservations.ts';
+import { ANSWER_BYTES_MAX, KEPT_MS, type Reservation } from '../../../src/payment/reservations.ts';
+import type { AnswerRoom } from '../../../src/storage/memory/kept-answers.ts';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { describeReservations } from '../../suites/reservations.ts';
@@ -50,23 +51,49 @@ describe('reservations in memory, in size', () => {
     expect(store.count).toBe(0);
   });
 
-  it.each([
-    [100, 'reserved'],
-    [101, 'no-room'],
-  ])('count an answer of %d bytes in the place of a shorter draft: another purchase is %s', async (byteCount, kind) => {
-    const room = { countMax: 2, bytesMax: ANSWER_BYTES_MAX + 100 };
-    const store = new MemoryReservations(new ManualTime(), 10, undefined, undefined, undefined, room);
+  function inRoom(room: AnswerRoom) {
+    const time = new ManualTime();
+    const store = new MemoryReservations(time, 10, undefined, undefined, undefined, room);
     const reserve = (n: number) => {
       const order = orderFor({ nonce: `0x${String(n).repeat(64)}` });
       const claim = identifierClaim(`order-000000000${n}` as PaymentIdentifier, 'GET /', order.payer);
       return { order, reserved: store.reserve(order.key, order.authorization.validBeforeSeconds, claim) };
     };
-    const { order, reserved } = reserve(1);
-    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
-    await store.recordIntent(reserved.reservation, order, SALE, new Uint8Array(10));
-    await store.recordSettled(reserved.reservation, `0x${'ab'.repeat(32)}`);
-    await store.replaceKept(reserved.reservation, new Uint8Array(byteCount));
-    expect(reserve(2).reserved.kind).toBe(kind);
+    const sell = async (n: number, byteCount: number): Promise<Reservation> => {
+      const { order, reserved } = reserve(n);
+      if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+      await store.recordIntent(reserved.reservation, order, SALE, new Uint8Array(byteCount));
+      await store.recordSettled(reserved.reservation, `0x${'ab'.repeat(32)}`);
+      return reserved.reservation;
+    };
+    return { time, store, sell, kindOf: (n: number): string => reserve(n).reserved.kind };
+  }
+
+  it.each([
+    [100, 'reserved'],
+    [101, 'no-room'],
+  ])('count an answer by its own %d bytes once it is known: another purchase is %s', async (byteCount, kind) => {
+    const kit = inRoom({ countMax: 2, bytesMax: ANSWER_BYTES_MAX + 100 });
+    await kit.sell(1, byteCount);
+    expect(kit.kindOf(2)).toBe(kind);
+  });
+
+  it.each([
+    [100, 'reserved'],
+    [101, 'no-room'],
+  ])('count an answer of %d bytes in the place of a shorter draft: another purchase is %s', async (byteCount, kind) => {
+    const kit = inRoom({ countMax: 2, bytesMax: ANSWER_BYTES_MAX + 100 });
+    await kit.store.replaceKept(await kit.sell(1, 10), new Uint8Array(byteCount));
+    expect(kit.kindOf(2)).toBe(kind);
+  });
+
+  it('give the room of an answer to another purchase when its ten minutes are over', async () => {
+    const kit = inRoom({ countMax: 1, bytesMax: ANSWER_BYTES_MAX });
+    await kit.sell(1, 100);
+    kit.time.pass(KEPT_MS - 1);
+    expect(kit.kindOf(2)).toBe('no-room');
+    kit.time.pass(1);
+    expect(kit.kindOf(2)).toBe('reserved');
   });
 
   it('accept only their own reservations', () => {
