@@ -16,6 +16,7 @@ import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
 import { BASE } from '../../src/payment/protocol/network.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
+import { RecordInDoubtError } from '../../src/payment/reservations.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
 import type {
@@ -397,6 +398,25 @@ describe('verification by the settlement', () => {
     await kit.passed(header);
   });
 
+  it.each<[string, VerifyOutcome, number]>([
+    ['passes', { kind: 'valid' }, NEWCOMER_COUNT_MAX / 2],
+    ['is refused', { kind: 'invalid', reason: 'insufficient_funds', detail: 'd' }, TURN_COUNT_MAX / 4],
+    ['is not answered', { kind: 'unavailable', detail: 'd' }, NEWCOMER_COUNT_MAX / 2],
+  ])(
+    'that %s gives its turn back, and halves what its client may hold if it was refused',
+    async (_, outcome, heldMax) => {
+      const time = new ManualTime(NOW_MS);
+      const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => false });
+      const kit = setUp(new Scripted(), { turns });
+      kit.settlement.verified = async () => outcome;
+      const admitted = await kit.admit(await signed());
+      if (!(admitted instanceof Refusal)) admitted.release();
+      expect(turns.counts().held).toBe(0);
+      for (let i = 0; i < TURN_COUNT_MAX; i++) void turns.enter(clientNetworkOf('127.0.0.1'), () => false);
+      expect(turns.counts().held).toBe(heldMax);
+    },
+  );
+
   it('that throws is a bug and leaves nothing reserved', async () => {
     const kit = setUp(new Scripted());
     kit.settlement.verified = () => Promise.reject(new Error('bug'));
@@ -559,6 +579,16 @@ describe('settlement', () => {
     expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0]);
   });
 
+  it('is pending and not free when the intent may be on record, which the next start settles', async () => {
+    const kit = setUp(new Scripted());
+    kit.reservations.recordIntent = () => Promise.reject(new RecordInDoubtError('power lost'));
+    const header = await signed();
+    const refusal = await (await kit.passed(header)).settle();
+    expect(refusal).toMatchObject({ code: 'SETTLEMENT_PENDING' });
+    expect((await kit.refused(header)).code).toBe('PAYMENT_ALREADY_USED');
+    expect(kit.settlement.settleCount).toBe(0);
+  });
+
   it('whose outcome cannot be recorded sends no answer, and is recorded later without settling again', async () => {
     const kit = setUp(new Scripted());
     const record = kit.reservations.recordSettled.bind(kit.reservations);
@@ -687,6 +717,27 @@ describe('a payment whose signature has to wait', () => {
     expect(await after).toMatchObject({ code: 'PAYMENT_INVALID' });
   });
 });
+
+it.each([
+  [8, 'invalid_exact_evm_payload_authorization_valid_before'],
+  [9, undefined],
+])(
+  'a payment with %i s left that a store takes 2 s to reserve is refused as %s, and free again',
+  async (ahead, error) => {
+    const kit = setUp(new Scripted());
+    const { reservations } = kit;
+    const reserve = reservations.reserve.bind(reservations);
+    const later = async (...wish: Parameters<typeof reserve>) => {
+      kit.time.pass(2000); // half a second into a second, so 5.5 and 6.5 s are left
+      return reserve(...wish);
+    };
+    reservations.reserve = later as unknown as typeof reserve; // a store may answer later, though this one does not
+    const header = await signed({ authorization: { validBefore: String(NOW_SECONDS + ahead) } });
+    if (error === undefined) await kit.passed(header);
+    else expect(offered(await kit.refused(header)).error).toBe(error);
+    expect(reservations.count).toBe(error === undefined ? 1 : 0);
+  },
+);
 
 describe('several operations of one checkout', () => {
   it('sell one authorization once in total (reliability 75)', async () => {

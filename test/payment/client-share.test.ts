@@ -23,6 +23,16 @@ describe('slots shared among clients', () => {
     expect(share.tryTake('198.51.100.1')).toBeUndefined();
   });
 
+  it('that a client still holds count after it released others', () => {
+    const share = new ClientShare(16);
+    const [first, second] = takeAll(share, '192.0.2.1');
+    first?.();
+    expect(share.heldBy('192.0.2.1')).toBe(7);
+    second?.();
+    expect(share.heldBy('192.0.2.1')).toBe(6);
+    expect(takeAll(share, '192.0.2.1')).toHaveLength(2);
+  });
+
   it('are free again after their release', () => {
     const share = new ClientShare(4);
     for (let round = 0; round < 3; round++) {
