@@ -262,6 +262,20 @@ function describeKills(open: Open): void {
       expect(await later.authenticate(kept.text)).toBeUndefined();
     }));
 
+  it('add grants after a kill to those before it, whoever got them', () =>
+    using(open, async (accounts, _time, opened) => {
+      await give(accounts, 10);
+      await give(accounts, 5, null, 'other');
+      const again = await reopened(opened);
+      await give(again, 20);
+      expect(await again.charge('acme', 25)).toEqual({ kind: 'charged', remaining: 5 });
+      const later = await reopened(opened);
+      expect([await later.usage('acme'), await later.usage('other')]).toMatchObject([
+        { charged: 25, remaining: 5 },
+        { charged: 0, remaining: 5 },
+      ]);
+    }));
+
   it('hold a charge that was answered before the kill, and none that was refused', () =>
     using(open, async (accounts, _time, opened) => {
       await give(accounts, 20);

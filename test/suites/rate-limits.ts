@@ -39,6 +39,12 @@ export function describeRateLimits(name: string, open: (time: ManualTime) => Pro
         expect(await one.tryPass('a')).toBe(0);
       }));
 
+    it('are one limit where two places open them by one name', () =>
+      using(async (limits) => {
+        expect(await limits.open('one', 1, MINUTE_MS).tryPass('a')).toBe(0);
+        expect(await limits.open('one', 1, MINUTE_MS).tryPass('a')).toBeGreaterThan(0);
+      }));
+
     it('let exactly the limit of many concurrent tries pass', () =>
       using(async (limits) => {
         const limiter = limits.open('a', 30, MINUTE_MS);

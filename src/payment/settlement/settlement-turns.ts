@@ -206,7 +206,7 @@ export class SettlementTurns {
     }
   }
 
-  /** Only a lane that was served ends its turn: a look that finds nobody must not take the turn from either. */
+  /** Only a lane that was served passes its turn on, since each turn that ends causes a second call, which finds no room. */
   #next(): Waiting | undefined {
     const nowMs = this.#ports.clock.monotonicMs();
     const lanes = this.#isTurnOfKnown ? [this.#knownLane, this.#newcomerLane] : [this.#newcomerLane, this.#knownLane];

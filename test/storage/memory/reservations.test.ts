@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
-import { ANSWER_BYTES_MAX, KEPT_MS, type Reservation } from '../../../src/payment/reservations.ts';
+import { ANSWER_BYTES_MAX, KEPT_MS, RecordInDoubtError, type Reservation } from '../../../src/payment/reservations.ts';
 import type { AnswerRoom } from '../../../src/storage/memory/kept-answers.ts';
+import { NO_JOURNAL } from '../../../src/storage/memory/reservation-journal.ts';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { describeReservations } from '../../suites/reservations.ts';
@@ -20,6 +21,21 @@ describe('reservations in memory, over the records of a journal', () => {
     expect(reserved(usedBeforeSeconds - 30)).toBe('unavailable');
     expect(reserved(usedBeforeSeconds)).toBe('unavailable');
     expect(reserved(usedBeforeSeconds + 1)).toBe('reserved');
+  });
+
+  it.each([
+    ['was not recorded', new Error('disk full'), undefined],
+    ['may be on record', new RecordInDoubtError('power lost'), { kind: 'settling' }],
+  ])('let go of an authorization whose intent %s only if nothing can come of it', async (_, failure, status) => {
+    const journal = { ...NO_JOURNAL, recordIntent: () => Promise.reject(failure) };
+    const store = new MemoryReservations(new ManualTime(), 100, journal);
+    const order = orderFor();
+    const reserved = store.reserve(order.key, order.authorization.validBeforeSeconds);
+    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+    await expect(store.recordIntent(reserved.reservation, order, SALE)).rejects.toBe(failure);
+    if (status === undefined) store.release(reserved.reservation);
+    else expect(() => store.release(reserved.reservation)).toThrow('settling');
+    expect(store.statusOf(order.key)).toEqual(status);
   });
 
   it('refuse two records of one authorization', () => {
