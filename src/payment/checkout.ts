@@ -124,9 +124,13 @@ export class Checkout {
 
   /** Verifies a payment for an offer and reserves its authorization. */
   begin(payment: PaymentPayload, offer: Offer, client: PayingClient, named?: NamedPurchase): MaybePromise<Begun> {
-    const { settlement, recoveries, clock } = this.#parts;
+    const { settlement, recoveries, reservations, clock } = this.#parts;
     const checked = checkPayment(payment, offer, clock.nowMs(), client.answerSeconds);
-    if (!checked.ok) return invalid(checked);
+    if (!checked.ok) {
+      // A clock that is off the database's calls good windows bad; a 402 would make the client sign again, and in vain.
+      const faultText = reservations.fault();
+      return faultText === undefined ? invalid(checked) : unavailable(faultText);
+    }
     const { authorization, signature } = checked;
     if (signature.length !== SIGNATURE_BYTES) {
       if (settlement.takesContractSignatures) {

@@ -760,3 +760,17 @@ describe('several operations of one checkout', () => {
     },
   );
 });
+
+describe("a state that takes no payments, such as one whose clock is not this process's", () => {
+  it('makes a window that seems wrong 503 and never a new offer: a client would sign again in vain', async () => {
+    const kit = setUp(new Scripted());
+    const minutesAhead = await signed({ authorization: { validBefore: String(NOW_SECONDS + 420) } });
+    expect((await kit.refused(minutesAhead)).code).toBe('PAYMENT_INVALID');
+    kit.reservations.fault = () => "the clock of this machine is 300.0 s behind the database's";
+    expect(await kit.refused(minutesAhead)).toMatchObject({
+      code: 'SETTLEMENT_UNAVAILABLE',
+      extras: { headers: { 'retry-after': '5' } },
+    });
+    expect(kit.settlement.verifyCount).toBe(0);
+  });
+});

@@ -29,6 +29,7 @@ import type { PostgresAccounts } from '../accounts/accounts.ts';
 import { isTaken } from '../accounts/charges.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
+import { DatabaseAwayError } from '../failures.ts';
 import type { Owner } from '../owners.ts';
 import {
   BUY,
@@ -144,6 +145,7 @@ export class PostgresRetries implements RetryStore {
   async buy(record: RetryRecord, credits: number): Promise<Bought> {
     const { organization } = record.job;
     if (organization === null) throw new Error('a job that no organization pays for');
+    this.#expectClock();
     try {
       return await this.#ports.accounts.charge(organization, credits, { ...BUY, values: this.#valuesOf(record) });
     } catch (failure) {
@@ -195,6 +197,7 @@ export class PostgresRetries implements RetryStore {
 
   async takeDue({ nowMs, countMax, bytesMax, without }: DueQuery): Promise<Taken> {
     const { database, random, owner } = this.#ports;
+    this.#expectClock();
     if (this.#mayHaveStrays) {
       const holds = [...[...this.#held.values()].map(({ hold }) => hold), ...this.#asideHolds];
       await database.run({ ...FREE_STRAYS, values: [owner.id, holds] });
@@ -249,6 +252,15 @@ export class PostgresRetries implements RetryStore {
       attemptsMade: row.attempts as number,
       callbacksDelivered: row.delivered as number,
     };
+  }
+
+  /**
+   * The times of jobs are from the clock of this process. One that is off would make attempts early, and end jobs that have time left.
+   * @throws DatabaseAwayError
+   */
+  #expectClock(): void {
+    const fault = this.#ports.database.fault();
+    if (fault !== undefined) throw new DatabaseAwayError(fault);
   }
 
   /** @param held undefined = by another than the holder */
