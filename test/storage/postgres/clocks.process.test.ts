@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { CLAIM_BYTES, LIFETIME_MS } from '../../../src/callback/limits.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
 import { newJob } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
@@ -9,6 +10,7 @@ import type { RetryRecord } from '../../../src/retry/store.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { Chance } from '../../support/chance.ts';
+import { client } from '../../support/opened-inbox.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
 import { SALES_KEPT_MS } from '../../support/sale.ts';
 
@@ -17,7 +19,7 @@ const chance = new Chance(1);
 
 const openingAt = (databaseUrl: string, aheadMs: number): Promise<Backend> =>
   openPostgresBackend(
-    { databaseUrl, sync: 'normal', callbackBytes: 0, play: undefined, salesKeptMs: SALES_KEPT_MS },
+    { databaseUrl, sync: 'normal', callbackBytes: CLAIM_BYTES, play: undefined, salesKeptMs: SALES_KEPT_MS },
     {
       clock: { nowMs: () => systemClock.nowMs() + aheadMs, monotonicMs: () => systemClock.monotonicMs() },
       timers: systemTimers,
@@ -71,6 +73,19 @@ describe.skipIf(SERVER === undefined)('a process whose clock is minutes off', ()
     await backend.retries.create(jobDueIn(60_000));
     expect((await backend.retries.takeDue(lookAt(MINUTES_MS))).jobs).toEqual([]);
     await backend.close();
+    await remove();
+  });
+
+  it("ends a wait after its timeout, though a clock ahead of the database's says that its callback ends first", async () => {
+    const { url, remove } = await testDatabase(SERVER!);
+    const off = await openingAt(url, LIFETIME_MS + MINUTES_MS);
+    const { id, readToken } = await off.callbacks.create();
+    const authorized = await off.callbacks.authorize(id, readToken);
+    if (authorized.kind !== 'allowed') throw new Error(authorized.kind);
+    expect(await off.callbacks.wait(authorized.callback, null, 100, client(), { woken() {} })).toEqual({
+      kind: 'timed-out',
+    });
+    await off.close();
     await remove();
   });
 });

@@ -14,7 +14,7 @@ import type { InboxEvent } from '../../../callback/event.ts';
 import type { CallbackId, EventId } from '../../../callback/identifier.ts';
 import { inlineJsonOf } from '../../../callback/inbox/reading.ts';
 import { WAIT_COUNT_MAX } from '../../../callback/limits.ts';
-import type { Database } from '../database.ts';
+import { type Database, SKEW_MS_MAX } from '../database.ts';
 import { Group } from '../groups.ts';
 import { EXPIRED, endOf, eventOf, NOT_FOUND } from './rows.ts';
 import { LOOK, NEWS } from './statements.ts';
@@ -170,8 +170,10 @@ export class Waits {
     watched.waits.add(wait);
     this.#count++;
     client.onDisconnect(wait);
-    if (timeoutMs < endsInMs) this.#deadlines.add(wait, timeoutMs);
-    else watched.cancelEnd ??= this.#ports.timers.after(Math.ceil(endsInMs), () => this.#atEnd(watched));
+    const isEndFirst = endsInMs <= timeoutMs;
+    // Where our clock is ahead, that end may not be one to the database.
+    this.#deadlines.add(wait, isEndFirst ? timeoutMs + SKEW_MS_MAX : timeoutMs);
+    if (isEndFirst) watched.cancelEnd ??= this.#ports.timers.after(Math.ceil(endsInMs), () => this.#atEnd(watched));
     return wait;
   }
 
