@@ -8,6 +8,7 @@ import { messageOf } from '../base/failure.ts';
 import { command, EXIT_FAILED, EXIT_OK } from './command.ts';
 import { checkPort, checkPublic } from './doctor/address-checks.ts';
 import { checkBoards } from './doctor/board-checks.ts';
+import { checkDatabase } from './doctor/database-checks.ts';
 import { checkEngine, checkFetchedSnapshot } from './doctor/engine-checks.ts';
 import { type Finding, Findings, type Verdict } from './doctor/finding.ts';
 import { checkFacilitator, checkOffers, checkPayTo } from './doctor/settlement-checks.ts';
@@ -73,7 +74,9 @@ async function examine(config: Config, { clock }: Io): Promise<Finding[]> {
     )),
     ...(await guarded('engine', () => checkEngine(config))),
     ...(await guarded('boards', () => checkBoards(config, nowMs()))),
-    ...(await guarded('state', () => checkState(config))),
+    ...(await guarded('state', () =>
+      config.databaseUrl === null ? checkState(config) : checkDatabase(config.databaseUrl, config, clock),
+    )),
     ...(await guarded('payTo', () => checkPayTo(config))),
     ...(await guarded('offers', () => checkOffers(config))),
   ];

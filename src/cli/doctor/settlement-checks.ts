@@ -16,7 +16,7 @@ const TIMEOUT_MS = 5000;
 
 export function checkPayTo({ network, payTo, settlement }: Config): readonly Finding[] {
   const findings = new Findings('payTo');
-  if (payTo === null) findings.ok('a throwaway address, stored in STATE_DIR; the server sends nothing to it');
+  if (payTo === null) findings.ok('a throwaway address, stored in the state; the server sends nothing to it');
   else if (payTo === networkOf(network).usdc)
     findings.mend('PAY_TO is the contract of USDC itself: payments to it are lost', 'set PAY_TO to your own address');
   else if (settlement === 'local')

@@ -93,7 +93,7 @@ async function reach(database: Database, address: DatabaseAddress, clock: Clock,
 }
 
 /** @throws StateError when a power failure could take acknowledged commits */
-async function checkDurability(database: Database, address: DatabaseAddress): Promise<void> {
+export async function checkDurability(database: Database, address: DatabaseAddress): Promise<void> {
   const [row] = await database.run({
     text: "SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commits",
   });

@@ -16,17 +16,15 @@ export const keyCheckOf = (stateKey: Uint8Array): Uint8Array =>
  * cursors of the others.
  * @throws StateError when this is another key
  */
-export async function checkStateKey(
-  database: Database,
-  { shown }: DatabaseAddress,
-  stateKey: Uint8Array,
-): Promise<void> {
+export async function checkStateKey(database: Database, address: DatabaseAddress, stateKey: Uint8Array): Promise<void> {
   const own = keyCheckOf(stateKey);
-  if (timingSafeEqual(own, await keptSecret(database, KEY_CHECK, () => own))) return;
-  throw new StateError(
+  if (!timingSafeEqual(own, await keptSecret(database, KEY_CHECK, () => own))) throw otherKey(address);
+}
+
+export const otherKey = ({ shown }: DatabaseAddress): StateError =>
+  new StateError(
     `STATE_KEY is not the key that the database ${shown} is used with; set the same one for every process (docs/state.md)`,
   );
-}
 
 /** @param fresh what is kept when there is none yet */
 export async function keptSecret(database: Database, name: string, fresh: () => Uint8Array): Promise<Uint8Array> {

@@ -1,0 +1,30 @@
+/** Checks of the database of DATABASE_URL, which is the state in place of a folder. They write nothing. */
+import { systemTimers } from '../../adapters/process/system-timers.ts';
+import type { Config } from '../../app/configuration.ts';
+import type { Clock } from '../../base/clock.ts';
+import { inspectDatabase } from '../../storage/postgres/inspect.ts';
+import { StateError } from '../../storage/state-error.ts';
+import { type Finding, Findings } from './finding.ts';
+
+export async function checkDatabase(
+  url: string,
+  { stateKey, stateSync }: Config,
+  clock: Clock,
+): Promise<readonly Finding[]> {
+  const findings = new Findings('state');
+  if (stateKey === null)
+    findings.mend(
+      'STATE_KEY is required with DATABASE_URL, the same for all processes',
+      '`openssl rand -base64 32` makes one',
+    );
+  const options = { sync: stateSync, stateKey: stateKey ?? undefined };
+  try {
+    const { shown, isEmpty, serverCount } = await inspectDatabase(url, options, { clock, timers: systemTimers });
+    if (isEmpty) findings.ok(`the database ${shown} is empty: the first start makes its tables`);
+    else findings.ok(`the database ${shown} can be used; servers on it: ${serverCount}`);
+  } catch (failure) {
+    if (!(failure instanceof StateError)) throw failure;
+    findings.mend(failure.message, 'docs/state.md, "A database that processes share", says what a server needs');
+  }
+  return findings.all;
+}

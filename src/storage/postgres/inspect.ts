@@ -1,0 +1,66 @@
+/** Looks at a database that processes share, as `doctor` does: what keeps a server from starting or selling. Changes nothing. */
+import { timingSafeEqual } from 'node:crypto';
+import { firstLineOf } from '../../base/failure.ts';
+import { StateError } from '../state-error.ts';
+import { parseDatabaseUrl } from './address.ts';
+import { checkDurability } from './backend.ts';
+import { openConnections } from './connections.ts';
+import { Database } from './database.ts';
+import { checkMigrated } from './migrations.ts';
+import type { DatabasePorts } from './opened.ts';
+import { KEY_CHECK, keyCheckOf, otherKey } from './secrets.ts';
+import { TABLES } from './tables/tables.ts';
+
+const LIMITS = { countMax: 1, statementMs: 5000, connectMs: 5000 };
+
+export interface InspectedDatabase {
+  /** Without user and password. */
+  readonly shown: string;
+  /** No release has used it. */
+  readonly isEmpty: boolean;
+  /** Servers that hold a lease. */
+  readonly serverCount: number;
+}
+
+export interface InspectOptions {
+  readonly sync: 'full' | 'normal';
+  readonly stateKey: Uint8Array | undefined;
+}
+
+/** @throws StateError one line: why a server with these options would not start here, or not sell */
+export async function inspectDatabase(
+  url: string,
+  { sync, stateKey }: InspectOptions,
+  { clock, timers }: DatabasePorts,
+): Promise<InspectedDatabase> {
+  const address = parseDatabaseUrl(url);
+  const { shown } = address;
+  const database = new Database(openConnections(address, LIMITS), { clock, timers, onFault() {} });
+  // Nobody waits here for a database that is away.
+  database.endWaits();
+  try {
+    const takesWrites = await database.probe().catch((failure: unknown) => {
+      throw new StateError(`the database ${shown} cannot be used: ${firstLineOf(failure)}`);
+    });
+    if (!takesWrites) throw new StateError(`the database ${shown} takes no writes`);
+    const fault = database.fault();
+    if (fault !== undefined) throw new StateError(fault);
+    if (sync === 'full') await checkDurability(database, address);
+    if (await checkMigrated(database, TABLES)) return { shown, isEmpty: true, serverCount: 0 };
+    const [kept] = await database.run({
+      text: 'SELECT bytes FROM paygrade.secrets WHERE name = $1',
+      values: [KEY_CHECK],
+    });
+    const isOther =
+      kept !== undefined &&
+      stateKey !== undefined &&
+      !timingSafeEqual(keyCheckOf(stateKey), new Uint8Array(kept.bytes as Uint8Array));
+    if (isOther) throw otherKey(address);
+    const [alive] = await database.run({
+      text: 'SELECT count(*) AS count FROM paygrade.processes WHERE lease_until_ms >= paygrade.now_ms()',
+    });
+    return { shown, isEmpty: false, serverCount: alive?.count as number };
+  } finally {
+    await database.close();
+  }
+}
