@@ -36,7 +36,7 @@ export async function inspectDatabase(
   const address = parseDatabaseUrl(url);
   const { shown } = address;
   const database = new Database(openConnections(address, LIMITS), { clock, timers, onFault() {} });
-  // Nobody waits here for a database that is away.
+  // A command does not wait for a database that is away.
   database.endWaits();
   try {
     const takesWrites = await database.probe().catch((failure: unknown) => {
