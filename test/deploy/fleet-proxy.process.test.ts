@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startProxy } from '../../src/cli/fleet/proxy.ts';
 import { Fleet } from '../shared/fleet.ts';
 import { expectError } from '../support/answers.ts';
-import { type Callback, createCallback, eventsOf, outcomeOf, post } from '../support/callback-client.ts';
+import { type Callback, createCallback, eventsOf, outcomeOf, post, wait } from '../support/callback-client.ts';
 import { JobsClient } from '../support/jobs-client.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
 import { PROJECT, type RunningServer, startProcess, startServer } from '../support/server.ts';
@@ -38,6 +38,16 @@ const freePort = (): Promise<number> =>
       server.close(() => resolve(port));
     });
   });
+
+/** A refusal by the proxy itself: it reached no gate, so no request id stands in a log. */
+async function expectRefusal(response: Response, status: number, code: string): Promise<void> {
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(await response.json()).toEqual({
+    error: { code, message: expect.any(String), request_id: expect.stringMatching(/^req_[0-9a-f-]{36}$/) },
+  });
+}
 
 interface Front {
   readonly shop: Transport;
@@ -82,7 +92,7 @@ const PROXIES = [
 
 afterAll(() => database?.close());
 
-describe.skipIf(database === undefined).each(PROXIES.slice(hasCaddy ? 0 : 1))('%s', (_, startFront) => {
+describe.skipIf(database === undefined).each(PROXIES.slice(hasCaddy ? 0 : 1))('%s', (name, startFront) => {
   const server = database as OwnServer;
   let fleet: Fleet;
   let service: RunningServer;
@@ -132,6 +142,25 @@ describe.skipIf(database === undefined).each(PROXIES.slice(hasCaddy ? 0 : 1))('%
     for (let i = 0; i < ASKED_COUNT; i++) statuses.push(await bought());
     expect(statuses).toEqual(Array(ASKED_COUNT).fill(200));
   });
+
+  it.skipIf(name !== PROXIES[0][0])(
+    'refuses in the form that customers know',
+    async () => {
+      for (const path of ['/metrics', '/admin/v1/keys', '/internal/v1/companies?q=acme']) {
+        await expectRefusal(await front.shop.fetch(path), 404, 'NOT_FOUND');
+      }
+      const waiting = wait(front.shop, await createCallback(front.shop, wallet()));
+      await pause(500);
+      await Promise.all(fleet.members.map((one) => one.server.kill()));
+      const lost = await waiting;
+      expect(lost.headers.get('retry-after')).toBe('2');
+      await expectRefusal(lost, 503, 'INTERNAL_ERROR');
+      await Promise.all([fleet.startMember(0), fleet.startMember(1)]);
+      await readyIs(200);
+      await sells();
+    },
+    60_000,
+  );
 
   it('refuses no payment while a gate is replaced', async () => {
     const statuses: number[] = [];
