@@ -10,7 +10,7 @@ import type { LookupFunction, Socket } from 'node:net';
 import { errorCodeOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import { VERSION } from '../../base/version.ts';
-import { ACCEPTED_CODINGS, codingsOf } from '../../outbound/codings.ts';
+import { ACCEPTED_CODINGS, type Coding, codingsOf } from '../../outbound/codings.ts';
 import { ADDRESSES_TRIED_MAX, CONNECT_MS, HEAD_BYTES_MAX } from '../../outbound/limits.ts';
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from '../../outbound/outbound.ts';
 import { nodeHttp, nodeHttps } from '../process/late-modules.ts';
@@ -40,6 +40,12 @@ export type Exchange = (
 
 /** Time for an address before the next one of the same name is tried, milliseconds (RFC 8305 §5 says 250 to 2000). */
 const ATTEMPT_MS = 1000;
+
+/** The code of the parser of HTTP where a head is longer than its bound. */
+const HEAD_TOO_LONG = { code: 'HPE_HEADER_OVERFLOW' };
+
+/** `HTTP/1.1 100 `, and the line ends of the status and of the head. */
+const INTERIM_LINE_BYTES = 17;
 
 /** Made at the first request. */
 let plainAgent: Agent | undefined;
@@ -127,7 +133,7 @@ function failureOf(failure: unknown, { isConnected, isSecured, isTooSlow }: Prog
   if (isTooSlow) return { kind: 'timeout', detail: `no connection in ${CONNECT_MS} ms` };
   if (failure instanceof BodyTooLarge) return { kind: 'too-large', detail: failure.message };
   const code = errorCodeOf(failure) ?? 'no code';
-  if (code === 'HPE_HEADER_OVERFLOW') return { kind: 'too-large', detail: `a head over ${HEAD_BYTES_MAX} bytes` };
+  if (code === HEAD_TOO_LONG.code) return { kind: 'too-large', detail: `a head over ${HEAD_BYTES_MAX} bytes` };
   if (isTls && !isSecured && (isTlsCode(code) || isConnected)) return { kind: 'tls-error', detail: `TLS (${code})` };
   if (code === 'ETIMEDOUT') return { kind: 'timeout', detail: 'no connection (ETIMEDOUT)' };
   const what = isNotSent(failure) ? 'no connection' : 'connection lost';
@@ -159,8 +165,18 @@ const endsWithConnection = ({ headers, statusCode }: IncomingMessage): boolean =
   statusCode !== 204 &&
   statusCode !== 304;
 
+/**
+ * The codings of a body; undefined when one of them is unknown, or when a transfer coding is left on it: the runtimes take off
+ * `chunked`, and hand on what stands before it (RFC 9112 §7) as if it were the body.
+ */
+function knownCodingsOf({ headers }: IncomingMessage): readonly Coding[] | undefined {
+  const transfer = headers['transfer-encoding'];
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') return undefined;
+  return codingsOf(headers['content-encoding'] ?? '');
+}
+
 async function answerOf(response: IncomingMessage, request: OutboundRequest): Promise<ExchangeResult> {
-  const known = codingsOf(String(response.headers['content-encoding'] ?? ''));
+  const known = knownCodingsOf(response);
   const codings = known ?? [];
   const { bytes, isTruncated } = await readBody(response, codings, request, lengthOf(response));
   const headers = headersOf(response, codings.length > 0);
@@ -173,6 +189,19 @@ async function answerOf(response: IncomingMessage, request: OutboundRequest): Pr
     ...(request.unpackedBytesMax === null && { codings }),
     ...(known === undefined && { isUnreadable: true }),
   };
+}
+
+/**
+ * Ends an answer whose interim answers (1xx) are together longer than a head may be. The runtimes pass over any number of them,
+ * and a stream that never ends held up Bun's loop for seconds at a time.
+ */
+function boundInterim(sent: ClientRequest, end: (failure: Error) => void): void {
+  let headBytes = 0;
+  sent.on('information', ({ statusMessage, rawHeaders }) => {
+    headBytes += INTERIM_LINE_BYTES + statusMessage.length;
+    for (const part of rawHeaders) headBytes += part.length + 2;
+    if (headBytes > HEAD_BYTES_MAX) end(Object.assign(new Error('too many interim answers'), HEAD_TOO_LONG));
+  });
 }
 
 /** Notes how far the connection came, and ends it when it takes too long. */
@@ -226,6 +255,11 @@ export async function exchange(
       });
       // The bytes of a head bound its lines; the runtimes would drop those after the thousandth without a word.
       sent.maxHeadersCount = 0;
+      // The parser may have read the answer behind them already: destroying the request alone would be too late.
+      boundInterim(sent, (failure) => {
+        reject(failure);
+        sent?.destroy();
+      });
       stopWatching = watchConnection(sent, progress, isTls, timers);
       sent.once('response', resolve);
       // Kept: an error after the answer must not end the process.

@@ -91,7 +91,10 @@ async function* unpacked(source: Chunks, coding: Coding, isWhole: boolean): Asyn
   yield* decoder;
 }
 
-/** Copies parts to where they stay as they come: joining a long body in the end would hold up the loop. */
+/**
+ * Copies parts to where they stay as they come. Joining a long body in the end would hold up the loop, and each part that was kept
+ * would take some 400 bytes beside its own, though a target chooses how small they are.
+ */
 class Gathered {
   #held: Uint8Array<ArrayBuffer>;
   byteCount = 0;
@@ -113,6 +116,11 @@ class Gathered {
 
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.#held.subarray(0, this.byteCount);
+  }
+
+  /** Without the room that is left; nothing is added afterwards. */
+  takeExact(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#held.buffer.transfer(this.byteCount));
   }
 }
 
@@ -138,15 +146,13 @@ export async function readBody(
   }
   let chunks: Chunks = wire;
   for (const coding of codings) chunks = unpacked(chunks, coding, isWhole);
-  const parts: Uint8Array[] = [];
-  let byteCount = 0;
+  const gathered = new Gathered(Math.min(unpackedBytesMax, lengthHint));
   for await (const part of chunks) {
-    byteCount += part.length;
-    if (byteCount > unpackedBytesMax) throw tooLarge(unpackedBytesMax);
+    if (gathered.byteCount + part.length > unpackedBytesMax) throw tooLarge(unpackedBytesMax);
     await bounds.onPart?.(part.length);
-    parts.push(part);
+    gathered.add(part);
   }
-  return { bytes: Buffer.concat(parts, byteCount), isTruncated };
+  return { bytes: gathered.takeExact(), isTruncated };
 }
 
 function unpackedWhole(bytes: Uint8Array, coding: Coding, maxOutputLength: number): Uint8Array {

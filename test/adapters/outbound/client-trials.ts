@@ -330,6 +330,8 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
     return JSON.stringify(found) === JSON.stringify(expected) ? 'as they came' : found;
   },
   'leaves another coding packed': async () => get(await packed('zstd', Buffer.from('packed'))),
+  'leaves a transfer coding that was not asked for': async () =>
+    get(await raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n6\r\npacked\r\n0\r\n\r\n')),
   'says that a coding is broken': async () => get(await packed('gzip', Buffer.from('no gzip at all'))),
   'tells a cut body': async () =>
     get(await raw('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc', (socket) => setTimeout(() => socket.end(), 20))),
@@ -343,6 +345,8 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
     }),
   'passes over interim answers': async () =>
     get(await raw('HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n')),
+  'ends interim answers that are together longer than a head': async () =>
+    get(await raw(`${'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n'.repeat(1000)}HTTP/1.1 204 No Content\r\n\r\n`)),
   'tells a port without a listener': async () => get(1),
   async 'tells names without an address, and resolvers without an answer'() {
     const { send, client } = opened('', new Names(), HASTE);

@@ -90,6 +90,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   'unpacks an empty body': '200 ',
   'leaves bodies packed where that is asked': 'as they came',
   'leaves another coding packed': '200 packed (unreadable)',
+  'leaves a transfer coding that was not asked for': '200 packed (unreadable)',
   'says that a coding is broken': 'unreachable: connection lost (Z_DATA_ERROR)',
   'tells a cut body': 'unreachable: connection lost (ECONNRESET)',
   'tells a cut chunked body': 'unreachable: connection lost (ECONNRESET)',
@@ -97,6 +98,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   'tells what is no HTTP': 'unreachable: connection lost (HPE_INVALID_CONSTANT)',
   'tells an answer that switches protocols': 'unreachable: connection lost (no code)',
   'passes over interim answers': '204 ',
+  'ends interim answers that are together longer than a head': 'too-large: a head over 32768 bytes',
   'tells a port without a listener': 'unreachable: no connection (ECONNREFUSED)',
   'tells names without an address, and resolvers without an answer': [
     'unreachable: the name has no address (ENOTFOUND)',
