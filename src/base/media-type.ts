@@ -70,7 +70,14 @@ export function bodyFormOf(contentType: string | null): BodyForm | undefined {
   return encoding === UTF_8 ? TEXT_FORM : { kind: 'text', charset: encoding };
 }
 
-/** True without a Content-Encoding and for `identity`: the server never decompresses a body (decisions §5). */
-export function isIdentity(contentEncoding: string | null): boolean {
-  return contentEncoding === null || contentEncoding.trim().toLowerCase() === 'identity';
+/**
+ * True for a body that is not packed: without a Content-Encoding or with `identity`, because the server never decompresses
+ * (decisions §5), and without another Transfer-Encoding than `chunked`. Node takes off `chunked` and hands on what stands before
+ * it (RFC 9112 §7) as if it were the body.
+ */
+export function isUnpacked(header: (name: string) => string | null): boolean {
+  const content = header('content-encoding');
+  if (content !== null && content.trim().toLowerCase() !== 'identity') return false;
+  const transfer = header('transfer-encoding');
+  return transfer === null || transfer.trim().toLowerCase() === 'chunked';
 }

@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import { decodeUtf8 } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import { bodyFormOf, isIdentity } from '../base/media-type.ts';
+import { bodyFormOf, isUnpacked } from '../base/media-type.ts';
 import type { BodyBounds, BodyRead, BodyReader } from './body.ts';
 import {
   INVALID_BODY,
@@ -59,7 +59,7 @@ export function jsonBody<const S extends BodySchema>(
   const decode = (request: RequestView, read: BodyRead): v.InferOutput<S> | BodyRefusal => {
     if (!read.ok) return unreadBody(read, bounds);
     request.bodyBytes = read.bytes;
-    const isTyped = isJsonType(request.header('content-type')) && isIdentity(request.header('content-encoding'));
+    const isTyped = isJsonType(request.header('content-type')) && isUnpacked((name) => request.header(name));
     if (read.bytes.length > 0 && !isTyped) {
       return refuse(UNSUPPORTED_MEDIA_TYPE, 'the body must be application/json without a Content-Encoding');
     }

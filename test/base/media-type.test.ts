@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bodyFormOf, isIdentity } from '../../src/base/media-type.ts';
+import { bodyFormOf, isUnpacked } from '../../src/base/media-type.ts';
 
 const json = { kind: 'json' };
 const text = (charset = 'utf-8') => ({ kind: 'text', charset });
@@ -66,5 +66,15 @@ it.each([
   ['identity, gzip', false],
   ['', false],
 ] as const)('Content-Encoding %j is taken: %s (reliability 167)', (encoding, taken) => {
-  expect(isIdentity(encoding)).toBe(taken);
+  expect(isUnpacked((name) => (name === 'content-encoding' ? encoding : null))).toBe(taken);
+});
+
+it.each([
+  [null, true],
+  ['chunked', true],
+  ['Chunked', true],
+  ['gzip, chunked', false],
+  ['gzip', false],
+] as const)('Transfer-Encoding %j is taken: %s (reliability 167)', (coding, taken) => {
+  expect(isUnpacked((name) => (name === 'transfer-encoding' ? coding : null))).toBe(taken);
 });

@@ -1,6 +1,7 @@
-/** Requests that no honest sender makes (reliability 169, 171). */
+/** Requests that no honest sender makes (reliability 167, 169, 171). */
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCallback, eventsOf } from '../support/callback-client.ts';
 import { exchange } from '../support/raw-socket.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
 
@@ -45,6 +46,15 @@ describe.each(RUNTIMES)('the edge of the hooks under %s', (runtime) => {
       await isHealthy();
     },
   );
+
+  it('a body in a transfer coding is not stored (reliability 167)', async () => {
+    const callback = await createCallback(server);
+    const message = `POST /hooks/${callback.id} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n`;
+    const { answers } = await exchange(server.port, message, { methods: ['POST'] });
+    // Bun refuses the message itself.
+    expect(answers[0]?.status).toBe(runtime === 'node' ? 415 : 400);
+    expect(await eventsOf(server, callback)).toHaveLength(0);
+  });
 
   it('a thousand half-sent headers delay no other request, and go when their senders go (reliability 169)', async () => {
     const sockets: Socket[] = [];

@@ -8,7 +8,7 @@ import { capacityClaim, freeCapacity } from '../../access/capacity.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
-import { bodyFormOf, isIdentity } from '../../base/media-type.ts';
+import { bodyFormOf, isUnpacked } from '../../base/media-type.ts';
 import type { CallbackDraft } from '../../callback/callbacks.ts';
 import { jsonTextOf } from '../../callback/json-text.ts';
 import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
@@ -43,7 +43,7 @@ function checkBody(request: RequestView, read: BodyRead): BodyRefusal | undefine
   if (read.bytes.length === 0) return undefined;
   const contentType = request.header('content-type');
   const form = contentType === null ? undefined : bodyFormOf(contentType);
-  if (form?.kind !== 'json' || !isIdentity(request.header('content-encoding'))) {
+  if (form?.kind !== 'json' || !isUnpacked((name) => request.header(name))) {
     return refuse(UNSUPPORTED_MEDIA_TYPE, 'the body must be application/json without a Content-Encoding');
   }
   const text = jsonTextOf(read.bytes);

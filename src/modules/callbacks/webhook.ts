@@ -12,7 +12,7 @@ import {
   noCallback,
 } from '../../access/read-token.ts';
 import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
-import { type BodyForm, bodyFormOf, isIdentity } from '../../base/media-type.ts';
+import { type BodyForm, bodyFormOf, isUnpacked } from '../../base/media-type.ts';
 import type { CallbackHandle, Received, WebhookAdmission } from '../../callback/callbacks.ts';
 import { retainedHeaders } from '../../callback/event.ts';
 import { parseCallbackId } from '../../callback/identifier.ts';
@@ -113,7 +113,8 @@ function readAndStore(
     return unsupported(
       'the Content-Type must be a single application/json, text/* or application/x-www-form-urlencoded, well formed and with a known charset',
     );
-  if (!isIdentity(request.header('content-encoding'))) return unsupported('the body must not have a Content-Encoding');
+  if (!isUnpacked((name) => request.header(name)))
+    return unsupported('the body must not have a Content-Encoding, or a Transfer-Encoding but chunked');
   return services.bodies.use(request, BOUNDS, (read) => store(callback, form, request, read, services));
 }
 
