@@ -55,6 +55,8 @@ export class RetryWorker {
   #cancelWake = (): void => {};
   #lastFault: string | undefined;
   #onIdle = (): void => {};
+  /** Stops the end of the time that attempts have once the worker drains. */
+  #cancelGrace: (() => void) | undefined;
 
   constructor(ports: WorkerPorts) {
     this.#ports = ports;
@@ -101,26 +103,35 @@ export class RetryWorker {
     this.#held.get(id)?.abort.abort();
   }
 
-  /** Takes no further jobs, and lets those go that wait for a turn. */
+  /**
+   * Takes no further jobs, lets those go that wait for a turn, and gives attempts that are under way a moment to end. It counts
+   * from here, so that it runs beside the time that requests in flight have, not after it.
+   */
   drain(): void {
     this.#state = 'draining';
     this.#cancelWake();
     this.runner.isDraining = true;
     for (const { id, abort } of this.#held.values()) if (!this.runner.isUnderWay(id)) abort.abort();
+    if (this.#held.size > 0) this.#beginGrace();
   }
 
-  /** Lets attempts end for a moment, interrupts those that are still under way, and records how they ended. Never rejects. */
+  #beginGrace(): void {
+    this.#cancelGrace ??= this.#ports.timers.after(CLOSE_GRACE_MS, () => this.#abortAll());
+  }
+
+  /** Waits until attempts have ended or were interrupted, and until that is recorded. Never rejects. */
   async close(): Promise<void> {
     this.drain();
     // It may have taken jobs, which are to be released.
     await this.#look;
-    if (this.#held.size === 0) return;
-    const idle = new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-    });
-    const cancel = this.#ports.timers.after(CLOSE_GRACE_MS, () => this.#abortAll());
-    await idle;
-    cancel();
+    if (this.#held.size > 0) {
+      const idle = new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+      this.#beginGrace();
+      await idle;
+    }
+    this.#cancelGrace?.();
   }
 
   #abortAll(): void {

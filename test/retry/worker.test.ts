@@ -89,6 +89,20 @@ describe('the worker of retries', () => {
     expect(world.process.worker.heldCount).toBe(0);
   });
 
+  it('interrupts attempts five seconds after it began to drain, before it is closed (reliability 264)', async () => {
+    const world = opened();
+    world.outbound.target('held.example', hanging);
+    const id = await world.create(orderTo('held.example'));
+    await world.pass(1000);
+    world.process.worker.drain();
+    await world.pass(4000);
+    expect(world.process.worker.heldCount).toBe(1);
+    await world.pass(1000);
+    expect(world.process.worker.heldCount).toBe(0);
+    expect((await world.process.retries.find(id))?.attempts).toMatchObject([{ outcome: 'interrupted' }]);
+    await world.process.worker.close();
+  });
+
   it('goes on where the usage of an organization is damaged', async () => {
     const world = opened();
     world.outbound.target('well.example', () => answer(200));
