@@ -44,6 +44,9 @@ const ATTEMPT_MS = 1000;
 /** The code of the parser of HTTP where a head is longer than its bound. */
 const HEAD_TOO_LONG = { code: 'HPE_HEADER_OVERFLOW' };
 
+/** RFC 9110 §15: the first digit is a class, from 1 on. */
+const STATUS_MIN = 100;
+
 /** `HTTP/1.1 100 `, and the line ends of the status and of the head. */
 const INTERIM_LINE_BYTES = 17;
 
@@ -176,13 +179,16 @@ function knownCodingsOf({ headers }: IncomingMessage): readonly Coding[] | undef
 }
 
 async function answerOf(response: IncomingMessage, request: OutboundRequest): Promise<ExchangeResult> {
+  const status = response.statusCode as number; // of an answer there is one
+  // The parsers take any three digits.
+  if (status < STATUS_MIN) throw new Error('no status of HTTP');
   const known = knownCodingsOf(response);
   const codings = known ?? [];
   const { bytes, isTruncated } = await readBody(response, codings, request, lengthOf(response));
   const headers = headersOf(response, codings.length > 0);
   return {
     kind: 'answer',
-    status: response.statusCode as number,
+    status,
     headers,
     body: bytes,
     isTruncated,

@@ -338,6 +338,7 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
   'tells a cut chunked body': async () =>
     get(await raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n')),
   'tells a connection without an answer': async () => get(await raw('')),
+  'tells what is no status': async () => get(await raw('HTTP/1.1 099 Low\r\nContent-Length: 1\r\n\r\nx')),
   'tells what is no HTTP': async () => get(await raw('SSH-2.0-x\r\n\r\n')),
   'tells an answer that switches protocols': async () =>
     get(await raw('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'), {

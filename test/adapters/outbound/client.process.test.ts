@@ -95,6 +95,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   'tells a cut body': 'unreachable: connection lost (ECONNRESET)',
   'tells a cut chunked body': 'unreachable: connection lost (ECONNRESET)',
   'tells a connection without an answer': 'unreachable: connection lost (ECONNRESET)',
+  'tells what is no status': 'unreachable: connection lost (no code)',
   'tells what is no HTTP': 'unreachable: connection lost (HPE_INVALID_CONSTANT)',
   'tells an answer that switches protocols': 'unreachable: connection lost (no code)',
   'passes over interim answers': '204 ',
