@@ -218,11 +218,16 @@ export class Checkout {
     }
   }
 
-  /** Why the answer took longer than the authorization had, which is free again then. */
+  /** Why the answer took longer than the authorization had; it is free again then, and when this rejects. */
   async #lapsed({ order, reservation }: Purchase): Promise<PaymentFault | undefined> {
-    const { reservations, clock } = this.#parts;
-    const lapsed = runwayFault(order.authorization.validBeforeSeconds, clock.nowMs());
-    if (lapsed !== undefined) await reservations.release(reservation);
+    let lapsed: PaymentFault | undefined;
+    let isKnown = false;
+    try {
+      lapsed = runwayFault(order.authorization.validBeforeSeconds, this.#parts.clock.nowMs());
+      isKnown = true;
+    } finally {
+      if (lapsed !== undefined || !isKnown) await this.#parts.reservations.release(reservation);
+    }
     return lapsed;
   }
 
