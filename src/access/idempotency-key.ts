@@ -54,10 +54,12 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
     async admit(request, principal): Promise<Admission<IdempotencyPrincipal> | Refusal | Answer | undefined> {
       const key = request.header('idempotency-key');
       const { draft } = principal as Partial<Payer>;
-      // A purchase that is answered again is judged by its payment identifier alone.
-      if (key === null || draft !== undefined) return undefined;
+      if (key === null) return undefined;
       const { customer } = customerOf(principal);
       const claimed = await retries.claim(customer, key, request.bodyBytes ?? NO_BYTES);
+      // What was sold under a payment identifier is paid for, so it is created whatever job the key has. Only a free key becomes
+      // its own: a later request with the key alone must find the job, not buy another.
+      if (draft !== undefined && claimed.kind !== 'claimed') return undefined;
       switch (claimed.kind) {
         case 'claimed':
           return { principal: { idempotency: claimed.claim }, release: () => claimed.release() };

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Scope } from '../../src/accounts/scopes.ts';
+import type { AppPorts } from '../../src/app/app.ts';
 import { answerOf, expectError as expectAnswer } from '../support/answers.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 import { answer, failure, hanging, TargetsByHost } from '../support/targets-by-host.ts';
@@ -76,13 +77,16 @@ class Retrying {
   }
 }
 
-async function open(variables: Readonly<Record<string, string>> = {}): Promise<Retrying> {
+async function open(
+  variables: Readonly<Record<string, string>> = {},
+  ports: Pick<AppPorts, 'facilitatorFetch'> = {},
+): Promise<Retrying> {
   const outbound = new TargetsByHost()
     .target('good.example', () => answer(200, '{"big":12345678901234567890, "b":1}', JSON_TYPE))
     .target('gone.example', () => answer(404, 'no such thing', { 'content-type': 'text/plain' }))
     .target('slow.example', hanging)
     .target('hook.example', () => answer(204));
-  const app = await openedApp({ SNAPSHOT: 'none', ADMIN_TOKEN, ...variables }, { outbound });
+  const app = await openedApp({ SNAPSHOT: 'none', ADMIN_TOKEN, ...variables }, { outbound, ...ports });
   const retrying = new Retrying(app, outbound);
   opened.push(retrying);
   return retrying;
@@ -222,6 +226,39 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     expect(await again.json()).toEqual({ ...first, read_token: null, callback_secret: null });
     await expectError(await one.buy(ORDER, IDEMPOTENT, account), 409, 'IDEMPOTENCY_CONFLICT');
     expect((await one.buy(order, IDEMPOTENT)).status).toBe(201);
+  });
+
+  it('gives the key the job whose answer was lost with an unknown settlement and came under the payment identifier', async () => {
+    let settleCount = 0;
+    const facilitatorFetch = async (url: string): Promise<Response> => {
+      if (!url.endsWith('/settle')) return Response.json({ isValid: true, kinds: [] });
+      if (settleCount++ === 0) throw new TypeError('the connection was lost');
+      return Response.json({ success: true, transaction: `0x${'ab'.repeat(32)}`, network: 'eip155:8453' });
+    };
+    const one = await open(
+      { SETTLEMENT: 'facilitator', FACILITATOR_URL: 'https://facilitator.example', PAY_TO: wallet().address },
+      { facilitatorFetch },
+    );
+    const account = wallet();
+    const offer = await offerFrom(one.post(ORDER));
+    const extensions = { 'payment-identifier': { info: { required: false, id: 'the-identifier-of-a-job' } } };
+    const ask = async (more: object) =>
+      one.post(ORDER, {
+        ...IDEMPOTENT,
+        'PAYMENT-SIGNATURE': encodeHeader({ ...(await paymentFor(offer, account)), ...more }),
+      });
+    await expectError(await ask({ extensions }), 503, 'SETTLEMENT_PENDING');
+    let fetched = await ask({ extensions });
+    await until('the settlement', async () => {
+      if (fetched.status === 503) fetched = await ask({ extensions });
+      return fetched.status !== 503;
+    });
+    expect(fetched.status).toBe(201);
+    const made = (await fetched.json()) as Body;
+    const again = await ask({});
+    expect([again.status, again.headers.get('payment-response')]).toEqual([200, null]);
+    expect(await again.json()).toEqual({ ...made, read_token: null });
+    expect(settleCount).toBe(2);
   });
 
   it('looks the names up after the payment and before it settles, refuses free, and 30 times a minute at most', async () => {
