@@ -56,8 +56,8 @@ function liveLine(figures: LiveFigures): string {
 
 /** @throws UsageError, which never repeats the text */
 function keyFor(given: string | undefined, { env }: Io): string {
-  const key = given ?? (env.PAYGRADE_KEY || undefined);
-  if (key === undefined) throw new UsageError('this scenario needs an API key: set PAYGRADE_KEY, or give --key');
+  const key = given ?? (env.API_KEY || undefined);
+  if (key === undefined) throw new UsageError('this scenario needs an API key: set API_KEY, or give --key');
   if (!KEY.test(key)) throw new UsageError('the API key must be `svc_key_` and 43 letters, digits, - or _');
   return key;
 }
@@ -159,7 +159,7 @@ export const load = command({
     key: {
       type: 'text',
       value: 'KEY',
-      help: 'data: API key, better in PAYGRADE_KEY, where no list of processes shows it',
+      help: 'data: API key, better in API_KEY, where no list of processes shows it',
     },
     report: { type: 'text', value: 'FILE', help: 'also write an HTML page with plots' },
     json: { type: 'flag', help: 'print the result as JSON on stdout' },

@@ -208,7 +208,7 @@ describe('paygrade load', () => {
     expect(stderr).toMatch(/\npaygrade: 70\.0 % of the answers were not as the scenario expects\n$/);
   });
 
-  it('counts answers for want of credits, takes the key from PAYGRADE_KEY, and refuses what is none', async () => {
+  it('counts answers for want of credits, takes the key from API_KEY, and refuses what is none', async () => {
     const operate = async (path: string, body: object): Promise<{ key: string }> => {
       const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
       const init = { method: 'POST', headers, body: JSON.stringify(body) };
@@ -217,14 +217,14 @@ describe('paygrade load', () => {
     const { key } = await operate('keys', { organization: 'few', scopes: SCOPES });
     await operate('grants', { organization: 'few', kind: 'onboarding', amount: 60 });
     const words = [server.url, '--scenario', 'data', '--warmup', '0', '--duration', '1', '--rate', '50'];
-    const { exitCode, stderr } = await startLoad(words, false, { PAYGRADE_KEY: key }).ended;
+    const { exitCode, stderr } = await startLoad(words, false, { API_KEY: key }).ended;
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^ {2}data +402 INSUFFICIENT_CREDITS \(!\) /m);
     expect(stderr).toMatch(/^ {2}data +200 /m);
     expect(stderr).toContain('credits grant');
     expect(await runLoadCommand(words)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('set PAYGRADE_KEY, or give --key'),
+      stderr: expect.stringContaining('set API_KEY, or give --key'),
     });
     const bent = await runLoadCommand([...words, '--key', 'svc_key_bent']);
     expect(bent).toMatchObject({ exitCode: 2, stderr: expect.not.stringContaining('bent') });
