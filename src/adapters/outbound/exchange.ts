@@ -170,11 +170,11 @@ const endsWithConnection = ({ headers, statusCode }: IncomingMessage): boolean =
 
 /**
  * The codings of a body; undefined when one of them is unknown, or when a transfer coding is left on it: the runtimes take off
- * `chunked`, and hand on what stands before it (RFC 9112 §7) as if it were the body.
+ * `chunked`, and hand on what stands before it (RFC 9112 §7) as if it were the body. Old servers say `identity` (RFC 2616 §3.6).
  */
 function knownCodingsOf({ headers }: IncomingMessage): readonly Coding[] | undefined {
   const transfer = headers['transfer-encoding'];
-  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') return undefined;
+  if (transfer !== undefined && !/^(chunked|identity)$/i.test(transfer)) return undefined;
   return codingsOf(headers['content-encoding'] ?? '');
 }
 

@@ -332,6 +332,8 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
   'leaves another coding packed': async () => get(await packed('zstd', Buffer.from('packed'))),
   'leaves a transfer coding that was not asked for': async () =>
     get(await raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n6\r\npacked\r\n0\r\n\r\n')),
+  'reads what an old server says is in no coding': async () =>
+    get(await raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nplain')),
   'says that a coding is broken': async () => get(await packed('gzip', Buffer.from('no gzip at all'))),
   'tells a cut body': async () =>
     get(await raw('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc', (socket) => setTimeout(() => socket.end(), 20))),

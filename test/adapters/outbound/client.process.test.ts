@@ -91,6 +91,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   'leaves bodies packed where that is asked': 'as they came',
   'leaves another coding packed': '200 packed (unreadable)',
   'leaves a transfer coding that was not asked for': '200 packed (unreadable)',
+  'reads what an old server says is in no coding': '200 plain',
   'says that a coding is broken': 'unreachable: connection lost (Z_DATA_ERROR)',
   'tells a cut body': 'unreachable: connection lost (ECONNRESET)',
   'tells a cut chunked body': 'unreachable: connection lost (ECONNRESET)',
