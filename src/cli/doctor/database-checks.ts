@@ -19,8 +19,12 @@ export async function checkDatabase(
     );
   const options = { sync: stateSync, stateKey: stateKey ?? undefined };
   try {
-    const { shown, isEmpty, serverCount } = await inspectDatabase(url, options, { clock, timers: systemTimers });
-    if (isEmpty) findings.ok(`the database ${shown} is empty: the first start makes its tables`);
+    const { shown, tables, serverCount } = await inspectDatabase(url, options, { clock, timers: systemTimers });
+    if (tables === 'none') findings.ok(`the database ${shown} is empty: the first start makes its tables`);
+    else if (tables === 'older')
+      findings.ok(
+        `the database ${shown} has the tables of an older release: the next start brings them up to this one`,
+      );
     else findings.ok(`the database ${shown} can be used; servers on it: ${serverCount}`);
   } catch (failure) {
     if (!(failure instanceof StateError)) throw failure;

@@ -6,7 +6,7 @@ import { parseDatabaseUrl } from './address.ts';
 import { checkDurability } from './backend.ts';
 import { openConnections } from './connections.ts';
 import { Database } from './database.ts';
-import { checkMigrated } from './migrations.ts';
+import { type TablesFound, tablesIn } from './migrations.ts';
 import type { DatabasePorts } from './opened.ts';
 import { KEY_CHECK, keyCheckOf, otherKey } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
@@ -16,9 +16,9 @@ const LIMITS = { countMax: 1, statementMs: 5000, connectMs: 5000 };
 export interface InspectedDatabase {
   /** Without user and password. */
   readonly shown: string;
-  /** No release has used it. */
-  readonly isEmpty: boolean;
-  /** Servers that hold a lease. */
+  /** A start makes them, or brings them up to this release. */
+  readonly tables: TablesFound;
+  /** Servers that hold a lease; 0 also where the tables are not those of this release. */
   readonly serverCount: number;
 }
 
@@ -46,7 +46,8 @@ export async function inspectDatabase(
     const fault = database.fault();
     if (fault !== undefined) throw new StateError(fault);
     if (sync === 'full') await checkDurability(database, address);
-    if (await checkMigrated(database, TABLES)) return { shown, isEmpty: true, serverCount: 0 };
+    const tables = await tablesIn(database, TABLES);
+    if (tables !== 'current') return { shown, tables, serverCount: 0 };
     const [kept] = await database.run({
       text: 'SELECT bytes FROM paygrade.secrets WHERE name = $1',
       values: [KEY_CHECK],
@@ -59,7 +60,7 @@ export async function inspectDatabase(
     const [alive] = await database.run({
       text: 'SELECT count(*) AS count FROM paygrade.processes WHERE lease_until_ms >= paygrade.now_ms()',
     });
-    return { shown, isEmpty: false, serverCount: alive?.count as number };
+    return { shown, tables, serverCount: alive?.count as number };
   } finally {
     await database.close();
   }

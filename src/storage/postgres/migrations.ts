@@ -108,13 +108,22 @@ export async function migrate(database: Database, tables: readonly DomainTables[
   await database.run({ text: 'DELETE FROM paygrade.migrating WHERE owner = $1', values: [owner] });
 }
 
+/** Whose tables a database has: no release has used it, an older one has, or they are those of this release. */
+export type TablesFound = 'none' | 'older' | 'current';
+
+/** @throws StateError when a newer release has migrated the database */
+export async function tablesIn(database: Database, tables: readonly DomainTables[]): Promise<TablesFound> {
+  const versions = await database.transaction(versionsOf);
+  if (!pendingOf(tables, versions)) return 'current';
+  return versions.size === 0 ? 'none' : 'older';
+}
+
 /**
  * True for a database that no release has used.
  * @throws StateError when it has the tables of another release
  */
 export async function checkMigrated(database: Database, tables: readonly DomainTables[]): Promise<boolean> {
-  const versions = await database.transaction(versionsOf);
-  if (!pendingOf(tables, versions)) return false;
-  if (versions.size === 0) return true;
+  const found = await tablesIn(database, tables);
+  if (found !== 'older') return found === 'none';
   throw new StateError('the tables of the database are those of an older release; a server of this one migrates them');
 }

@@ -1,4 +1,5 @@
 /** What `doctor` says of the database that processes share: all that keeps a server from starting or selling there. */
+import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { CONFIGURATION } from '../../../src/app/configuration.ts';
@@ -47,6 +48,19 @@ describe.skipIf(SERVER === undefined)('doctor with DATABASE_URL', () => {
         expect.stringMatching(/^ok: the database .* is empty: the first start makes its tables$/),
       ]);
     }
+    await SERVER!.drop(url);
+  });
+
+  it('leaves the tables of an older release to the next start', async () => {
+    const url = await SERVER!.freshUrl();
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(`CREATE SCHEMA paygrade; CREATE TABLE paygrade.versions (domain text, version integer);
+      INSERT INTO paygrade.versions VALUES ('clock', 1)`);
+    await client.end();
+    expect(await foundAt(url)).toEqual([
+      expect.stringMatching(/^ok: the database .* has the tables of an older release/),
+    ]);
     await SERVER!.drop(url);
   });
 
