@@ -72,12 +72,12 @@ export function bodyFormOf(contentType: string | null): BodyForm | undefined {
 
 /**
  * True for a body that is not packed: without a Content-Encoding or with `identity`, because the server never decompresses
- * (decisions §5), and without another Transfer-Encoding than `chunked`. Node takes off `chunked` and hands on what stands before
+ * (decisions §5), and without a Transfer-Encoding other than `chunked`. Node takes off `chunked` and hands on what stands before
  * it (RFC 9112 §7) as if it were the body.
  */
-export function isUnpacked(header: (name: string) => string | null): boolean {
-  const content = header('content-encoding');
+export function isUnpacked(request: { header(name: string): string | null }): boolean {
+  const content = request.header('content-encoding');
   if (content !== null && content.trim().toLowerCase() !== 'identity') return false;
-  const transfer = header('transfer-encoding');
+  const transfer = request.header('transfer-encoding');
   return transfer === null || transfer.trim().toLowerCase() === 'chunked';
 }

@@ -59,9 +59,12 @@ export function jsonBody<const S extends BodySchema>(
   const decode = (request: RequestView, read: BodyRead): v.InferOutput<S> | BodyRefusal => {
     if (!read.ok) return unreadBody(read, bounds);
     request.bodyBytes = read.bytes;
-    const isTyped = isJsonType(request.header('content-type')) && isUnpacked((name) => request.header(name));
+    const isTyped = isJsonType(request.header('content-type')) && isUnpacked(request);
     if (read.bytes.length > 0 && !isTyped) {
-      return refuse(UNSUPPORTED_MEDIA_TYPE, 'the body must be application/json without a Content-Encoding');
+      return refuse(
+        UNSUPPORTED_MEDIA_TYPE,
+        'the body must be application/json without a Content-Encoding or a Transfer-Encoding other than chunked',
+      );
     }
     const value = jsonOf(read.bytes, depthMax);
     if (value === undefined)

@@ -43,8 +43,11 @@ function checkBody(request: RequestView, read: BodyRead): BodyRefusal | undefine
   if (read.bytes.length === 0) return undefined;
   const contentType = request.header('content-type');
   const form = contentType === null ? undefined : bodyFormOf(contentType);
-  if (form?.kind !== 'json' || !isUnpacked((name) => request.header(name))) {
-    return refuse(UNSUPPORTED_MEDIA_TYPE, 'the body must be application/json without a Content-Encoding');
+  if (form?.kind !== 'json' || !isUnpacked(request)) {
+    return refuse(
+      UNSUPPORTED_MEDIA_TYPE,
+      'the body must be application/json without a Content-Encoding or a Transfer-Encoding other than chunked',
+    );
   }
   const text = jsonTextOf(read.bytes);
   if (text === undefined) return invalidJson();

@@ -113,8 +113,8 @@ function readAndStore(
     return unsupported(
       'the Content-Type must be a single application/json, text/* or application/x-www-form-urlencoded, well formed and with a known charset',
     );
-  if (!isUnpacked((name) => request.header(name)))
-    return unsupported('the body must not have a Content-Encoding, or a Transfer-Encoding but chunked');
+  if (!isUnpacked(request))
+    return unsupported('the body must not have a Content-Encoding or a Transfer-Encoding other than chunked');
   return services.bodies.use(request, BOUNDS, (read) => store(callback, form, request, read, services));
 }
 
