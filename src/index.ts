@@ -24,10 +24,9 @@ export interface PaygradeOptions extends ConfigOptions {
 
 export interface Paygrade {
   /**
-   * Answers every request, a bug in the server included.
-   * @param request its body unread
+   * Answers every request, also when it meets a bug of the server. Rejects with a TypeError for what is no Request, and for one
+   * whose body has been read.
    * @param client the client's address, for the rate limit; requests without it share one limit
-   * Rejects with a TypeError for what is no Request, and for one whose body has been read.
    */
   fetch(request: Request, client?: { readonly address: string | undefined }): Promise<Response>;
   /**

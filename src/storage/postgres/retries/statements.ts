@@ -70,8 +70,9 @@ export const CHANGE = {
 } as const;
 
 /**
- * Takes what is due, by the database's clock too: that of a process may have been put ahead since it was last compared. $1 now, $2 most jobs, $3 most bytes, $4 customers that are passed over, $5 holder, $6 hold. The jobs in the
- * order of their times, then one row without: when the next one is due, and which jobs of the holder another process has ended.
+ * Takes what is due, by the database's clock too: that of a process may have been put ahead since it was last compared. $1 now,
+ * $2 most jobs, $3 most bytes, $4 customers that are passed over, $5 holder, $6 hold. The jobs in the order of their times, then
+ * one row without: when the next one is due, and which jobs of the holder another process has ended.
  */
 export const TAKE = {
   name: 'take-retries',
@@ -80,7 +81,8 @@ export const TAKE = {
       SELECT id, next_ms, coalesce(octet_length(secrets), 0) AS byte_count,
         coalesce(octet_length(secrets), 0) + coalesce(octet_length(result_body), 0) AS read_count
       FROM paygrade.retries
-      WHERE holder IS NULL AND next_ms <= least($1::bigint, paygrade.now_ms() + ${SKEW_MS_MAX}) AND NOT (customer = ANY ($4::text[]))
+      WHERE holder IS NULL AND next_ms <= least($1::bigint, paygrade.now_ms() + ${SKEW_MS_MAX})
+        AND NOT (customer = ANY ($4::text[]))
       ORDER BY next_ms LIMIT $2::integer FOR UPDATE SKIP LOCKED
     ),
     fitting AS (
