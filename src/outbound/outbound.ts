@@ -39,7 +39,7 @@ export interface OutboundAnswer {
   readonly body: Uint8Array<ArrayBuffer>;
   /** How the body is packed, the outermost first, where the request left it so. */
   readonly codings?: readonly Coding[];
-  /** The body is in a coding that was not asked for (RFC 9110 §8.4), as it was on the wire. */
+  /** The body is in a coding that was not asked for (RFC 9110 §8.4, RFC 9112 §7), as it was on the wire. */
   readonly isUnreadable?: boolean;
   /** The body on the wire was longer than `wireBytesMax`. */
   readonly isTruncated: boolean;

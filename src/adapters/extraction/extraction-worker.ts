@@ -22,7 +22,7 @@ const NICENESS_MAX = 19;
 // On Linux each thread has a niceness (setpriority(2)); elsewhere the whole process would take this one.
 if (platform() === 'linux') setPriority(Math.min(NICENESS_MAX, getPriority() + NICENESS_MORE));
 
-const UNKNOWN_CODING = 'The page came in a content coding that was not asked for: nothing was extracted.';
+const UNKNOWN_CODING = 'The page came in a coding that was not asked for: nothing was extracted.';
 
 /** undefined: a reply says why not. */
 function unpackedOf({ body, codings }: Document): Uint8Array | undefined {
