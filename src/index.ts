@@ -52,7 +52,8 @@ function listenerOf<T>(name: string, listener: T | null | undefined): T | undefi
 
 /** @throws TypeError one line: the mistake is the caller's, so no answer to a client would say it to the right one */
 function checkRequest(request: Request): void {
-  if (typeof request?.url !== 'string') throw new TypeError('app.fetch takes a Request');
+  // The message of node:http, which Express hands on, has `url` and `headers` too, these in a plain object.
+  if (typeof request?.headers?.get !== 'function') throw new TypeError('app.fetch takes a Request');
   if (request.bodyUsed) {
     throw new TypeError(
       'the body of this request has been read already; give app.fetch the request unread, or a clone',

@@ -119,7 +119,8 @@ describe('createPaygrade', () => {
   });
 
   it('tells its caller what is no request that it could answer', async () => {
-    for (const given of ['http://h/health', new URL('http://h/health'), undefined, null]) {
+    const message = { url: '/health', method: 'GET', headers: {} };
+    for (const given of ['http://h/health', new URL('http://h/health'), message, undefined, null]) {
       await expect(app.fetch(given as unknown as Request)).rejects.toThrow(new TypeError('app.fetch takes a Request'));
     }
     const read = new Request('http://h/resolve/v1/resolve', { method: 'POST', body: '{}' });
