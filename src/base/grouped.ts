@@ -2,3 +2,6 @@
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
+
+/** A number with what it counts: `1 job`, `1,204 jobs`. */
+export const quantity = (count: number, noun: string): string => `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -1,5 +1,6 @@
 /** `history`: what opened, changed, closed and reopened in a catalogue, or its feeds, oldest first. */
 import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
+import { quantity } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
 import { HistoryDatabase, HistoryError } from '../storage/history/database.ts';
@@ -36,7 +37,7 @@ function* feedLines(history: HistoryDatabase, query: HistoryQuery, isJson: boole
     const at = dateTimeOf(atMs);
     yield isJson
       ? `${JSON.stringify({ at, board: `${shape}:${board}`, rows, complete: isComplete })}\n`
-      : `${at}  ${shape}:${printable(board)}  ${rows} rows, ${isComplete ? 'complete' : 'partial'}\n`;
+      : `${at}  ${shape}:${printable(board)}  ${quantity(rows, 'row')}, ${isComplete ? 'complete' : 'partial'}\n`;
   }
 }
 

@@ -19,6 +19,7 @@ beforeAll(async () => {
     ['acme-robots.com/careers', { html: page }],
     ['markup.example.com/jobs', { html: markup }],
     ['markup.example.com/en', { html: markup }],
+    ['long.example.com/jobs', { html: `<link rel="next" href="?page=2">${markup}` }],
   ]);
   site = await openBoardSite(['lever:palantir', 'greenhouse:acmerobots', 'ashby:notion'], pages);
 });
@@ -106,6 +107,7 @@ describe('boards', () => {
     expect(checked.stdout).toMatch(/lever:lost: there is no board[^\n]*\nlever:palantir: \d+ jobs? now\n/);
     const one = await run('check', 'jobs.lever.co/Palantir', '--json', '--host-pause-ms', '0');
     expect([one.code, json(one.stdout)]).toMatchObject([0, [{ board: 'lever:palantir' }]]);
+    expect(one.stderr).toContain('1 board asked, 0 without');
     expect((await run('remove', 'lever:palantir', 'lever:unknown')).stderr).toContain(
       '"lever:unknown" is no watched board',
     );
@@ -141,6 +143,15 @@ describe('boards', () => {
     const before = site.asked.length;
     expect((await run('add', 'https://markup.example.com/jobs', '--host-pause-ms', '0')).code).toBe(0);
     expect(site.asked.slice(before)).toEqual(['/robots.txt', '/markup.example.com/jobs']);
+  });
+
+  it('add and check say that they counted the first page, where it goes on and states no total', async () => {
+    const address = 'https://long.example.com/jobs';
+    const added = await run('add', address, '--json', '--host-pause-ms', '0');
+    expect(json(added.stdout)).toMatchObject([{ board: 'jsonld:long.example.com', jobs: 2, is_first_page: true }]);
+    expect((await run('add', address, '--host-pause-ms', '0')).stderr).toContain('; 2 jobs on its first page; known');
+    const checked = await run('check', '--host-pause-ms', '0');
+    expect(checked.stdout).toBe('jsonld:long.example.com: 2 jobs on its first page\n');
   });
 
   it('import --skip-known looks at no address whose board is watched, and remove takes one that was looked at', async () => {

@@ -149,7 +149,7 @@ describe('import', () => {
       closed: 0,
       reopened: 0,
     });
-    expect(stderr).toContain('greenhouse:acme: 1 jobs, 1 new, 0 seen again');
+    expect(stderr).toContain('greenhouse:acme: 1 job, 1 new, 0 seen again');
   });
 
   it('observes now unless a time is given, never when the publisher or the document says', async () => {

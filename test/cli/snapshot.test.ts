@@ -234,7 +234,7 @@ describe('snapshot build', () => {
       isTerminal: true,
     });
     expect(stderr).toContain('\r\u001b[K1 rows');
-    expect(stderr).toMatch(/\r\u001b\[K[^\r\n]*out: 1 jobs, /);
+    expect(stderr).toMatch(/\r\u001b\[K[^\r\n]*out: 1 job, /);
   });
 
   const misuse: readonly [words: () => string[], complaint: string][] = [

@@ -35,6 +35,8 @@ export type Looked =
       readonly board: Board;
       /** Jobs that it has now. */
       readonly jobs: number;
+      /** `jobs` counts the first page of several, which state no total. */
+      readonly isFirstPage: boolean;
       /** From the page on the company's own site that shows the board; null where the list of the package knows better. */
       readonly siteDomain: CompanyDomain | null;
     }
@@ -103,12 +105,12 @@ export class BoardLook {
       };
     }
     const parsed = documentOf(board, new TextDecoder().decode(answer.body));
-    const jobs = parsed && statedJobs(board, parsed.document);
-    if (parsed === undefined || jobs === undefined) {
+    const stated = parsed && statedJobs(board, parsed.document);
+    if (parsed === undefined || stated === undefined) {
       return { ok: false, board: named, reason: `${name} answers, but with no list of jobs` };
     }
     const sample = sampleOfBoard(named, parsed.document, list, clock.nowMs());
-    return { ok: true, board: boardWith(named, sample), jobs, siteDomain: null };
+    return { ok: true, board: boardWith(named, sample), ...stated, siteDomain: null };
   }
 
   async #leadOf(address: string, pagesLeft: number): Promise<Lead> {

@@ -1,6 +1,6 @@
 /** Adds boards to the list of a catalogue: looks at each address, and says what it took it for. */
 import type { BoardLook, Looked } from '../../adapters/boards/board-look.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import { boardOfAddress } from '../../ingest/boards/address-rules.ts';
 import { type Board, nameOfBoard } from '../../ingest/boards/board.ts';
@@ -20,6 +20,8 @@ export type Addition =
       readonly address: string;
       readonly board: Board;
       readonly jobs: number | null;
+      /** `jobs` counts the first page of several, which state no total. */
+      readonly isFirstPage?: boolean;
       readonly word: OperatorWord | null;
     }
   | { readonly address: string; readonly error: string };
@@ -35,15 +37,20 @@ export const additionJson = (addition: Addition): string =>
         company: addition.board.company,
         domain: addition.board.domain,
         jobs: addition.jobs,
+        ...(addition.isFirstPage === true && { is_first_page: true }),
       });
 
 const companyText = ({ company, domain }: Board): string =>
   `${company === null ? 'a company without a known name' : printable(company, 80)}, ${domain ?? 'domain unknown'}`;
 
+/** What a board has, where it was asked. */
+export const jobsText = ({ jobs, isFirstPage }: Extract<Addition, { board: Board }>): string =>
+  `${quantity(jobs ?? 0, 'job')} ${isFirstPage === true ? 'on its first page' : 'now'}`;
+
 function lineOf(addition: Addition, outcome: string): string {
   if ('error' in addition) return `${printable(addition.address, 200)}: ${printable(addition.error, 400)}\n`;
   const { board, jobs } = addition;
-  const count = jobs === null ? 'not asked' : `${grouped(jobs)} job${jobs === 1 ? '' : 's'} now`;
+  const count = jobs === null ? 'not asked' : jobsText(addition);
   return `${printable(nameOfBoard(board), 120)}: ${companyText(board)}; ${count}; ${outcome}\n`;
 }
 
@@ -57,9 +64,9 @@ function wordOf(board: Board, stated: StatedBoard, siteDomain: Board['domain']):
 function additionOf(stated: StatedBoard, looked: Looked): Addition {
   const { address } = stated;
   if (!looked.ok) return { address, error: looked.reason };
-  const { jobs, siteDomain } = looked;
+  const { isFirstPage, jobs, siteDomain } = looked;
   const board = withStated(looked.board, stated);
-  return { address, board, jobs, word: wordOf(board, stated, siteDomain) };
+  return { address, board, jobs, isFirstPage, word: wordOf(board, stated, siteDomain) };
 }
 
 const withStated = (board: Board, { company, domain }: StatedBoard): Board => ({
@@ -144,7 +151,7 @@ export async function addBoards(plan: AddPlan, io: Io): Promise<number> {
   keep();
   const { added, changed, known, failed } = totals;
   io.stderr.write(
-    `${grouped(added)} board${added === 1 ? '' : 's'} added, ${grouped(changed)} changed, ${grouped(known)} known already, ` +
+    `${quantity(added, 'board')} added, ${grouped(changed)} changed, ${grouped(known)} known already, ` +
       `${grouped(failed)} not taken; \`watch --catalogue ${printable(folder)}\` fetches them\n`,
   );
   return failed > 0 ? EXIT_FAILED : EXIT_OK;

@@ -1,10 +1,10 @@
 /** `boards check`: asks watched boards what they have now, and changes nothing. */
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, quoted } from '../command.ts';
 import { REACH_NOTE, REACH_OPTIONS } from '../watch/watch-settings.ts';
-import { type Addition, additionJson, looksOf } from './add-boards.ts';
+import { type Addition, additionJson, jobsText, looksOf } from './add-boards.ts';
 import { BOARD_CATALOGUE, openLook, readBoards } from './board-options.ts';
 import { findBoard } from './known-boards.ts';
 
@@ -13,7 +13,7 @@ function lineOf(board: WatchedBoard, checked: Addition): string {
   if ('error' in checked) return `${name}: ${printable(checked.error, 400)}\n`;
   const before = board.state?.rows ?? null;
   const known = before === null ? '' : `, ${grouped(before)} at the last fetch`;
-  return `${name}: ${grouped(checked.jobs ?? 0)} jobs now${known}\n`;
+  return `${name}: ${jobsText(checked)}${known}\n`;
 }
 
 export const checkBoards = command({
@@ -49,6 +49,7 @@ export const checkBoards = command({
               domain: board.domain ?? asked.board.domain,
             },
             jobs: asked.jobs,
+            isFirstPage: asked.isFirstPage,
             word: null,
           }
         : { address, error: asked.reason };
@@ -56,7 +57,7 @@ export const checkBoards = command({
       if (options.json) io.stdout.write(`${additionJson(checked)}\n`);
       else io.stdout.write(lineOf(board, checked));
     }
-    io.stderr.write(`${grouped(boards.length)} boards asked, ${grouped(failed)} without a list of jobs\n`);
+    io.stderr.write(`${quantity(boards.length, 'board')} asked, ${grouped(failed)} without a list of jobs\n`);
     return failed > 0 ? EXIT_FAILED : EXIT_OK;
   },
 });

@@ -1,6 +1,6 @@
 /** `boards`: the watched boards of a catalogue, and how each one is. */
 import { dateTimeOf } from '../../base/date-time.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import { BOARD_HEALTHS, type BoardHealth, countByHealth } from '../../catalogue/watched-boards.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
@@ -69,7 +69,7 @@ export const listBoards = command({
     for (const board of shown) stdout.write(lineOf(board, clock.nowMs()));
     const counts = Object.entries(countByHealth(all.map((board) => ({ health: healthOf(board) }))));
     const parts = counts.filter(([, count]) => count > 0).map(([health, count]) => `${grouped(count)} ${health}`);
-    stderr.write(`${grouped(all.length)} boards${parts.length === 0 ? '' : `: ${parts.join(', ')}`}\n`);
+    stderr.write(`${quantity(all.length, 'board')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}\n`);
     return EXIT_OK;
   },
 });

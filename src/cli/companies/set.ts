@@ -1,5 +1,5 @@
 /** `companies set`: the operator's word about one company. */
-import { grouped } from '../../base/grouped.ts';
+import { quantity } from '../../base/grouped.ts';
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { wordOfCompany } from '../../ingest/companies/company-file.ts';
 import { CommandError, command, EXIT_OK, quoted, UsageError } from '../command.ts';
@@ -44,7 +44,7 @@ export const setCompany = command({
       );
     });
     const jobs = employers.reduce((sum, employer) => sum + employer.jobs, 0);
-    stderr.write(`${company}: ${word.domain}, for ${grouped(jobs)} jobs from the next build on\n`);
+    stderr.write(`${company}: ${word.domain}, for ${quantity(jobs, 'job')} from the next build on\n`);
     return EXIT_OK;
   },
 });

@@ -4,7 +4,7 @@
  * was before or after the import.
  */
 import { dateTimeOf } from '../../base/date-time.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import { manifestOf, wordsOf } from '../../ingest/companies/manifest-words.ts';
 import {
@@ -309,7 +309,7 @@ class FileImport {
     for (const file of files) this.#say(fileLine(file));
     if (feedCount <= LISTED_FEED_COUNT_MAX) {
       for (const feed of feeds) {
-        this.#say(`${boardName(feed.shape, feed.board)}: ${grouped(feed.rows)} jobs, ${countsText(feed)}\n`);
+        this.#say(`${boardName(feed.shape, feed.board)}: ${quantity(feed.rows, 'job')}, ${countsText(feed)}\n`);
       }
     }
     const otherDates = files.filter(({ file, imported }) => imported > 0 && this.#otherDates.has(file));
@@ -319,7 +319,7 @@ class FileImport {
           'another date in the name; the import recorded them as observed now. --observed-at from-name takes each at its date\n',
       );
     }
-    this.#say(`${catalogue}: ${grouped(feedCount)} feed${feedCount === 1 ? '' : 's'}, ${countsText(totals)}\n`);
+    this.#say(`${catalogue}: ${quantity(feedCount, 'feed')}, ${countsText(totals)}\n`);
     const report: ImportReport = {
       catalogue,
       observed_at: isFromName ? null : dateTimeOf(observedAtMs),

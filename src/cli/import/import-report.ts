@@ -1,5 +1,5 @@
 /** The report of `import`: the object of `--json`, and lines for people. */
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import type { FileSummary } from '../../ingest/intake-report.ts';
 
@@ -59,5 +59,5 @@ export function countsText(counts: Counts): string {
 export function fileLine({ file, format, read, imported, refused }: FileReport): string {
   const reasons = Object.entries(refused).map(([reason, count]) => `${grouped(count)} ${printable(reason)}`);
   const refusedText = reasons.length === 0 ? '' : `; refused: ${reasons.join(', ')}`;
-  return `${file}: ${format ?? 'not read'}, ${grouped(read)} rows, ${grouped(imported)} imported${refusedText}\n`;
+  return `${file}: ${format ?? 'not read'}, ${quantity(read, 'row')}, ${grouped(imported)} imported${refusedText}\n`;
 }

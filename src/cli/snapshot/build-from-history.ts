@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { errorCodeOf } from '../../base/failure.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import type { Spill } from '../../catalogue/packed/spill.ts';
 import { type FinishedSnapshot, SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { EarlierSnapshotError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
@@ -78,7 +78,7 @@ function sayBuilt(
   io: Io,
   { built, rows, selection, sourceRows, unfitting }: Built,
 ): void {
-  io.stderr.write(`${out}: ${grouped(rows)} jobs, ${grouped(built.byteLength)} bytes\n`);
+  io.stderr.write(`${out}: ${quantity(rows, 'job')}, ${grouped(built.byteLength)} bytes\n`);
   if (selection.leftOut !== undefined) io.stderr.write(leftOutLine(selection.leftOut));
   if (selection.sameUrlCount > 0 && !mergesSameUrl) {
     io.stderr.write(

@@ -5,7 +5,7 @@
  */
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { Spill } from '../../catalogue/packed/spill.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
@@ -147,8 +147,8 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
   rejects?.commit();
   await writeSnapshotFile(plan.out, built.chunks);
   say(
-    `${plan.out}: ${grouped(builder.rowCount)} jobs, ${grouped(built.byteLength)} bytes; ` +
-      `${grouped(rejected)} of ${grouped(source)} records rejected` +
+    `${plan.out}: ${quantity(builder.rowCount, 'job')}, ${grouped(built.byteLength)} bytes; ` +
+      `${grouped(rejected)} of ${quantity(source, 'record')} rejected` +
       `${repeated > 0 ? `, ${grouped(repeated)} repeated` : ''}\n`,
   );
   if (sink.leftOut !== undefined) say(leftOutLine(sink.leftOut));

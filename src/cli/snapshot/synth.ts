@@ -5,7 +5,7 @@
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { parseDateTime } from '../../base/date-time.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { type NativeRecord, parseNative } from '../../ingest/native.ts';
@@ -117,7 +117,7 @@ export const snapshotSynth = command({
     try {
       const { byteLength, rowCount } = await writeCatalogue(out, records, asOfMs, onRow);
       progress.clear();
-      io.stderr.write(`${out}: ${grouped(rowCount)} jobs, ${grouped(byteLength)} bytes\n`);
+      io.stderr.write(`${out}: ${quantity(rowCount, 'job')}, ${grouped(byteLength)} bytes\n`);
     } catch (error) {
       progress.clear();
       if (error instanceof SnapshotError) throw new CommandError(error.message);

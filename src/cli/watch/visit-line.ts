@@ -1,6 +1,6 @@
 /** What `watch` says about a visit of a board: one object for programs, one line for people. */
 import { dateTimeOf } from '../../base/date-time.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 
 /** Members as `--json` prints them. */
@@ -39,9 +39,9 @@ export function visitLine(report: VisitReport): string {
   const { board, status, rows, changed, closed, reopened, refused, reason, next_at } = report;
   const counts =
     status === 'ok' || status === 'unchanged'
-      ? `${grouped(rows)} jobs, ${grouped(report.new)} new, ${grouped(changed)} changed, ${grouped(closed)} closed, ${grouped(reopened)} reopened`
+      ? `${quantity(rows, 'job')}, ${grouped(report.new)} new, ${grouped(changed)} changed, ${grouped(closed)} closed, ${grouped(reopened)} reopened`
       : '';
-  const left = refused === undefined ? '' : `${grouped(refused)} records refused`;
+  const left = refused === undefined ? '' : `${quantity(refused, 'record')} refused`;
   const parts = [status, counts, left, reason ?? ''].filter((part) => part !== '').join('; ');
   return `${printable(`${board}: ${parts}`, 400)}; next ${next_at}\n`;
 }

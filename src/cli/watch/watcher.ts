@@ -7,7 +7,7 @@ import { FEEDS_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import { openSnapshotFile, removeLeftovers } from '../../adapters/files/snapshot-file.ts';
 import { dateTimeOf } from '../../base/date-time.ts';
 import { firstLineOf } from '../../base/failure.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { readHeader } from '../../catalogue/snapshot/header.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { askedHostOf } from '../../ingest/boards/endpoints.ts';
@@ -167,7 +167,7 @@ export class Watcher {
       done.abort();
     }
     this.#say(
-      `${grouped(counts.boards)} of ${grouped(due.length)} boards visited: ${countsText(counts)}${this.#nextText()}\n`,
+      `${grouped(counts.boards)} of ${quantity(due.length, 'board')} visited: ${countsText(counts)}${this.#nextText()}\n`,
     );
   }
 
@@ -196,7 +196,7 @@ export class Watcher {
     }
     this.#progress.showLine((elapsedMs) => {
       const rate = elapsedMs < 1000 ? '' : `  ${((counts.boards * 1000) / elapsedMs).toFixed(1)}/s`;
-      return `${grouped(counts.boards)} of ${grouped(total)} boards${rate}  ${countsText(counts)}`;
+      return `${grouped(counts.boards)} of ${quantity(total, 'board')}${rate}  ${countsText(counts)}`;
     });
   }
 
@@ -261,7 +261,7 @@ const heldUntilMs = ({ state }: WatchedBoard): number => state?.heldUntilMs ?? 0
 const isHeld = (board: WatchedBoard, nowMs: number): boolean => heldUntilMs(board) > nowMs;
 
 const heldLine = ({ host, boards, untilMs }: HeldHost): string =>
-  `${host} fails or asks for fewer requests: ${grouped(boards.length)} boards of the round are left until ${dateTimeOf(untilMs)}\n`;
+  `${host} fails or asks for fewer requests: ${quantity(boards.length, 'board')} of the round left until ${dateTimeOf(untilMs)}\n`;
 
 /** When the snapshot was built; before all times where there is none that can be used. */
 function builtAtMsOf(path: string): number {

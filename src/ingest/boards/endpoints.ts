@@ -300,8 +300,14 @@ function following(board: Board, origins: BoardOrigins, step: FeedStep): FeedPro
   return { kind: 'complete', rows };
 }
 
+export interface StatedJobs {
+  readonly jobs: number;
+  /** Further pages have more, and how many nobody says. */
+  readonly isFirstPage: boolean;
+}
+
 /** Jobs that the board has: what the first answer states of the whole feed, else what it lists. */
-export function statedJobs(board: Board, document: unknown): number | undefined {
+export function statedJobs(board: Board, document: unknown): StatedJobs | undefined {
   const { page, first } = ENDPOINTS[board.shape];
   const found = page(document, first(board), board);
   if (found === undefined) return undefined;
@@ -309,7 +315,13 @@ export function statedJobs(board: Board, document: unknown): number | undefined 
   const stated = [answer?.totalFound, answer?.total, objectOf(answer?.meta)?.total].find(
     (one) => typeof one === 'number',
   );
-  return Math.max(found.rows, (stated as number | undefined) ?? 0, board.shape === 'jsonld' ? found.more.length : 0);
+  // A page with markup names the pages of its postings, one each.
+  const named = hasPostingPages(board) ? found.more.length : 0;
+  const goesOn = found.isCutShort === true || found.more.length > named;
+  return {
+    jobs: Math.max(found.rows, (stated as number | undefined) ?? 0, named),
+    isFirstPage: stated === undefined && goesOn,
+  };
 }
 
 /** Asks for the description of a row of the list; undefined where the list has it, or no request is worth it. */

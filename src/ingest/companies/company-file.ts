@@ -64,7 +64,7 @@ export function parseCompanyFile(text: string): CompanyFile {
   const names = (header ?? []).map((name) => name.trim().toLowerCase());
   const missing = COLUMNS.slice(0, 2).filter((name) => !names.includes(name));
   if (missing.length > 0) {
-    const reason = `must name the columns company and domain: ${missing.join(' and ')} is missing`;
+    const reason = `must name the columns company and domain: ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
     return { words: [], refused: [{ line: 1, field: 'the header', reason }] };
   }
   const places = {

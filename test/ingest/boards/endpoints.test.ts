@@ -341,8 +341,18 @@ it.each([
   [board('smartrecruiters', 'a'), { totalFound: 359, content: [{}] }, 359],
   [WORKDAY, { total: 2000, jobPostings: [{}], facets: [] }, 2000],
   [board('lever', 'a'), [{}, {}], 2],
-  [board('lever', 'a'), {}, undefined],
-])('the number of jobs that %o has now', (of, document, jobs) => expect(statedJobs(of, document)).toBe(jobs));
+  [board('teamtailor', 'a'), { items: [{}, {}] }, 2],
+])('the number of jobs that %o has now', (of, document, jobs) =>
+  expect(statedJobs(of, document)).toEqual({ jobs, isFirstPage: false }),
+);
+
+it('jobs of a first page are said to be that where it leads to another and states no total', () => {
+  const page = { items: [{}, {}], next_url: 'https://a.teamtailor.com/jobs.json?page=2' };
+  expect(statedJobs(board('teamtailor', 'a'), page)).toEqual({ jobs: 2, isFirstPage: true });
+  const list = { '@type': 'ItemList', itemListElement: [{ '@type': 'ListItem', position: 1, url: 'https://a.com/1' }] };
+  expect(statedJobs(board('jsonld', 'a.com'), [list])).toEqual({ jobs: 1, isFirstPage: false });
+  expect(statedJobs(board('lever', 'a'), {})).toBeUndefined();
+});
 
 it.each([
   ['greenhouse:acme', { shape: 'greenhouse', token: 'acme' }],

@@ -85,7 +85,7 @@ describe('the file of companies import', () => {
   });
 
   it.each([
-    ['', 1, 'the header', 'must name the columns company and domain: company and domain is missing'],
+    ['', 1, 'the header', 'must name the columns company and domain: company and domain are missing'],
     ['company\nAcme', 1, 'the header', 'must name the columns company and domain: domain is missing'],
     ['company,domain\nAcme,acme.com\n,b.com', 3, 'company', 'is blank'],
     [
