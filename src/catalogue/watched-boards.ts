@@ -59,7 +59,7 @@ export class BoardsUnavailableError extends Error {}
 export interface WatchedBoards {
   /** @param sinceMs of the days @throws BoardsUnavailableError */
   read(sinceMs: number): WatchedBoardsView;
-  /** Keeps the operator's word about a company, by its name; the next build applies it. @throws BoardsUnavailableError */
+  /** Keeps the operator's word about a company, by its name or `shape:token`; the next build applies it. @throws BoardsUnavailableError */
   stateDomain(company: string, domain: CompanyDomain): void;
 }
 

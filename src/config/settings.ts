@@ -142,7 +142,7 @@ export const SERVER_SETTINGS = {
     parse: secretText(32),
     default: null,
     help: 'token, at least 32 characters, that opens `/admin/v1/*` and the pages of the operator',
-    detail: 'Without it these paths are 404.',
+    detail: 'Without it, and with `SURFACES=none`, these paths are 404.',
     isSecret: true,
   }),
   memoryLimitBytes: setting({
@@ -213,7 +213,7 @@ export const CATALOGUE_SETTINGS = {
     default: null,
     help: 'folder of the import catalogue behind the snapshot, whose watched boards the operator sees',
     detail:
-      'Shown on `/boards` and counted in `/metrics`; the page and its routes need `ADMIN_TOKEN` too. The server only reads the folder, but for domains of companies that the operator states there.',
+      'Shown on `/boards` and counted in `/metrics`; the page and its routes need `ADMIN_TOKEN` too, and are 404 with `SURFACES=none`. The server only reads the folder, but for domains of companies that the operator states there.',
   }),
   snapshotWatch: setting({
     variable: 'SNAPSHOT_WATCH',

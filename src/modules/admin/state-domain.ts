@@ -1,4 +1,7 @@
-/** POST /admin/v1/companies: the operator's word about a company's domain, as `companies set` gives it. The next build applies it. */
+/**
+ * POST /admin/v1/companies: the operator's word about a company's domain, as `companies set` gives it. The next build applies it.
+ * Whether the catalogue has the company is not asked: that reads every employer, which would hold up the requests of customers.
+ */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
 import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
@@ -18,7 +21,7 @@ const body = v.strictObject({
     v.string(),
     v.maxLength(NAME_LENGTH_MAX),
     v.check((text) => comparedText(text) !== ''),
-    rule({ rule: `the name of a company, at most ${NAME_LENGTH_MAX} characters` }),
+    rule({ rule: `the name of a company or shape:token, at most ${NAME_LENGTH_MAX} characters` }),
   ),
   domain: v.pipe(
     v.string(),

@@ -6,7 +6,7 @@ import {
   type WatchedBoards,
   type WatchedBoardsView,
 } from '../../catalogue/watched-boards.ts';
-import { nameKeyOf } from '../../ingest/companies/operator-words.ts';
+import { wordOfCompany } from '../../ingest/companies/company-file.ts';
 import { BoardTables, type WatchedBoard } from './board-tables.ts';
 import { storedWords, storeWords } from './company-tables.ts';
 import { HistoryDatabase, HistoryError } from './database.ts';
@@ -60,8 +60,7 @@ export class WatchedBoardsFile implements WatchedBoards {
         return HistoryDatabase.openForSettings(this.#folder, WAIT_MS);
       },
       (history) => {
-        const word = { kind: 'name', key: nameKeyOf(company), name: null, domain, url: null, aliases: [] } as const;
-        history.database.exec(storeWords(history, [word]) ? 'COMMIT' : 'ROLLBACK');
+        history.database.exec(storeWords(history, [wordOfCompany(company, domain, [])]) ? 'COMMIT' : 'ROLLBACK');
       },
     );
   }

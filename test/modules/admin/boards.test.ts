@@ -96,6 +96,14 @@ describe('the watched boards of a server', () => {
     }
   });
 
+  it('take a word about a board by shape:token, as `companies set` does', async () => {
+    await opened();
+    expect((await state('acme.com', 'greenhouse:acme')).status).toBe(200);
+    const history = HistoryDatabase.openForReading(folder);
+    expect(storedWords(history)).toMatchObject([{ kind: 'board', key: 'greenhouse:acme', domain: 'acme.com' }]);
+    history.close();
+  });
+
   it('are 503 while an import writes or the folder holds no catalogue, without holding up the server', async () => {
     jobs = await openJobsApp({ ADMIN_TOKEN, CATALOGUE: folder });
     expect((await jobs.get('/admin/v1/boards', { authorization })).status).toBe(503);
