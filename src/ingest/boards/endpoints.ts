@@ -46,6 +46,8 @@ export interface FeedStep {
   readonly missing: number;
   /** Keys of the rows that came, where pages have them. Owned by the feed: each step adds to it. */
   readonly seen: Set<string>;
+  /** What was asked for, so that pages that lead back are not followed in a circle. Owned by the feed. */
+  readonly asked: Set<string>;
   /** Keys that must come before the feed is whole. */
   readonly different: number;
 }
@@ -75,6 +77,7 @@ interface Endpoint {
 }
 
 const get = (url: string): OwnRequest => ({ method: 'GET', url, body: null });
+const wordingOf = ({ url, body }: OwnRequest): string => `${url} ${body}`;
 const hostOf = (address: string): string => new URL(address).host;
 const listed = (document: unknown, key: string): PageFound | undefined => {
   const rows = objectOf(document)?.[key];
@@ -232,7 +235,10 @@ export function firstStep(board: Board, origins: BoardOrigins): Extract<FeedProg
   const request = ENDPOINTS[board.shape].first(board);
   return {
     kind: 'next',
-    step: { pages: 0, rows: 0, queue: [request], isCutShort: false, missing: 0, seen: new Set(), different: 0 },
+    step: {
+      ...{ pages: 0, rows: 0, queue: [request], isCutShort: false, missing: 0, different: 0 },
+      ...{ seen: new Set(), asked: new Set() },
+    },
     request: sent(request, board.shape, origins),
   };
 }
@@ -253,12 +259,14 @@ export function stepAfter(board: Board, step: FeedStep, document: unknown, origi
   const found = ENDPOINTS[board.shape].page(document, request!, board);
   if (found === undefined) return { kind: 'broken', reason: `is no list of jobs as ${board.shape} gives it` };
   for (const key of found.keys ?? []) step.seen.add(key);
+  step.asked.add(wordingOf(request!));
+  const more = found.more.filter((one) => !step.asked.has(wordingOf(one)));
   return following(board, origins, {
     ...step,
     pages: step.pages + 1,
     rows: step.rows + found.rows,
-    queue: [...found.more, ...waiting],
-    isCutShort: step.isCutShort || found.isCutShort === true,
+    queue: [...more, ...waiting],
+    isCutShort: step.isCutShort || found.isCutShort === true || more.length < found.more.length,
     different: Math.max(step.different, found.different ?? 0),
   });
 }

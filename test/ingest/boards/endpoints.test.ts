@@ -114,10 +114,17 @@ describe('a feed', () => {
     expect(next.end).toEqual({ kind: 'complete', rows: 3 });
     const away = feedOf(of, () => ({ items: [{}], next_url: 'https://elsewhere.example/jobs.json' }));
     expect([away.end.kind, away.asked.length]).toEqual(['partial', 1]);
-    expect(feedOf(of, () => ({ items: [{}], next_url: '/jobs.json' })).end).toMatchObject({
-      kind: 'partial',
-      rows: 500,
-    });
+    let page = 1;
+    const endless = feedOf(of, () => ({ items: [{}], next_url: `/jobs.json?page=${++page}` }));
+    expect(endless.end).toMatchObject({ kind: 'partial', rows: 500 });
+  });
+
+  it('that leads back to a page it had ends there, and closes nothing', () => {
+    const of = board('teamtailor', 'acme');
+    const itself = feedOf(of, () => ({ items: [{}], next_url: '/jobs.json' }));
+    expect([itself.end, itself.asked.length]).toMatchObject([{ kind: 'partial', rows: 1 }, 1]);
+    const circle = feedOf(of, ({ url }) => ({ items: [{}], next_url: url.includes('?') ? '/jobs.json' : '?page=2' }));
+    expect([circle.end, circle.asked.length]).toMatchObject([{ kind: 'partial', rows: 2 }, 2]);
   });
 
   it('of Workday takes the total of its first page, since later ones may say 0', () => {
