@@ -30,6 +30,12 @@ export function parseBoardFile(text: string): BoardFile {
   const rows = csvRows(plain, ',', '\n', true).rows;
   const header = (rows[0] ?? []).map((name) => name.trim().toLowerCase());
   const hasHeader = ADDRESS_COLUMNS.some((name) => header.includes(name));
+  // As spreadsheets write it in some languages: each line would be taken for one address.
+  const hasSemicolons = ADDRESS_COLUMNS.some((name) => header[0]?.split(';').includes(name));
+  if (!hasHeader && hasSemicolons) {
+    const reason = 'must have commas between its columns, not semicolons, and so must every line';
+    return { boards: [], refused: [{ line: 1, field: 'the header', reason }] };
+  }
   if (!hasHeader && header.length > 1) {
     const reason = `must name a column ${ADDRESS_COLUMNS.join(', ')}; company and domain are read beside it`;
     return { boards: [], refused: [{ line: 1, field: 'the header', reason }] };

@@ -77,6 +77,8 @@ function fieldsOf(sample: readonly unknown[]): string {
 /** Why a file was not recognised, and the marks of the known shapes. Completes "this file …". */
 export function unrecognised(sample: readonly unknown[], shapes: readonly Shape[]): string {
   const [only, ...others] = shapes;
+  if (sample.length === 0)
+    return `has no records${others.length === 0 ? '' : ', which tell the format: give it with --format'}`;
   if (only && others.length === 0)
     return `is not of format ${only.name}: no record has ${only.marks}${fieldsOf(sample)}`;
   const marks = shapes.map(({ name, marks }) => `  ${name}: ${marks}`).join('\n');

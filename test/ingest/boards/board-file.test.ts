@@ -39,6 +39,7 @@ describe('a file of boards', () => {
 
   it.each([
     ['company,domain\nAcme,a.com\n', 1, 'the header'],
+    ['address;company\nlever:a;A\n', 1, 'the header'],
     ['address,company\nlever:a,A\n,B\n', 3, 'address'],
     ['address,domain\nlever:a,nonsense\n', 2, 'domain'],
     [`address,company\n\nlever:a,${LONGEST}x\n`, 3, 'company'],

@@ -392,6 +392,8 @@ describe('recognition', () => {
     const said = unrecognised([{ job_id: 1, skill_abr: 'x' }], SHAPES);
     expect(said).toContain('its fields are job_id, skill_abr.');
     for (const { name, marks } of SHAPES) expect(said).toContain(`  ${name}: ${marks}`);
+    expect(unrecognised([], SHAPES)).toBe('has no records, which tell the format: give it with --format');
+    expect(unrecognised([], [SHAPES[0]!])).toBe('has no records');
   });
 
   it.each(SHAPES.map((shape) => [shape.name, shape] as const))('%s refuses what is no record', (_name, shape) => {
