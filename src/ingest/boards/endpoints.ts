@@ -310,7 +310,7 @@ function following(board: Board, origins: BoardOrigins, step: FeedStep): FeedPro
 
 export interface StatedJobs {
   readonly jobs: number;
-  /** Further pages have more, and how many nobody says. */
+  /** Further pages have more, and no answer states how many. */
   readonly isFirstPage: boolean;
 }
 
