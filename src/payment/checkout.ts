@@ -2,7 +2,7 @@
  * Takes one payment for one answer: x402 v2, `exact`, EIP-3009 (decisions §4, x402-v2 §6). Results are plain values;
  * the way in decides how to tell the client, and in which headers.
  *
- *   begin    compare with the offer   invalid
+ *   begin    compare with the offer   invalid; used where only the window has closed and the outcome is open
  *            wait for a recovery      crowded, unavailable; nothing was done
  *            compare the signer       invalid
  *            settlement open          used, crowded, unavailable
@@ -30,8 +30,9 @@ import {
 } from './protocol/authorization.ts';
 import { fault, type PaymentFault, type PaymentPayload } from './protocol/envelope.ts';
 import type { PaymentIdentifier } from './protocol/identifier.ts';
-import { type PaymentOrder, paymentOrder } from './protocol/order.ts';
-import { reasonOf } from './protocol/reasons.ts';
+import { checksummed } from './protocol/network.ts';
+import { type PaymentOrder, paymentOrder, reservationKeyOf } from './protocol/order.ts';
+import { type Reason, reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Settled } from './purchase.ts';
 import {
@@ -39,6 +40,7 @@ import {
   RecordInDoubtError,
   RecordsUnreadableError,
   type Reservation,
+  type ReservationStatus,
   type Reservations,
 } from './reservations.ts';
 import { type NotReserved, Reserving, type Wish } from './reserving.ts';
@@ -75,6 +77,12 @@ function notVerified(verified: Exclude<Verified, { kind: 'valid' }>): Begun {
   const reason = reasonOf(verified.reason, 'invalid_exact_evm_verification_failed');
   return invalid(fault(reason, 'The payment did not pass verification; nothing was charged.'), verified.detail);
 }
+
+const WINDOW_CLOSES: Reason = 'invalid_exact_evm_payload_authorization_valid_before';
+
+/** True while money may still move, or may have moved without our knowing it yet. */
+const isOpen = ({ kind }: ReservationStatus): boolean =>
+  kind === 'reserved' || kind === 'settling' || kind === 'unknown';
 
 /** What is certain after an outcome, or undefined. */
 function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
@@ -129,7 +137,7 @@ export class Checkout {
     if (!checked.ok) {
       // A clock that is off the database's calls good windows bad; a 402 would make the client sign again, and in vain.
       const faultText = reservations.fault();
-      return faultText === undefined ? invalid(checked) : unavailable(faultText);
+      return faultText === undefined ? this.#invalidUnlessOpen(checked, payment, offer) : unavailable(faultText);
     }
     const { authorization, signature } = checked;
     if (signature.length !== SIGNATURE_BYTES) {
@@ -231,6 +239,21 @@ export class Checkout {
     return lapsed;
   }
 
+  /**
+   * A payment whose outcome is open stays 409 when its window closes: to a client that sends the same payment again, as the
+   * 503 asked, a 402 would be an invitation to pay twice (decisions §4).
+   */
+  #invalidUnlessOpen(found: PaymentFault, { authorization }: PaymentPayload, { network }: Offer): MaybePromise<Begun> {
+    if (found.error !== WINDOW_CLOSES) return invalid(found);
+    // The form of both was checked before the window.
+    const payer = checksummed(authorization.from.toLowerCase());
+    const key = reservationKeyOf(network, payer, authorization.nonce);
+    return this.#usedOr({ key, payer }).then((known) => {
+      if (known?.kind !== 'used') return known ?? invalid(found);
+      return isOpen(known.status) ? known : invalid(found);
+    });
+  }
+
   /** Why a recovered signature is not this payment's, or undefined. A forgery is charged to its client. */
   #signerFault(authorization: Authorization, recovery: Recovery, client: PayingClient): Begun | undefined {
     const { recoveries, clock } = this.#parts;
@@ -290,7 +313,7 @@ export class Checkout {
   }
 
   /** undefined = the authorization is not on record. */
-  async #usedOr({ key, payer }: PaymentOrder): Promise<Begun | undefined> {
+  async #usedOr({ key, payer }: Pick<PaymentOrder, 'key' | 'payer'>): Promise<Begun | undefined> {
     try {
       const status = await this.#parts.reservations.statusOf(key);
       return status === undefined ? undefined : { kind: 'used', status, payer };

@@ -571,6 +571,35 @@ describe('settlement', () => {
     },
   );
 
+  it('whose outcome is open when its window closes is 409 and no new offer until it ends (reliability 96)', async () => {
+    const kit = setUp(new Scripted());
+    kit.settlement.settled = async () => ({ kind: 'unknown', transaction: HASH, detail: 'lost' });
+    const validBefore = String(NOW_SECONDS + 20);
+    const header = await signed({ authorization: { validBefore } });
+    const open = await kit.passed(header);
+    kit.time.pass(14_001); // less than the six seconds that an authorization must still have
+    expect(await kit.refused(header)).toMatchObject({ code: 'PAYMENT_ALREADY_USED', extras: { detail: 'reserved' } });
+    expect(await open.settle()).toMatchObject({ code: 'PAYMENT_INVALID' });
+    expect((await kit.refused(header)).code).toBe('PAYMENT_INVALID');
+
+    const lost = await signed({ authorization: { validBefore: String(NOW_SECONDS + 30) } });
+    expect(await (await kit.passed(lost)).settle()).toMatchObject({ code: 'SETTLEMENT_PENDING' });
+    for (const pauseMs of [11_000, 30_000, 30_000]) {
+      kit.time.pass(pauseMs);
+      await settle();
+      const refusal = await kit.refused(lost);
+      expect(refusal).toMatchObject({ code: 'PAYMENT_ALREADY_USED', extras: { detail: 'unknown' } });
+      expect(refusal.message).toContain('Do not sign a new one');
+      expect(refusal.extras.headers).toHaveProperty('retry-after');
+      expect(refusal.extras.headers).not.toHaveProperty('payment-required');
+      expect(responseOf(refusal.extras.headers)).toMatchObject({
+        errorReason: 'settlement_pending',
+        transaction: HASH,
+        payer: payer().address,
+      });
+    }
+  });
+
   it('is not asked for when the intent cannot be recorded', async () => {
     const kit = setUp(new Scripted());
     kit.reservations.recordIntent = () => Promise.reject(new Error('disk full'));
