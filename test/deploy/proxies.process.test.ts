@@ -129,6 +129,21 @@ describe.skipIf(proxies.length === 0).each(proxies)('behind %s', (name) => {
     expect(response.headers.get('location')).toMatch(/^https:\/\/api\.example\.com[:/]/);
   });
 
+  it.runIf(name === 'nginx')(
+    'a method that HTTP does not know ends before the server, which may hang up on it',
+    async () => {
+      for (const host of [API, HOOKS]) {
+        const response = await fronted.send(host, '/hooks/cb_000000000000000000000000', { method: 'BREW' });
+        expect(response.headers.get('allow')).toBe(host === API ? 'GET, POST, DELETE' : 'POST');
+        expect(await refusalOf(response)).toEqual({ status: 405, code: 'METHOD_NOT_ALLOWED' });
+      }
+    },
+  );
+
+  it('the path of all hooks is no path', async () => {
+    expect(await refusalOf(await fronted.send(HOOKS, '/hooks'))).toEqual({ status: 404, code: 'NOT_FOUND' });
+  });
+
   it.runIf(name === 'nginx')('a flood from one address is 429 by nginx, and another address is served', async () => {
     const flood = Array.from({ length: 400 }, () => fronted.send(API, '/health', { from: '127.0.0.40' }));
     const answers = await Promise.all(flood);
