@@ -90,6 +90,14 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
         expect(after.books.undeliveredCount).toBe(1);
       }));
 
+    it('count no sale as undelivered whose delivery is on record', () =>
+      using(async ({ backend }, time) => {
+        const { key } = await sell(backend, time);
+        backend.books.markDelivered((await backend.books.find(key))!.serial);
+        await recorded(backend, time);
+        expect(backend.books.undeliveredCount).toBe(0);
+      }));
+
     it('are read in pages, oldest first, from a time on', () =>
       using(async ({ backend }, time) => {
         const keys: string[] = [];

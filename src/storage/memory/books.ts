@@ -32,6 +32,7 @@ export class MemoryBooks implements Books {
     this.#sales[place] = sale;
     this.#places.set(sale.serial, place);
     this.#counts.sold(sale.operation);
+    this.#counts.undeliveredCount++;
     if (oldest === undefined) return;
     this.#keys.removeFirst();
     this.#places.delete(oldest.serial);

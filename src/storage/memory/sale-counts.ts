@@ -2,6 +2,7 @@
 export class SaleCounts {
   /** Sales since the start of the process. */
   readonly byOperation = new Map<string, number>();
+  /** Where deliveries are recorded later, as of the last look at the books: it does not rise with each sale until the next one. */
   undeliveredCount: number;
 
   /** @param undeliveredCount sales of earlier processes whose answer did not go out */
@@ -9,9 +10,7 @@ export class SaleCounts {
     this.undeliveredCount = undeliveredCount;
   }
 
-  /** Counts a sale, whose answer has not gone out yet. */
   sold(operation: string): void {
     this.byOperation.set(operation, (this.byOperation.get(operation) ?? 0) + 1);
-    this.undeliveredCount++;
   }
 }
