@@ -181,7 +181,7 @@ function writePaymentMetrics(
     .single(
       'paygrade_sales_undelivered',
       'gauge',
-      'Sales whose answer did not go out, or not yet.',
+      'Sales whose answer did not go out, without those of the last seconds.',
       books.undeliveredCount,
     )
     .family('paygrade_sales_total', 'counter', 'Settled payments, by operation.');

@@ -99,7 +99,7 @@ export interface Books {
   markDelivered(serial: number): void;
   /** Sales since the start of the process, by operation. */
   readonly saleCounts: ReadonlyMap<string, number>;
-  /** Sales in the books whose answer did not go out, or had not yet when they were counted, some seconds ago. */
+  /** Sales in the books whose answer did not go out, as of a few seconds ago. */
   readonly undeliveredCount: number;
 }
 

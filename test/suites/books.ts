@@ -98,6 +98,23 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
         expect(backend.books.undeliveredCount).toBe(0);
       }));
 
+    it('count a sale as undelivered once its answer has had some seconds to leave', () =>
+      using(async ({ backend, reopen }, time) => {
+        // In memory a delivery is on record at once, so that nothing has to be waited for.
+        if (reopen === undefined) return;
+        time.pass(3500);
+        await sell(backend, time);
+        time.pass(3000);
+        // A look takes real time.
+        await new Promise((resolve) => setTimeout(resolve, 150));
+        expect(backend.books.undeliveredCount).toBe(0);
+        await vi.waitFor(async () => {
+          time.pass(1000);
+          await settle();
+          expect(backend.books.undeliveredCount).toBe(1);
+        }, WAIT);
+      }));
+
     it('are read in pages, oldest first, from a time on', () =>
       using(async ({ backend }, time) => {
         const keys: string[] = [];

@@ -1,3 +1,6 @@
+/** A look at the books passes over sales of this time as undelivered: their answer may be on its way, or its record. */
+export const ON_ITS_WAY_MS = 5000;
+
 /** The numbers of the books that metrics show without reading the books. */
 export class SaleCounts {
   /** Sales since the start of the process. */

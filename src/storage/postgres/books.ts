@@ -16,7 +16,7 @@ import {
 } from '../../payment/books.ts';
 import type { Address, NetworkId } from '../../payment/protocol/network.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
-import { SaleCounts } from '../memory/sale-counts.ts';
+import { ON_ITS_WAY_MS, SaleCounts } from '../memory/sale-counts.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row, Statement } from './connections.ts';
 import type { Database } from './database.ts';
@@ -126,7 +126,7 @@ export class PostgresBooks extends BooksReader implements Books {
   /** @param keptMs how long a sale stays */
   static async open(database: Database, owner: Owner, keptMs: number, ports: BooksPorts): Promise<PostgresBooks> {
     const secret = await keptSecret(database, 'question', () => ports.random.bytes(DIGEST_KEY_BYTES));
-    return new PostgresBooks(database, owner, keptMs, ports.timers, secret, await undeliveredCountIn(database));
+    return new PostgresBooks(database, owner, keptMs, ports.timers, secret, await undeliveredCountIn(database, 0));
   }
 
   private constructor(
@@ -200,16 +200,19 @@ export class PostgresBooks extends BooksReader implements Books {
 
   async #look(): Promise<void> {
     if (!this.#isScheduled) await this.#recordDelivered();
-    this.#counts.undeliveredCount = await undeliveredCountIn(this.#writer);
+    this.#counts.undeliveredCount = await undeliveredCountIn(this.#writer, ON_ITS_WAY_MS);
     const prune: Statement = { name: 'prune-sales', text: PRUNE, values: [this.#keptMs] };
     while ((await this.#writer.run(prune)).length === PRUNED_COUNT_MAX);
   }
 }
 
-async function undeliveredCountIn(database: Database): Promise<number> {
+/** @param ageMs of the youngest sale that counts */
+async function undeliveredCountIn(database: Database, ageMs: number): Promise<number> {
   const [row] = await database.run({
     name: 'count-undelivered',
-    text: 'SELECT count(*) AS count FROM paygrade.sales WHERE NOT is_delivered',
+    text: `SELECT count(*) AS count FROM paygrade.sales
+           WHERE NOT is_delivered AND time_ms <= paygrade.now_ms() - $1::bigint`,
+    values: [ageMs],
   });
   return row?.count as number;
 }

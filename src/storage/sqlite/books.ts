@@ -7,14 +7,14 @@ import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import { type Books, BooksUnreadableError, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
-import { SaleCounts } from '../memory/sale-counts.ts';
+import { ON_ITS_WAY_MS, SaleCounts } from '../memory/sale-counts.ts';
 import type { Journal } from './journal.ts';
 import type { StateReader } from './reader-thread.ts';
 import { type BooksStart, SALES, type SalesOperation, type SalesRead, type SalesTotals } from './tables/sales.ts';
 
 /** Deliveries wait this long for a commit that others need anyway; a kill leaves those of this time undelivered in the books. */
 const DELIVERED_PAUSE_MS = 50;
-/** Between two looks at what the books hold: the gauge of undelivered sales is exact after each. */
+/** Between two looks at what the books hold. */
 const LOOK_PAUSE_MS = 5000;
 /** Between two removals while there is more to remove. */
 const PRUNE_PAUSE_MS = 100;
@@ -131,10 +131,11 @@ export class SqliteBooks implements Books {
    */
   async #look(): Promise<boolean> {
     if (!this.#isScheduled) await this.#recordDelivered();
-    const read: SalesRead = { table: SALES, kind: 'totals' };
+    const nowMs = this.#ports.nowMs();
+    const read: SalesRead = { table: SALES, kind: 'totals', beforeMs: nowMs - ON_ITS_WAY_MS };
     const { undeliveredCount, oldestMs } = (await this.#journal.read(read)) as SalesTotals;
     this.#counts.undeliveredCount = undeliveredCount;
-    const beforeMs = this.#ports.nowMs() - this.#keptMs;
+    const beforeMs = nowMs - this.#keptMs;
     if (oldestMs === null || oldestMs >= beforeMs) return false;
     await this.#write({ table: SALES, kind: 'prune', beforeMs });
     return true;

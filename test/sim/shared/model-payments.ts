@@ -65,7 +65,7 @@ export class PaymentTables {
   readonly spent = new Map<string, bigint>();
   readonly transfers = new Map<string, number>();
   /** Sales whose delivery is not on record. */
-  readonly #undelivered = new Set<number>();
+  readonly #undelivered = new Map<number, SaleRow>();
   readonly meanings: Meanings;
   /** Whose statement is carried out. */
   actor = '';
@@ -91,7 +91,7 @@ export class PaymentTables {
       'release-case': ([serials]) => this.#releaseCases(numbers(serials)),
       'end-dead': (values) => this.#endDead(values),
       'mark-delivered': ([serials]) => this.#markDelivered(numbers(serials)),
-      'count-undelivered': () => [{ count: this.#undelivered.size }],
+      'count-undelivered': ([ageMs]) => this.#countUndelivered(ageMs as unknown as number),
       'find-case': (values) => this.#findCase(values),
       'find-sale': ([key]) => this.#findSale(key as unknown as string),
       'prune-sales': ([keptMs]) => this.#pruneSales(keptMs as unknown as number),
@@ -265,7 +265,7 @@ export class PaymentTables {
       };
       this.sales.set(serial, sale);
       this.salesByKey.set(sale.key, [...(this.salesByKey.get(sale.key) ?? []), sale]);
-      this.#undelivered.add(serial);
+      this.#undelivered.set(serial, sale);
       rows.push({ serial });
     }
     return rows;
@@ -332,6 +332,11 @@ export class PaymentTables {
       this.#undelivered.delete(serial);
     }
     return [];
+  }
+
+  #countUndelivered(ageMs: number): Row[] {
+    const beforeMs = this.#nowMs() - ageMs;
+    return [{ count: [...this.#undelivered.values()].filter(({ timeMs }) => timeMs <= beforeMs).length }];
   }
 
   #findCase([serial, owner, heldMs]: Columns): Row[] {

@@ -27,8 +27,8 @@ export type SalesRead =
   | (OfSales & { readonly kind: 'page'; readonly query: SalesQuery })
   | (OfSales & { readonly kind: 'find'; readonly key: ReservationKey })
   | (OfSales & { readonly kind: 'days'; readonly from: string })
-  /** Asks for {@link SalesTotals}. */
-  | (OfSales & { readonly kind: 'totals' });
+  /** Asks for {@link SalesTotals}; sales after `beforeMs` do not count as undelivered. */
+  | (OfSales & { readonly kind: 'totals'; readonly beforeMs: number });
 
 /** Of the whole books, from their sums and an index. */
 export interface SalesTotals {
@@ -209,13 +209,14 @@ function prune(connection: Connection, beforeMs: number): void {
   connection.run('DELETE FROM sale_day WHERE day < ?', dayOf(beforeMs));
 }
 
-function totalsOf(connection: Connection): SalesTotals {
+function totalsOf(connection: Connection, beforeMs: number): SalesTotals {
   const row = connection
     .prepared(
-      `SELECT (SELECT COALESCE(SUM(undelivered), 0) FROM sale_day) AS undelivered, (SELECT MIN(time_ms) FROM sale) AS oldest,
-         (SELECT COALESCE(MAX(serial), 0) FROM sale) AS last`,
+      `SELECT (SELECT COALESCE(SUM(undelivered), 0) FROM sale_day)
+           - (SELECT COUNT(*) FROM sale WHERE is_delivered = 0 AND time_ms > ?) AS undelivered,
+         (SELECT MIN(time_ms) FROM sale) AS oldest, (SELECT COALESCE(MAX(serial), 0) FROM sale) AS last`,
     )
-    .get() as Row;
+    .get(beforeMs) as Row;
   return {
     undeliveredCount: row.undelivered as number,
     oldestMs: row.oldest as number | null,
@@ -236,7 +237,7 @@ export function readSales(
     case 'days':
       return days(connection, read.from);
     case 'totals':
-      return totalsOf(connection);
+      return totalsOf(connection, read.beforeMs);
     default:
       return read satisfies never;
   }
@@ -274,5 +275,5 @@ export function loadBooks(connection: Connection, fresh: () => Uint8Array): Book
   const found = connection.all('SELECT bytes FROM secret WHERE name = ?', SECRET)[0];
   const secret = (found?.bytes as Uint8Array | undefined) ?? fresh();
   if (found === undefined) connection.run('INSERT INTO secret (name, bytes) VALUES (?, ?)', SECRET, secret);
-  return { ...totalsOf(connection), secret: new Uint8Array(secret) };
+  return { ...totalsOf(connection, Number.MAX_SAFE_INTEGER), secret: new Uint8Array(secret) };
 }
