@@ -51,6 +51,7 @@ export class RetryWorker {
   #fewAtMs = Number.NEGATIVE_INFINITY;
   /** There was no room for all that was due. */
   #isBehind = false;
+  /** Monotonic: a wall clock that is set meanwhile must not hide an earlier wake-up. */
   #wakeAtMs = Number.POSITIVE_INFINITY;
   #cancelWake = (): void => {};
   #lastFault: string | undefined;
@@ -84,11 +85,13 @@ export class RetryWorker {
 
   /** Looks for due jobs at that time, or before. */
   wakeAt(timeMs: number): void {
-    if (this.#state !== 'working' || timeMs >= this.#wakeAtMs) return;
+    const { clock, timers } = this.#ports;
+    const pauseMs = Math.min(Math.max(0, timeMs - clock.nowMs()), this.#lookPauseMs);
+    const wakeAtMs = clock.monotonicMs() + pauseMs;
+    if (this.#state !== 'working' || wakeAtMs >= this.#wakeAtMs) return;
     this.#cancelWake();
-    this.#wakeAtMs = timeMs;
-    const pauseMs = Math.min(Math.max(0, timeMs - this.#ports.clock.nowMs()), this.#lookPauseMs);
-    this.#cancelWake = this.#ports.timers.after(Math.ceil(pauseMs), () => {
+    this.#wakeAtMs = wakeAtMs;
+    this.#cancelWake = timers.after(Math.ceil(pauseMs), () => {
       this.#wakeAtMs = Number.POSITIVE_INFINITY;
       this.wake();
     });

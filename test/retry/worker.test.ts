@@ -89,6 +89,16 @@ describe('the worker of retries', () => {
     expect(world.process.worker.heldCount).toBe(0);
   });
 
+  it('keeps the pause of a job that comes after the wall clock was set forwards (reliability 273)', async () => {
+    const world = opened();
+    world.outbound.target('busy.example', (_request, number) => answer(number === 1 ? 503 : 200));
+    await world.pass(1000);
+    world.time.stepWall(3_600_000);
+    const id = await world.create(orderTo('busy.example'));
+    await world.pass(6000);
+    expect(await world.process.retries.find(id)).toMatchObject({ status: 'succeeded' });
+  });
+
   it('interrupts attempts five seconds after it began to drain, before it is closed (reliability 264)', async () => {
     const world = opened();
     world.outbound.target('held.example', hanging);
