@@ -2,9 +2,9 @@
  * Payments signed ahead on worker threads, for a fixed list of offers. The supply fills its stock before the run and refills it
  * in the background. It discards a payment that is too close to its `validBefore` instead of sending it.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
-import { QUIET_THREAD } from '../base/quiet-thread.ts';
+import { startThread } from '../base/start-thread.ts';
 import { RUNWAY_SECONDS } from '../payment/protocol/network.ts';
 import type { SignedBatch, SigningOrder } from './signer.ts';
 import type { LoadOffer, SignedPayment } from './signing.ts';
@@ -66,7 +66,7 @@ export class PaymentSupply {
       plannedCount: plannedEach,
     }));
     this.#workers = Array.from({ length: signerCount }, () => {
-      const worker = new Worker(SIGNER, QUIET_THREAD);
+      const worker = startThread(SIGNER);
       worker.on('message', (batch: SignedBatch) => this.#onBatch(batch));
       worker.on('error', (failure: Error) => {
         this.#failure = failure;

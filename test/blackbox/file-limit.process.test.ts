@@ -1,5 +1,6 @@
 /** More connections than the system gives the process file descriptors for (reliability 210). */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,18 +12,31 @@ import { wallet } from '../support/wallet.ts';
 
 const SPARE_COUNT = 20;
 const CONNECTION_COUNT = 200;
+/** A payment that the server does not know: it looks into the books, on a thread that starts with the first look. */
+const UNKNOWN_PAYMENT = `/v1/payments/eip155:8453/0x${'a'.repeat(40)}/0x${'b'.repeat(64)}`;
+
+/** One exchange on a connection that stays open. */
+async function askOver(socket: Socket, path: string): Promise<string> {
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString();
+}
 
 const hasPrlimit = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0;
 if (!hasPrlimit) console.warn('skipping the limit of files: no prlimit (Debian: util-linux)');
 
 describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descriptors, under %s', (runtime) => {
-  it('runs on, and serves and sells again when connections end (reliability 210)', { timeout: 30_000 }, async () => {
+  it('runs on, and serves and sells again when connections end (reliability 210)', {
+    timeout: 30_000,
+  }, async () => {
     const jobs = await startJobsServer(runtime, { CONNECTIONS_MAX: '0' });
     const { server } = jobs;
     const account = wallet();
     const payment = await jobs.payment(jobs.search, account);
-    const sockets: Socket[] = [];
+    const early = connect(server.port, '127.0.0.1').on('error', () => {});
+    const sockets: Socket[] = [early];
     try {
+      expect(await askOver(early, '/health')).toContain('200');
       const pid = server.child.pid!;
       const openCount = readdirSync(`/proc/${pid}/fd`).length;
       execFileSync('prlimit', ['--pid', String(pid), `--nofile=${openCount + SPARE_COUNT}:`]);
@@ -33,10 +47,12 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
       }
       // Longer than the pauses between two measurements of memory.
       await pause(1_500);
+      expect(await askOver(early, UNKNOWN_PAYMENT)).toContain('STATE_UNAVAILABLE');
       expect(server.child.exitCode).toBeNull();
       for (const socket of sockets) socket.destroy();
       await expect.poll(() => readdirSync(`/proc/${pid}/fd`).length).toBeLessThan(openCount + SPARE_COUNT / 2);
       expect((await jobs.get('/metrics')).status).toBe(200);
+      expect((await jobs.get(UNKNOWN_PAYMENT)).status).toBe(404);
       expectPaid(await jobs.pay(jobs.search, payment), account.address);
     } finally {
       for (const socket of sockets) socket.destroy();

@@ -2,9 +2,9 @@
  * One extraction thread. It starts with its first document and is ended when a document takes more of its time than it may, so that
  * a busy machine is no fault of the page; the next document starts another. An idle thread does not keep the process alive.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { firstLineOf } from '../../base/failure.ts';
-import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PageContent } from '../../resolve/result.ts';
@@ -151,7 +151,7 @@ export class ExtractionThread {
 
   #start(): Promise<Worker> {
     const resourceLimits = { maxOldGenerationSizeMb: HEAP_MIB_MAX };
-    const worker = new Worker(this.#entry, { ...QUIET_THREAD, resourceLimits });
+    const worker = startThread(this.#entry, { resourceLimits });
     this.#worker = worker;
     return new Promise((resolve, reject) => {
       const stop = this.#timers.after(START_MS, () => onEnd('the extraction thread did not start'));

@@ -3,8 +3,8 @@
  * answers. A thread lives for one catalogue. What it made is handed over without a copy, and at the end it takes the memory of
  * the replaced catalogue with it: freeing that of a million jobs takes milliseconds too.
  */
-import { Worker } from 'node:worker_threads';
-import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import { DamagedSnapshotError, SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { LoadedCatalogue, LoadingMessage, LoadingTask } from './catalogue-wire.ts';
@@ -37,7 +37,7 @@ export function startLoading(task: LoadingTask, name: string, entry: URL = ENTRY
   if ('Deno' in globalThis) return UNAVAILABLE;
   let worker: Worker;
   try {
-    worker = new Worker(entry, { workerData: task, ...QUIET_THREAD });
+    worker = startThread(entry, { workerData: task });
   } catch {
     return UNAVAILABLE;
   }

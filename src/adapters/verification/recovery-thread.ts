@@ -2,8 +2,8 @@
  * Recoveries on a worker thread, so that no recovery blocks the event loop that answers. The jobs of one turn share one
  * message. A thread that dies is replaced after a pause; its unfinished jobs end with `undefined`.
  */
-import { Worker } from 'node:worker_threads';
-import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Timers } from '../../base/timers.ts';
 import { OUTCOME_BYTES, outcomeAt } from '../../payment/signature/outcome-bytes.ts';
@@ -92,8 +92,8 @@ export class RecoveryThread implements RecoveryWorker {
     this.#giveUp();
   }
 
-  #open(): Promise<ThreadReady> {
-    const worker = new Worker(ENTRY, { workerData: this.#options, ...QUIET_THREAD });
+  async #open(): Promise<ThreadReady> {
+    const worker = startThread(ENTRY, { workerData: this.#options });
     return new Promise((resolve, reject) => {
       worker.on('message', (message: ThreadReady | Uint8Array) => {
         if (message instanceof Uint8Array) {

@@ -1,6 +1,6 @@
 /** Reads of the state file that may be long, on a thread that starts with the first of them. */
-import { Worker } from 'node:worker_threads';
-import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Query } from './tables/table.ts';
 
@@ -46,9 +46,9 @@ export class ReaderThread implements StateReader {
     this.#path = path;
   }
 
-  read(query: Query): Promise<unknown> {
-    if (this.#isClosed) return Promise.reject(new Error('the state is closed'));
-    if (this.#waiting.size >= WAITING_COUNT_MAX) return Promise.reject(new Error('too many reads of the state wait'));
+  async read(query: Query): Promise<unknown> {
+    if (this.#isClosed) throw new Error('the state is closed');
+    if (this.#waiting.size >= WAITING_COUNT_MAX) throw new Error('too many reads of the state wait');
     const worker = this.#open();
     const id = ++this.#count;
     return new Promise((resolve, reject) => {
@@ -66,7 +66,7 @@ export class ReaderThread implements StateReader {
 
   #open(): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const worker = new Worker(READER, { workerData: this.#path, ...QUIET_THREAD });
+    const worker = startThread(READER, { workerData: this.#path });
     worker.on('message', ({ id, found, fault }: ReaderReply) => {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);

@@ -1,6 +1,5 @@
 /** The writer as a thread of this process: no sync, checkpoint or slow disk ever holds the main thread. */
-import { Worker } from 'node:worker_threads';
-import { QUIET_THREAD } from '../../base/quiet-thread.ts';
+import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import { tableOf } from './tables/tables.ts';
 import type { OpenWriter, WriterReply, WriterRequest } from './writer-messages.ts';
@@ -19,7 +18,7 @@ function transferablesOf(request: WriterRequest): ArrayBuffer[] {
 }
 
 export const openWriterThread: OpenWriter = (options, events) => {
-  const worker = new Worker(WRITER, { workerData: options, ...QUIET_THREAD });
+  const worker = startThread(WRITER, { workerData: options });
   worker.on('message', (reply: WriterReply) => events.onReply(reply));
   onThreadEnd(worker, 'the writer', (why) => events.onEnd(why));
   worker.unref();
