@@ -9,7 +9,7 @@ import type { ResolveId } from '../../../src/resolve/identifier.ts';
 import { KEPT_MS, TOMBSTONE_MS } from '../../../src/resolve/limits.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
 import { ACCOUNTS, loadAccounts } from '../../../src/storage/sqlite/tables/accounts.ts';
-import { loadAnswers } from '../../../src/storage/sqlite/tables/answers.ts';
+import { ANSWERS, loadAnswers } from '../../../src/storage/sqlite/tables/answers.ts';
 import { CALLBACKS, loadCallbacks } from '../../../src/storage/sqlite/tables/callbacks.ts';
 import { loadCases, loadEnds, PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payments.ts';
 import { loadResolves, RESOLVES } from '../../../src/storage/sqlite/tables/resolves.ts';
@@ -80,6 +80,8 @@ describe('the answer of a payment with an identifier', () => {
     apply(endOf(soldWith(2), false), endOf(soldWith(3), true, undefined, NOW_MS + 1));
     expect(answers()).toEqual([4, 3]);
     expect(answers(NOW_MS + 1)).toEqual([4]);
+    apply({ table: ANSWERS, kind: 'forget', serials: [4] } as Operation);
+    expect(answers()).toEqual([]);
   });
 });
 
@@ -103,6 +105,9 @@ describe('the books', () => {
     expect(totals()).toEqual({ undeliveredCount: 3, oldestMs: NOW_MS - 86_400_000, lastSerial: 3 });
     apply({ table: SALES, kind: 'prune', beforeMs: NOW_MS } as Operation);
     expect(totals()).toEqual({ undeliveredCount: 2, oldestMs: NOW_MS, lastSerial: 3 });
+    const days = (from: string) => readSales(database.connection, { table: SALES, kind: 'days', from });
+    expect(days('2026-11-21')).toMatchObject([{ day: '2026-11-21', saleCount: 2 }]);
+    expect(days('2026-11-22')).toEqual([]);
   });
 
   it('are read page by page after the last sale of the page before, also among sales of one moment', () => {
