@@ -24,10 +24,13 @@ describe('the worker of retries', () => {
   it.each(['release', 'update', 'take'])('goes on with a job once the state takes its %s again', async (kind) => {
     const world = opened();
     world.outbound.target('busy.example', (_request, number) => answer(number === 1 ? 503 : 200));
-    world.isRefused = (operation) => operation.kind === kind;
+    let refusedCount = 0;
+    world.isRefused = (operation) => operation.kind === kind && ++refusedCount > 0;
     const id = await world.create(orderTo('busy.example'));
     await world.pass(20_000);
     expect(world.failures).not.toEqual([]);
+    // A second lies between two tries: a full disk is not asked again and again.
+    expect(refusedCount).toBeLessThanOrEqual(41);
     expect((await world.process.retries.find(id))?.status).not.toBe('succeeded');
     world.isRefused = () => false;
     await world.pass(60_000);
@@ -111,6 +114,19 @@ describe('the worker of retries', () => {
     expect(world.process.worker.heldCount).toBe(0);
     expect((await world.process.retries.find(id))?.attempts).toMatchObject([{ outcome: 'interrupted' }]);
     await world.process.worker.close();
+  });
+
+  it('lets a delivery go that waits for its turn as soon as it drains', async () => {
+    const world = opened();
+    world.outbound.turnOf = (host) => (host === 'crowded.example' ? new Promise(() => {}) : Promise.resolve());
+    world.outbound.target('well.example', () => answer(200));
+    world.outbound.target('crowded.example', () => answer(200));
+    await world.create({ ...orderTo('well.example'), callbackUrl: 'https://crowded.example/' });
+    await world.pass(1000);
+    expect(world.process.worker.heldCount).toBe(1);
+    world.process.worker.drain();
+    await settle();
+    expect(world.process.worker.heldCount).toBe(0);
   });
 
   it('goes on where the usage of an organization is damaged', async () => {

@@ -77,7 +77,7 @@ describe('the answer of a payment with an identifier', () => {
     apply({ table: PAYMENTS, kind: 'release', serial: 1 } as PaymentOperation);
     expect(answers()).toEqual([2, 3, 4]);
     expect(loadCases(database.connection).map(({ serial }) => serial)).toEqual([2, 3, 4]);
-    apply(endOf(soldWith(2), false), endOf(soldWith(3), true, undefined, NOW_MS + 1));
+    apply(endOf(soldWith(2), false, undefined, NOW_MS + 1), endOf(soldWith(3), true, undefined, NOW_MS + 1));
     expect(answers()).toEqual([4, 3]);
     expect(answers(NOW_MS + 1)).toEqual([4]);
     apply({ table: ANSWERS, kind: 'forget', serials: [4] } as Operation);
