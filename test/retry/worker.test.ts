@@ -30,7 +30,7 @@ describe('the worker of retries', () => {
     await world.pass(20_000);
     expect(world.failures).not.toEqual([]);
     // A second lies between two tries: a full disk is not asked again and again.
-    expect(refusedCount).toBeLessThanOrEqual(41);
+    expect(refusedCount).toBeLessThanOrEqual(25);
     expect((await world.process.retries.find(id))?.status).not.toBe('succeeded');
     world.isRefused = () => false;
     await world.pass(60_000);
