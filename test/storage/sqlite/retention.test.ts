@@ -201,7 +201,7 @@ describe('onboarding credits', () => {
         return { table: ACCOUNTS, kind: 'onboarding', organization: 'acme', grant } as Operation;
       }),
     );
-    const { organizations } = loadAccounts(database.connection, NOW_MS);
+    const organizations = [...loadAccounts(database.connection, NOW_MS).organizations];
     expect(organizations).toMatchObject([['acme', { onboarding: [{ serial: 1 }, { serial: 2 }] }]]);
     expect(organizations[0]?.[1].onboarding).toHaveLength(2);
   });
