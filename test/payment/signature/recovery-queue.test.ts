@@ -306,3 +306,20 @@ describe('a request that waits', () => {
     expect(queue.counts()).toEqual({ recovered: 1, repeated: 0, rejected: 2, waiting: 0 });
   });
 });
+
+describe('a queue whose workers have not started', () => {
+  it('says that they are needed, and gives them what waited', async () => {
+    const time = new ManualTime();
+    let neededCount = 0;
+    const queue = new RecoveryQueue(undefined, time, time, () => neededCount++);
+    const recovering = queue.recover(request(HONEST));
+    expect([neededCount, queue.counts().waiting]).toEqual([1, 1]);
+    const worker = new ManualWorker();
+    queue.use([worker]);
+    expect([worker.startedCount, queue.counts().waiting]).toEqual([1, 0]);
+    worker.work();
+    expect(await recovering).toMatchObject({ ok: true });
+    void queue.recover(request(HONEST));
+    expect([neededCount, worker.startedCount]).toEqual([1, 2]);
+  });
+});
