@@ -1,0 +1,57 @@
+/** When the books write: each delivery once, again what the state refused, and the removal of what is past its time. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { SqliteBooks } from '../../../src/storage/sqlite/books.ts';
+import type { Journal } from '../../../src/storage/sqlite/journal.ts';
+import type { SalesOperation } from '../../../src/storage/sqlite/tables/sales.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
+
+const KEPT_MS = 1_000_000;
+
+function opened(oldestMs: number | null = null) {
+  const time = new ManualTime();
+  const written: SalesOperation[] = [];
+  const state = { isRefused: false, oldestMs };
+  const journal = {
+    write: async (operation: SalesOperation) => {
+      if (state.isRefused) throw new Error('the disk is full');
+      written.push(operation);
+    },
+    read: async () => ({ undeliveredCount: 0, oldestMs: state.oldestMs, lastSerial: 0 }),
+  } as unknown as Journal;
+  const start = { undeliveredCount: 0, oldestMs, lastSerial: 0, secret: new Uint8Array(32) };
+  const reader = { read: async () => undefined, close: async () => {} };
+  const books = new SqliteBooks(journal, reader, start, KEPT_MS, { timers: time, nowMs: () => time.nowMs() });
+  onTestFinished(() => books.close());
+  const pass = async (ms: number): Promise<void> => {
+    time.pass(ms);
+    await settle();
+  };
+  return { books, time, written, state, pass };
+}
+
+describe('the books in the state file', () => {
+  it('record each delivery once, and again what the state refused', async () => {
+    const { books, written, state, pass } = opened();
+    books.markDelivered(1);
+    books.markDelivered(2);
+    await pass(50);
+    books.markDelivered(3);
+    await pass(50);
+    state.isRefused = true;
+    books.markDelivered(4);
+    await pass(50);
+    state.isRefused = false;
+    await pass(5000);
+    await pass(5000);
+    expect(written.map((one) => (one.kind === 'delivered' ? one.serials : one.kind))).toEqual([[1, 2], [3], [4]]);
+  });
+
+  it('remove a sale that is past its time, and none before', async () => {
+    const { time, written, state, pass } = opened();
+    state.oldestMs = time.nowMs() + 5000 - KEPT_MS;
+    await pass(5000);
+    expect(written).toEqual([]);
+    await pass(5000);
+    expect(written).toMatchObject([{ kind: 'prune', beforeMs: time.nowMs() - KEPT_MS }]);
+  });
+});
