@@ -1,7 +1,6 @@
 /** An index that has lost an entry hides a record that is on disk: a start refuses the file, as it does any other damage. */
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
 import { Folder } from './folder.ts';
 
 const RETRY = `INSERT INTO retry (id, customer, key_digest, next_ms, due_ms, state, secrets, result_body, checksum)
@@ -37,14 +36,10 @@ it.each([
   ['resolve_by_time', RESOLVE, 1000, /resolve_by_time/],
 ] as const)('%s', async (index, insertion, value, reason) => {
   const folder = new Folder();
-  const path = folder.file('state.db');
-  const open = (): StateDatabase => new StateDatabase({ path, sync: 'normal' });
-  const made = open();
-  made.check();
-  made.close();
-  insertUnindexed(path, index, insertion, value);
-  const damaged = open();
-  expect(() => damaged.check()).toThrow(reason);
-  damaged.close();
+  await folder.open();
+  await folder.close();
+  insertUnindexed(folder.file('state.db'), index, insertion, value);
+  const state = await folder.open();
+  expect(state.fault()).toMatch(reason);
   await folder.remove();
 });
