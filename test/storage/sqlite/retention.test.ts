@@ -206,3 +206,34 @@ describe('onboarding credits', () => {
     expect(organizations[0]?.[1].onboarding).toHaveLength(2);
   });
 });
+
+describe('a key', () => {
+  const KEY = {
+    id: 'key_1',
+    digest: new Uint8Array(32),
+    organization: 'acme',
+    scopes: [],
+    createdAtMs: 1,
+    expiresAtMs: null,
+    lastUsedAtMs: null,
+    revokedAtMs: null,
+  };
+
+  it.each([["scopes = 'retries:write'"], ['expires_ms = 9'], ["organization = 'other'"], ["digest = x'00'"]])(
+    'whose record was changed behind the program (%s) is damage',
+    (change) => {
+      apply({ table: ACCOUNTS, kind: 'key', key: KEY } as Operation);
+      expect(loadAccounts(database.connection, NOW_MS).keys).toEqual([KEY]);
+      database.connection.run(`UPDATE api_key SET ${change}`);
+      expect(() => loadAccounts(database.connection, NOW_MS)).toThrow(/key_1/);
+    },
+  );
+
+  it('stays revoked as of the first time', () => {
+    apply({ table: ACCOUNTS, kind: 'key', key: KEY } as Operation);
+    for (const atMs of [5, 7]) apply({ table: ACCOUNTS, kind: 'revoke', id: KEY.id, atMs } as Operation);
+    expect(loadAccounts(database.connection, NOW_MS).keys).toEqual([{ ...KEY, revokedAtMs: 5 }]);
+    database.connection.run('UPDATE api_key SET revoked_ms = NULL');
+    expect(() => loadAccounts(database.connection, NOW_MS)).toThrow(/key_1/);
+  });
+});
