@@ -78,7 +78,12 @@ function notVerified(verified: Exclude<Verified, { kind: 'valid' }>): Begun {
   return invalid(fault(reason, 'The payment did not pass verification; nothing was charged.'), verified.detail);
 }
 
-const WINDOW_CLOSES: Reason = 'invalid_exact_evm_payload_authorization_valid_before';
+const WINDOW_FAULTS: readonly Reason[] = [
+  'invalid_exact_evm_payload_authorization_valid_after',
+  'invalid_exact_evm_payload_authorization_valid_before',
+];
+
+const isWindowFault = ({ error }: PaymentFault): boolean => (WINDOW_FAULTS as readonly string[]).includes(error);
 
 /** True while money may still move, or may have moved without our knowing it yet. */
 const isOpen = ({ kind }: ReservationStatus): boolean =>
@@ -132,13 +137,9 @@ export class Checkout {
 
   /** Verifies a payment for an offer and reserves its authorization. */
   begin(payment: PaymentPayload, offer: Offer, client: PayingClient, named?: NamedPurchase): MaybePromise<Begun> {
-    const { settlement, recoveries, reservations, clock } = this.#parts;
+    const { settlement, recoveries, clock } = this.#parts;
     const checked = checkPayment(payment, offer, clock.nowMs(), client.answerSeconds);
-    if (!checked.ok) {
-      // A clock that is off the database's calls good windows bad; a 402 would make the client sign again, and in vain.
-      const faultText = reservations.fault();
-      return faultText === undefined ? this.#invalidUnlessOpen(checked, payment, offer) : unavailable(faultText);
-    }
+    if (!checked.ok) return isWindowFault(checked) ? this.#outOfWindow(checked, payment, offer) : invalid(checked);
     const { authorization, signature } = checked;
     if (signature.length !== SIGNATURE_BYTES) {
       if (settlement.takesContractSignatures) {
@@ -240,18 +241,20 @@ export class Checkout {
   }
 
   /**
-   * A payment whose outcome is open stays 409 when its window closes: to a client that sends the same payment again, as the
-   * 503 asked, a 402 would be an invitation to pay twice (decisions §4).
+   * A payment whose window is not open. While its outcome is, it stays 409: to a client that sends the same payment again, as the
+   * 503 asked, a 402 would be an invitation to pay twice (decisions §4). With a fault of the state a 402 would make the client sign
+   * again in vain: a clock that is off the database's calls good windows bad.
    */
-  #invalidUnlessOpen(found: PaymentFault, { authorization }: PaymentPayload, { network }: Offer): MaybePromise<Begun> {
-    if (found.error !== WINDOW_CLOSES) return invalid(found);
+  async #outOfWindow(found: PaymentFault, { authorization }: PaymentPayload, { network }: Offer): Promise<Begun> {
     // The form of both was checked before the window.
     const payer = checksummed(authorization.from.toLowerCase());
-    const key = reservationKeyOf(network, payer, authorization.nonce);
-    return this.#usedOr({ key, payer }).then((known) => {
-      if (known?.kind !== 'used') return known ?? invalid(found);
-      return isOpen(known.status) ? known : invalid(found);
-    });
+    const known = await this.#usedOr({ key: reservationKeyOf(network, payer, authorization.nonce), payer });
+    const faultText = this.#parts.reservations.fault();
+    if (known?.kind === 'used') {
+      return isOpen(known.status) || faultText !== undefined ? known : invalid(found);
+    }
+    if (known !== undefined) return known;
+    return faultText === undefined ? invalid(found) : unavailable(faultText);
   }
 
   /** Why a recovered signature is not this payment's, or undefined. A forgery is charged to its client. */

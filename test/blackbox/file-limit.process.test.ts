@@ -52,7 +52,7 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
       for (const socket of sockets) socket.destroy();
       await expect.poll(() => readdirSync(`/proc/${pid}/fd`).length).toBeLessThan(openCount + SPARE_COUNT / 2);
       expect((await jobs.get('/metrics')).status).toBe(200);
-      expect((await jobs.get(UNKNOWN_PAYMENT)).status).toBe(404);
+      await expect.poll(async () => (await jobs.get(UNKNOWN_PAYMENT)).status).toBe(404);
       expectPaid(await jobs.pay(jobs.search, payment), account.address);
     } finally {
       for (const socket of sockets) socket.destroy();
