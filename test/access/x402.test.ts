@@ -600,6 +600,20 @@ describe('settlement', () => {
     }
   });
 
+  it('that was sold is 409 after its window while the state has a fault, and one that was not is 503', async () => {
+    const kit = setUp(new Scripted());
+    const sold = await signed({ authorization: { validBefore: String(NOW_SECONDS + 20) } });
+    await (await kit.passed(sold)).settle();
+    kit.time.pass(14_001);
+    expect((await kit.refused(sold)).code).toBe('PAYMENT_INVALID');
+    kit.reservations.fault = () => 'the disk is full';
+    expect((await kit.refused(sold)).code).toBe('PAYMENT_ALREADY_USED');
+    const unsold = await signed({ authorization: { validBefore: String(NOW_SECONDS + 19) } });
+    expect((await kit.refused(unsold)).code).toBe('SETTLEMENT_UNAVAILABLE');
+    const otherAmount = await signed({ authorization: { value: '1' } });
+    expect((await kit.refused(otherAmount)).code).toBe('PAYMENT_INVALID');
+  });
+
   it('is not asked for when the intent cannot be recorded', async () => {
     const kit = setUp(new Scripted());
     kit.reservations.recordIntent = () => Promise.reject(new Error('disk full'));
