@@ -236,8 +236,14 @@ export function firstStep(board: Board, origins: BoardOrigins): Extract<FeedProg
   return {
     kind: 'next',
     step: {
-      ...{ pages: 0, rows: 0, queue: [request], isCutShort: false, missing: 0, different: 0 },
-      ...{ seen: new Set(), asked: new Set() },
+      pages: 0,
+      rows: 0,
+      queue: [request],
+      isCutShort: false,
+      missing: 0,
+      seen: new Set(),
+      asked: new Set(),
+      different: 0,
     },
     request: sent(request, board.shape, origins),
   };
