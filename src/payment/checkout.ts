@@ -2,7 +2,7 @@
  * Takes one payment for one answer: x402 v2, `exact`, EIP-3009 (decisions §4, x402-v2 §6). Results are plain values;
  * the way in decides how to tell the client, and in which headers.
  *
- *   begin    compare with the offer   invalid; used where only the window has closed and the outcome is open
+ *   begin    compare with the offer   invalid; used or unavailable where only the window is wrong
  *            wait for a recovery      crowded, unavailable; nothing was done
  *            compare the signer       invalid
  *            settlement open          used, crowded, unavailable
