@@ -15,7 +15,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * attacks  Trials that need the machine for themselves, after all others.
  *
  * `npm run test:slow` runs `*.slow.test.ts`, which wait for real deadlines of half a minute, and the whole of the suites of
- * which `npm test` runs a part; `npm run test:long` runs `*.long.test.ts`. Both take minutes and are run by hand.
+ * which `npm test` runs a part; `npm run test:long` runs `*.long.test.ts`. Both take minutes and are run by hand; the first in
+ * three steps: what computes, what waits, and what needs the machine for itself.
  */
 const KINDS = ['slow', 'long'] as const;
 const kind = KINDS.find((one) => one === process.env.PAYGRADE_TESTS);
@@ -40,7 +41,14 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-const filesOfKind = (one: (typeof KINDS)[number]): string[] => [filesOf(one), ...(one === 'slow' ? partial() : [])];
+/** They hold a runtime to times beside a crowd, or to its memory: a neighbour would decide. */
+const ALONE = [
+  ATTACKS,
+  'test/attacks/*.slow.test.ts',
+  'test/**/crowd.slow.test.ts',
+  'test/blackbox/overload-memory.slow.test.ts',
+  'test/shared/{standby,wake}.slow.test.ts',
+];
 
 /** Workers, and the threads that tests start, load their modules in a fifth of the time, because Node keeps what it compiled. */
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules', '.cache', 'node-compile');
@@ -141,13 +149,43 @@ const everyTest: TestProjectConfiguration[] = [
   { test: { ...startsProcesses, name: 'attacks', include: [ATTACKS], maxWorkers: 1, sequence: { groupOrder: 2 } } },
 ];
 
+/** Nobody waits for these, so fewer are beside each other, and a deadline is for what hangs. */
+const byHand = { ...startsProcesses, maxWorkers: 2, testTimeout: 120_000, hookTimeout: 240_000 } as const;
+
+const isProcess = (path: string): boolean => path.endsWith('.process.test.ts');
+
+const slowTests: TestProjectConfiguration[] = [
+  {
+    test: {
+      ...byHand,
+      name: 'slow, computes',
+      include: partial().filter((path) => !isProcess(path)),
+      sequence: { groupOrder: 0 },
+    },
+  },
+  {
+    test: {
+      ...byHand,
+      name: 'slow, waits',
+      include: [filesOf('slow'), ...partial().filter(isProcess)],
+      exclude: ALONE,
+      maxWorkers: 4,
+      sequence: { groupOrder: 1 },
+    },
+  },
+  { test: { ...byHand, name: 'slow, alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } } },
+];
+
+const longTests: TestProjectConfiguration = {
+  test: { ...byHand, name: 'long', include: [filesOf('long')], maxWorkers: 1 },
+};
+
 export default defineConfig({
   test: {
     /** Projects and the run under Bun share what one of them has transformed. */
     experimental: { fsModuleCache: true },
     reporters: ['default'],
     sequence: { sequencer: LongestFirst },
-    projects:
-      kind === undefined ? everyTest : [{ test: { ...startsProcesses, name: kind, include: filesOfKind(kind) } }],
+    projects: { all: everyTest, slow: slowTests, long: [longTests] }[kind ?? 'all'],
   },
 });
