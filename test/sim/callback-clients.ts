@@ -15,9 +15,7 @@ import type { Disk } from './disk.ts';
 import { codeOf, type Network } from './network.ts';
 import type { Profile } from './profile.ts';
 import { type Answer, BASE_URL, type Exchange, type Life, type Server } from './server.ts';
-import type { World } from './world.ts';
-
-const BEGIN_MS = Date.UTC(2026, 10, 21, 12);
+import { BEGIN_WALL_MS, type World } from './world.ts';
 
 interface TrackedCallback {
   readonly id: string;
@@ -67,7 +65,7 @@ export class CallbackClients {
   /** A creation was answered: schedules what its clients do, whether or not the buyer received the answer. */
   created(answer: Answer, exchange: Exchange): void {
     const { id, read_token: token, expires_at: expiresAt } = JSON.parse(answer.text) as Record<string, string>;
-    const endsMs = Date.parse(expiresAt as string) - BEGIN_MS - this.#server.skewMs;
+    const endsMs = Date.parse(expiresAt as string) - BEGIN_WALL_MS - this.#server.skewMs;
     const callback: TrackedCallback = {
       id: id as string,
       token: token as string,

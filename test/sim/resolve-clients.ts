@@ -8,14 +8,14 @@ import { codeOf, type Network } from './network.ts';
 import type { Profile } from './profile.ts';
 import { type Answer, BASE_URL, type Exchange, type Server } from './server.ts';
 import type { Targets } from './targets.ts';
-import type { World } from './world.ts';
+import { BEGIN_WALL_MS, type World } from './world.ts';
 
 export const RESOLVE_URL = `${BASE_URL}/resolve/v1/resolve`;
 
 interface TrackedResolve {
   readonly id: string;
   readonly token: string;
-  /** True time. */
+  /** True time, by what the server states: the answer of its creation may have been lost, and the same asked for minutes later. */
   readonly createdMs: number;
   /** How it ended, as it was shown: result and failure. */
   outcome: string | undefined;
@@ -23,6 +23,8 @@ interface TrackedResolve {
 
 interface Shown {
   readonly id: string;
+  readonly created_at: string;
+  readonly expires_at: string;
   readonly read_token: string;
   readonly status: 'pending' | 'resolved' | 'failed';
   readonly result: unknown;
@@ -63,9 +65,15 @@ export class ResolveClients {
     const resolve: TrackedResolve = {
       id: shown.id,
       token: shown.read_token,
-      createdMs: world.nowMs,
+      createdMs: Date.parse(shown.created_at) - BEGIN_WALL_MS - this.#server.skewMs,
       outcome: undefined,
     };
+    if (resolve.createdMs > world.nowMs + this.#toleranceMs()) {
+      world.fail('A4 right answers', `${shown.id} was created at ${shown.created_at}`);
+    }
+    if (Date.parse(shown.expires_at) - Date.parse(shown.created_at) !== KEPT_MS) {
+      world.fail('S3 an hour', `${shown.id}: ${shown.created_at} to ${shown.expires_at}`);
+    }
     this.resolves.set(shown.id, resolve);
     world.count('resolves');
     world.count(`resolves answered ${shown.status}`);
@@ -106,7 +114,7 @@ export class ResolveClients {
   #judge(resolve: TrackedResolve, answer: Answer, exchange: Exchange, isEnd: boolean): void {
     const world = this.#world;
     const ageMs = world.nowMs - resolve.createdMs;
-    const toleranceMs = this.#server.hasSkewed ? 2 * this.#profile.wallSkewMsMax : 31_000;
+    const toleranceMs = this.#toleranceMs();
     const code = answer.status < 300 ? '' : codeOf(answer);
     switch (answer.status) {
       case 200:
@@ -131,6 +139,10 @@ export class ResolveClients {
         if (answer.status >= 500 && this.#hasDiskTrouble()) return;
         world.fail('A4 right answers', `${exchange.name}: ${answer.status} ${answer.text}`);
     }
+  }
+
+  #toleranceMs(): number {
+    return this.#server.hasSkewed ? 2 * this.#profile.wallSkewMsMax : 31_000;
   }
 
   #hasDiskTrouble(): boolean {

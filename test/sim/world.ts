@@ -5,8 +5,8 @@
 import { crc32 } from 'node:zlib';
 import { Chance } from '../support/chance.ts';
 
-/** Milliseconds since 1970 at which every run begins. */
-const BEGIN_WALL_MS = Date.UTC(2026, 10, 21, 12);
+/** Milliseconds since 1970 that a right clock shows when a run begins. */
+export const BEGIN_WALL_MS = Date.UTC(2026, 10, 21, 12);
 /** Trace lines that are kept for the report of a failure. */
 const KEPT_LINES = 60;
 
