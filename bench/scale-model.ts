@@ -1,5 +1,5 @@
 /**
- * Past what can run on the machines here: which part of a shop gives out first at a thousand, a hundred thousand and ten million
+ * Beyond what can run on the machines here: which part reaches its limit first at a thousand, a hundred thousand and ten million
  * paid requests a second, over a hundred million jobs, and what takes its place (docs/scale-model.md). Costs are measured,
  * machines assumed (scale/costs.ts); the claims that carry the drawing are simulated, and one that does not hold ends the run
  * with exit code 1. (The merge of shards is compared with the engine in test/bench/scale-merge.test.ts.)
@@ -42,7 +42,7 @@ function bytes(count: number): string {
 }
 
 function writeLayouts(): void {
-  write('| what stands | gives out first | at, paid requests a second | what takes its place |');
+  write('| layout | first limit | at, paid requests a second | what replaces it |');
   write('|---|---|---|---|');
   for (const layout of layouts(MEASURED, ASSUMED, 2)) {
     const { part, perSecond } = firstOf(layout);
