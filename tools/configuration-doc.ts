@@ -35,7 +35,7 @@ const code = (text: string): string => `\`${text}\``;
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 /** Names, addresses and numbers of a default in words, as code. */
 const wordsOf = (shownDefault: string): string =>
-  shownDefault.replace(/https?:\S+|[A-Z][A-Z_]+(?:=[\w:]+)?|[0-9]{2,}/g, code);
+  shownDefault.replace(/https?:\S+|[A-Z][A-Z_]+(?:=[\w:]+|\/[a-z]+)?|[0-9]{2,}/g, code);
 const sentence = (text: string): string => `${text.replace(/^[a-z]/, (first) => first.toUpperCase())}.`;
 
 function meaningOf({ help, detail, requiredWhen, isSecret }: Setting<unknown>): string {

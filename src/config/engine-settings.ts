@@ -11,7 +11,7 @@ export const ENGINE_SETTINGS = {
     parse: webAddressList(ENGINE_ADDRESS_COUNT_MAX),
     default: null,
     help: 'addresses of jobs services, comma-separated: this process sells, holds no catalogue, and asks them',
-    detail: 'They are asked in turn; one that cannot be reached is passed over. See scaling.md.',
+    detail: 'It asks them in turn and skips one that it cannot reach; see scaling.md.',
   }),
   engineToken: setting({
     variable: 'ENGINE_TOKEN',

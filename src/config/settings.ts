@@ -90,14 +90,14 @@ export const SERVER_SETTINGS = {
     variable: 'RATE_LIMIT_PER_MINUTE',
     parse: wholeNumber(0, 100_000),
     default: '600',
-    help: 'jobs requests, public requests of the data surface and creations of retries and resolves that a client address may make in any minute; 0 is off',
-    detail: 'Counts requests that passed validation, in a sliding minute, on each surface by itself.',
+    help: 'jobs requests, public requests of the Jobs Data API, and creations of retries and of resolves that a client address may make in any minute; 0 is off',
+    detail: 'Counts requests that passed validation, in a sliding minute, on each surface separately.',
   }),
   keyRateLimitPerMinute: setting({
     variable: 'KEY_RATE_LIMIT_PER_MINUTE',
     parse: wholeNumber(0, 1_000_000),
     default: '600',
-    help: 'requests that one API key may make in any minute; 0 turns the limit off',
+    help: 'requests that one API key may make in any minute; 0 is off',
     detail: 'Counts requests with a valid key and valid input, in a sliding minute, on all surfaces together.',
   }),
   trustProxy: setting({
@@ -106,7 +106,7 @@ export const SERVER_SETTINGS = {
     default: 'false',
     help: '`true`: take the client address from the last entry of X-Forwarded-For',
     detail:
-      'The last entry is the one that your proxy wrote. Set it behind a proxy, or all clients share one rate limit; leave it `false` without one, or clients choose the address they are counted under.',
+      'The last entry is the one that your proxy wrote. Set it behind a proxy, else all clients share one rate limit. Leave it `false` without one, else clients choose the address under which they are counted.',
   }),
   connectionsMax: setting({
     variable: 'CONNECTIONS_MAX',
@@ -159,15 +159,15 @@ export const SERVER_SETTINGS = {
     parse: switchOn,
     default: 'true',
     help: '`false`: never refuse new paid work because of memory or a late event loop',
-    detail: 'The pressure is still measured and among the metrics. For a machine on which something else sheds load.',
+    detail:
+      'The pressure is still measured and shown in the metrics. For a machine on which something else sheds load.',
   }),
   drainSeconds: setting({
     variable: 'DRAIN_SECONDS',
     parse: wholeNumber(0, 600),
     default: '0',
     help: 'seconds that the server goes on serving after SIGTERM, with `/ready` 503',
-    detail:
-      'Set it behind a proxy that looks at `/ready`, to more than twice the time between two looks; see scaling.md.',
+    detail: 'Set it behind a proxy that checks `/ready`, to more than twice the check interval; see scaling.md.',
   }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
@@ -175,7 +175,7 @@ export const SERVER_SETTINGS = {
     default: 'info',
     help: LOG_LEVELS.map((level) => `\`${level}\``).join(', '),
     detail:
-      '`info` writes one JSON line a request to stdout, without query, token, signature or payment header. The library writes no log; use its `onRequest` option.',
+      '`info` writes one JSON line for each request to stdout, without query, token, signature or payment header. The library writes no log; use its `onRequest` option.',
   }),
 };
 
@@ -205,7 +205,7 @@ export const CATALOGUE_SETTINGS = {
     variable: 'SNAPSHOT_POLL_SECONDS',
     parse: wholeNumber(1, 86_400),
     default: '60',
-    help: 'seconds between two questions whether the catalogue behind an address has changed',
+    help: 'seconds between checks whether the catalogue behind an address has changed',
   }),
   catalogue: setting({
     variable: 'CATALOGUE',
@@ -213,15 +213,15 @@ export const CATALOGUE_SETTINGS = {
     default: null,
     help: 'folder of the import catalogue behind the snapshot, whose watched boards the operator sees',
     detail:
-      'Shown on `/boards` and counted in `/metrics`; the page and its routes need `ADMIN_TOKEN` too, and are 404 with `SURFACES=none`. The server only reads the folder, but for domains of companies that the operator states there.',
+      'Shown on `/boards` and counted in `/metrics`; the page and its routes need `ADMIN_TOKEN` too, and are 404 with `SURFACES=none`. The server only reads the folder, except that it stores the company domains that the operator states on the page.',
   }),
   snapshotWatch: setting({
     variable: 'SNAPSHOT_WATCH',
     parse: switchOn,
     default: 'true',
-    help: '`true`: load the catalogue file again when another one takes its place',
+    help: '`true`: load the catalogue file again when another file replaces it',
     detail:
-      'The server looks at the file every second, and loads it as for SIGHUP, without dropping a request. A file that it cannot use changes nothing. `sample` and `none` are no files. The library ignores it; call `app.reload()`.',
+      'The server looks at the file every second, and loads it as for SIGHUP, without dropping a request. A file that it cannot use changes nothing. `sample` and `none` are not files. The library ignores the setting; call `app.reload()`.',
   }),
 };
 
@@ -250,9 +250,9 @@ export const STATE_SETTINGS = {
     variable: 'DATABASE_URL',
     parse: databaseAddress,
     default: null,
-    help: 'PostgreSQL database, `postgres://user:password@host:5432/name`, that any number of processes share, in place of STATE_DIR',
+    help: 'PostgreSQL database, `postgres://user:password@host:5432/name`, that any number of processes share, in place of `STATE_DIR`',
     detail:
-      'Needs `STATE_KEY`. A host that is neither loopback nor a socket is reached over TLS with a checked certificate (`sslrootcert=FILE` names its root), unless the address says `sslmode=disable`. `STATE_DIR` then holds local copies only.',
+      'Needs `STATE_KEY`. A host that is neither loopback nor a socket needs TLS with a valid certificate (`sslrootcert=FILE` names its root), unless the address says `sslmode=disable`. `STATE_DIR` then holds local copies only.',
     isSecret: true,
   }),
   stateDir: setting({
@@ -275,7 +275,7 @@ export const STATE_SETTINGS = {
     shownDefault: 'made once and kept in STATE_DIR',
     help: '32 bytes as base64 that authenticate cursors and encrypt the requests of retries',
     detail:
-      'Keep it: under another key retries that still wait cannot be sent any more, and cursors that were given out are refused. With `DATABASE_URL` all processes have the same, and one with another does not start. `openssl rand -base64 32` makes one.',
+      'Keep it: with another key the server cannot send the retries that still wait, and refuses the cursors that it gave out. With `DATABASE_URL` all processes need the same key; one with another does not start. `openssl rand -base64 32` makes one.',
     isSecret: true,
   }),
   stateReset: setting({
@@ -294,7 +294,7 @@ export const OUTBOUND_SETTINGS = {
     default: '64',
     help: 'requests that the server makes for customers at a time',
     detail:
-      'At most 4 of them to one host, and half for one customer while others wait. What waits, waits its turn; see limits.md, "Requests of the server".',
+      'At most 4 of them to one host, and half for one customer while others wait. The rest wait their turn; see limits.md, "Requests of the server".',
   }),
   targetAllow: setting({
     variable: 'TARGET_ALLOW',
@@ -303,7 +303,7 @@ export const OUTBOUND_SETTINGS = {
     shownDefault: 'none',
     help: 'targets that may be reached although they are not public: `host:port` or `cidr:port`, comma-separated',
     detail:
-      'For tests and private networks, over http too. `host:port` is compared with what the address says, `cidr:port` with what its host resolves to: `hooks.corp.example:9000,10.1.0.0/16:8443,[::1]/128:8080`. Every customer can reach what is listed.',
+      'For tests and private networks, over http too. `host:port` is compared with the address as written, `cidr:port` with what its host resolves to: `hooks.corp.example:9000,10.1.0.0/16:8443,[::1]/128:8080`. Every customer can reach what is listed.',
   }),
   contact: setting({
     variable: 'CONTACT',
@@ -311,7 +311,7 @@ export const OUTBOUND_SETTINGS = {
     default: null,
     help: 'address or URL of the operator, named in the User-Agent of every outbound request',
     detail:
-      'People whose servers receive the requests write there, before they block them: `https://jobs.example/about` or `mailto:ops@jobs.example`.',
+      'With it, people whose servers receive the requests can write to you before they block them: `https://jobs.example/about` or `mailto:ops@jobs.example`.',
   }),
 };
 
@@ -351,7 +351,7 @@ export const PAYMENT_SETTINGS = {
     variable: 'PRICES',
     parse: priceList,
     default: '',
-    shownDefault: 'those of the API',
+    shownDefault: 'none',
     help: 'prices in USDC that differ from the usual ones: `search=0.02,company=0.05`',
     detail: `Keys: ${PRICE_KEYS.map((key) => `\`${key}\``).join(', ')}. At most six decimals, above 0. Official clients refuse to pay more than 1 USDC. A changed price holds from the restart: a payment signed for the old one gets the new offer.`,
   }),
@@ -367,7 +367,7 @@ export const PAYMENT_SETTINGS = {
     default: 'auto',
     help: '`auto`: the fastest signature library that passes its self-test at start; `wasm`: the same without native code; `noble`: only noble',
     detail:
-      'libsecp256k1 of the system is the fastest where it is installed (Debian: `libsecp256k1-1` or `libsecp256k1-2`; Bun, or Node 26 with its experimental `node:ffi`), then the package `secp256k1` (`npm install secp256k1`); both are native code. Else it is WebAssembly, which comes along.',
+      "The fastest is the system's libsecp256k1 (Debian: `libsecp256k1-1` or `libsecp256k1-2`; with Bun, or Node 26 through its experimental `node:ffi`), then the package `secp256k1` (`npm install secp256k1`); both are native code. Without them it is the WebAssembly that the package includes.",
   }),
   salesDays: setting({
     variable: 'SALES_DAYS',

@@ -19,7 +19,7 @@ export const CALLBACK_SETTINGS = {
     variable: 'CALLBACK_LIMIT_PER_MINUTE',
     parse: wholeNumber(0, 100_000),
     default: '600',
-    help: 'callbacks that a client address may ask to create in any minute; 0 turns the limit off',
+    help: 'callbacks that a client address may ask to create in any minute; 0 is off',
     detail: 'Counts creations whose body passed validation, paid or not, in a sliding minute.',
   }),
   callbackBytes: setting({

@@ -10,6 +10,6 @@ export const DATA_SETTINGS = {
     shownDefault: 'BASE_URL/data',
     help: 'public address of the Jobs Data API',
     detail:
-      'The API always answers below the path `/data` of the base. An address with another host answers on that host too, at the path of the address.',
+      'The API always answers below the path `/data` of the base. If the address has another host, it answers on that host too, at the path of the address.',
   }),
 };

@@ -10,6 +10,6 @@ export const RESOLVE_SETTINGS = {
     shownDefault: 'BASE_URL/resolve',
     help: 'public address of the Resolve API',
     detail:
-      'The API always answers below the path `/resolve` of the base. An address with another host answers on that host too, at the path of the address.',
+      'The API always answers below the path `/resolve` of the base. If the address has another host, it answers on that host too, at the path of the address.',
   }),
 };

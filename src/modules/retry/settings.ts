@@ -10,6 +10,6 @@ export const RETRY_SETTINGS = {
     shownDefault: 'BASE_URL/retry',
     help: 'public address of the Retry API',
     detail:
-      'The API always answers below the path `/retry` of the base. An address with another host answers on that host too, at the path of the address.',
+      'The API always answers below the path `/retry` of the base. If the address has another host, it answers on that host too, at the path of the address.',
   }),
 };
