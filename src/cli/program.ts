@@ -70,20 +70,20 @@ const boards: CommandGroup = {
   itself: {
     kind: 'stub',
     name: 'boards',
-    summary: 'Lists the watched boards of a catalogue, and how each one is',
+    summary: 'Lists the watched boards of a catalogue with their health',
     load: async () => ({ ...(await import('./boards/list.ts')).listBoards, name: 'boards' }),
   },
   commands: [
     {
       kind: 'stub',
       name: 'add',
-      summary: 'Adds boards to a catalogue by any careers address, and says what each was taken for',
+      summary: 'Adds boards to a catalogue by any careers address, and says what each one is',
       load: async () => (await import('./boards/add.ts')).addBoard,
     },
     {
       kind: 'stub',
       name: 'list',
-      summary: 'Lists the watched boards of a catalogue, and how each one is',
+      summary: 'Lists the watched boards of a catalogue with their health',
       load: async () => (await import('./boards/list.ts')).listBoards,
     },
     {
@@ -165,7 +165,7 @@ const retry: CommandGroup = {
     {
       kind: 'stub',
       name: 'status',
-      summary: 'Shows how a retry stands',
+      summary: 'Shows the status of a retry',
       load: async () => (await import('./retry/status.ts')).showRetry,
     },
     {
@@ -252,7 +252,7 @@ export const PROGRAM: CommandGroup = {
     {
       kind: 'stub',
       name: 'serve',
-      summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
+      summary: 'Starts the server; settings come from the environment or from flags',
       load: async () => (await import('./serve.ts')).serve,
     },
     {

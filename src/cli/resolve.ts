@@ -86,7 +86,7 @@ export const resolveUrl = command({
     'Pays with the key in PRIVATE_KEY. Without a key it makes a throwaway wallet, which can pay a server with SETTLEMENT=local.',
     'A failure within --wait costs nothing; one that comes later is paid for. Exit code 1 for both.',
   ],
-  arguments: [{ name: 'URL', help: 'the address, http or https', count: 'one' }],
+  arguments: [{ name: 'TARGET', help: 'address to fetch, http or https', count: 'one' }],
   options: {
     include: {
       type: 'text',

@@ -142,9 +142,9 @@ const snapshotWatchOf = ({ snapshot, snapshotWatch }: Config): SnapshotWatch | u
 
 export const serve = command({
   name: 'serve',
-  summary: 'Serves the catalogue and the callbacks; settings come from the environment or from flags',
+  summary: 'Starts the server; settings come from the environment or from flags',
   notes: [
-    'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line a request. Notices, the pid and how reloads went stand on stderr, as JSON lines when stdout is no terminal.',
+    'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line for each request. Notices, the pid and the results of reloads go to stderr, as JSON lines when stdout is no terminal.',
     'SIGHUP (or `paygrade reload`) reloads the catalogue file without dropping a request; SIGTERM answers requests in flight and exits 0.',
   ],
   options: { ...SETTING_OPTIONS, 'until-stdin-ends': UNTIL_STDIN_ENDS },

@@ -3,7 +3,7 @@ import type { Io } from './io.ts';
 
 export const UNTIL_STDIN_ENDS = {
   type: 'flag',
-  help: 'end when stdin ends, so that it does not outlive who started it',
+  help: 'end when stdin ends, so that it does not outlive its parent',
 } as const;
 
 /** Resolves when stdin ends or cannot be read. */

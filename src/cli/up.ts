@@ -96,7 +96,7 @@ export const up = command({
     catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue, made when missing', default: 'catalogue' },
   },
   notes: [
-    `The same as \`boards import\`, \`watch --out DIR/${SNAPSHOT}\` and \`serve\` with SNAPSHOT=DIR/${SNAPSHOT}. The server starts at once, with what the catalogue has; boards whose address does not tell what they are are looked at meanwhile. It loads what the watch finds after each round.`,
+    `The same as \`boards import\`, \`watch --out DIR/${SNAPSHOT}\` and \`serve\` with SNAPSHOT=DIR/${SNAPSHOT}. The server starts at once, with what the catalogue has, while the pages of addresses that do not name a board are looked at. It loads what the watch finds after each round.`,
     'A watch that ends is started again. SIGTERM ends both; when this process is killed, its watch ends too.',
     'Settings of the server come from the environment or from flags, as for `serve`.',
   ],

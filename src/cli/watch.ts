@@ -74,9 +74,9 @@ export const watch = command({
     json: { type: 'flag', help: 'one JSON object a board on stdout; also where stdout is no terminal' },
   },
   notes: [
-    'Boards are added with `boards add` and `boards import`. How often one is asked is learnt from how often it changes, between --every-min and --every-max. One request at a time goes to a host; Retry-After and robots rules are obeyed.',
-    'After each round the file is built beside the old one and renamed over it; a server that runs on it loads it (SNAPSHOT_WATCH). A board that fails, or lists under half of its usual jobs, stays as it was and is reported. A host that fails for five boards in a row, and for minutes or asking for a pause, is left alone for a while, with all its boards, also with --all.',
-    'The process may be killed at any moment: each board is kept when it was fetched, and the next start continues with those that are due.',
+    'Boards are added with `boards add` and `boards import`. Each is fetched as often as it changes, between --every-min and --every-max. One request at a time goes to a host; Retry-After and robots rules are obeyed.',
+    'After each round the file is built beside the old one and renamed over it; a server that runs on it loads it (SNAPSHOT_WATCH). A board that fails, or lists under half of its usual jobs, stays as it was and is reported. A host that fails for five boards in a row, for minutes or asking for a pause, is left alone for a while, with all its boards, also with --all.',
+    'The process may be killed at any moment: each board is stored once it has been fetched, and the next start continues with those that are due.',
     REACH_NOTE,
     'Exit code 0: the round ended, whatever single boards did. 1: the catalogue or the file cannot be used.',
   ],

@@ -21,7 +21,7 @@ export const ORGANIZATION_OPTION = {
   value: 'NAME',
   help: `name of the organization, ${NAME_FORM}`,
 } as const;
-export const EXPIRES_OPTION = { type: 'text', value: 'TIME', help: 'RFC 3339, or a date, its midnight UTC' } as const;
+export const EXPIRES_OPTION = { type: 'text', value: 'TIME', help: 'RFC 3339, or a date (its midnight UTC)' } as const;
 
 export const PLACE_NOTE =
   'A state folder is used only while no server runs on it; a running server is asked with --url and ADMIN_TOKEN. The database of DATABASE_URL is used beside servers.';

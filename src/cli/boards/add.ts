@@ -30,7 +30,7 @@ async function addStarter(folder: string, isJson: boolean, io: Io): Promise<numb
 
 export const addBoard = command({
   name: 'add',
-  summary: 'Adds boards to a catalogue by any careers address, and says what each was taken for',
+  summary: 'Adds boards to a catalogue by any careers address, and says what each one is',
   arguments: [
     {
       name: 'URL',
@@ -43,15 +43,15 @@ export const addBoard = command({
     company: { type: 'text', value: 'NAME', help: 'name of the company, for one address' },
     domain: { type: 'text', value: 'DOMAIN', help: 'domain of the company, for one address' },
     starter: { type: 'flag', help: 'the boards of well-known companies that come with the package, unchecked' },
-    unchecked: { type: 'flag', help: 'by the address alone: ask nothing' },
+    unchecked: { type: 'flag', help: 'go by the address alone and send no requests' },
     ...REACH_OPTIONS,
     json: { type: 'flag', help: 'one JSON object an address on stdout' },
   },
   notes: [
-    'Knows Greenhouse, Lever, Ashby, SmartRecruiters, Workable, Recruitee, Teamtailor and Workday, and pages with JobPosting markup. Where the address does not tell, it looks at the page: at boards that it embeds or links to, and at its markup. `shape:token`, such as greenhouse:acme, is taken too.',
+    'Knows Greenhouse, Lever, Ashby, SmartRecruiters, Workable, Recruitee, Teamtailor and Workday, and pages with JobPosting markup. Where the address does not name the board, it looks at the page: at boards that it embeds or links to, and at its markup. `shape:token`, such as greenhouse:acme, works too.',
     'A board is added when it answers. `watch` fetches what was added.',
     REACH_NOTE,
-    'Exit code 1: at least one address was not taken; the others were.',
+    'Exit code 1: at least one address was not added; the others were.',
   ],
   async run({ options, arguments: addresses }, io) {
     if (options.starter === addresses.length > 0) {

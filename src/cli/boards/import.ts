@@ -33,9 +33,9 @@ export const importBoards = command({
     json: { type: 'flag', help: 'one JSON object an address on stdout' },
   },
   notes: [
-    'Each address is taken as `boards add` takes it. A company or domain of the file is your word about the board, like one of `companies set`. A bad line is named with its number, field and reason, and nothing is added then.',
+    'Reads each address as `boards add` does. A company or domain in the file counts like one of `companies set`. A bad line is reported with its number, field and reason, and then nothing is added.',
     REACH_NOTE,
-    'Exit code 1: at least one address was not taken; the others were.',
+    'Exit code 1: at least one address was not added; the others were.',
   ],
   async run({ options, arguments: [path = ''] }, io) {
     const { catalogue: folder, json: isJson } = options;

@@ -96,7 +96,7 @@ export const listenAndForward = command({
   summary: 'Forwards the events of a callback to a server of your own, as they arrive',
   notes: [
     'Each event goes on as it came: method, bytes, and the headers that the callback retains, signatures among them. A redirect is shown and not followed.',
-    'Without CALLBACK it buys one, as `callback new` does. A callback ends after ten minutes or ten events; --renew N buys up to N more, each when the one before has ended. Each has another address, which the sender must be told.',
+    'Without CALLBACK it buys one, as `callback new` does. A callback ends after ten minutes or ten events; --renew N buys up to N more, each when the one before has ended. You have to give each new address to the sender.',
     'While it waits, the server may be away for a minute, for example during a restart.',
     'Exit code 1: an event got no answer. Ctrl-C ends it.',
   ],

@@ -13,7 +13,7 @@ export const importCompanies = command({
   options: { catalogue: CATALOGUE_OPTION },
   notes: [
     '`company` is a name as the jobs have it, or shape:token, such as greenhouse:acme; `aliases` are separated by blanks. A\n' +
-      'bad line is named with its number, field and reason, and nothing is kept then.',
+      'bad line is reported with its number, field and reason, and then nothing is kept.',
   ],
   async run({ options, arguments: [path = ''] }, { stderr }) {
     const { words } = await operatorFile(path, parseCompanyFile, 'nothing was kept', stderr);

@@ -27,8 +27,8 @@ export const setCompany = command({
   ],
   options: { catalogue: CATALOGUE_OPTION },
   notes: [
-    'The word holds for every board whose jobs name the company so, or for the one board, before all other evidence. Without\n' +
-      'an ALIAS the aliases that were set before stay.',
+    'It counts before all other evidence, for every board whose jobs name the company so, or for the one board. Without an\n' +
+      'ALIAS the aliases that were set before stay.',
   ],
   async run({ options, arguments: [company = '', domain = '', ...aliases] }, { stderr }) {
     if (company.trim() === '') throw new UsageError('NAME-OR-BOARD is blank');

@@ -4,7 +4,7 @@ import { addressOf, asked, credentialOf, ID, json, show, token, url } from './re
 
 export const showRetry = command({
   name: 'status',
-  summary: 'Shows how a retry stands',
+  summary: 'Shows the status of a retry',
   arguments: [ID],
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {

@@ -85,9 +85,9 @@ export const snapshotBuild = command({
   notes: [
     `Formats: ${AUTO}, which recognises each input by its content; ${SHAPES.map(({ name, summary }) => `${name}, ${summary}`).join('; ')}.`,
     'An input of any format may be a JSON document, JSON Lines, CSV (UTF-8 or Windows-1252), Parquet or an HTML page.',
-    '--max-age-days and --merge-same-url leave jobs out of the file as if they were not there. The catalogue keeps them and their events, and a job returns when it is observed again. The file says how many were left out.',
-    'A bad native line stops the build and is named with its number, field and reason, unless --rejects is given. Of other\n' +
-      'formats the build leaves out refused records and goes on. It names and leaves out an input that auto cannot read or\n' +
+    '--max-age-days and --merge-same-url leave jobs out of the file. The catalogue keeps them and their events, and a job returns when it is observed again. The file says how many were left out.',
+    'A bad native line stops the build, which reports its number, field and reason, unless --rejects is given. Of other\n' +
+      'formats the build leaves out refused records and goes on. It reports and leaves out an input that auto cannot read or\n' +
       'recognise, and exits with 2.',
     '--company, --domain and --manifest are for formats with one board per file, --observed-at for formats whose records\n' +
       'do not say when they were observed.',

@@ -30,7 +30,7 @@ export const copyStateCommand = command({
   },
   notes: [
     'Everything that lasts goes in one transaction. The folder is marked as moved and starts no server again without STATE_RESET.',
-    'Others on this machine can read --to with its password; DATABASE_URL they cannot.',
+    'Other users of this machine can read --to with its password, but not DATABASE_URL.',
   ],
   async run({ options }, { env, clock, stdout, stderr }) {
     const text = options.to ?? env.DATABASE_URL;
