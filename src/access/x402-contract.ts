@@ -77,10 +77,10 @@ const guideOf = ({
 \`PAYMENT-REQUIRED\` header (base64 JSON) states the price. Sign the transfer authorization that it asks for (scheme
 \`exact\`, USDC on ${name}, EIP-3009) and send the same request again with the payment (base64 JSON) in
 \`PAYMENT-SIGNATURE\`; the answer carries the receipt in \`PAYMENT-RESPONSE\`. One authorization buys one answer. A refused
-question costs nothing. Add an identifier of your own (extension \`payment-identifier\`, 16 to 128 characters that only
-you know) and an answer that got lost is sent again for ten minutes: the same request with the same identifier and a new
-authorization of the same payer gives the same answer and receipt, and charges nothing. After 503
-\`SETTLEMENT_PENDING\` send the same payment again; never sign a second one for it.`;
+question costs nothing. Name the purchase (extension \`payment-identifier\`, 16 to 128 characters that only you know), and
+you can fetch a lost answer for ten minutes: the same request with the same identifier and a new authorization of the same
+payer gives the same answer and receipt, and charges nothing. After 503 \`SETTLEMENT_PENDING\` send the same payment
+again; never sign a second one for it.`;
 
 /** Standard base64, padded or not (decisions §4). */
 const PAYMENT_HEADER = {

@@ -117,7 +117,7 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
 const cachingOf = ({ cacheControl }: Contract): Record<string, unknown> =>
   cacheControl === undefined
     ? {}
-    : { 'Cache-Control': { description: 'How long it may be kept', required: true, schema: { const: cacheControl } } };
+    : { 'Cache-Control': { description: 'How long it is cached', required: true, schema: { const: cacheControl } } };
 
 /** Of an operation that answers conditional requests. */
 const notModifiedOf = (contract: Contract): Record<string, unknown> => {

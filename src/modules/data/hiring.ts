@@ -28,7 +28,7 @@ export const getHiringMetrics = route<DataServices>()({
   operation: 'getHiringMetrics',
   method: 'GET',
   path: '/v1/metrics/hiring',
-  summary: 'What the last seven days brought',
+  summary: 'Hiring metrics of the last seven days',
   description:
     'Jobs first observed and no longer observed, by day, and the companies, departments and skills with the most active jobs.',
   access: keyed('signals:read', COST),

@@ -14,7 +14,7 @@ export const getPublicOverview = route<DataServices>()({
   operation: 'getPublicOverview',
   method: 'GET',
   path: '/v1/public/overview',
-  summary: 'The catalogue in four numbers, free',
+  summary: 'The catalogue in four numbers',
   access: [perClient],
   query: v.strictObject({}),
   answer: v.strictObject({

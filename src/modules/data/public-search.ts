@@ -38,7 +38,7 @@ export const searchPublicSamples = route<DataServices>()({
   operation: 'searchPublicSamples',
   method: 'GET',
   path: '/v1/public/search',
-  summary: 'Up to five samples from a fixed pool of twelve jobs, free',
+  summary: 'Up to five samples from a fixed pool of twelve jobs',
   access: [perClient],
   query: v.strictObject({
     q: terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' }),

@@ -30,7 +30,7 @@ of the codes listed beside its status.${
       : undefined
   }${
     has('data')
-      ? html` An operation with a scope takes an API key of the operator's, in <code>Authorization: Bearer svc_key_…</code>.`
+      ? html` An operation with a scope takes an API key from the operator, in <code>Authorization: Bearer svc_key_…</code>.`
       : undefined
   } This page sends no requests to the operations.</p>
 ${choiceOf(others)}<h2>Operations</h2>

@@ -32,7 +32,7 @@ export const createResolve = route<ResolveServices>()({
   summary: 'Fetch an address and say what is behind it',
   description:
     'Waits at most `max_wait_seconds`. 200 is the result; 202 means that the work goes on for up to 30 seconds, and that ' +
-    '`result_url` has what it comes to, which is paid for even if that is a failure. A failure within the wait is an error and costs nothing.',
+    '`result_url` will have the outcome, which is paid for even if it is a failure. A failure within the wait is an error and costs nothing.',
   access: [perClient, freePlace, unlessOverloaded, paid('0.03', 'resolve'), fewUncharged, placeClaim],
   bodies: { 'application/json': resolveBody },
   examples: {

@@ -10,7 +10,7 @@ export const getResolve = route<ResolveServices>()({
   operation: 'getResolve',
   method: 'GET',
   path: '/v1/resolves/:id',
-  summary: 'Get what a resolve has come to',
+  summary: 'Get a resolve and its result',
   description: 'Free. `status` is `pending` while the work goes on, for 30 seconds at most.',
   access: [resolveToken],
   params: { id: resolveId },
