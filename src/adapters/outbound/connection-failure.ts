@@ -14,6 +14,9 @@ const NOT_SENT_CODES: ReadonlySet<string> = new Set([
   'EAI_FAIL',
   'EAI_NODATA',
   'UND_ERR_CONNECT_TIMEOUT',
+  // No file descriptor is free, so there is no socket. Under Bun the error does not say which call failed.
+  'EMFILE',
+  'ENFILE',
   // Verdicts on the certificate, which precede the first byte of HTTP.
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',

@@ -11,6 +11,8 @@ describe('a failure of fetch', () => {
     ['refused, on Node', wrapped({ code: 'ECONNREFUSED', syscall: 'connect' }), true, 'ECONNREFUSED'],
     ['refused, on Bun', failure({ code: 'ConnectionRefused' }), true, 'ConnectionRefused'],
     ['an unknown name', wrapped({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }), true, 'ENOTFOUND'],
+    ['no file descriptor, on Node', wrapped({ code: 'EMFILE', syscall: 'connect' }), true, 'EMFILE'],
+    ['no file descriptor, on Bun', failure({ code: 'EMFILE' }), true, 'EMFILE'],
     ['a wrong certificate', wrapped({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['reset while connecting', wrapped({ code: 'ECONNRESET', syscall: 'connect' }), true, 'ECONNRESET'],
     ['reset later, maybe in a handshake', wrapped({ code: 'ECONNRESET', syscall: 'read' }), false, 'ECONNRESET'],
