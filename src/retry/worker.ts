@@ -249,7 +249,8 @@ export class RetryWorker {
       if (failed !== undefined) await this.#pause();
       dueAtMs = await this.#released(id);
     }
-    this.#held.delete(id);
+    // A look may have taken it again before its release was answered.
+    if (this.#held.get(id) === held) this.#held.delete(id);
     this.#share(held, -1);
     this.#ports.meter.due = this.#held.size - this.#ports.meter.running;
     if (this.#held.size === 0) this.#onIdle();

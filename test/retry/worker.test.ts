@@ -129,6 +129,40 @@ describe('the worker of retries', () => {
     expect(world.process.worker.heldCount).toBe(0);
   });
 
+  it('holds a job that it takes again before it has heard of its release', async () => {
+    const world = opened();
+    const { process, outbound } = world;
+    const { store, worker, retries } = process;
+    const { promise: heard, resolve: hear } = Promise.withResolvers<void>();
+    const release = store.release.bind(store);
+    store.release = async (id) => {
+      const dueAtMs = await release(id);
+      await heard;
+      return dueAtMs;
+    };
+    outbound.target('held.example', hanging);
+    outbound.target('hook.example', hanging);
+    const id = await world.create({ ...orderTo('held.example'), callbackUrl: 'https://hook.example/' });
+    await world.pass(1000);
+    await retries.cancel(id);
+    await settle();
+    worker.wake();
+    await settle();
+    expect(outbound.seenBy('hook.example')).toHaveLength(1);
+    hear();
+    await settle();
+    expect(worker.heldCount).toBe(1);
+    let isClosed = false;
+    const closing = worker.close().then(() => {
+      isClosed = true;
+    });
+    await world.pass(4000);
+    expect(isClosed).toBe(false);
+    await world.pass(1000);
+    await closing;
+    expect((await retries.find(id))?.delivery?.isUnderWay).toBe(false);
+  });
+
   it('goes on where the usage of an organization is damaged', async () => {
     const world = opened();
     world.outbound.target('well.example', () => answer(200));
