@@ -4,7 +4,7 @@ import type { Address, NetworkId } from '../payment/protocol/network.ts';
 import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';
 import type { Settled } from '../payment/purchase.ts';
 import type { ReservationStatus } from '../payment/reservations.ts';
-import type { Unavailable } from '../payment/settlement/settlement.ts';
+import { SOON_SECONDS, type Unavailable } from '../payment/settlement/settlement.ts';
 import {
   PAYMENT_ALREADY_USED,
   PAYMENT_IDENTIFIER_CONFLICT,
@@ -12,8 +12,6 @@ import {
   SETTLEMENT_UNAVAILABLE,
 } from './x402-contract.ts';
 
-/** `Retry-After` while another request uses the authorization or the recovery queue is full: both end soon. */
-const SOON_SECONDS = 1;
 /** `Retry-After` while the settlement or the state is unavailable, unless the settlement names a time. */
 const UNAVAILABLE_SECONDS = 5;
 /** The reconciler repeats an unknown settlement after one and after three seconds. */

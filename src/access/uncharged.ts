@@ -11,7 +11,7 @@ import { MINUTE_MS } from './rate-limit.ts';
 import type { Payer } from './x402.ts';
 
 /** Uncharged outcomes of one payer or key in any minute. */
-export const UNCHARGED_COUNT_MAX = 30;
+const UNCHARGED_COUNT_MAX = 30;
 
 /** The services that a module needs for operations with this limit. */
 export interface UnchargedServices {

@@ -3,7 +3,7 @@ import type { IpAddress } from '../base/ip-address.ts';
 import type { Purpose } from './target.ts';
 
 /** Characters of a target. */
-export const TARGET_LENGTH_MAX = 2048;
+const TARGET_LENGTH_MAX = 2048;
 
 const PORTS: ReadonlySet<number> = new Set([80, 443, 8080, 8443]);
 

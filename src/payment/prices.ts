@@ -20,7 +20,7 @@ export type PriceKey = (typeof PRICE_KEYS)[number];
 export type Prices = Readonly<Partial<Record<PriceKey, string>>>;
 
 /** Official clients refuse to pay more unless they are set otherwise (x402-v2 §8), atomic USDC. */
-export const USUAL_PRICE_ATOMIC_MAX = 1_000_000n;
+const USUAL_PRICE_ATOMIC_MAX = 1_000_000n;
 
 export type ParsedPrices =
   | { readonly ok: true; readonly prices: Prices }

@@ -67,7 +67,7 @@ function fullYear(twoDigits: number, nowMs: number): number {
 }
 
 /** An HTTP-date (RFC 9110 §5.6.7) as milliseconds since 1970; undefined for any other text. */
-export function parseHttpDate(text: string, nowMs: number): number | undefined {
+function parseHttpDate(text: string, nowMs: number): number | undefined {
   const fixed = FIXED_DATE.exec(text);
   if (fixed !== null) return timeOf(Number(fixed[3]), fixed[2] as string, Number(fixed[1]), fixed.slice(4));
   const old = RFC_850_DATE.exec(text);

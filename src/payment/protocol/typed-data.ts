@@ -42,14 +42,11 @@ function bytesOf(digits: string): Uint8Array {
   return bytes;
 }
 
-/** Hash of the EIP-712 domain of each network's token: name, version, chain and contract. */
+/** `DOMAIN_SEPARATOR()` of each network's token contract: the hash of name, version, chain and contract. */
 const SEPARATOR_DIGITS = {
   'eip155:8453': '02fa7265e7c5d81118673727957699e4d68f74cd74b7db77da710fe8a2c7834f',
   'eip155:84532': '71f17a3b2ff373b803d70a5a07c046c1a2bc8e89c09ef722fcb047abe94c9818',
 } as const satisfies Record<NetworkId, string>;
-
-/** Equals `DOMAIN_SEPARATOR()` of the network's token contract. */
-export const domainSeparatorOf = ({ id }: Network): Uint8Array => bytesOf(SEPARATOR_DIGITS[id]);
 
 /**
  * Hash of `TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32
