@@ -33,6 +33,7 @@ interface Job {
 export class RecoveryThread implements RecoveryWorker {
   readonly #options: ThreadOptions;
   readonly #ports: ThreadPorts;
+  /** Also while it starts. */
   #worker: Worker | undefined;
   #cancelRestart: (() => void) | undefined;
   /** Jobs that the thread may have at a time; 0 while there is no thread. */
@@ -94,13 +95,14 @@ export class RecoveryThread implements RecoveryWorker {
 
   async #open(): Promise<ThreadReady> {
     const worker = startThread(ENTRY, { workerData: this.#options });
+    this.#worker = worker;
     return new Promise((resolve, reject) => {
       worker.on('message', (message: ThreadReady | Uint8Array) => {
         if (message instanceof Uint8Array) {
           this.#onOutcomes(message);
           return;
         }
-        this.#worker = worker;
+        if (this.#isClosed) return;
         this.#recoveryMs = message.recoveryMs;
         const ahead = Math.round(AHEAD_MS / message.recoveryMs);
         this.#aheadCount = Math.max(AHEAD_COUNT_MIN, Math.min(AHEAD_COUNT_MAX, ahead));
@@ -109,7 +111,7 @@ export class RecoveryThread implements RecoveryWorker {
       });
       onThreadEnd(worker, 'a verification thread', (why) => {
         reject(new Error(why));
-        if (this.#worker === worker) this.#onDeath(why);
+        if (this.#worker === worker && this.isHealthy()) this.#onDeath(why);
       });
     });
   }

@@ -86,6 +86,26 @@ describe('a recovery thread', () => {
     expect(await run(thread, jobs[0] as RecoveryJob)).toEqual(expected[0]);
     expect(time.pendingCount).toBe(0);
   });
+
+  it('that is closed while another takes its place leaves none behind', async () => {
+    const time = new ManualTime();
+    const faults: (string | undefined)[] = [];
+    const died = Promise.withResolvers<void>();
+    const onFault = (fault: string | undefined): void => {
+      faults.push(fault);
+      died.resolve();
+    };
+    const { thread } = await RecoveryThread.start({ signatures: 'noble' }, { timers: time, onFault });
+    thread.kill();
+    await died.promise;
+    time.pass(1000);
+    await thread.close();
+    // One that starts later is ready later.
+    const later = await RecoveryThread.start({ signatures: 'noble' }, { timers: time, onFault });
+    open.push(later.thread);
+    expect(thread.isHealthy()).toBe(false);
+    expect(faults).toEqual(['a verification thread ended']);
+  });
 });
 
 describe('verification', () => {
