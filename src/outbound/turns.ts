@@ -229,8 +229,11 @@ export class OutboundTurns {
       const line = passed ?? customer.ready.shift();
       if (line === undefined) return undefined;
       if (passed === undefined) line.host.readyCount--;
-      if (line.liveCount === 0) this.#forget(line);
-      else if (canTakeMore(line.host)) return line;
+      if (line.liveCount === 0) {
+        this.#forget(line);
+        // Its place among the ready lines kept others of its host parked.
+        this.#readyParked(line.host);
+      } else if (canTakeMore(line.host)) return line;
       else this.#park(line);
     }
   }

@@ -111,6 +111,20 @@ describe('turns of outbound requests', () => {
     expect([a.turn === undefined, b.turn === undefined]).toEqual([true, false]);
   });
 
+  it('are had at once by who waits for a host, whoever has given up waiting for it', async () => {
+    const trial = new Trial(6);
+    times(4, () => trial.ask('a', 'h'));
+    const waiting = trial.ask('b', 'h');
+    times(2, (i) => trial.ask('c', `x${i}`));
+    await settled();
+    const gaveUp = new AbortController();
+    trial.ask('d', 'h', gaveUp.signal);
+    gaveUp.abort();
+    trial.asked[0]?.turn?.end();
+    await settled();
+    expect(waiting.turn).toBeDefined();
+  });
+
   it('are not for a host that has been silent for two seconds, while another could use them', async () => {
     const trial = new Trial(6);
     times(20, () => trial.ask('a', 'hangs'));
