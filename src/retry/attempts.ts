@@ -1,4 +1,5 @@
 /** Turns an attempt into a request that goes out, and its outcome into the end of the attempt (siblings §5, §6). */
+import { headerOf } from '../outbound/answer.ts';
 import type { OutboundFailureKind, OutboundResult } from '../outbound/outbound.ts';
 import type { AttemptEnd, Outcome, Result } from './job.ts';
 import { retryAfterSecondsOf } from './policy.ts';
@@ -30,9 +31,6 @@ export interface EndedAttempt {
   readonly body: string | null;
 }
 
-const headerOf = (headers: HeaderPairs, name: string): string | undefined =>
-  headers.find(([given]) => given.toLowerCase() === name)?.[1];
-
 /** @param nowMs for a `Retry-After` that is a date */
 export function attemptEndOf(answered: OutboundResult, nowMs: number): EndedAttempt {
   const durationMs = Math.max(0, Math.round(answered.durationMs));
@@ -40,15 +38,15 @@ export function attemptEndOf(answered: OutboundResult, nowMs: number): EndedAtte
     const outcome = answered.kind === 'aborted' ? 'interrupted' : OUTCOMES[answered.kind];
     return { end: { outcome, durationMs, statusCode: null, retryAfterSeconds: null, result: null }, body: null };
   }
-  const { status, headers, body, isTruncated: isCut, isUnreadable } = answered;
-  const contentType = headerOf(headers, 'content-type') ?? null;
+  const { status, body, isTruncated: isCut, isUnreadable } = answered;
+  const contentType = headerOf(answered, 'content-type');
   const { json, isTruncated } = resultBodyOf(body, contentType, isCut);
   const result: Result = { statusCode: status, contentType, sizeBytes: body.length, isTruncated };
   const end: AttemptEnd = {
     outcome: status >= 200 && status < 300 ? 'success' : 'http_error',
     durationMs,
     statusCode: status,
-    retryAfterSeconds: retryAfterSecondsOf(headerOf(headers, 'retry-after'), nowMs),
+    retryAfterSeconds: retryAfterSecondsOf(headerOf(answered, 'retry-after'), nowMs),
     result,
   };
   return { end, body: isUnreadable ? 'null' : json };

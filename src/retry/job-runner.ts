@@ -10,10 +10,11 @@ import type { Outbound, OutboundRequest, OutboundResult, SentParts } from '../ou
 import type { Purpose } from '../outbound/target.ts';
 import { attemptEndOf, attemptHeaders } from './attempts.ts';
 import { completionEvent, eventIdOf, signedHeaders } from './completion-event.ts';
-import { endDelivery, startDelivery } from './delivery.ts';
+import { endDelivery, isDeliveryOver, startDelivery } from './delivery.ts';
 import type { RetryId } from './identifier.ts';
 import {
   type AttemptEnd,
+  cancel,
   endAttempt,
   expire,
   hasEnded,
@@ -122,15 +123,12 @@ export class JobRunner {
   }
 
   /** Ends a job at its customer's word. @returns undefined when it has ended already, or is unknown */
-  async cancel(
-    id: RetryId,
-    cancelled: (job: RetryJob, nowMs: number) => RetryJob | undefined,
-  ): Promise<RetryJob | undefined> {
+  async cancel(id: RetryId): Promise<RetryJob | undefined> {
     const { store, clock, meter } = this.#ports;
     let isInterrupted = false;
     const decide = ({ job, secrets }: RetryRecord): RetryChange | undefined => {
       isInterrupted = openAttempt(job) !== undefined;
-      return this.#ended(job, cancelled(job, clock.nowMs()), secrets);
+      return this.#ended(job, cancel(job, clock.nowMs()), secrets);
     };
     const recorded = await (store.updateByCustomer?.(id, decide) ?? store.update(id, decide));
     if (recorded !== undefined && isInterrupted) meter.countAttempt('interrupted');
@@ -263,12 +261,10 @@ export class JobRunner {
     const ended = await store.update(id, ({ job }) => {
       const delivery = job.delivery && endDelivery(job.delivery, statusCode, clock.nowMs());
       if (!delivery) return undefined;
-      const isDelivered = delivery.status === 'delivered';
-      const isOver = isDelivered || delivery.status === 'failed';
       return {
         job: withDelivery(job, delivery),
-        ...(isOver && { secrets: null }),
-        ...(isDelivered && { callbacksDelivered: 1 }),
+        ...(isDeliveryOver(delivery) && { secrets: null }),
+        ...(delivery.status === 'delivered' && { callbacksDelivered: 1 }),
       };
     });
     if (ended?.job.delivery) meter.countDelivery(ended.job.delivery.status);

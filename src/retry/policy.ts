@@ -78,7 +78,7 @@ function parseHttpDate(text: string, nowMs: number): number | undefined {
 }
 
 /** `Retry-After` (RFC 9110 §10.2.3) in whole seconds from now, 0 for a time that has passed; null for anything else. */
-export function retryAfterSecondsOf(value: string | undefined, nowMs: number): number | null {
+export function retryAfterSecondsOf(value: string | null, nowMs: number): number | null {
   const text = value?.trim() ?? '';
   // Any number of digits is a delay; one that no number holds is as long as can be said (RFC 9111 §1.2.2).
   if (DELAY_SECONDS.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);

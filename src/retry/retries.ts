@@ -7,7 +7,7 @@ import { sha256Base64Url, sha256Latin1 } from '../base/digest.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import { newCallbackSecret, newReadToken, newRetryId, type RetryId, tokenDigestOf } from './identifier.ts';
-import { cancel, type IdempotencyClaim, isReadable, newJob, type RetryJob } from './job.ts';
+import { type IdempotencyClaim, isReadable, newJob, type RetryJob } from './job.ts';
 import { CLAIM_PAUSE_MS } from './limits.ts';
 import type { RetryPolicy } from './policy.ts';
 import type { Sealer } from './sealer.ts';
@@ -215,7 +215,7 @@ export class Retries {
   /** @returns the cancelled job; undefined for one that has ended */
   async cancel(id: RetryId): Promise<RetryJob | undefined> {
     const { worker } = this.#ports;
-    const cancelled = await worker.runner.cancel(id, cancel);
+    const cancelled = await worker.runner.cancel(id);
     if (cancelled === undefined) return undefined;
     worker.abandon(id);
     worker.wake();

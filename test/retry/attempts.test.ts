@@ -26,8 +26,8 @@ describe('the end of an attempt', () => {
     [300, 'http_error'],
   ])('with the status %i is %s', (status, outcome) => {
     const { end, body } = answered(status, [
-      ['Retry-After', '7'],
-      ['Content-Type', 'application/json'],
+      ['retry-after', '7'],
+      ['content-type', 'application/json'],
     ]);
     expect(end).toEqual({
       outcome,

@@ -37,7 +37,7 @@ describe('Retry-After', () => {
     ['1.5', null],
     ['soon', null],
     ['', null],
-    [undefined, null],
+    [null, null],
     ['Fri, 31 Feb 2026 12:00:00 GMT', null],
     ['Fri, 20 Nov 2026 25:00:00 GMT', null],
     ['2026-11-20T12:01:00Z', null],

@@ -215,7 +215,7 @@ function answered(answer: OutboundAnswer, url: URL, { bytesMax, validators }: Pa
     const own = etag === null && lastModified === null ? null : { etag, lastModified };
     return { kind: 'page', status, body, validators: own, url: url.href };
   }
-  const seconds = retryAfterSecondsOf(headerOf(answer, 'retry-after') ?? undefined, nowMs);
+  const seconds = retryAfterSecondsOf(headerOf(answer, 'retry-after'), nowMs);
   const waitMs = seconds === null ? null : seconds * 1000;
   const isTransient = TRANSIENT.has(status);
   const refusal = failed(`status ${status}`, { status, retryAfterMs: waitMs, isOfHost: isTransient });

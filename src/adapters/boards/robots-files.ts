@@ -91,7 +91,7 @@ export class RobotsFiles {
       if (result.kind !== 'answer') return unreadable(`${result.kind}: ${result.detail}`);
       const { status, body } = result;
       if (status >= 500 || status === TOO_MANY) {
-        const seconds = retryAfterSecondsOf(headerOf(result, 'retry-after') ?? undefined, this.#clock.nowMs());
+        const seconds = retryAfterSecondsOf(headerOf(result, 'retry-after'), this.#clock.nowMs());
         return unreadable(`status ${status}`, seconds === null ? null : seconds * 1000);
       }
       const location = headerOf(result, 'location');

@@ -15,7 +15,7 @@ import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
 import { isSilentOnEarlier } from '../protocol/reasons.ts';
-import type { Reservation, Reservations } from '../reservations.ts';
+import type { Reservation, Reservations, UnsettledCase } from '../reservations.ts';
 import type { Settlement, SettleOutcome } from './settlement.ts';
 
 const FIRST_PAUSE_MS = 1000;
@@ -48,9 +48,7 @@ export type CaseOutcome =
   | { readonly kind: 'released'; readonly detail: string }
   | { readonly kind: 'dead'; readonly detail: string };
 
-interface UnsettledCase {
-  readonly reservation: Reservation;
-  readonly order: PaymentOrder;
+interface WatchedCase extends UnsettledCase {
   /** Monotonic time at which this process began to watch the case. */
   readonly sinceMs: number;
   /** The outcome, once it is known but not yet recorded; from then on only the recording is repeated. */
@@ -62,9 +60,9 @@ interface UnsettledCase {
 export class Reconciler {
   readonly #ports: ReconcilerPorts;
   /** Every case without a recorded outcome: it waits for its timer, for its turn, or for an answer. */
-  readonly #open = new Set<UnsettledCase>();
+  readonly #open = new Set<WatchedCase>();
   /** Due cases that wait until one of the calls in flight ends, oldest first. */
-  readonly #due: UnsettledCase[] = [];
+  readonly #due: WatchedCase[] = [];
   #repeatCount = 0;
   #stopped = false;
 
@@ -83,7 +81,7 @@ export class Reconciler {
    */
   watch(reservation: Reservation, order: PaymentOrder, outcome?: CaseOutcome): void {
     const sinceMs = this.#ports.clock.monotonicMs();
-    const added: UnsettledCase = { reservation, order, sinceMs, outcome, pauseMs: FIRST_PAUSE_MS, cancel: () => {} };
+    const added: WatchedCase = { reservation, order, sinceMs, outcome, pauseMs: FIRST_PAUSE_MS, cancel: () => {} };
     this.#open.add(added);
     this.#pause(added);
   }
@@ -94,7 +92,7 @@ export class Reconciler {
     for (const one of this.#open) one.cancel();
   }
 
-  #pause(one: UnsettledCase): void {
+  #pause(one: WatchedCase): void {
     if (this.#stopped) return;
     one.cancel = this.#ports.timers.after(one.pauseMs, () => {
       this.#due.push(one);
@@ -115,7 +113,7 @@ export class Reconciler {
     }
   }
 
-  async #repeat(one: UnsettledCase): Promise<void> {
+  async #repeat(one: WatchedCase): Promise<void> {
     try {
       if (one.outcome === undefined && !(await this.#ports.reservations.isHeld(one.reservation))) {
         this.#open.delete(one);
@@ -136,7 +134,7 @@ export class Reconciler {
   }
 
   /** Repeats the settlement once; undefined when the case stays open. */
-  async #ask(one: UnsettledCase): Promise<CaseOutcome | undefined> {
+  async #ask(one: WatchedCase): Promise<CaseOutcome | undefined> {
     const { settlement, reservations, clock } = this.#ports;
     // Read before the call: a refusal that was sent inside the window counts, even when it arrives after it.
     const secondsPast = clock.nowMs() / 1000 - one.order.authorization.validBeforeSeconds;
@@ -156,16 +154,13 @@ export class Reconciler {
    * revert of that transaction proves it. Before that, neither a failed transaction does, which may be a second one of the
    * relayer's, nor an insufficient balance or a closed window, which a transfer that did happen leaves behind as well.
    */
-  async #provesNothingMoved(
-    one: UnsettledCase,
-    refused: SettleOutcome & { readonly kind: 'refused' },
-  ): Promise<boolean> {
+  async #provesNothingMoved(one: WatchedCase, refused: SettleOutcome & { readonly kind: 'refused' }): Promise<boolean> {
     const status = await this.#ports.reservations.statusOf(one.order.key);
     const known = status?.kind === 'unknown' ? status.transaction : '';
     return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;
   }
 
-  async #record(one: UnsettledCase, outcome: CaseOutcome): Promise<void> {
+  async #record(one: WatchedCase, outcome: CaseOutcome): Promise<void> {
     const { reservations } = this.#ports;
     switch (outcome.kind) {
       case 'settled':
