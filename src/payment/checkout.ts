@@ -36,6 +36,7 @@ import { type Reason, reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Settled } from './purchase.ts';
 import {
+  ANSWER_BYTES_MAX,
   type KeptAnswer,
   RecordInDoubtError,
   RecordsUnreadableError,
@@ -182,10 +183,11 @@ export class Checkout {
     }
   }
 
-  /** Puts the finished answer in the place of what was kept with the intent. */
+  /** Puts the finished answer in the place of its draft. A longer one stays a draft, from which its route creates it again. */
   async keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
     const { reservations, random } = this.#parts;
-    await reservations.replaceKept(sold, sealAnswer(id, content, random));
+    const sealed = sealAnswer(id, content, random);
+    if (sealed.length <= ANSWER_BYTES_MAX) await reservations.replaceKept(sold, sealed);
   }
 
   async #settleInTurn(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {

@@ -55,7 +55,7 @@ export interface Reservation {
 export const KEPT_MS = 600_000;
 /**
  * Longest sealed answer, bytes. The longest is a job with its description: 20000 code points (siblings §2) of which each may
- * take seven bytes, escaped in JSON that stands in JSON, and the rest of the answer.
+ * take seven bytes, escaped in JSON that stands in JSON, and the rest of the answer. A resolve may be longer, and is kept as a draft.
  */
 export const ANSWER_BYTES_MAX = 196_608;
 
@@ -147,7 +147,7 @@ export interface Reservations {
   isHeld(reservation: Reservation): MaybePromise<boolean>;
   /** The sealed answer; undefined when its time has just ended. @throws Error by rejecting, when it cannot be read */
   readKept(kept: KeptAnswer): Promise<Uint8Array | undefined>;
-  /** Puts a sealed answer in the place of its draft; without effect once its time has ended. */
+  /** Puts a sealed answer, at most {@link ANSWER_BYTES_MAX}, in the place of its draft; without effect once its time has ended. */
   replaceKept(kept: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void>;
   /**
    * Hands over, each once, the cases whose process has ended, for this one to bring to an end: those that are there now before it

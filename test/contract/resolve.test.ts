@@ -1,7 +1,7 @@
 /** The Resolve API from outside (siblings §7), paid for in the play ledger, with targets of the test's own; on both runtimes. */
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { PAYER_WORK_COUNT_MAX } from '../../src/resolve/limits.ts';
+import { PAYER_WORK_COUNT_MAX, TEXT_CODE_POINTS_MAX } from '../../src/resolve/limits.ts';
 import { answerOf, expectError as expectErrorIn } from '../support/answers.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 import {
@@ -309,8 +309,12 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     await expectError(await app.fetch(RESOLVE_PATH, bodyFor({ url: PAGE })), 503, 'RESOLVE_CAPACITY_EXCEEDED');
   });
 
-  it('is given again to the same payer under the same payment identifier', async () => {
+  it.each([
+    ['short', HTML],
+    ['as long as it may be', `<main>${'漢'.repeat(TEXT_CODE_POINTS_MAX)}</main>`],
+  ])('whose text is %s is given again to the same payer under the same payment identifier', async (_, page) => {
     const { app, outbound } = await open();
+    outbound.targets.set(PAGE, { body: page });
     const account = wallet();
     const extensions = { 'payment-identifier': { info: { required: false, id: 'resolve_0000000000000001' } } };
     const body = { url: PAGE, include: ['text'] };
