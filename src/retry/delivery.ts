@@ -13,7 +13,7 @@ export interface Delivery {
   readonly attemptCount: number;
   readonly lastAttemptAtMs: number | null;
   readonly lastStatusCode: number | null;
-  /** null while the job goes on, while a try is under way, and at the end. */
+  /** null while the job goes on, and at the end. Of a try under way its start: a process that finds it due finds an interrupted one. */
   readonly nextAttemptAtMs: number | null;
   readonly deliveredAtMs: number | null;
   readonly isUnderWay: boolean;
