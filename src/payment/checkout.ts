@@ -218,8 +218,8 @@ export class Checkout {
       return await this.#record(order, reservation, client, outcome);
     } catch (failure) {
       // The outcome is known but not on record, so nothing may leave: the record is made in the background.
-      reconciler.watch(reservation, order, endOf(outcome));
       const transaction = outcome.kind === 'settled' || outcome.kind === 'unknown' ? outcome.transaction : '';
+      reconciler.watch(reservation, order, endOf(outcome), transaction);
       return {
         kind: 'pending',
         payer,

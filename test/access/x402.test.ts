@@ -646,6 +646,27 @@ describe('settlement', () => {
     expect(responseOf((await kit.refused(header)).extras.headers)).toMatchObject({ success: true, transaction: HASH });
     expect(kit.settlement.settleCount).toBe(1);
   });
+
+  it('whose hash cannot be recorded is not free after a refusal of another transaction', async () => {
+    const kit = setUp(new Scripted());
+    const record = kit.reservations.recordUnknown.bind(kit.reservations);
+    kit.reservations.recordUnknown = () => Promise.reject(new Error('disk full'));
+    kit.settlement.settled = async () => ({ kind: 'unknown', transaction: HASH, detail: 'lost' });
+    const header = await signed();
+    const refusal = await (await kit.passed(header)).settle();
+    expect(responseOf((refusal as Refusal).extras.headers)).toMatchObject({ transaction: HASH });
+    kit.reservations.recordUnknown = record;
+    kit.settlement.settled = async () => ({
+      kind: 'refused',
+      reason: 'invalid_exact_evm_signature',
+      transaction: '',
+      detail: 'refused',
+    });
+    kit.time.pass(1000);
+    await settle();
+    expect(kit.settlement.settleCount).toBe(2);
+    expect((await kit.refused(header)).code).toBe('PAYMENT_ALREADY_USED');
+  });
 });
 
 describe('a payment whose signature has to wait', () => {

@@ -53,6 +53,8 @@ interface WatchedCase extends UnsettledCase {
   readonly sinceMs: number;
   /** The outcome, once it is known but not yet recorded; from then on only the recording is repeated. */
   outcome: CaseOutcome | undefined;
+  /** The last hash that this process knows of; '' = none. The store does not have it where recording failed. */
+  transaction: string;
   pauseMs: number;
   cancel: () => void;
 }
@@ -78,10 +80,12 @@ export class Reconciler {
   /**
    * Takes over a reservation that is settling or unknown.
    * @param outcome given when it is certain and only recording it failed
+   * @param transaction of an outcome that is not on record; '' = none is known
    */
-  watch(reservation: Reservation, order: PaymentOrder, outcome?: CaseOutcome): void {
+  watch(reservation: Reservation, order: PaymentOrder, outcome?: CaseOutcome, transaction = ''): void {
     const sinceMs = this.#ports.clock.monotonicMs();
-    const added: WatchedCase = { reservation, order, sinceMs, outcome, pauseMs: FIRST_PAUSE_MS, cancel: () => {} };
+    const pauseMs = FIRST_PAUSE_MS;
+    const added: WatchedCase = { reservation, order, sinceMs, outcome, transaction, pauseMs, cancel: () => {} };
     this.#open.add(added);
     this.#pause(added);
   }
@@ -144,7 +148,10 @@ export class Reconciler {
     if (outcome.kind === 'refused' && secondsPast < 0 && (await this.#provesNothingMoved(one, outcome))) {
       return { kind: 'released', detail: outcome.detail };
     }
-    if (outcome.kind === 'unknown') await reservations.recordUnknown(one.reservation, outcome.transaction);
+    if (outcome.kind === 'unknown') {
+      if (outcome.transaction !== '') one.transaction = outcome.transaction;
+      await reservations.recordUnknown(one.reservation, one.transaction);
+    }
     const isOver = Math.min(secondsPast, secondsWatched) > FINALITY_SECONDS;
     return isOver ? { kind: 'dead', detail: outcome.detail } : undefined;
   }
@@ -156,7 +163,7 @@ export class Reconciler {
    */
   async #provesNothingMoved(one: WatchedCase, refused: SettleOutcome & { readonly kind: 'refused' }): Promise<boolean> {
     const status = await this.#ports.reservations.statusOf(one.order.key);
-    const known = status?.kind === 'unknown' ? status.transaction : '';
+    const known = one.transaction || (status?.kind === 'unknown' ? status.transaction : '');
     return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;
   }
 
@@ -169,7 +176,7 @@ export class Reconciler {
         return reservations.recordReleased(one.reservation);
       case 'dead':
         // Recording the case as unknown may have failed until now.
-        await reservations.recordUnknown(one.reservation, '');
+        await reservations.recordUnknown(one.reservation, one.transaction);
         return reservations.recordDead(one.reservation);
       default:
         return outcome satisfies never;
