@@ -71,12 +71,19 @@ function queryInput(contract: Contract): Input {
   return { info: { queryParams: contract.examples?.query ?? {} }, properties: { queryParams }, required: [] };
 }
 
-/** The only request body that is input is an empty JSON object. */
-const BODY_INPUT: Input = {
-  info: { bodyType: 'json', body: {} },
-  properties: { bodyType: { enum: ['json'] }, body: { type: 'object' } },
-  required: ['bodyType', 'body'],
-};
+const JSON_TYPE = 'application/json';
+
+const exampleBodyOf = ({ examples }: Contract): unknown => examples?.bodies?.[JSON_TYPE] ?? {};
+
+function bodyInput(contract: Contract): Input {
+  const schema = contract.bodies?.[JSON_TYPE];
+  const body = schema === undefined ? { type: 'object' } : jsonSchemaOf(schema);
+  return {
+    info: { bodyType: 'json', body: exampleBodyOf(contract) },
+    properties: { bodyType: { enum: ['json'] }, body },
+    required: ['bodyType', 'body'],
+  };
+}
 
 /** The query of the operation's example, with its `?`, or the empty string. */
 export function exampleSearchOf({ examples }: Contract): string {
@@ -103,6 +110,8 @@ function assertListable(contract: Contract, input: Input): void {
   }
   const decoded = queryDecoder(contract.query)(exampleSearchOf(contract));
   if (decoded instanceof Refusal) fail(`its own example is refused: ${decoded.message}`);
+  const body = contract.bodies?.[JSON_TYPE];
+  if (body !== undefined && !v.is(body, exampleBodyOf(contract))) fail('the example of its body is refused');
 }
 
 /** Longest sentence of `meta` in an example: what it says is the same in every answer. */
@@ -137,13 +146,13 @@ function shortExample({ answer, examples }: Contract): unknown {
 }
 
 /**
- * Builds the block for a GET with query parameters, or for a POST whose body is an empty JSON object.
+ * Builds the block for a GET with query parameters, or for a POST with a JSON body.
  * @param detail what it says of the answer, for a header of bounded length
  * @throws Error when indexers or facilitators would reject it
  */
 export function bazaarOf(contract: Contract, detail: AnswerDetail = 'example and outline'): BazaarBlock {
   const { method } = contract;
-  const input = method === 'GET' ? queryInput(contract) : BODY_INPUT;
+  const input = method === 'GET' ? queryInput(contract) : bodyInput(contract);
   assertListable(contract, input);
   const example = detail === 'outline' ? undefined : shortExample(contract);
   const output = { type: 'json', ...(example === undefined ? {} : { example }) };

@@ -5,12 +5,15 @@ import { X402_VERSION } from '../payment/protocol/network.ts';
 import { offerOf, type Seller } from './payment-offer.ts';
 import { priceOf } from './x402.ts';
 
-export function x402ListingOf(
-  operations: readonly Operation[],
-  seller: Seller,
-  mount: Mount,
-): Readonly<Record<string, unknown>> {
-  const items = operations.flatMap((operation) => {
+/** The operations of a surface, and where they are sold. */
+export interface Shop {
+  readonly operations: readonly Operation[];
+  readonly mount: Mount;
+}
+
+export function x402ListingOf(shops: readonly Shop[], seller: Seller): Readonly<Record<string, unknown>> {
+  const sold = shops.flatMap(({ operations, mount }) => operations.map((operation) => ({ operation, mount })));
+  const items = sold.flatMap(({ operation, mount }) => {
     const priceUsdc = priceOf(operation.access);
     if (priceUsdc === undefined) return [];
     const { resource, requirements, declared } = offerOf(operation, priceUsdc, seller, mount);

@@ -13,6 +13,7 @@ import { OPERATIONS } from '../support/declared.ts';
 const declared = (changes: {
   method?: Method;
   path?: `/${string}`;
+  bodies?: NonNullable<Contract['bodies']>;
   examples?: NonNullable<Contract['examples']>;
 }): Route<PaidServices> =>
   route<PaidServices>()({
@@ -44,17 +45,20 @@ describe('a listed route', () => {
     ['an example out of its rule', { examples: { query: { company: 'a' } } }, /`company` must be two characters/],
     ['an unknown name', { examples: { query: { company: 'ab', page: 1 } } }, /unknown query parameter "page"/],
     ['a path with parameters', { path: '/ask/:id' }, /a path with parameters is not listed/],
+    [
+      'an example body that the operation refuses',
+      { method: 'POST', bodies: { 'application/json': v.strictObject({ url: v.string() }) } },
+      /POST \/ask: the example of its body is refused/,
+    ],
     ['another method', { method: 'DELETE' }, /only GET and POST are listed/],
   ] as const)('%s stops the start', (_, changes, message) => {
     expect(() => bazaarOf(declared(changes))).toThrow(message);
   });
 
   it('is every paid operation of ours, and no free one', () => {
-    const listing = x402ListingOf(
-      OPERATIONS,
-      { payTo: PAYEE, network: BASE, prices: {}, isPlay: false },
-      { labels: {}, baseUrl: 'https://api.example.com' },
-    );
+    const mount = { labels: {}, baseUrl: 'https://api.example.com' };
+    const seller = { payTo: PAYEE, network: BASE, prices: {}, isPlay: false };
+    const listing = x402ListingOf([{ operations: OPERATIONS, mount }], seller);
     const paidPaths = OPERATIONS.filter(({ access }) => priceOf(access) !== undefined).map(({ path }) => path);
     expect(paidPaths.length).toBeGreaterThan(3);
     expect(listing.resources).toEqual(paidPaths.map((path) => `https://api.example.com${path}`));

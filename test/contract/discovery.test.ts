@@ -1,8 +1,9 @@
 /** The documents by which programs find what is sold: each names every route that it is about, as the server serves it. */
 
+import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x402/extensions/bazaar';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
+import { type BazaarBlock, exampleSearchOf } from '../../src/access/x402-discovery.ts';
 import { SURFACE_NAMES } from '../../src/config/surfaces.ts';
 import { x402Listing } from '../../src/modules/service/x402-listing.ts';
 import { type DeclaredSurface, HOOK_URL, isPaid, OPERATIONS, OTHER_SURFACES, TAGS } from '../support/declared.ts';
@@ -71,12 +72,28 @@ describe(`discovery, under ${RUNTIME}`, () => {
       resources: string[];
       items: { resource: string; method: string; accepts: unknown[]; extensions: unknown; description: string }[];
     };
-    expect(listing.resources).toEqual(PAID_ROUTES.map(({ path }) => BASE_URL + path));
-    expect(listing.items.map(({ resource, method }) => [method, resource])).toEqual(
-      PAID_ROUTES.map(({ method, path }) => [method, BASE_URL + path]),
+    const paid = [
+      ...PAID_ROUTES.map((route) => ({ route, target: route.path })),
+      ...OTHER_SURFACES.flatMap(({ path, operations }) =>
+        operations.filter(isPaid).map((route) => ({ route, target: path + route.path })),
+      ),
+    ];
+    expect(paid.map(({ target }) => target)).toEqual(
+      expect.arrayContaining(['/retry/v1/retries', '/resolve/v1/resolve']),
     );
-    for (const [index, route] of PAID_ROUTES.entries()) {
-      const response = await jobs.transport.fetch(route.path + exampleSearchOf(route), { method: route.method });
+    expect(listing.resources).toEqual(paid.map(({ target }) => BASE_URL + target));
+    expect(listing.items.map(({ resource, method }) => [method, resource])).toEqual(
+      paid.map(({ route, target }) => [route.method, BASE_URL + target]),
+    );
+    for (const [index, { route, target }] of paid.entries()) {
+      const { bazaar } = listing.items[index]!.extensions as { bazaar: BazaarBlock };
+      expect(validateDiscoveryExtension(bazaar as never)).toEqual({ valid: true });
+      expect(validateDiscoveryExtensionSpec(bazaar as never)).toMatchObject({ valid: true });
+      const { body } = bazaar.info.input as { body?: unknown };
+      const response = await jobs.transport.fetch(target + exampleSearchOf(route), {
+        method: route.method,
+        ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+      });
       expect(response.status).toBe(402);
       const offer = decodeHeader<PaymentRequired>(response.headers.get('payment-required'));
       const { accepts, extensions, description } = listing.items[index]!;
