@@ -26,8 +26,6 @@ export const ROBOTS_REDIRECTS_MAX = 5;
 /** A file is asked for again after this, RFC 9309 §2.4, milliseconds. */
 export const ROBOTS_KEPT_MS = 24 * 3_600_000;
 
-const LINE = /^[ \t]*([a-z-]+)[ \t]*:[ \t]*(.*?)[ \t]*$/i;
-
 /** Octets outside of ASCII as `%XX`, and the escapes of what needs none written plainly (RFC 9309 §2.2.2), so that both sides compare. */
 function normalized(path: string): string {
   return path
@@ -58,9 +56,11 @@ export function parseRobots(text: string, token: string): RobotsRules {
     .slice(0, ROBOTS_BYTES_MAX)
     .replace(/^\ufeff/, '')
     .split(/\r\n?|\n/)) {
-    const [, key, value] = LINE.exec(line.replace(/#.*/, '')) ?? [];
-    if (key === undefined || value === undefined) continue;
-    switch (key.toLowerCase()) {
+    const [record = ''] = line.split('#', 1);
+    const colon = record.indexOf(':');
+    const key = record.slice(0, Math.max(colon, 0)).trim().toLowerCase();
+    const value = record.slice(colon + 1).trim();
+    switch (key) {
       case 'user-agent': {
         if (!isInNames) names = [];
         isInNames = true;
@@ -74,7 +74,7 @@ export function parseRobots(text: string, token: string): RobotsRules {
         isInNames = false;
         // An empty pattern matches nothing.
         if (value === '') break;
-        const rule = { isAllowed: key.toLowerCase() === 'allow', pattern: normalized(value) };
+        const rule = { isAllowed: key === 'allow', pattern: normalized(value) };
         if (names.includes(token.toLowerCase())) own.push(rule);
         if (names.includes('*')) others.push(rule);
         break;

@@ -151,6 +151,18 @@ describe('robots rules (RFC 9309)', () => {
     expect(isAllowed(ALL_ALLOWED, new URL('https://a.example/x'))).toBe(true);
   });
 
+  it.each([
+    ['blanks within a value', (blanks: string) => `Disallow: /a${blanks}b`],
+    ['blanks before a line separator', (blanks: string) => `Disallow:${blanks}/a\u2028`],
+    ['blanks before a name', (blanks: string) => `${blanks}disallow`],
+    ['blanks before a comment', (blanks: string) => `Disallow: /a${blanks}#`],
+  ])('reads a file of %s in a moment', (_, lineOf) => {
+    const startMs = performance.now();
+    const robots = `User-agent: *\n${lineOf(' '.repeat(100_000))}\nDisallow: /b`;
+    expect(allowed(robots, '/b')).toBe(false);
+    expect(performance.now() - startMs).toBeLessThan(2000);
+  });
+
   it('ends in a moment for a pattern of many stars', () => {
     const robots = `User-agent: *\nDisallow: /${'*a'.repeat(5000)}$`;
     expect(allowed(robots, `/${'a'.repeat(1900)}`)).toBe(true);
