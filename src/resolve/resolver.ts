@@ -100,6 +100,7 @@ export class Resolver {
   #claimCount = 0;
   readonly #waits = new Set<() => void>();
   #isDraining = false;
+  #isClosed = false;
 
   constructor(ports: ResolverPorts) {
     this.#ports = ports;
@@ -160,7 +161,9 @@ export class Resolver {
 
   async #takeUp(): Promise<void> {
     const { store, outbound } = this.#ports;
-    for (const record of await store.takePending()) {
+    const records = await store.takePending();
+    if (this.#isClosed) return;
+    for (const record of records) {
       const judged = outbound.policy.judge(record.question.url, 'resolve');
       const release = this.#count(record.id);
       const work = judged.ok
@@ -179,6 +182,7 @@ export class Resolver {
   /** Ends all works; what is pending stays so for the next process. */
   close(): void {
     this.drain();
+    this.#isClosed = true;
     for (const { ending } of this.#works) ending.abort();
   }
 
@@ -312,10 +316,11 @@ export class Resolver {
   }
 
   /** Records the outcome of a kept resolve when it is there. Never rejects. */
-  async #recordLater(id: ResolveId, { ending, outcome }: Work): Promise<void> {
+  async #recordLater(id: ResolveId, { outcome }: Work): Promise<void> {
     const ended = await outcome;
     const json = outcomeJson(ended);
-    while (!ending.signal.aborted && !this.#isClosedFor(id)) {
+    // What a work comes to that the close ended means nothing.
+    while (!this.#isClosed) {
       try {
         await this.#ports.store.finish(id, ended.status, json);
         return;
@@ -324,11 +329,6 @@ export class Resolver {
         await this.#pause();
       }
     }
-  }
-
-  #isClosedFor(id: ResolveId): boolean {
-    const found = this.#ports.store.find(id);
-    return !(found instanceof Promise) && found?.status !== 'pending';
   }
 
   #pause(): Promise<void> {

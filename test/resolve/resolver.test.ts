@@ -1,0 +1,155 @@
+/** Outcomes that come after the answer, while the state cannot be asked, and when the server stops. */
+import { describe, expect, it } from 'vitest';
+import { newResolveId, resolveTokenDigest } from '../../src/resolve/identifier.ts';
+import { KEPT_MS, STORED_BYTES_IN_MEMORY } from '../../src/resolve/limits.ts';
+import type { ResolveRecord, ResolveStore } from '../../src/resolve/resolve-store.ts';
+import { Resolver } from '../../src/resolve/resolver.ts';
+import { MemoryResolves } from '../../src/storage/memory/resolves.ts';
+import { Chance } from '../support/chance.ts';
+import { ManualTime, settle } from '../support/manual-time.ts';
+import { TargetsByAddress } from '../support/targets-by-address.ts';
+
+const URL_ASKED = 'https://slow.example/';
+const QUESTION = { url: URL_ASKED, include: ['metadata'] as const };
+
+/** A store as one behind a network is: it answers later, or not at all. */
+class StoreThatGoesAway implements ResolveStore {
+  isAway = false;
+  finishCount = 0;
+  pending: ResolveRecord[] = [];
+  tellPending = (): void => {};
+  readonly #store: MemoryResolves;
+
+  constructor(time: ManualTime) {
+    this.#store = new MemoryResolves(
+      { clock: time, timers: time, onFault: () => {} },
+      { capacityBytes: STORED_BYTES_IN_MEMORY },
+    );
+  }
+
+  get counts() {
+    return this.#store.counts;
+  }
+
+  onPending(listener: () => void): void {
+    this.tellPending = listener;
+  }
+
+  takePending() {
+    return this.pending.splice(0);
+  }
+
+  create: ResolveStore['create'] = (record) => this.#asked(() => this.#store.create(record));
+  find: ResolveStore['find'] = (id) => this.#asked(() => this.#store.find(id));
+  readOutcome: ResolveStore['readOutcome'] = (id) => this.#asked(() => this.#store.readOutcome(id));
+  finish: ResolveStore['finish'] = (...given) => {
+    this.finishCount++;
+    return this.#asked(() => this.#store.finish(...given));
+  };
+
+  async #asked<Answer>(ask: () => Answer): Promise<Awaited<Answer>> {
+    if (this.isAway) throw new Error('the database is away');
+    return await ask();
+  }
+}
+
+function opened() {
+  const time = new ManualTime();
+  const random = new Chance(1);
+  const store = new StoreThatGoesAway(time);
+  const outbound = new TargetsByAddress();
+  outbound.targets.set(URL_ASKED, 'held');
+  const failures: unknown[] = [];
+  const resolver = new Resolver({
+    clock: time,
+    timers: time,
+    random,
+    outbound,
+    extractor: {
+      extract: async () => ({ kind: 'read', sha256: '0'.repeat(64), sizeBytes: 1, content: { ...NOTHING } }),
+    },
+    store,
+    onFailure: (failure) => failures.push(failure),
+    onFinished: () => {},
+  });
+  /** A resolve whose answer was 202. */
+  const pending = async () => {
+    const judged = outbound.policy.judge(URL_ASKED);
+    const claim = resolver.tryClaim('0xpayer');
+    if (!judged.ok || claim === undefined) throw new Error('the test cannot begin');
+    expect(await claim.run(QUESTION, judged.target, 0, { onDisconnect: () => {} })).toEqual({ kind: 'pending' });
+    return claim.keep(resolver.draft(), QUESTION);
+  };
+  return { failures, outbound, pending, random, resolver, store, time };
+}
+
+const NOTHING = { metadata: null, text: null, links: null, warnings: [] };
+
+describe('a resolve that was answered with 202', () => {
+  it('keeps its outcome while the state is away, and records it once it is back', async () => {
+    const { failures, outbound, pending, resolver, store, time } = opened();
+    const shown = await pending();
+    store.isAway = true;
+    await outbound.answer(URL_ASKED, { body: 'x' });
+    await expect.poll(() => failures.length).toBe(1);
+    time.pass(5000);
+    await settle();
+    expect([store.finishCount, resolver.claimCount]).toEqual([2, 1]);
+    store.isAway = false;
+    time.pass(5000);
+    await settle();
+    expect(await resolver.show(shown)).toMatchObject({ status: 'resolved' });
+    expect(resolver.claimCount).toBe(0);
+  });
+
+  it('gives its place back when its hour is over and there is nothing to record any more', async () => {
+    const { outbound, pending, resolver, store, time } = opened();
+    await pending();
+    store.isAway = true;
+    await outbound.answer(URL_ASKED, { body: 'x' });
+    await expect.poll(() => store.finishCount).toBe(1);
+    time.pass(KEPT_MS);
+    store.isAway = false;
+    for (let i = 0; i < 20; i++) {
+      time.pass(5000);
+      await settle();
+    }
+    expect(resolver.claimCount).toBe(0);
+    expect(store.counts.storedBytes).toBe(0);
+  });
+
+  it('is left to the next process when this one closes while the state is away', async () => {
+    const { failures, outbound, pending, resolver, store, time } = opened();
+    await pending();
+    store.isAway = true;
+    await outbound.answer(URL_ASKED, { body: 'x' });
+    await expect.poll(() => failures.length).toBe(1);
+    resolver.close();
+    for (let i = 0; i < 5; i++) {
+      time.pass(5000);
+      await settle();
+    }
+    expect([store.finishCount, failures.length]).toEqual([1, 1]);
+  });
+
+  it('whose work the close ends is recorded as nothing', async () => {
+    const { outbound, pending, resolver, store } = opened();
+    await pending();
+    while (!outbound.isHeld(URL_ASKED)) await settle();
+    resolver.close();
+    await new Promise((done) => setImmediate(done));
+    expect(outbound.sent[0]?.signal?.aborted).toBe(true);
+    expect(store.finishCount).toBe(0);
+  });
+});
+
+it('what a dead process left is not begun once this one is closed', async () => {
+  const { outbound, random, resolver, store, time } = opened();
+  await resolver.start();
+  resolver.close();
+  const id = newResolveId(random);
+  store.pending.push({ id, tokenDigest: resolveTokenDigest('x'), createdAtMs: time.nowMs(), question: QUESTION });
+  store.tellPending();
+  await settle();
+  expect(outbound.sent).toEqual([]);
+});
