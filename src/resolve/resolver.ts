@@ -85,8 +85,9 @@ export interface ResolveClaim {
   /**
    * Looks the name up, begins the work, and waits for it.
    * @param waitMs the look-up takes its part of it; 0 does not wait for the work, and the look-up is always waited for
+   * @param client its disconnection ends the work; undefined: the work is paid for, and goes on
    */
-  run(question: ResolveQuestion, target: Target, waitMs: number, client: WaitingClient): Promise<Waited>;
+  run(question: ResolveQuestion, target: Target, waitMs: number, client: WaitingClient | undefined): Promise<Waited>;
   /** Records the resolve, which is paid for, with what `run` answered. Rejects when it is not on record. */
   keep(draft: ResolveDraft, question: ResolveQuestion): Promise<ShownResolve>;
   /** Gives the place back and ends the work, unless it is kept. */
@@ -209,7 +210,7 @@ export class Resolver {
     return {
       run: async (question, target, waitMs, client) => {
         const listener = onceGone(() => ending.abort());
-        client.onDisconnect(listener);
+        client?.onDisconnect(listener);
         const { clock } = this.#ports;
         const waitEndMs = clock.monotonicMs() + waitMs;
         const startMs = clock.monotonicMs();

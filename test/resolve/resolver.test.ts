@@ -1,5 +1,8 @@
 /** Outcomes that come after the answer, while the state cannot be asked, and when the server stops. */
 import { describe, expect, it } from 'vitest';
+import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
+import type { AfterSettlement } from '../../src/http/answers.ts';
+import { createResolve } from '../../src/modules/resolve/create.ts';
 import { newResolveId, resolveTokenDigest } from '../../src/resolve/identifier.ts';
 import { KEPT_MS, STORED_BYTES_IN_MEMORY } from '../../src/resolve/limits.ts';
 import type { ResolveRecord, ResolveStore } from '../../src/resolve/resolve-store.ts';
@@ -141,6 +144,34 @@ describe('a resolve that was answered with 202', () => {
     expect(outbound.sent[0]?.signal?.aborted).toBe(true);
     expect(store.finishCount).toBe(0);
   });
+});
+
+it.each([
+  ['was paid for before, whose client leaves, goes on', true],
+  ['is not paid for yet ends with its client', false],
+])('one that %s', async (_, isSold) => {
+  const { outbound, resolver } = opened();
+  const judged = outbound.policy.judge(URL_ASKED);
+  const place = resolver.tryClaim('0xpayer');
+  if (!judged.ok || place === undefined) throw new Error('the test cannot begin');
+  const draft = resolver.draft();
+  let leave = (): void => {};
+  const client = {
+    onDisconnect(listener: DisconnectListener) {
+      leave = () => listener.handleEvent();
+    },
+  };
+  const body = { question: QUESTION, target: judged.target, waitSeconds: 20 };
+  const principal = { payer: '0xpayer', place, ...(isSold && { draft }) };
+  const handling = createResolve.handle({ body }, { resolver, baseUrl: '' } as never, client as never, principal);
+  while (!outbound.isHeld(URL_ASKED)) await settle();
+  leave();
+  expect(outbound.sent[0]?.signal?.aborted).toBe(!isSold);
+  await outbound.answer(URL_ASKED, { body: 'x' });
+  const answer = await handling;
+  if (!isSold) return expect(answer).toMatchObject({ code: 'TARGET_TIMEOUT' });
+  await (answer as AfterSettlement<unknown>).create();
+  expect(await resolver.show(draft)).toMatchObject({ status: 'resolved' });
 });
 
 it('what a dead process left is not begun once this one is closed', async () => {

@@ -54,8 +54,9 @@ export const createResolve = route<ResolveServices>()({
         resolveReply(known, baseUrl, draft.readToken, known.status === 'pending' ? 202 : 200),
       );
     }
-    const waited = await place.run(question, target, waitSeconds * 1000, request);
-    // What was paid for before is kept even when it fails now.
+    // What was paid for before goes on when its client leaves, and is kept even when it fails.
+    const client = sold === undefined ? request : undefined;
+    const waited = await place.run(question, target, waitSeconds * 1000, client);
     if (waited.kind === 'failed' && sold === undefined) return failedWithin(waited.failure);
     return new AfterSettlement<Answer>(draft, async () => {
       const kept = await place.keep(draft, question);
