@@ -16,6 +16,7 @@ import type {
   OutboundResult,
 } from '../../outbound/outbound.ts';
 import type { Target } from '../../outbound/target.ts';
+import { redirectTarget } from '../../resolve/fetch-page.ts';
 import { retryAfterSecondsOf } from '../../retry/policy.ts';
 import type { FeedClaim } from './feed-memory.ts';
 import type { HostPace } from './host-pace.ts';
@@ -145,13 +146,11 @@ export class BoardClient {
       if (result.kind !== 'answer') return failureOf(result);
       const { status } = result;
       if (!REDIRECT_STATUSES.has(status)) return answered(result, url, settings, clock.nowMs());
-      const location = headerOf(result, 'location');
-      if (location === null || !URL.canParse(location, url)) {
-        return failed(`status ${status} without a usable Location`, { status });
-      }
+      const next = redirectTarget(result, url);
+      if (!next) return failed(`status ${status} without a usable Location`, { status });
       if (request.method === 'POST' && !REPEATING.has(status))
         return failed(`a redirect ${status} of a search`, { status });
-      address = new URL(location, url).href;
+      address = next.href;
     }
     return failed(`more than ${REDIRECTS_MAX} redirects`);
   }

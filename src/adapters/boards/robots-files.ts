@@ -10,6 +10,7 @@ import {
 } from '../../ingest/watch/robots.ts';
 import { headerOf } from '../../outbound/answer.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
+import { redirectTarget } from '../../resolve/fetch-page.ts';
 import { retryAfterSecondsOf } from '../../retry/policy.ts';
 import type { HostPace } from './host-pace.ts';
 import { REQUEST_MS } from './limits.ts';
@@ -94,9 +95,9 @@ export class RobotsFiles {
         const seconds = retryAfterSecondsOf(headerOf(result, 'retry-after'), this.#clock.nowMs());
         return unreadable(`status ${status}`, seconds === null ? null : seconds * 1000);
       }
-      const location = headerOf(result, 'location');
-      if (status >= 300 && status < 400 && location !== null && URL.canParse(location, target.url)) {
-        address = new URL(location, target.url).href;
+      const next = redirectTarget(result, target.url);
+      if (next) {
+        address = next.href;
         continue;
       }
       const rules = status >= 200 && status < 300 ? parseRobots(new TextDecoder().decode(body), TOKEN) : ALL_ALLOWED;

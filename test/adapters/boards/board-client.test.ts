@@ -1,0 +1,47 @@
+/** Requests for the pages of boards: the redirects that they follow. */
+import { expect, it } from 'vitest';
+import { openWayOut } from '../../../src/cli/watch/way-out.ts';
+import { ManualTime } from '../../support/manual-time.ts';
+import { type TargetAnswer, TargetsByAddress } from '../../support/targets-by-address.ts';
+
+const PAGE = 'https://site.example/jobs';
+const HTML = '<html><p>jobs</p></html>';
+
+function asked(targets: Readonly<Record<string, TargetAnswer>>, accept: 'application/json' | 'text/html') {
+  const time = new ManualTime();
+  const outbound = new TargetsByAddress();
+  for (const [address, target] of Object.entries(targets)) outbound.targets.set(address, target);
+  const settings = { contact: null, targetAllow: '', pauseMs: 0, draw: () => 0, clock: time, timers: time };
+  const { client } = openWayOut(settings, outbound);
+  const { signal } = new AbortController();
+  return client.ask({ method: 'GET', url: PAGE, body: null, accept }, { validators: null, bytesMax: 1000, signal });
+}
+
+const movedTo = (location: string): TargetAnswer => ({ status: 302, headers: { location } });
+
+it.each([
+  ['relative', './stellen', 'https://site.example/stellen'],
+  // Some servers write UTF-8, which arrives as one character a byte.
+  ['UTF-8', '/karri\u00c3\u00a8re', 'https://site.example/karri%C3%A8re'],
+])('a redirect is followed to an address that is %s', async (_, location, url) => {
+  const answer = await asked({ [PAGE]: movedTo(location), [url]: { body: HTML } }, 'application/json');
+  expect(answer).toMatchObject({ kind: 'page', status: 200, url });
+});
+
+it('so is that of a robots.txt', async () => {
+  const targets = {
+    'https://site.example/robots.txt': movedTo('/r\u00c3\u00a9gles.txt'),
+    'https://site.example/r%C3%A9gles.txt': { body: 'User-agent: *\nDisallow: /jobs' },
+    [PAGE]: { body: HTML },
+  };
+  const answer = await asked(targets, 'text/html');
+  expect(answer).toMatchObject({ kind: 'failed', reason: 'the robots rules of site.example do not allow it' });
+});
+
+it.each([
+  ['has none', {}],
+  ['is no address', { location: 'https://' }],
+])('a redirect whose location %s is a failure', async (_, headers) => {
+  const answer = await asked({ [PAGE]: { status: 302, headers } }, 'application/json');
+  expect(answer).toMatchObject({ kind: 'failed', status: 302, reason: 'status 302 without a usable Location' });
+});
