@@ -4,6 +4,7 @@
  * on the machine only ever adds to it.
  */
 import { describe, expect, it } from 'vitest';
+import { boardOfPage } from '../../src/ingest/boards/page-boards.ts';
 import { htmlText } from '../../src/ingest/input/html-text.ts';
 import { textOf, timeOf } from '../../src/ingest/input/source-field.ts';
 import { Intake } from '../../src/ingest/intake.ts';
@@ -61,12 +62,14 @@ async function take(text: string, pieceLength = 65_536): Promise<string> {
 /** `unit` over and over, about `length` characters long. */
 const filled = (unit: string, length: number): string => unit.repeat(Math.ceil(length / unit.length));
 
+const A = 'https://a.example/';
+
 const record = (fields: Readonly<Record<string, unknown>>): string =>
   JSON.stringify({
     id: 'a',
     title: 'Engineer',
     company: 'Acme',
-    source_url: 'https://a.example/1',
+    source_url: `${A}1`,
     first_observed_at: '2026-01-01',
     last_observed_at: '2026-01-01',
     ...fields,
@@ -117,6 +120,18 @@ const CASES: Readonly<Record<string, (n: number) => unknown>> = {
   'a company of marks': (n) => slugOf(`a${filled('\u0301\u0316', n)}`),
   'a workplace of marks': (n) => workplaceOf(`a${filled('\u0301\u0316', n)}`),
   'a workplace of brackets': (n) => workplaceOf('('.repeat(n)),
+  'a RemoteOK place of commas': (n) =>
+    take(`[{"id":1,"position":"a","company":"a","epoch":1,"url":"${A}","location":"a${','.repeat(n)}a"}]`),
+  'a LinkedIn link of digits': (n) => take(`[{"job_title":"a","company":"a","job_link":"${A}${'1'.repeat(n)}a"}]`),
+  'a Workday path of queries': (n) =>
+    take(`{"jobPostings":[{"title":"a","externalPath":"/job/${filled('_a?', n)}\u2028a"}],"base_url":"${A}"}`),
+  'a board whose address is slashes': (n) =>
+    take(`{"jobPostings":[{"title":"a","externalPath":"/job/a_1"}],"base_url":"${A}${'/'.repeat(n)}a"}`),
+  'a page about a job whose address is slashes': (n) =>
+    boardOfPage(
+      `<script type=application/ld+json>{"@type":"JobPosting","url":"${A}${'/'.repeat(n)}a"}</script>`,
+      `${A}jobs`,
+    ),
   'a file name of endings': (n) => boardOfFileName(`${filled('.gz', n)}x`, 'greenhouse'),
 };
 

@@ -171,11 +171,13 @@ export function boardOfPage(html: string, address: string): PageVerdict {
   return found(pageBoardOf(address));
 }
 
+const plainPath = ({ pathname }: URL): string => pathname.replace(/(?<!\/)\/+$/, '');
+
 const isPageOf = (url: unknown, address: string): boolean => {
   const text = textOf(url);
   if (text === null) return true;
   if (!URL.canParse(text, address)) return false;
-  return new URL(text, address).pathname.replace(/\/+$/, '') === new URL(address).pathname.replace(/\/+$/, '');
+  return plainPath(new URL(text, address)) === plainPath(new URL(address));
 };
 
 /** The domain of the company whose own site shows a page; null on a job site, and on a domain bought for jobs. */

@@ -45,7 +45,7 @@ export const linkedinShape = defineShape({
         record.formatted_experience_level !== undefined)),
   draftOf(row) {
     const link = urlOf(row.job_posting_url) ?? urlOf(row.job_link);
-    const id = textOf(row.job_id) ?? /(\d{6,})\/?(?:[?#].*)?$/.exec(link ?? '')?.[1] ?? null;
+    const id = textOf(row.job_id) ?? /(?<!\d)(\d{6,})\/?(?:[?#].*)?$/s.exec(link ?? '')?.[1] ?? null;
     const shown = id === null ? null : `https://www.linkedin.com/jobs/view/${encodeURIComponent(id)}/`;
     return {
       board: 'jobs',

@@ -8,7 +8,7 @@ export function envelopeOf(wrapper: SourceRecord): Envelope {
   return {
     board: textOf(wrapper.board ?? wrapper.board_token ?? wrapper.company_slug),
     company: textOf(wrapper.company ?? wrapper.company_name),
-    url: url !== null && URL.canParse(url) ? url.replace(/\/+$/, '') : null,
+    url: url !== null && URL.canParse(url) ? url.replace(/(?<!\/)\/+$/, '') : null,
     fetchedAtMs: timeOf(wrapper.fetched_at ?? wrapper.fetchedAt ?? wrapper.scraped_at ?? wrapper.generatedAt),
   };
 }

@@ -35,7 +35,7 @@ export const remoteokShape = defineShape({
       title: ['position', textOf(job.position)],
       company: ['company', textOf(job.company)],
       url: ['url', urlOf(job.url) ?? urlOf(job.apply_url)],
-      location: textOf(job.location)?.replace(/[\s,]+$/, '') || null,
+      location: textOf(job.location)?.replace(/(?<![\s,])[\s,]+$/, '') || null,
       remoteStatus: 'remote',
       description: htmlOf(job.description),
       times: { publishedMs: timeOf(job.epoch) ?? timeOf(job.date) },
