@@ -52,7 +52,7 @@ export const changeBoards = <Result>(
     () => HistoryDatabase.openForSettings(folder),
     (history) => {
       const result = change(new BoardTables(history), history);
-      history.database.exec('COMMIT');
+      history.commit();
       return result;
     },
   );

@@ -34,7 +34,7 @@ export function stateWords(
       employers: all.filter((employer) => spoken.wordOf(employer) !== undefined),
     };
     allowed(stated);
-    history.database.exec(storeWords(history, words) ? 'COMMIT' : 'ROLLBACK');
+    if (storeWords(history, words)) history.commit();
     return stated;
   } catch (error) {
     if (error instanceof HistoryError) throw new CommandError(error.message);

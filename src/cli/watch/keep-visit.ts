@@ -56,6 +56,10 @@ interface Failure {
   readonly rows: number | null;
 }
 
+/** What a merge wrote is taken back within the transaction: between two of them an import that waits would get the lock, for as long as it needs. */
+const MERGE_BEGINS = 'SAVEPOINT merge';
+const TAKE_MERGE_BACK = 'ROLLBACK TO merge';
+
 const newImport = ({ history, skills }: VisitSettings): HistoryImport =>
   new HistoryImport(history, { mayHaveDays: false, skillsVersion: skills.version });
 
@@ -67,12 +71,11 @@ const pagesDigestOf = ({ pages, partialReason, standing }: Extract<FetchedFeed, 
 export async function keepVisit(visit: MadeVisit, settings: VisitSettings): Promise<VisitReport> {
   const { history } = settings;
   try {
+    history.database.exec(MERGE_BEGINS);
     const merging = newImport(settings);
     const found = await take(merging, visit, settings);
     if (!('health' in found)) return keepFeed(merging, found, visit, settings);
-    // Whatever the merge wrote goes with it; the failure is kept in a transaction of its own.
-    history.rollback();
-    history.database.exec('BEGIN IMMEDIATE');
+    history.database.exec(TAKE_MERGE_BACK);
     return keepFailure(newImport(settings), found, visit, settings);
   } finally {
     history.rollback();
@@ -95,11 +98,11 @@ export async function keepDetails(
   try {
     const board = tables.find(name);
     if (board === undefined) return; // removed meanwhile
+    history.database.exec(MERGE_BEGINS);
     let merging = newImport(settings);
     const feed = page && { board, pages: [page], atMs, isComplete: false };
     if (feed !== null && (await takeFeed(merging, feed, skills)).kind !== 'taken') {
-      history.rollback();
-      history.database.exec('BEGIN IMMEDIATE');
+      history.database.exec(TAKE_MERGE_BACK);
       merging = newImport(settings);
     }
     tables.keepDetailTries(name, asked, atMs);
@@ -119,7 +122,7 @@ export async function keepDetails(
 export function keepPostponed(names: readonly string[], untilMs: number, { history, tables }: VisitSettings): void {
   try {
     tables.postpone(names, untilMs);
-    history.database.exec('COMMIT');
+    history.commit();
   } finally {
     history.rollback();
   }

@@ -166,6 +166,15 @@ export class HistoryDatabase {
     }
   }
 
+  /** Ends the transaction; what it wrote is on disk then. @throws HistoryError, also where readers hold the file for too long */
+  commit(): void {
+    try {
+      this.database.exec('COMMIT');
+    } catch (failure) {
+      throw historyErrorOf(failure, this.path);
+    }
+  }
+
   /** Takes back what the transaction wrote, if there is one. */
   rollback(): void {
     try {

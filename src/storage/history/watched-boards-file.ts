@@ -60,7 +60,7 @@ export class WatchedBoardsFile implements WatchedBoards {
         return HistoryDatabase.openForSettings(this.#folder, WAIT_MS);
       },
       (history) => {
-        history.database.exec(storeWords(history, [wordOfCompany(company, domain, [])]) ? 'COMMIT' : 'ROLLBACK');
+        if (storeWords(history, [wordOfCompany(company, domain, [])])) history.commit();
       },
     );
   }
