@@ -195,7 +195,7 @@ const jsonld: Endpoint = {
   first: ({ address }) => get(address),
   page(document, { url }, { address }) {
     const { postings, pages, isCutShort } = listingOf(document, url);
-    const isList = url === get(address).url;
+    const isList = url === address;
     const own = pages.filter((page) => hostOf(page) === hostOf(address));
     const more = isList ? own.filter((page) => page !== url) : [];
     // A page without a single posting proves nothing: the site may have lost the markup, or have moved to another host.

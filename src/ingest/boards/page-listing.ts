@@ -1,10 +1,6 @@
 /** The JobPostings of a page's JSON-LD, and the pages that its lists name. */
 import { listOf, objectOf, type SourceRecord, textOf } from '../input/source-field.ts';
-import { isJobPosting } from '../shapes/posting-ld.ts';
-
-/** Depth to which lists in JSON-LD are searched: a graph of item lists of items is three. */
-const DEPTH_MAX = 6;
-const LIST_KEYS = ['@graph', 'itemListElement', 'item', 'mainEntity', 'jobs', 'items'] as const;
+import { isJobPosting, nodesOf } from '../shapes/posting-ld.ts';
 
 export interface PageListing {
   readonly postings: number;
@@ -27,24 +23,14 @@ export function listingOf(document: unknown, base: string): PageListing {
   const postings: SourceRecord[] = [];
   const pages = new Set<string>();
   let isCutShort = false;
-  const walk = (value: unknown, depth: number): void => {
-    if (depth > DEPTH_MAX) return;
-    for (const item of listOf(value)) {
-      const node = objectOf(item);
-      if (Array.isArray(item)) walk(item, depth + 1);
-      else if (node === undefined) continue;
-      else if (node === GOES_ON) isCutShort = true;
-      else if (isJobPosting(node)) postings.push(node);
-      else {
-        const stated = node['@type'] === 'ItemList' ? Number(node.numberOfItems ?? 0) : 0;
-        if (stated > listOf(node.itemListElement).length) isCutShort = true;
-        const page =
-          node['@type'] === 'ListItem' && objectOf(node.item) === undefined ? textOf(node.url ?? node.item) : null;
-        if (page !== null && URL.canParse(page, base)) pages.add(new URL(page, base).href.replace(/#.*$/, ''));
-        for (const key of LIST_KEYS) if (node[key] !== undefined) walk(node[key], depth + 1);
-      }
-    }
-  };
-  walk(document, 0);
+  for (const node of nodesOf(document)) {
+    if (node === GOES_ON) isCutShort = true;
+    if (isJobPosting(node)) postings.push(node);
+    const stated = node['@type'] === 'ItemList' ? Number(node.numberOfItems ?? 0) : 0;
+    if (stated > listOf(node.itemListElement).length) isCutShort = true;
+    const page =
+      node['@type'] === 'ListItem' && objectOf(node.item) === undefined ? textOf(node.url ?? node.item) : null;
+    if (page !== null && URL.canParse(page, base)) pages.add(new URL(page, base).href.replace(/#.*$/, ''));
+  }
   return { postings: postings.length, first: postings[0], pages: [...pages], isCutShort };
 }

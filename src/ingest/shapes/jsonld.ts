@@ -8,33 +8,14 @@
  *                    one posting. A posting that has none is refused
  * first, last        `datePosted`, the observation
  */
-import { listOf, objectOf, type SourceRecord, urlOf } from '../input/source-field.ts';
+import { objectOf, type SourceRecord, urlOf } from '../input/source-field.ts';
 import { boardOf } from './board.ts';
 import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { slugOf } from './job-id.ts';
-import { isJobPosting, postingFieldsOf } from './posting-ld.ts';
+import { isJobPosting, nodesOf, postingFieldsOf } from './posting-ld.ts';
 import type { ShapeContext } from './shape.ts';
 
 const NAME = 'jsonld';
-
-/** Depth to which nested lists are searched: a graph of item lists of items is three. */
-const DEPTH_MAX = 6;
-
-function postingsIn(value: unknown, depth: number, found: unknown[]): unknown[] {
-  if (depth > DEPTH_MAX) return found;
-  for (const item of listOf(value)) {
-    const node = objectOf(item);
-    if (Array.isArray(item)) postingsIn(item, depth + 1, found);
-    else if (node === undefined) continue;
-    else if (isJobPosting(node)) found.push(node);
-    else {
-      for (const key of ['@graph', 'itemListElement', 'item', 'mainEntity', 'jobs', 'items']) {
-        if (node[key] !== undefined) postingsIn(node[key], depth + 1, found);
-      }
-    }
-  }
-  return found;
-}
 
 function hostOf(text: string | null): string | null {
   return text !== null && URL.canParse(text) ? new URL(text).hostname.replace(/^www\./, '') || null : null;
@@ -74,7 +55,7 @@ export const jsonldShape = defineShape({
   perBoard: true,
   marks: '"@type": "JobPosting"',
   recordsOf(document) {
-    const records = postingsIn(document, 0, []);
+    const records = [...nodesOf(document)].filter(isJobPosting);
     return records.length > 0 ? { ok: true, records } : { ok: false, reason: 'has no JobPosting in JSON-LD' };
   },
   recognises: isJobPosting,

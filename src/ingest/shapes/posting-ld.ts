@@ -35,6 +35,23 @@ export function isJobPosting(value: unknown): boolean {
   );
 }
 
+/** Depth to which lists in JSON-LD are searched: a graph of item lists of items is three. */
+const DEPTH_MAX = 6;
+const LIST_KEYS = ['@graph', 'itemListElement', 'item', 'mainEntity', 'jobs', 'items'] as const;
+
+/** The objects of a document, also those in lists and graphs, each before its own; what stands in a posting is part of that. */
+export function* nodesOf(document: unknown, depth = 0): Generator<SourceRecord, void, void> {
+  if (depth > DEPTH_MAX) return;
+  for (const item of listOf(document)) {
+    if (Array.isArray(item)) yield* nodesOf(item, depth + 1);
+    const node = objectOf(item);
+    if (node === undefined) continue;
+    yield node;
+    if (isJobPosting(node)) continue;
+    for (const key of LIST_KEYS) yield* nodesOf(node[key], depth + 1);
+  }
+}
+
 export interface PostingFields {
   readonly identifier: string | null;
   readonly title: string | null;
