@@ -22,6 +22,8 @@ const TOKEN = 'paygrade';
  * file, and asks for fewer requests.
  */
 const TOO_MANY = 429;
+/** Of a packed file, bytes once it is unpacked: the first `ROBOTS_BYTES_MAX` count, and one that is longer is a file all the same. */
+const UNPACKED_BYTES_MAX = 16 * ROBOTS_BYTES_MAX;
 /** Hosts whose rules are kept; beyond it the one asked first is forgotten. */
 const KEPT_MAX = 10_000;
 
@@ -84,7 +86,7 @@ export class RobotsFiles {
           timeoutMs: REQUEST_MS,
           customer: target.url.host,
           wireBytesMax: ROBOTS_BYTES_MAX,
-          unpackedBytesMax: ROBOTS_BYTES_MAX,
+          unpackedBytesMax: UNPACKED_BYTES_MAX,
           signal,
         }),
       );

@@ -1,15 +1,26 @@
 /** Requests for the pages of boards: the redirects that they follow. */
 import { expect, it } from 'vitest';
 import { openWayOut } from '../../../src/cli/watch/way-out.ts';
+import { ROBOTS_BYTES_MAX } from '../../../src/ingest/watch/robots.ts';
+import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outbound.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { type TargetAnswer, TargetsByAddress } from '../../support/targets-by-address.ts';
 
 const PAGE = 'https://site.example/jobs';
 const HTML = '<html><p>jobs</p></html>';
 
+/** Targets whose bodies are packed: they are short on the wire, and unpack to no more than a request takes. */
+class PackedTargets extends TargetsByAddress {
+  override async send(request: OutboundRequest): Promise<OutboundResult> {
+    const result = await super.send(request);
+    if (result.kind !== 'answer' || result.body.length <= (request.unpackedBytesMax ?? 0)) return result;
+    return { kind: 'too-large', detail: 'unpacked', durationMs: 1 };
+  }
+}
+
 function asked(targets: Readonly<Record<string, TargetAnswer>>, accept: 'application/json' | 'text/html') {
   const time = new ManualTime();
-  const outbound = new TargetsByAddress();
+  const outbound = new PackedTargets();
   for (const [address, target] of Object.entries(targets)) outbound.targets.set(address, target);
   const settings = { contact: null, targetAllow: '', pauseMs: 0, draw: () => 0, clock: time, timers: time };
   const { client } = openWayOut(settings, outbound);
@@ -32,6 +43,15 @@ it('so is that of a robots.txt', async () => {
   const targets = {
     'https://site.example/robots.txt': movedTo('/r\u00c3\u00a9gles.txt'),
     'https://site.example/r%C3%A9gles.txt': { body: 'User-agent: *\nDisallow: /jobs' },
+    [PAGE]: { body: HTML },
+  };
+  const answer = await asked(targets, 'text/html');
+  expect(answer).toMatchObject({ kind: 'failed', reason: 'the robots rules of site.example do not allow it' });
+});
+
+it('a robots.txt that is packed and longer than what counts of it is read all the same (RFC 9309 §2.5)', async () => {
+  const targets = {
+    'https://site.example/robots.txt': { body: `User-agent: *\nDisallow: /jobs\n${'#'.repeat(ROBOTS_BYTES_MAX)}` },
     [PAGE]: { body: HTML },
   };
   const answer = await asked(targets, 'text/html');
