@@ -71,7 +71,7 @@ export const URL_LENGTH_MAX = 8000;
 export const SKILL_COUNT_MAX = 200;
 export const SKILL_LENGTH_MAX = 100;
 /** Aliases on one line: a company gathers a few from each of its boards. */
-export const ALIAS_COUNT_MAX = 1000;
+const ALIAS_COUNT_MAX = 1000;
 
 const HTTP_URL = /^https?:\/\//i;
 /** Characters that a URL parser silently drops or encodes: the stored text would not be the address that was checked. */

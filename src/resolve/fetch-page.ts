@@ -9,7 +9,7 @@ import { headerOf, REDIRECT_STATUSES } from '../outbound/answer.ts';
 import type { Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
 import { REDIRECT_COUNT_MAX, URL_LENGTH_MAX, WIRE_BYTES_MAX } from './limits.ts';
-import type { FailureCode } from './result.ts';
+import type { FailureCode, Redirect } from './result.ts';
 
 const REQUEST_HEADERS = [
   ['accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,text/*;q=0.8,*/*;q=0.5'],
@@ -24,12 +24,6 @@ const FAILURES: Readonly<Record<OutboundFailureKind, FailureCode>> = {
   'too-large': 'RESPONSE_TOO_LARGE',
   aborted: 'TARGET_TIMEOUT',
 };
-
-export interface Redirect {
-  /** The address that answered with it. */
-  readonly url: string;
-  readonly status_code: number;
-}
 
 export type FetchedPage =
   | {

@@ -45,10 +45,16 @@ export const nothingOf = (warnings: readonly string[]): PageContent => ({
   warnings,
 });
 
+export interface Redirect {
+  /** The address that answered with it. */
+  readonly url: string;
+  readonly status_code: number;
+}
+
 export interface ResolveResult extends PageContent {
   readonly requested_url: string;
   readonly final_url: string;
-  readonly redirects: readonly { readonly url: string; readonly status_code: number }[];
+  readonly redirects: readonly Redirect[];
   readonly status_code: number;
   readonly content_type: string | null;
   /** Of the unpacked body as read, as the digest is: 64 hex digits. */

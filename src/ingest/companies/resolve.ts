@@ -21,7 +21,7 @@ export interface Identity {
   readonly aliases: readonly CompanyDomain[];
 }
 
-export const UNKNOWN_IDENTITY: Identity = { name: null, domain: null, evidence: null, aliases: [] };
+const UNKNOWN_IDENTITY: Identity = { name: null, domain: null, evidence: null, aliases: [] };
 
 /** Most aliases of one employer, those with the most postings first. */
 const ALIASES_MAX = 16;

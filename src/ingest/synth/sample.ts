@@ -10,7 +10,7 @@ import { parseNative, type SkillSource } from '../native.ts';
 import { readDictionary, skillsVersionOf } from '../skills/skills-version.ts';
 import { synthRecords } from './synth.ts';
 
-export const SAMPLE_JOB_COUNT = 3_000;
+const SAMPLE_JOB_COUNT = 3_000;
 export const SAMPLE_SEED = 402;
 /** One in this many jobs has a description: with all of them a start would take twice as long to build the sample. */
 const DESCRIBED_EVERY = 2;

@@ -49,7 +49,7 @@ export const RETRY_AFTER_MAX_MS = 7 * 24 * HOUR_MS;
  * Mean time between two changes, milliseconds.
  * @param visits oldest first
  */
-export function meanChangeMs(visits: readonly Visit[]): number {
+function meanChangeMs(visits: readonly Visit[]): number {
   const changed = [{ gapMs: PRIOR_GAP_MS, weight: PRIOR_WEIGHT }];
   let unchangedMs = PRIOR_GAP_MS * PRIOR_WEIGHT;
   const kept = visits.slice(-VISITS_KEPT);
@@ -114,7 +114,7 @@ export interface DetailTries {
 }
 
 /** First pause after a description did not come; it doubles with each further try. */
-export const DETAIL_PAUSE_MS = HOUR_MS / 2;
+const DETAIL_PAUSE_MS = HOUR_MS / 2;
 /** The longest. */
 export const DETAIL_PAUSE_MS_MAX = 7 * 24 * HOUR_MS;
 

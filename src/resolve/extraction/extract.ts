@@ -28,7 +28,7 @@ interface Read {
 }
 
 export const TEXT_CUT = `The text is cut at ${TEXT_CODE_POINTS_MAX} characters.`;
-export const BODY_CUT = 'The answer was longer than 2 MiB; what is beyond was not read.';
+const BODY_CUT = 'The answer was longer than 2 MiB; what is beyond was not read.';
 
 function htmlContent(source: string, url: URL, isXhtml = false): Read {
   const page = readHtml(source, isXhtml);

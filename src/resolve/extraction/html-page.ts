@@ -55,7 +55,7 @@ interface Part {
   readonly gathers: 'title' | 'json-ld' | undefined;
 }
 
-export class HtmlPage implements MarkupReader {
+class HtmlPage implements MarkupReader {
   readonly metadata = new MetadataReader();
   readonly blocks = new TextBlocks();
   readonly links = new LinkReader();
