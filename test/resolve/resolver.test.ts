@@ -163,7 +163,12 @@ it.each([
   };
   const body = { question: QUESTION, target: judged.target, waitSeconds: 20 };
   const principal = { payer: '0xpayer', place, ...(isSold && { draft }) };
-  const handling = createResolve.handle({ body }, { resolver, baseUrl: '' } as never, client as never, principal);
+  const handling = createResolve.handle(
+    { body } as never,
+    { resolver, baseUrl: '' } as never,
+    client as never,
+    principal,
+  );
   while (!outbound.isHeld(URL_ASKED)) await settle();
   leave();
   expect(outbound.sent[0]?.signal?.aborted).toBe(!isSold);

@@ -1,6 +1,6 @@
 /** The CSV file of `boards import` and `up --boards`: `address` (or `board`, `url`), and where wanted `company` and `domain`. */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { csvRows } from '../input/csv-rows.ts';
+import { csvRows, OPEN_QUOTE } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 
 /** What an operator says about one board. */
@@ -27,7 +27,7 @@ const ADDRESS_COLUMNS = ['address', 'board', 'url'];
 /** Reads the text of a file. A file of one column without a header is a list of addresses. */
 export function parseBoardFile(text: string): BoardFile {
   const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
-  const rows = csvRows(plain, ',', '\n', true).rows;
+  const { rows, isOpen } = csvRows(plain, ',', '\n', true);
   const header = (rows[0] ?? []).map((name) => name.trim().toLowerCase());
   const hasHeader = ADDRESS_COLUMNS.some((name) => header.includes(name));
   // As spreadsheets write it in some languages: each line would be taken for one address.
@@ -62,5 +62,6 @@ export function parseBoardFile(text: string): BoardFile {
       refused.push({ line, field: 'company', reason: `is longer than ${NAME_LENGTH_MAX} characters` });
     } else if (!boards.has(address)) boards.set(address, { address, company, domain });
   }
+  if (isOpen) refused.push({ line: rows.length + 1, field: 'the record', reason: OPEN_QUOTE });
   return { boards: [...boards.values()], refused };
 }

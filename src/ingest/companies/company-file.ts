@@ -1,6 +1,6 @@
 /** The CSV file of `companies import`: `company` (a name, or `shape:token`), `domain`, `aliases` (separated by blanks). */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { csvRows } from '../input/csv-rows.ts';
+import { csvRows, OPEN_QUOTE } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 import { SHAPES } from '../shapes/shapes.ts';
 import { nameKeyOf, type OperatorWord } from './operator-words.ts';
@@ -11,7 +11,7 @@ type Column = (typeof COLUMNS)[number];
 export interface RefusedCompany {
   /** Number of the record in the file, the header being 1. */
   readonly line: number;
-  readonly field: Column | 'the header';
+  readonly field: Column | 'the header' | 'the record';
   /** Completes the sentence "field ...". */
   readonly reason: string;
 }
@@ -60,7 +60,10 @@ function wordOf(row: readonly string[], places: Places): OperatorWord | Omit<Ref
 /** Reads the text of a file. A company that two lines name with different domains is refused. */
 export function parseCompanyFile(text: string): CompanyFile {
   const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
-  const [header, ...rows] = csvRows(plain, ',', '\n', true).rows;
+  const {
+    rows: [header, ...rows],
+    isOpen,
+  } = csvRows(plain, ',', '\n', true);
   const names = (header ?? []).map((name) => name.trim().toLowerCase());
   const missing = COLUMNS.slice(0, 2).filter((name) => !names.includes(name));
   if (missing.length > 0) {
@@ -88,5 +91,6 @@ export function parseCompanyFile(text: string): CompanyFile {
       refused.push({ line, field: 'domain', reason: `differs from that of an earlier line, ${earlier.domain}` });
     } else words.set(key, word);
   }
+  if (isOpen) refused.push({ line: rows.length + 2, field: 'the record', reason: OPEN_QUOTE });
   return { words: [...words.values()], refused };
 }

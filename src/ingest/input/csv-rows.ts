@@ -14,6 +14,9 @@ export interface CsvRows {
 
 const QUOTE = '"';
 
+/** Why a record that ends `isOpen` is refused, with all that follows its quote. Completes the sentence "the record ...". */
+export const OPEN_QUOTE = 'has a quote that does not end';
+
 /**
  * @param delimiter one character
  * @param isLast no more text follows, so the last row needs no line end

@@ -43,6 +43,8 @@ describe('a file of boards', () => {
     ['address,company\nlever:a,A\n,B\n', 3, 'address'],
     ['address,domain\nlever:a,nonsense\n', 2, 'domain'],
     [`address,company\n\nlever:a,${LONGEST}x\n`, 3, 'company'],
+    ['address,company\nlever:a,"A\nlever:b,B\n', 2, 'the record'],
+    ['"lever:a\nlever:b\n', 1, 'the record'],
   ])('in which %j stands is refused by line %d and %s', (text, line, field) => {
     expect(parseBoardFile(text).refused).toEqual([{ line, field, reason: expect.stringMatching(/./) }]);
   });

@@ -102,6 +102,7 @@ describe('the file of companies import', () => {
       'aliases',
       'must be domain names such as example.com, separated by blanks',
     ],
+    ['company,domain\nAcme,acme.com\n"Bee,b.com\nCee,c.com\n', 3, 'the record', 'has a quote that does not end'],
     ['company,domain\nAcme,acme.com\nACME,acme.de', 3, 'domain', 'differs from that of an earlier line, acme.com'],
   ])('%j is refused in line %i for its %s', (text, line, field, reason) => {
     const { refused, words } = parseCompanyFile(text);
