@@ -187,7 +187,7 @@ const PHRASE = new RegExp(
   'gu',
 );
 
-/** Texts of such a field are few and repeat. Past this many memoized ones all are dropped. */
+/** Texts of such a field are few, short and repeat. Past this many memoized ones all are dropped. */
 const MEMOIZED_MAX = 10_000;
 const memoized = new Map<string, EmploymentType>();
 
@@ -209,7 +209,7 @@ function lookedUp(text: string): EmploymentType {
  */
 export function employmentTypeOf(...words: readonly (string | null | undefined)[]): EmploymentType {
   const text = words.filter((word) => word).join(' / ');
-  if (text === '') return 'unknown';
+  if (text === '' || text.length > TERM_LENGTH_MAX) return 'unknown';
   const known = memoized.get(text);
   if (known !== undefined) return known;
   const type = lookedUp(text);

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { employmentTypeOf, workplaceOf } from '../../../src/ingest/shapes/employment-terms.ts';
 
@@ -96,4 +98,16 @@ describe('the workplace in words', () => {
   ])('%j is %s', (text, expected) => {
     expect(workplaceOf(text)).toBe(expected);
   });
+});
+
+it('a text that is too long to be a term is not kept', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const heapBytes = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const beforeBytes = heapBytes();
+  for (let i = 0; i < 100; i++) expect(employmentTypeOf(`${i} full-time ${'x'.repeat(500_000)}`)).toBe('unknown');
+  expect(heapBytes() - beforeBytes).toBeLessThan(10_000_000);
 });
