@@ -161,4 +161,11 @@ describe('hostile input takes time in proportion to its length', () => {
   it('refuses a record that is nested too deeply to be written, and goes on', async () => {
     expect(await take(nested({ title: null }, 200_000))).toBe('1 read, 1 refused');
   });
+
+  it('reads a Workable job whose rows have rows, and so on', async () => {
+    const job = `"shortcode":"a","title":"a","url":"https://apply.workable.com/acme/j/a"`;
+    const rows = `${'{"rows":'.repeat(SIZE)}1${'}'.repeat(SIZE)}`;
+    expect(await take(`[{${job},"rows":${rows}}]`)).toBe('1 read, 0 refused');
+    expect(await take(`{"name":"Acme","jobs":[{${job}},{${job},"rows":${rows}}]}`)).toBe('2 read, 0 refused');
+  });
 });

@@ -44,10 +44,12 @@ function accountOfUrl(text: string | null): string | null {
   return url.hostname === 'apply.workable.com' && second === 'j' && first ? first : null;
 }
 
-/** Places of the row and of `rows`, the further rows of the same job that `joined` has added. */
-function placesOf(job: SourceRecord): (string | null)[] {
+/** Places of the job's own row and of `rows`, its further ones, which `joined` has added. */
+const placesOf = (job: SourceRecord): (string | null)[] =>
+  [job, ...listOf(job.rows).map((row) => objectOf(row) ?? {})].flatMap(placesOfRow);
+
+function placesOfRow(job: SourceRecord): (string | null)[] {
   const own = objectOf(job.location);
-  const rows = listOf(job.rows).flatMap((row) => placesOf(objectOf(row) ?? {}));
   const listed = listOf(job.locations).map((item) => {
     const place = objectOf(item);
     if (!place) return textOf(item);
@@ -59,7 +61,6 @@ function placesOf(job: SourceRecord): (string | null)[] {
     own ? (textOf(own.location_str) ?? placeOf(own.city, own.region, own.country)) : null,
     placeOf(job.city, job.state, job.country),
     ...listed,
-    ...rows,
   ];
 }
 
