@@ -38,12 +38,19 @@ function searchOf(board: Board, { facets, offset }: Search, total?: number): Own
 
 export const firstSearch = (board: Board): OwnRequest => searchOf(board, { facets: {}, offset: 0 });
 
+/** Groups in groups of facets that are looked into; tenants have one. */
+const GROUP_DEPTH_MAX = 8;
+
 /** Facets of an answer, those in groups included: name and values with their counts. */
-function facetsOf(facets: unknown): { name: string; values: { id: string; count: number }[] }[] {
+function facetsOf(facets: unknown, depth = 0): { name: string; values: { id: string; count: number }[] }[] {
+  if (depth > GROUP_DEPTH_MAX) return [];
   return listOf(facets).flatMap((item) => {
     const facet = objectOf(item);
     const values = listOf(facet?.values).map((value) => objectOf(value) ?? {});
-    const grouped = facetsOf(values.filter(({ facetParameter }) => facetParameter !== undefined));
+    const grouped = facetsOf(
+      values.filter(({ facetParameter }) => facetParameter !== undefined),
+      depth + 1,
+    );
     const name = textOf(facet?.facetParameter);
     const counted = values.flatMap(({ id, count }) =>
       typeof id === 'string' && typeof count === 'number' ? [{ id, count }] : [],

@@ -232,6 +232,13 @@ describe('a feed', () => {
     });
   });
 
+  it('of Workday whose facets have facets, and so on, comes to an end', () => {
+    const nested = `[${'{"facetParameter":"a","values":['.repeat(50_000)}${']}'.repeat(50_000)}]`;
+    const answer = { total: 2000, jobPostings: [{ externalPath: '/job/a' }], facets: JSON.parse(nested) as unknown };
+    const { end } = feedOf(WORKDAY, ({ body }) => (body!.includes('"offset":0') ? answer : { jobPostings: [] }));
+    expect(end.kind).toBe('partial');
+  });
+
   it('of a page has its postings, and the pages of its own host that it lists', () => {
     const of = board('jsonld', 'acme.com', 'https://acme.com/jobs');
     const list = (...urls: string[]): unknown[] => [
