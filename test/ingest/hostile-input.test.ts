@@ -6,6 +6,7 @@
 import { describe, expect, it } from 'vitest';
 import { boardOfPage } from '../../src/ingest/boards/page-boards.ts';
 import { htmlText } from '../../src/ingest/input/html-text.ts';
+import { InputError } from '../../src/ingest/input/input.ts';
 import { textOf, timeOf } from '../../src/ingest/input/source-field.ts';
 import { Intake } from '../../src/ingest/intake.ts';
 import { boardOfFileName } from '../../src/ingest/shapes/board.ts';
@@ -55,7 +56,8 @@ async function take(text: string, pieceLength = 65_536): Promise<string> {
     await intake.take({ name: 'hostile', fileName: 'hostile', bytes: bytes() });
     return `${intake.tally.source} read, ${intake.tally.rejected} refused`;
   } catch (error) {
-    return String(error).split('\n', 1)[0]!;
+    if (!(error instanceof InputError)) throw error;
+    return error.message.split('\n', 1)[0]!;
   }
 }
 

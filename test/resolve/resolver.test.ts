@@ -162,7 +162,7 @@ it.each([
     },
   };
   const body = { question: QUESTION, target: judged.target, waitSeconds: 20 };
-  const principal = { payer: '0xpayer', place, ...(isSold && { draft }) };
+  const principal = { payer: '0xpayer', place, ...(isSold && { draft }) } as never;
   const handling = createResolve.handle(
     { body } as never,
     { resolver, baseUrl: '' } as never,
