@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Callback, createCallback, eventsOf, post } from '../../support/callback-client.ts';
 import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
 import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
-import { resolve } from '../../support/resolve-client.ts';
+import { type Created, ended, resolve } from '../../support/resolve-client.ts';
 import { answer, TargetsByHost } from '../../support/targets-by-host.ts';
 import { TcpLink } from '../../support/tcp-link.ts';
-import { until } from '../../support/until.ts';
+import { pause, until } from '../../support/until.ts';
 import { encodeHeader, offerFrom, paymentFor, wallet } from '../../support/wallet.ts';
 
 const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
@@ -27,6 +27,10 @@ describe.skipIf(SERVER === undefined)('while the database is away', () => {
   let job: string;
   let shown: { id: string; read_token: string };
   let eventId: string;
+  let answerLate = (): void => {};
+  const lateAnswer = new Promise<void>((resolve) => {
+    answerLate = resolve;
+  });
   const json = async (path: string, headers: Record<string, string>, body: unknown) =>
     (await (
       await app.fetch(path, { method: 'POST', headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) })
@@ -37,6 +41,10 @@ describe.skipIf(SERVER === undefined)('while the database is away', () => {
     database = await testDatabase(SERVER!);
     link = await TcpLink.to(database.url);
     const outbound = new TargetsByHost()
+      .target('late.example', async () => {
+        await lateAnswer;
+        return answer(200, 'late', { 'content-type': 'text/plain' });
+      })
       .target('good.example', () => answer(200, '{}', JSON_TYPE))
       .target('offer.example', () => answer(200, 'a page', { 'content-type': 'text/plain' }));
     app = await openedApp(
@@ -114,5 +122,19 @@ describe.skipIf(SERVER === undefined)('while the database is away', () => {
     expect(usage.credits).toEqual({ charged: 1, remaining: 9 });
     expect((await app.fetch('/v1/callbacks', { method: 'POST', headers: paid })).status).toBe(201);
     expect((await app.fetch(...([ofCallback, { method: 'DELETE', headers: reader }] as const))).status).toBe(200);
+  });
+
+  it('what a resolve comes to meanwhile is recorded when it is back', async () => {
+    const answered = await resolve(app, { url: 'https://late.example/', max_wait_seconds: 0 });
+    expect(answered.status).toBe(202);
+    const created = (await answered.json()) as Created;
+    link.close();
+    await until('the outage', async () => !(await isReady()), 10_000);
+    answerLate();
+    // It is tried at once, and again every five seconds.
+    await pause(500);
+    link.open();
+    await until('readiness', isReady, 10_000);
+    expect(await ended(app, created)).toMatchObject({ status: 'resolved' });
   });
 });
