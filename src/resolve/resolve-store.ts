@@ -38,7 +38,7 @@ export interface ResolveStore {
   readonly counts: ResolveCounts;
   /** Records a resolve that is pending. Rejects when it is not on record. */
   create(resolve: ResolveRecord): MaybePromise<void>;
-  /** Records the outcome of a pending resolve; of any other it says nothing. Rejects when it is not on record. */
+  /** Records the outcome of a pending resolve; for one that is not, it resolves and does nothing. Rejects when it is not on record. */
   finish(id: ResolveId, status: ResolveOutcome['status'], outcome: OutcomeJson): MaybePromise<void>;
   /** undefined: there is none, or it is two hours old. */
   find(id: ResolveId): MaybePromise<StoredResolve | undefined>;

@@ -19,7 +19,7 @@ export interface FetchState {
   readonly httpStatus: number | null;
   /** Why the last fetch is not `ok`, one line for the operator; null when it is. */
   readonly reason: string | null;
-  /** Until when its host asked to be left alone; absent: it asked for nothing since the last fetch that was `ok`. */
+  /** Until when its host asked to be left alone; absent: it asked for nothing since the last fetch that gave a feed. */
   readonly heldUntilMs?: number;
   /** Fetches in a row that were not `ok`. */
   readonly failures: number;
