@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PAGE_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { MISSING_MAX } from '../../src/cli/watch/missing-postings.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
@@ -174,6 +175,14 @@ describe('a page that lists some of its jobs, and says nothing of the others', (
       'is refused',
       () => stub.fail(pageBoard(4), ...Array.from({ length: 3 }, () => status(403))),
       { status: 'ok', reason: 'a known job is not in its list, and its page cannot be read: status 403' },
+    ],
+    [
+      'is longer than a page of one posting may be',
+      () => stub.list(pageBoard(4), `${html(posting(4))}${' '.repeat(PAGE_BYTES_MAX)}`),
+      {
+        status: 'ok',
+        reason: `a known job is not in its list, and its page cannot be read: too-large: a body over ${PAGE_BYTES_MAX} bytes`,
+      },
     ],
     [
       'must not be asked for',

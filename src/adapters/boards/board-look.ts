@@ -13,9 +13,8 @@ import { boardWith, sampleOfBoard } from '../../ingest/boards/sample.ts';
 import type { CompanyList } from '../../ingest/companies/company-list.ts';
 import type { BoardClient, PageAnswer } from './board-client.ts';
 import { isGone } from './feed-fetch.ts';
+import { PAGE_BYTES_MAX } from './limits.ts';
 
-/** A page that a person sees: bytes, unpacked. */
-const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** One answer of a board. */
 const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
 /** Pages that are looked at for one address. */

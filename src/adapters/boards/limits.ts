@@ -7,6 +7,8 @@ export const FEED_BYTES_MAX = 256 * 1024 * 1024;
  * they stay within `MemoryMax` of deploy/paygrade-watch.service.
  */
 export const FEEDS_BYTES_MAX = 128 * 1024 * 1024;
+/** A page that a person sees and that is no list, unpacked, bytes: many times the longest real one. */
+export const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** One request, from its turn to the last byte, milliseconds. */
 export const REQUEST_MS = 120_000;
 /** All pages of a feed together, without the pauses between them: a host that answers a byte at a time holds no round, milliseconds. */

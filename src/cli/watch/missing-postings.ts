@@ -6,7 +6,7 @@
 import type { BoardClient } from '../../adapters/boards/board-client.ts';
 import { type FetchedFeed, isGone } from '../../adapters/boards/feed-fetch.ts';
 import type { FeedClaim } from '../../adapters/boards/feed-memory.ts';
-import { FEED_BYTES_MAX } from '../../adapters/boards/limits.ts';
+import { PAGE_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import { hasPostingPages, postingRequest } from '../../ingest/boards/endpoints.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
 import { pageContent } from '../../ingest/input/page-content.ts';
@@ -104,7 +104,7 @@ export async function withStanding(feed: Feed, board: WatchedBoard, settings: Mi
   const standing: string[] = [];
   for (const [page, ids] of missing) {
     const request = postingRequest(page, origins);
-    const answer = await client.ask(request, { validators: null, bytesMax: FEED_BYTES_MAX, memory, signal });
+    const answer = await client.ask(request, { validators: null, bytesMax: PAGE_BYTES_MAX, memory, signal });
     if (answer.kind === 'page') {
       const postings = postingsOn(answer.body, board, atMs).filter(({ isClosed }) => !isClosed);
       memory.giveBack(answer.body.length);
