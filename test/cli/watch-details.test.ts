@@ -56,6 +56,12 @@ describe('descriptions of a visit', () => {
     expect(asked).toHaveLength(9);
   });
 
+  it('are not asked for any more once those that came fill the memory for them', async () => {
+    const long = page(JSON.stringify({ jobAd: 'x'.repeat(9 * 1024 * 1024) }));
+    const { asked, came } = await found(...Array<PageAnswer>(9).fill(long));
+    expect([came, asked.length]).toEqual(['0123', 4]);
+  });
+
   it('are not asked for any more once the host asks to be left alone', async () => {
     const { came, retryAfterMs, urls } = await found(page('{"jobAd":"0"}'), refused(429, true, 7_200_000));
     expect([came, urls, retryAfterMs]).toEqual(['0', '01', 7_200_000]);

@@ -7,7 +7,7 @@
  */
 import type { BoardClient } from '../../adapters/boards/board-client.ts';
 import { isGone } from '../../adapters/boards/feed-fetch.ts';
-import { FEED_BYTES_MAX } from '../../adapters/boards/limits.ts';
+import { PAGE_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import type { Board } from '../../ingest/boards/board.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
 import { detailRequest, documentOf, hasDetails, withDescription } from '../../ingest/boards/endpoints.ts';
@@ -21,6 +21,8 @@ import { storedBoard } from '../../storage/history/stored-board.ts';
 
 /** Requests for descriptions in one visit: other boards of the host wait for them. The rest comes with later visits. */
 export const DETAILS_MAX = 100;
+/** Bytes of these after which a visit asks for no more: over a hundred of the longest real postings, 200 KiB each. */
+const DETAILS_BYTES_MAX = 32 * 1024 * 1024;
 /** Failures in a row after which a visit asks for no more descriptions. */
 const FAILURES_MAX = 3;
 
@@ -74,8 +76,8 @@ export function rowsWithout(
 }
 
 /**
- * Asks until all came, {@link DETAILS_MAX} were asked for, the host fails again and again, or it asks to be left alone.
- * Never rejects.
+ * Asks until all came, {@link DETAILS_MAX} were asked for, they are long, the host fails again and again, or it asks to be left
+ * alone. Never rejects.
  * @param signal ends it between two requests as well
  */
 export async function fetchDetails(
@@ -88,11 +90,13 @@ export async function fetchDetails(
   const asked: string[] = [];
   let retryAfterMs: number | null = null;
   let failures = 0;
+  let bytesLeft = DETAILS_BYTES_MAX;
   for (const { id, row, request } of wanted.slice(0, DETAILS_MAX)) {
-    if (failures === FAILURES_MAX || retryAfterMs !== null) break;
-    const answer = await client.ask(request, { validators: null, bytesMax: FEED_BYTES_MAX, signal });
+    if (failures === FAILURES_MAX || retryAfterMs !== null || bytesLeft <= 0) break;
+    const answer = await client.ask(request, { validators: null, bytesMax: PAGE_BYTES_MAX, signal });
     if (signal.aborted) break;
     asked.push(id);
+    if (answer.kind === 'page') bytesLeft -= answer.body.length;
     const document = answer.kind === 'page' ? documentOf(board, new TextDecoder().decode(answer.body)) : undefined;
     const detail = objectOf(document?.document);
     if (detail !== undefined) rows.push(withDescription(board, row, detail));
