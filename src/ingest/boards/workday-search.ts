@@ -38,7 +38,7 @@ function searchOf(board: Board, { facets, offset }: Search, total?: number): Own
 
 export const firstSearch = (board: Board): OwnRequest => searchOf(board, { facets: {}, offset: 0 });
 
-/** Groups in groups of facets that are looked into; tenants have one. */
+/** Groups of facets may hold groups, to this depth; those of tenants hold none. */
 const GROUP_DEPTH_MAX = 8;
 
 /** Facets of an answer, those in groups included: name and values with their counts. */
