@@ -38,7 +38,7 @@ function searchOf(board: Board, { facets, offset }: Search, total?: number): Own
 
 export const firstSearch = (board: Board): OwnRequest => searchOf(board, { facets: {}, offset: 0 });
 
-/** Groups of facets may hold groups, to this depth; those of tenants hold none. */
+/** Depth to which groups of facets are read; real ones hold facets and no further groups. */
 const GROUP_DEPTH_MAX = 8;
 
 /** Facets of an answer, those in groups included: name and values with their counts. */
