@@ -232,8 +232,8 @@ export class PostgresReservations implements Reservations {
       if (claim === undefined) return await this.#claimKey({ key, validBeforeSeconds }, attempt, undefined);
       return await this.#claimBoth({ key, validBeforeSeconds }, attempt, claim);
     } catch (failure) {
-      // Claimed or not: it is given back when the database can be asked.
-      if (!(failure instanceof DatabaseAwayError)) {
+      // Claimed or not: it is given back when the database can be asked. An identifier may be claimed before the database went away.
+      if (claim !== undefined || !(failure instanceof DatabaseAwayError)) {
         this.#doubts.push({ key, attempt, digest: claim?.digest, serial: undefined });
       }
       return { kind: 'unavailable', detail: messageOf(failure) };

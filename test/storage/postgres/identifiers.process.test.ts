@@ -2,6 +2,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
 import { ANSWER_BYTES_MAX } from '../../../src/payment/reservations.ts';
+import { Claims } from '../../../src/storage/postgres/claims.ts';
+import { DatabaseAwayError } from '../../../src/storage/postgres/failures.ts';
 import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
 import { LOOK_MS } from '../../../src/storage/postgres/owners.ts';
 import { orderFor } from '../../payment/fixture.ts';
@@ -72,6 +74,21 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
           (await shared.run("SELECT count(*)::int AS count FROM paygrade.identifiers WHERE owner = 'other'"))[0],
       )
       .toEqual({ count: 0 });
+    await expect.poll(reserve).toBe('reserved');
+  });
+
+  it('give an identifier back whose authorization could not be claimed, because the database went away in between', async () => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const { reservations } = await shared.process({ callbackBytes: 0, play: undefined });
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    const reserve = async (): Promise<string> =>
+      (await reservations.reserve(orderFor().key, validBeforeSeconds, claimOf(1))).kind;
+    vi.spyOn(Claims.prototype, 'claim').mockRejectedValueOnce(new DatabaseAwayError('gone'));
+    expect(await reserve()).toBe('unavailable');
+    expect(await reserve()).toBe('under-way');
+    time.pass(LOOK_MS);
     await expect.poll(reserve).toBe('reserved');
   });
 
