@@ -58,4 +58,15 @@ describe('a shared limit', () => {
       expect(sum).toBeGreaterThanOrEqual(limit - allowanceOf(limit, after));
     },
   );
+
+  it('waits for nobody once it is closed, also while it was telling the others', async () => {
+    const { limits } = await opened();
+    const telling = limits.share();
+    await limits.close();
+    await telling;
+    expect(limits.isAlone).toBe(true);
+    const limiter = limits.open('jobs', 10, 60_000);
+    for (let i = 0; i < 10; i++) expect(limiter.tryPass('client')).toBe(0);
+    expect(limiter.tryPass('client')).toBeGreaterThan(0);
+  });
 });

@@ -190,8 +190,10 @@ export class SharedRateLimits implements RateLimits, Sharing {
 
   /** Never rejects. */
   async close(): Promise<void> {
-    this.isAlone = true;
     await this.#shares.close();
+    // Only now: the share that was under way says that others are told, and no other follows. A request that waited for one
+    // would ask for it again and again, without ever giving way.
+    this.isAlone = true;
   }
 
   async #share(): Promise<void> {
