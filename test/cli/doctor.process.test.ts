@@ -222,6 +222,11 @@ describe('doctor on the state', () => {
       (dir: string) => writeFileSync(join(dir, 'state.json'), '{"generation":9,"sync":"full"}'),
       /it is an older copy/,
     ],
+    [
+      'one that was copied to a database',
+      (dir: string) => writeFileSync(join(dir, 'state.json'), '{"generation":1,"sync":"full","moved":"moved"}'),
+      /was copied to a database, which has it now/,
+    ],
   ] as const)('%s must be mended', async (name, spoil, reason) => {
     const stateDir = join(folder, name.replaceAll(' ', '-'));
     cpSync(sound, stateDir, { recursive: true });

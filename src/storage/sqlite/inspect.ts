@@ -8,7 +8,7 @@ import { messageOf } from '../../base/failure.ts';
 import { firstFindingOf } from './check-verdict.ts';
 import { LOCK_FILE } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
-import { MARKER_FILE, readMarker } from './marker.ts';
+import { MARKER_FILE, movedAway, readMarker } from './marker.ts';
 import { openReadOnly } from './read-only.ts';
 import { STATE_FILE } from './state.ts';
 
@@ -64,6 +64,7 @@ function foundAtRest(stateDir: string): StateFound {
   const path = join(stateDir, STATE_FILE);
   const marker = readMarker(stateDir);
   if (marker === undefined) return { kind: 'unusable', reason: `${join(stateDir, MARKER_FILE)} is damaged` };
+  if (marker?.moved !== undefined) return { kind: 'unusable', reason: movedAway(stateDir) };
   const bytes = existsSync(path) ? statSync(path).size : 0;
   if (bytes === 0) {
     return marker === null

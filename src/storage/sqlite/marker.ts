@@ -17,6 +17,10 @@ export interface Marker {
   readonly moved?: 'moving' | 'moved';
 }
 
+/** Why no server starts on a folder whose marker says `moved`. */
+export const movedAway = (stateDir: string): string =>
+  `the state of ${stateDir} was copied to a database, which has it now (set DATABASE_URL)`;
+
 /** Reads the marker; null = there is none, undefined = it is damaged. */
 export function readMarker(stateDir: string): Marker | null | undefined {
   let text: string;

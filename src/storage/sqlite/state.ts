@@ -38,7 +38,7 @@ import { SqliteEventStore } from './event-store.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
 import { lockState } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
-import { MARKER_FILE, readMarker, writeMarker } from './marker.ts';
+import { MARKER_FILE, movedAway, readMarker, writeMarker } from './marker.ts';
 import { ReaderThread, type StateReader } from './reader-thread.ts';
 import { SqliteReservationJournal } from './reservation-journal.ts';
 import { SqliteRetryStore } from './retry-store.ts';
@@ -244,8 +244,7 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
   const { stateDir, sync, isPlay } = options;
   const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
   if (marker === undefined) throw new Lost(`${join(stateDir, MARKER_FILE)} is damaged`);
-  if (marker?.moved !== undefined)
-    throw new Lost(`the state of ${stateDir} was copied to a database, which has it now (set DATABASE_URL)`);
+  if (marker?.moved !== undefined) throw new Lost(movedAway(stateDir));
   const isThere = existsSync(path) && statSync(path).size > 0;
   if (marker !== null && !isThere) throw new Lost(`${path} is missing`);
   if (isThere && marker?.sync !== 'normal' && isDamagedLogFile(`${path}-wal`)) {
