@@ -2,7 +2,8 @@
  * Connections to PostgreSQL through `pg`, on Node and Bun alike. `query_timeout` bounds every statement on our side, because a
  * frozen server honours no timeout of its own; the pool throws a connection away after any failure.
  */
-import { type ClientBase, Pool, type PoolConfig, type QueryResult, types } from 'pg';
+import { type ClientBase, Pool, type PoolClient, type PoolConfig, type QueryResult, types } from 'pg';
+import { errorCodeOf } from '../../base/failure.ts';
 import type { DatabaseAddress } from './address.ts';
 
 /** A statement that leaves nothing to the text: values are parameters. */
@@ -70,21 +71,47 @@ export function poolConfigOf(address: DatabaseAddress, limits: ConnectionLimits)
   };
 }
 
+/** SQLSTATE: the server has no connection left for this user or database. */
+const TOO_MANY_CONNECTIONS = '53300';
+/** For so long the pool asks for no further connection once the server had none for it. */
+const CROWDED_MS = 10_000;
+
 /** Said to the server once for each connection; a pooler that refuses parameters at connect accepts a statement. */
 const sessionText = (statementMs: number): string =>
   `SET statement_timeout = ${Math.floor(statementMs * SERVER_SHARE)}; SET idle_in_transaction_session_timeout = ${statementMs}`;
 
 export function openConnections(address: DatabaseAddress, limits: ConnectionLimits): Connections {
+  let openCount = 0;
   const pool = new Pool({
     ...poolConfigOf(address, limits),
     // The pool awaits what this returns.
-    onConnect: ((client: ClientBase) => client.query(sessionText(limits.statementMs))) as (client: ClientBase) => void,
+    onConnect: ((client: ClientBase) => {
+      openCount++;
+      client.once('end', () => openCount--);
+      return client.query(sessionText(limits.statementMs));
+    }) as (client: ClientBase) => void,
   });
   // An idle connection that is lost: the pool has removed it, and the next statement opens another.
   pool.on('error', () => {});
+  let crowded: NodeJS.Timeout | undefined;
+  /** A server that gives no further connection is not away while this process has some: statements take turns on them. */
+  const taken = async (untilMs: number): Promise<PoolClient> => {
+    try {
+      return await pool.connect();
+    } catch (failure) {
+      const isCrowded = errorCodeOf(failure) === TOO_MANY_CONNECTIONS && pool.totalCount > 0;
+      if (!isCrowded || performance.now() > untilMs) throw failure;
+      pool.options.max = Math.max(1, openCount);
+      clearTimeout(crowded);
+      crowded = setTimeout(() => {
+        pool.options.max = limits.countMax;
+      }, CROWDED_MS).unref();
+      return taken(untilMs);
+    }
+  };
   return {
     async connect() {
-      const client = await pool.connect();
+      const client = await taken(performance.now() + limits.connectMs);
       const swallow = (): void => {};
       client.on('error', swallow);
       return {
