@@ -103,10 +103,7 @@ export class Journal {
     this.#openWriter = () =>
       (ports.openWriter ?? openWriterThread)(options, {
         onReply: (reply) => this.#onReply(reply),
-        onEnd: (why) => {
-          this.#endWith(why);
-          this.#onClosed?.();
-        },
+        onEnd: (why) => this.#endWith(why),
       });
   }
 
@@ -305,6 +302,7 @@ export class Journal {
     this.#readings.clear();
     for (const { reject } of readings) reject(new StateRefusedError(why));
     if (this.#onClosed === undefined) this.#break(why, true);
+    else this.#onClosed();
   }
 
   /** Ends all writing. */
