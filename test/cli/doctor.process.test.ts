@@ -19,7 +19,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import { openSqliteState } from '../../src/storage/sqlite/state.ts';
 import { scriptedService, sending } from '../adapters/engine/scripted-service.ts';
-import { FakeFacilitator } from '../support/fake-facilitator.ts';
+import { FakeFacilitator, type Step } from '../support/fake-facilitator.ts';
 import { SALES_KEPT_MS } from '../support/sale.ts';
 import { NOW_MS, type Ran, run } from './captured-io.ts';
 
@@ -362,6 +362,23 @@ describe('doctor on addresses', () => {
     expect(wordsOf(foreign.report, 'port')).toEqual([
       expect.stringMatching(/^mend: nothing can listen on HOST 192\.0\.2\.1: E/),
     ]);
+  });
+
+  it.each<[answer: string, step: Step, verdict: RegExp]>([
+    ['says that it is', { status: 200, body: { state: true } }, /^ok: .* is ready$/],
+    [
+      'says that its state is not',
+      { status: 503, body: { state: false, snapshot: true } },
+      /^mend: .* not ready: state$/,
+    ],
+    ['says no more than that it is not', { status: 503, body: {} }, /^mend: .* not ready: status 503$/],
+    ['does not answer', 'close', /^mend: .* not ready: no answer to \/ready \(/],
+  ])('a server that is asked whether it is ready and %s is reported as such', async (_, step, verdict) => {
+    const health = { status: 200, body: { status: 'ok', version: '1' } };
+    const server = await new FakeFacilitator({ '/health': [health], '/ready': [step] }).listen();
+    const { report } = await examine({ port: new URL(server.url).port });
+    await server.close();
+    expect(wordsOf(report, 'port')).toEqual([expect.stringMatching(verdict)]);
   });
 
   it('a BASE_URL that makes offers too long must be mended', async () => {

@@ -32,10 +32,16 @@ const isPaygrade = (asked: Asked): boolean => {
   return status === 'ok' && typeof version === 'string';
 };
 
-async function checkRunning(findings: Findings, origin: string): Promise<void> {
-  const ready = await ask(`${origin}/ready`, { timeoutMs: LOCAL_TIMEOUT_MS });
-  const components = ready.kind === 'answer' ? (fieldsOf(ready.text) ?? {}) : {};
+/** What keeps a server from being ready, as it says itself. */
+function unreadyIn(ready: Asked): readonly string[] {
+  if (ready.kind === 'failed') return [`no answer to /ready (${ready.code})`];
+  const components = fieldsOf(ready.text) ?? {};
   const unready = Object.keys(components).filter((name) => components[name] === false);
+  return unready.length > 0 || ready.status === 200 ? unready : [`status ${ready.status}`];
+}
+
+async function checkRunning(findings: Findings, origin: string): Promise<void> {
+  const unready = unreadyIn(await ask(`${origin}/ready`, { timeoutMs: LOCAL_TIMEOUT_MS }));
   if (unready.length === 0) findings.ok(`a paygrade server runs at ${origin} and is ready`);
   else
     findings.mend(
