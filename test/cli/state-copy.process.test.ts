@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT_USAGE } from '../../src/cli/command.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
@@ -90,6 +91,22 @@ describe('state copy', () => {
     const line = /^--to: the database 127\.0\.0\.1:1\/shop cannot be used: .*ECONNREFUSED/;
     expectRefusal(['--from', box, '--to', AWAY], EXIT_FAILED, line);
     await (await startServer('node', { STATE_DIR: box, LOG_LEVEL: 'error' })).stop();
+  });
+
+  it.skipIf(database === undefined).each([
+    ['state copy', (box: string) => ['state', 'copy', '--from', box]],
+    ['credits grant', () => ['credits', 'grant', '--org', 'acme', '--kind', 'onboarding', '--amount', '5']],
+  ])('%s waits for a process that makes the tables', async (_, words) => {
+    const url = await (database as OwnServer).freshUrl();
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(`CREATE SCHEMA paygrade;
+      CREATE TABLE paygrade.versions (domain text PRIMARY KEY, version integer NOT NULL);
+      CREATE TABLE paygrade.migrating (id integer PRIMARY KEY CHECK (id = 1), owner text NOT NULL, until_ms bigint NOT NULL);
+      INSERT INTO paygrade.migrating VALUES (1, 'dead', (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 3000)`);
+    await client.end();
+    const run = runToEnd('node', words(await stoppedBox()), { DATABASE_URL: url });
+    expect([run.exitCode, run.stderr]).toEqual([0, expect.not.stringContaining('await')]);
   });
 
   it.skipIf(database === undefined)(

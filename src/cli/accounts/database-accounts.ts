@@ -1,5 +1,5 @@
 /** The accounts of a database, beside the servers that share it. */
-import { systemTimers } from '../../adapters/process/system-timers.ts';
+import { awakeTimers } from '../../adapters/process/system-timers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
 import { PostgresAccounts } from '../../storage/postgres/accounts/accounts.ts';
@@ -19,7 +19,8 @@ export async function inDatabase<T>(
   work: (accounts: OperatorAccounts) => Promise<T>,
 ): Promise<T> {
   const maker = mayMake ? systemRandom.uuid() : undefined;
-  const timers = systemTimers;
+  // It may have to wait for a process that makes the tables.
+  const timers = awakeTimers;
   try {
     return await onDatabase(url, maker, { clock, timers }, async (database) => {
       // The commands may make keys of every organization, also of the one that holds with play money only.

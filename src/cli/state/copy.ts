@@ -1,7 +1,7 @@
 /** `state copy`: moves a stopped box into an empty database (siblings §9). */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemTimers } from '../../adapters/process/system-timers.ts';
+import { awakeTimers } from '../../adapters/process/system-timers.ts';
 import { grouped } from '../../base/grouped.ts';
 import { parseDatabaseUrl } from '../../storage/postgres/address.ts';
 import { copyState, FolderError } from '../../storage/postgres/copy/copy-state.ts';
@@ -37,7 +37,7 @@ export const copyStateCommand = command({
     if (text === undefined || text === '') throw new UsageError('name the database with --to or DATABASE_URL');
     const name = options.to === undefined ? 'DATABASE_URL' : '--to';
     const url = checkedUrl(text, name);
-    const copied = await copyState(options.from, url, { clock, timers: systemTimers }).catch((failure: unknown) => {
+    const copied = await copyState(options.from, url, { clock, timers: awakeTimers }).catch((failure: unknown) => {
       if (!(failure instanceof StateError)) throw failure;
       throw new CommandError(`${failure instanceof FolderError ? '--from' : name}: ${failure.message}`);
     });
