@@ -7,7 +7,7 @@ import type { BoardDaySum } from '../../catalogue/watched-boards.ts';
 import { type Board, type BoardShape, nameOfBoard } from '../../ingest/boards/board.ts';
 import type { DayCounts, FetchState } from '../../ingest/boards/fetch-state.ts';
 import { DETAIL_PAUSE_MS_MAX, type DetailTries } from '../../ingest/watch/schedule.ts';
-import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+import type { HistoryDatabase, Row } from './database.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -155,19 +155,11 @@ export class BoardTables {
   }
 
   #run(sql: string, ...values: (string | number | null)[]): void {
-    this.#guarded(() => this.#history.statement(sql).run(...values));
+    this.#history.guarded(() => this.#history.statement(sql).run(...values));
   }
 
   #all(sql: string, ...values: (string | number)[]): Row[] {
-    return this.#guarded(() => this.#history.statement(sql).all(...values)) as Row[];
-  }
-
-  #guarded<Result>(act: () => Result): Result {
-    try {
-      return act();
-    } catch (failure) {
-      throw historyErrorOf(failure, this.#history.path);
-    }
+    return this.#history.guarded(() => this.#history.statement(sql).all(...values)) as Row[];
   }
 }
 

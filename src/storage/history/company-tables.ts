@@ -6,11 +6,11 @@ import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
 import { type Employer, employerKeyOf, type HostCount } from '../../ingest/companies/employer.ts';
 import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
-import { type HistoryDatabase, historyErrorOf, JOBS, type Row } from './database.ts';
+import { type HistoryDatabase, JOBS, type Row } from './database.ts';
 
 /** The operator's words, in the order of their keys. @throws HistoryError */
 export function storedWords(history: HistoryDatabase): OperatorWord[] {
-  return guarded(history, () =>
+  return history.guarded(() =>
     (history.statement('SELECT * FROM word ORDER BY kind, key').all() as Row[]).map((row) => ({
       kind: row.kind as OperatorWord['kind'],
       key: row.key as string,
@@ -41,7 +41,7 @@ export function storeWords(history: HistoryDatabase, words: Iterable<OperatorWor
     };
     if (earlier !== undefined && JSON.stringify(earlier) === JSON.stringify(next)) continue;
     hasChanged = true;
-    guarded(history, () =>
+    history.guarded(() =>
       history
         .statement('INSERT OR REPLACE INTO word (kind, key, company, domain, url, aliases) VALUES (?, ?, ?, ?, ?, ?)')
         .run(next.kind, next.key, next.name, next.domain, next.url, JSON.stringify(next.aliases)),
@@ -53,7 +53,7 @@ export function storeWords(history: HistoryDatabase, words: Iterable<OperatorWor
 /** Those of the keys of words about boards that fit no board, neither by its name nor by a file that held it. */
 export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>): string[] {
   return [...keys].filter((key) =>
-    guarded(history, () => {
+    history.guarded(() => {
       const fits = history
         .statement(
           `SELECT 1 FROM board WHERE token = :key OR shape || ':' || token = :key COLLATE NOCASE
@@ -70,7 +70,7 @@ export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>):
 /** The words with the boards that they hold for by a file's name. @throws HistoryError */
 export function operatorWordsIn(history: HistoryDatabase): OperatorWords {
   const files = new Map<string, string[]>();
-  const rows = guarded(history, () =>
+  const rows = history.guarded(() =>
     history.statement('SELECT key, shape, token FROM word_file, board WHERE board.serial = board ORDER BY key').all(),
   ) as Row[];
   for (const { key, shape, token } of rows) {
@@ -95,7 +95,7 @@ export class StoredEmployers {
    * @throws HistoryError
    */
   constructor(history: HistoryDatabase, isForIdentities = false) {
-    const boards = guarded(history, () => history.statement('SELECT serial, shape, token FROM board').all()) as Row[];
+    const boards = history.guarded(() => history.statement('SELECT serial, shape, token FROM board').all()) as Row[];
     const tokens = new Map<number, string>();
     for (const { serial, shape, token } of boards) {
       this.#shapes.set(serial as number, shape as string);
@@ -152,7 +152,7 @@ function draftsOf(
   shapeOf: (board: number) => string,
 ): Map<string, EmployerDraft> {
   const drafts = new Map<string, EmployerDraft>();
-  const rows = guarded(history, () => history.statement(isForIdentities ? FOR_IDENTITIES : COUNTED).all()) as Row[];
+  const rows = history.guarded(() => history.statement(isForIdentities ? FOR_IDENTITIES : COUNTED).all()) as Row[];
   for (const row of rows) {
     const board = row.board as number;
     const name = row.company as string;
@@ -178,7 +178,7 @@ function draftsOf(
 
 function hostsByEmployer(history: HistoryDatabase, kind: 'site' | 'link'): Map<string, HostCount[]> {
   const found = new Map<string, HostCount[]>();
-  const rows = guarded(history, () =>
+  const rows = history.guarded(() =>
     history.statement('SELECT board, company, host, rows FROM host WHERE kind = ?').all(kind),
   ) as Row[];
   for (const { board, company, host, rows: count } of rows) {
@@ -188,12 +188,4 @@ function hostsByEmployer(history: HistoryDatabase, kind: 'site' | 'link'): Map<s
     hosts.push({ host: host as CompanyDomain, rows: count as number });
   }
   return found;
-}
-
-function guarded<Result>(history: HistoryDatabase, act: () => Result): Result {
-  try {
-    return act();
-  } catch (failure) {
-    throw historyErrorOf(failure, history.path);
-  }
 }

@@ -264,6 +264,15 @@ export class HistoryDatabase {
     return Number(Object.values(this.database.prepare(`PRAGMA ${name}`).get() as Row)[0]);
   }
 
+  /** Gives what `act` gives. @throws HistoryError for a failure of the system or of SQLite */
+  guarded<Result>(act: () => Result): Result {
+    try {
+      return act();
+    } catch (failure) {
+      throw historyErrorOf(failure, this.path);
+    }
+  }
+
   /** A prepared statement, memoized by its text. */
   statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);

@@ -13,7 +13,7 @@ import type { JobSink, JobSource, SourceDocument } from '../../ingest/job-sink.t
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { storedWords, storeWords } from './company-tables.ts';
-import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+import type { HistoryDatabase, Row } from './database.ts';
 import { DescriptionStore } from './descriptions.ts';
 import { HostStaging } from './host-staging.ts';
 import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
@@ -64,23 +64,21 @@ export class HistoryImport implements JobSink {
 
   /** When the board's last feed was, milliseconds since the epoch; null: it had none. @throws HistoryError */
   static lastFeedMs(history: HistoryDatabase, shape: string, board: string): number | null {
-    try {
+    return history.guarded(() => {
       const serial = storedBoard(history, shape, board)?.serial ?? null;
       const sql = 'SELECT max(at_ms) AS at_ms FROM feed WHERE board = ?';
       return (history.statement(sql).get(serial) as Row).at_ms as number | null;
-    } catch (failure) {
-      throw historyErrorOf(failure, history.path);
-    }
+    });
   }
 
   constructor(history: HistoryDatabase, settings: ImportSettings) {
     this.#history = history;
     this.#settings = settings;
     this.#spellings = new BoardSpellings(history);
-    this.#descriptions = this.#guarded(() => new DescriptionStore(history));
-    this.#writer = this.#guarded(() => new HistoryWriter(history, settings.skillsVersion, this.#descriptions));
-    this.#staging = this.#guarded(() => new Staging(history));
-    this.#hosts = this.#guarded(() => new HostStaging(history));
+    this.#descriptions = this.#history.guarded(() => new DescriptionStore(history));
+    this.#writer = this.#history.guarded(() => new HistoryWriter(history, settings.skillsVersion, this.#descriptions));
+    this.#staging = this.#history.guarded(() => new Staging(history));
+    this.#hosts = this.#history.guarded(() => new HostStaging(history));
   }
 
   get rowCount(): number {
@@ -102,7 +100,7 @@ export class HistoryImport implements JobSink {
     this.#settleBoardless();
     this.#atMs = observedAtMs;
     this.#ofMember.clear();
-    this.#guarded(() => this.#staging.beginMember());
+    this.#history.guarded(() => this.#staging.beginMember());
   }
 
   undo(): void {
@@ -111,7 +109,7 @@ export class HistoryImport implements JobSink {
       feed.rowsByFile.set(this.#memberFile, (feed.rowsByFile.get(this.#memberFile) ?? 0) - rows);
     }
     this.#ofMember.clear();
-    this.#guarded(() => this.#staging.undoMember());
+    this.#history.guarded(() => this.#staging.undoMember());
   }
 
   breakOff(file: string): void {
@@ -120,7 +118,7 @@ export class HistoryImport implements JobSink {
 
   /** Gives the stored skills of an unchanged job: most records of a daily feed are unchanged, and extraction is expensive. */
   knownSkills(id: string, title: string, description: string): readonly string[] | undefined {
-    const row = this.#guarded(() =>
+    const row = this.#history.guarded(() =>
       this.#history
         .statement(
           'SELECT title, description_digest, skills, has_own_skills, version FROM job, dictionary WHERE id = ? AND dictionary.serial = job.dictionary',
@@ -155,7 +153,7 @@ export class HistoryImport implements JobSink {
       sourceClosedMs: isOwn ? (closedAtMs ?? lastObservedMs) : observedAtMs,
     };
     if (digest !== null) {
-      this.#guarded(() => this.#descriptions.store(digest, { description, descriptionTruncated }));
+      this.#history.guarded(() => this.#descriptions.store(digest, { description, descriptionTruncated }));
     }
     const row = {
       ordinal: this.#rowCount,
@@ -164,7 +162,7 @@ export class HistoryImport implements JobSink {
       fetchedMs: fetchedAtOf(document),
       sighting,
     };
-    const earlier = this.#guarded(() => this.#staging.add(row));
+    const earlier = this.#history.guarded(() => this.#staging.add(row));
     if (earlier !== undefined) return earlier;
     this.#addHosts(feed, job, source);
     this.#rowCount++;
@@ -180,7 +178,7 @@ export class HistoryImport implements JobSink {
   #addHosts(feed: OpenFeed, job: Job, source: JobSource): void {
     const { sites, links } = namedHosts(job, source);
     const company = employerKeyOf(feed.shape, job.company);
-    this.#guarded(() => {
+    this.#history.guarded(() => {
       for (const host of sites) this.#hosts.add(feed.serial, company, 'site', host);
       for (const host of links) this.#hosts.add(feed.serial, company, 'link', host);
     });
@@ -191,7 +189,7 @@ export class HistoryImport implements JobSink {
   addEmpty(shape: Shape, token: string | null, document: SourceDocument): void {
     const board = token === null ? null : this.tokenOf(shape.name, token);
     // An empty listing of an unknown board has nothing to record.
-    if (board === null || this.#guarded(() => this.#writer.boardSerial(shape.name, board)) === undefined) {
+    if (board === null || this.#history.guarded(() => this.#writer.boardSerial(shape.name, board)) === undefined) {
       this.#settings.onUnknownEmpty?.(shape, board, document);
       return;
     }
@@ -205,13 +203,13 @@ export class HistoryImport implements JobSink {
     }
     const feed = this.#feedOf(shape.name, board);
     if (id === undefined) feed.hasNameless = true;
-    else this.#guarded(() => this.#staging.addRefused(feed.serial, id));
+    else this.#history.guarded(() => this.#staging.addRefused(feed.serial, id));
   }
 
   /** Merges the staged rows, feed after feed. @param onFeed receives the outcome of each feed */
   merge(isComplete: boolean, isForced: boolean, onFeed: (outcome: FeedOutcome) => void): void {
     this.#settleBoardless();
-    this.#guarded(() => this.#staging.endMembers());
+    this.#history.guarded(() => this.#staging.endMembers());
     const feeds = [...this.#feeds.values()].sort(
       (a, b) => a.atMs - b.atMs || order(a.shape, b.shape) || order(a.board, b.board),
     );
@@ -225,14 +223,14 @@ export class HistoryImport implements JobSink {
         continue;
       }
       const merge = this.#mergeAt(feed.atMs);
-      const outcome = this.#guarded(() => merge.merge(feed, isComplete && !feed.isCutShort, isForced));
+      const outcome = this.#history.guarded(() => merge.merge(feed, isComplete && !feed.isCutShort, isForced));
       if (outcome !== undefined) onFeed(outcome);
     }
   }
 
   /** Records that the board lists at `atMs` exactly what its last feed had. @returns undefined when it had none */
   repeatLast(shape: string, board: string, atMs: number): FeedOutcome | undefined {
-    return this.#guarded(() => this.#mergeAt(atMs).repeat(shape, this.tokenOf(shape, board)));
+    return this.#history.guarded(() => this.#mergeAt(atMs).repeat(shape, this.tokenOf(shape, board)));
   }
 
   /** Something else was written into the history, so the transaction is to be committed. */
@@ -242,7 +240,7 @@ export class HistoryImport implements JobSink {
 
   /** Commits the import; it is on disk when this returns. */
   commit(): void {
-    this.#guarded(() => {
+    this.#history.guarded(() => {
       // An import without changes leaves every byte of the file unchanged.
       if (!this.#writer.hasWritten) return this.#history.database.exec('ROLLBACK');
       this.#writer.recordEvents();
@@ -255,14 +253,6 @@ export class HistoryImport implements JobSink {
   #settleBoardless(): void {
     if (this.#hasBoardless) for (const feed of this.#ofMember.keys()) feed.hasNameless = true;
     this.#hasBoardless = false;
-  }
-
-  #guarded<Result>(act: () => Result): Result {
-    try {
-      return act();
-    } catch (failure) {
-      throw historyErrorOf(failure, this.#history.path);
-    }
   }
 
   #mergeAt(observedAtMs: number): FeedMerge {

@@ -34,14 +34,6 @@ const DESCRIBED = `SELECT job.*, CASE WHEN is_truncated = 1 THEN text END AS tex
 const unreadable = (history: HistoryDatabase, id: unknown): HistoryError =>
   new HistoryError(`${history.path} is damaged: the description of job ${JSON.stringify(id)} is unreadable`);
 
-function guarded<Result>(history: HistoryDatabase, act: () => Result): Result {
-  try {
-    return act();
-  } catch (failure) {
-    throw historyErrorOf(failure, history.path);
-  }
-}
-
 function jobToBuildOf(history: HistoryDatabase, row: Row): JobToBuild {
   const { board, job, serial, descriptionDigest, firstMs, lastMs, closedMs } = history.storedJobOf(row);
   const description = storedDescription(row);
@@ -73,14 +65,14 @@ export function* jobsToBuild(history: HistoryDatabase): Generator<JobToBuild, vo
 export function* jobsOf(history: HistoryDatabase, serials: Iterable<number>): Generator<JobToBuild, void, void> {
   const statement = history.statement(`${DESCRIBED} WHERE job.serial = ?`);
   for (const serial of serials) {
-    yield guarded(history, () => jobToBuildOf(history, statement.get(serial) as Row));
+    yield history.guarded(() => jobToBuildOf(history, statement.get(serial) as Row));
   }
 }
 
 /** @returns undefined when nothing was written yet @throws HistoryError */
 export function lastChange(history: HistoryDatabase): ChangeMark | undefined {
   const sql = 'SELECT serial, hex(token) AS token FROM change ORDER BY serial DESC LIMIT 1';
-  return guarded(history, () => history.statement(sql).get()) as ChangeMark | undefined;
+  return history.guarded(() => history.statement(sql).get()) as ChangeMark | undefined;
 }
 
 /**
@@ -88,7 +80,7 @@ export function lastChange(history: HistoryDatabase): ChangeMark | undefined {
  * @returns undefined when it was never in that state, or long ago @throws HistoryError
  */
 export function writtenSince(history: HistoryDatabase, { serial, token }: ChangeMark): Uint32Array | undefined {
-  return guarded(history, () => {
+  return history.guarded(() => {
     const known = history.statement('SELECT hex(token) AS token FROM change WHERE serial = ?').get(serial) as
       | Row
       | undefined;
@@ -104,7 +96,7 @@ export type Repeats = ReadonlyMap<number, ReadonlyMap<number, number>>;
 /** @throws HistoryError */
 export function repeatsIn(history: HistoryDatabase): Repeats {
   const repeats = new Map<number, Map<number, number>>();
-  const rows = guarded(history, () => history.statement('SELECT board, from_ms, to_ms FROM repeated').all()) as Row[];
+  const rows = history.guarded(() => history.statement('SELECT board, from_ms, to_ms FROM repeated').all()) as Row[];
   for (const row of rows) {
     const board = row.board as number;
     const ofBoard = repeats.get(board) ?? new Map<number, number>();
@@ -118,7 +110,7 @@ export function storedTextsOf(history: HistoryDatabase): StoredTexts {
   return {
     read(digest) {
       const key = keyOfDigest(digest);
-      const row = guarded(history, () => history.statement('SELECT text FROM description WHERE digest = ?').get(key)) as
+      const row = history.guarded(() => history.statement('SELECT text FROM description WHERE digest = ?').get(key)) as
         | Row
         | undefined;
       const bytes = row && decompressedText(row.text as Uint8Array);

@@ -73,12 +73,9 @@ export function* recordedEvents(
  * @throws HistoryError
  */
 export function retitledSince(history: HistoryDatabase, serial: number): ReadonlySet<number> {
-  try {
-    const sql = "SELECT DISTINCT job FROM event WHERE serial > ? AND field = 'title'";
-    return new Set((history.statement(sql).all(serial) as Row[]).map(({ job }) => job as number));
-  } catch (failure) {
-    throw historyErrorOf(failure, history.path);
-  }
+  const sql = "SELECT DISTINCT job FROM event WHERE serial > ? AND field = 'title'";
+  const rows = history.guarded(() => history.statement(sql).all(serial)) as Row[];
+  return new Set(rows.map(({ job }) => job as number));
 }
 
 /** @param rows the changes of one observation, or any other event alone */

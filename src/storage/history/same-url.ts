@@ -1,5 +1,5 @@
 /** Jobs of a catalogue that share their address. */
-import { type HistoryDatabase, historyErrorOf, JOBS, type Row } from './database.ts';
+import { type HistoryDatabase, JOBS, type Row } from './database.ts';
 
 const OLDER_ONES = `
   WITH open AS (
@@ -17,13 +17,11 @@ const OLDER_ONES = `
  * @throws HistoryError
  */
 export function sameUrlJobs(history: HistoryDatabase, sinceMs: number): ReadonlySet<number> {
-  try {
+  return history.guarded(() => {
     const serials = new Set<number>();
     for (const { serial } of history.statement(OLDER_ONES).iterate(sinceMs) as Iterable<Row>) {
       serials.add(serial as number);
     }
     return serials;
-  } catch (failure) {
-    throw historyErrorOf(failure, history.path);
-  }
+  });
 }

@@ -4,7 +4,7 @@
  * the ids of its jobs too.
  */
 import { hasToken } from '../../ingest/companies/employer.ts';
-import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+import type { HistoryDatabase, Row } from './database.ts';
 
 export interface StoredBoard {
   readonly serial: number;
@@ -19,12 +19,8 @@ export function storedBoard(history: HistoryDatabase, shape: string, token: stri
     const row = history.statement(sql).get(shape, token) as Row | undefined;
     return row && { serial: row.serial as number, token: row.token as string };
   };
-  try {
-    // The same spelling first: an index has it, and of two boards that an earlier release kept apart each keeps its own.
-    return found('') ?? (hasToken(shape) ? found('COLLATE NOCASE') : undefined);
-  } catch (failure) {
-    throw historyErrorOf(failure, history.path);
-  }
+  // The same spelling first: an index has it, and of two boards that an earlier release kept apart each keeps its own.
+  return history.guarded(() => found('') ?? (hasToken(shape) ? found('COLLATE NOCASE') : undefined));
 }
 
 /** The spellings of the boards of one import: those of the catalogue, else the first that the import meets. */
