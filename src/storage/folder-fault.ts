@@ -3,16 +3,12 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { errorCodeOf } from '../base/failure.ts';
 import { printable } from '../base/printable.ts';
-
-/** Codes of SQLite, primary: for two of them it says only that it cannot open or write a file. */
-const READONLY = 8;
-const FULL = 13;
-const CANTOPEN = 14;
+import { CANNOT_OPEN, FULL, READ_ONLY, resultCodeOf } from './sqlite/result-code.ts';
 
 const OWNER = 'give it to the user that runs this, or name another folder';
 
 /** The folder, or its nearest existing parent. */
-function nearest(path: string): string {
+export function nearestFolder(path: string): string {
   let found = resolve(path);
   while (!existsSync(found) && found !== dirname(found)) found = dirname(found);
   return found;
@@ -41,9 +37,8 @@ export function closedFolder(folder: string, file: string): string | undefined {
 
 /** One line without the folder's name; a failure of another kind is its own first line. @param failure of node:fs or node:sqlite */
 export function folderFaultOf(folder: string, failure: unknown): string {
-  const { errcode } = failure as { errcode?: unknown };
-  const sqlite = typeof errcode === 'number' ? errcode & 0xff : undefined;
-  const above = nearest(folder);
+  const sqlite = resultCodeOf(failure);
+  const above = nearestFolder(folder);
   const place = above === resolve(folder) ? 'it' : above;
   if (!statSync(above).isDirectory()) return `${place} is a file, not a folder; name another one`;
   const code = sqlite === FULL ? 'ENOSPC' : errorCodeOf(failure);
@@ -59,7 +54,8 @@ export function folderFaultOf(folder: string, failure: unknown): string {
       return `this user may not write to ${place}; ${OWNER}`;
   }
   if (refusalCode !== undefined) return `this user may not write to ${place}; ${OWNER}`;
-  if (sqlite === READONLY || sqlite === CANTOPEN) return `this user may not write the files in ${place}; ${OWNER}`;
+  // SQLite says no more than that it cannot open or write a file.
+  if (sqlite === READ_ONLY || sqlite === CANNOT_OPEN) return `this user may not write the files in ${place}; ${OWNER}`;
   if (code === 'ENOENT') return `no folder can be made in ${place}; name another one`;
   return (failure instanceof Error ? failure.message : String(failure)).split('\n', 1)[0] as string;
 }

@@ -1,6 +1,6 @@
 /** Checks of the files: the catalogue and the state. They take no lock and write nothing. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { NO_CATALOGUE, SAMPLE } from '../../adapters/files/catalogue-source.ts';
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import type { Config } from '../../app/configuration.ts';
@@ -9,6 +9,7 @@ import { DOMAIN_SHARE_MIN, type Reach, reachAdvice, reachOf } from '../../catalo
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { IN_MEMORY } from '../../config/settings.ts';
+import { nearestFolder } from '../../storage/folder-fault.ts';
 import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
 import { MARKER_FILE } from '../../storage/sqlite/marker.ts';
@@ -76,13 +77,6 @@ export function checkSnapshot({ snapshot, settlement, engineUrl }: Config, nowMs
     findings.mend(failure.message, 'set SNAPSHOT to a file that `snapshot inspect` can read');
   }
   return findings.all;
-}
-
-/** The folder itself, or its nearest existing parent. */
-function nearestFolder(path: string): string {
-  let folder = resolve(path);
-  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
-  return folder;
 }
 
 function isWritable(path: string): boolean {

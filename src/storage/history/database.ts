@@ -25,6 +25,7 @@ import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { firstFindingOf } from '../sqlite/check-verdict.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
+import { BUSY, LOCKED, resultCodeOf } from '../sqlite/result-code.ts';
 import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
 import { SCHEMA } from './history-schema.ts';
 
@@ -44,18 +45,10 @@ const CACHE_SIZE = -65_536;
 
 export type Row = Record<string, unknown>;
 
-const BUSY = 5;
-const LOCKED = 6;
-
-function codeOf(failure: unknown): number | undefined {
-  const { errcode } = (failure ?? {}) as { errcode?: unknown };
-  return typeof errcode === 'number' ? errcode & 0xff : undefined;
-}
-
 /** Turns a failure of the system or of SQLite into a HistoryError of one line; returns a bug unchanged. */
 export function historyErrorOf(failure: unknown, path: string): Error {
   if (failure instanceof HistoryError) return failure;
-  const code = codeOf(failure);
+  const code = resultCodeOf(failure);
   if (code === BUSY || code === LOCKED) return new HistoryError(`${path} is in use by an import or a watch`);
   const { message, code: name } = failure as NodeJS.ErrnoException;
   const isSystem = typeof name === 'string' && 'syscall' in (failure as object);
@@ -159,7 +152,7 @@ export class HistoryDatabase {
       this.database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
       return true;
     } catch (failure) {
-      if (codeOf(failure) === BUSY) return false;
+      if (resultCodeOf(failure) === BUSY) return false;
       throw historyErrorOf(failure, this.path);
     } finally {
       this.database.exec(`PRAGMA busy_timeout = ${COMMIT_BUSY_MS}`);

@@ -8,6 +8,7 @@ import { messageOf } from '../../base/failure.ts';
 import { firstFindingOf } from './check-verdict.ts';
 import { DamagedError } from './checksum.ts';
 import { Connection, type Row } from './connection.ts';
+import { BUSY, CANNOT_OPEN, CORRUPT, FULL, LOCKED, NOT_A_DATABASE, READ_ONLY, resultCodeOf } from './result-code.ts';
 import { Gathered } from './tables/gathered.ts';
 import { LONG_TABLE, problemOfRetries } from './tables/retries.ts';
 import { HISTORY_TABLES } from './tables/sales.ts';
@@ -31,25 +32,10 @@ export const BUSY_MS = 2000;
 const META = 'CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;';
 const FILE_SCHEMA = META + SCHEMA;
 
-/** SQLite's result codes by their lowest byte (sqlite.org/rescode.html). */
-const BUSY = 5;
-const LOCKED = 6;
-const READ_ONLY = 8;
-const CORRUPT = 11;
-const FULL = 13;
-const CANNOT_OPEN = 14;
-const NOT_A_DATABASE = 26;
-
-/** The result code of a failure of node:sqlite, or undefined for any other. */
-function codeOf(failure: unknown): number | undefined {
-  const { errcode } = (failure ?? {}) as { errcode?: unknown };
-  return typeof errcode === 'number' ? errcode & 0xff : undefined;
-}
-
 /** True for a failure that shows a damaged file. */
 export function isDamage(failure: unknown): boolean {
   if (failure instanceof DamagedError) return true;
-  const code = codeOf(failure);
+  const code = resultCodeOf(failure);
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
 
@@ -181,7 +167,8 @@ export class StateDatabase {
       return { kind: 'done', refused };
     } catch (failure) {
       const fault = this.#faultOf(failure, isCommitting);
-      const isOfOne = !isOneByOne && !isCommitting && OF_THE_OPERATION.has(codeOf(failure)) && fault.kind === 'refused';
+      const isOfOne =
+        !isOneByOne && !isCommitting && OF_THE_OPERATION.has(resultCodeOf(failure)) && fault.kind === 'refused';
       return isOfOne ? this.#tryToApply(operations, true) : fault;
     }
   }
@@ -194,7 +181,7 @@ export class StateDatabase {
       tableOf(operation).apply(this.connection, operation, gathered);
       gathered.write(this.connection);
     } catch (failure) {
-      if (!OF_THE_OPERATION.has(codeOf(failure)) || !this.#database.isTransaction) throw failure;
+      if (!OF_THE_OPERATION.has(resultCodeOf(failure)) || !this.#database.isTransaction) throw failure;
       this.#database.exec('ROLLBACK TO one; RELEASE one');
       return `${operation.kind}: ${messageOf(failure)}`;
     }
@@ -203,7 +190,7 @@ export class StateDatabase {
   }
 
   #faultOf(failure: unknown, isCommitting: boolean): Fault {
-    const code = codeOf(failure);
+    const code = resultCodeOf(failure);
     let detail = messageOf(failure);
     let isOpen = this.#database.isTransaction;
     try {

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { BUSY, resultCodeOf } from './result-code.ts';
 
 /** In the state folder. */
 export const LOCK_FILE = 'lock';
-const BUSY = 5;
 
 export interface StateLock {
   release(): void;
@@ -20,7 +20,7 @@ export function lockState(stateDir: string): StateLock | undefined {
     database.exec('BEGIN EXCLUSIVE');
   } catch (failure) {
     database.close();
-    if ((failure as { errcode?: unknown }).errcode === BUSY) return undefined;
+    if (resultCodeOf(failure) === BUSY) return undefined;
     throw failure;
   }
   return { release: () => database.close() };

@@ -7,6 +7,7 @@
  * transaction behind it had been on disk. Cost: one pass over the log.
  */
 import { readFileSync } from 'node:fs';
+import { errorCodeOf } from '../../base/failure.ts';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
@@ -93,7 +94,7 @@ export function isDamagedLogFile(path: string): boolean {
   try {
     return isDamagedLog(readFileSync(path));
   } catch (failure) {
-    if ((failure as { code?: unknown }).code === 'ENOENT') return false;
+    if (errorCodeOf(failure) === 'ENOENT') return false;
     throw failure;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCodeOf } from '../../base/failure.ts';
 
 /** In the state folder. */
 export const MARKER_FILE = 'state.json';
@@ -27,7 +28,7 @@ export function readMarker(stateDir: string): Marker | null | undefined {
   try {
     text = readFileSync(join(stateDir, MARKER_FILE), 'utf8');
   } catch (failure) {
-    if ((failure as { code?: unknown }).code === 'ENOENT') return null;
+    if (errorCodeOf(failure) === 'ENOENT') return null;
     throw failure;
   }
   try {

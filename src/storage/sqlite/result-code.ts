@@ -1,0 +1,14 @@
+/** SQLite's primary result codes, as far as they are told apart (sqlite.org/rescode.html). */
+export const BUSY = 5;
+export const LOCKED = 6;
+export const READ_ONLY = 8;
+export const CORRUPT = 11;
+export const FULL = 13;
+export const CANNOT_OPEN = 14;
+export const NOT_A_DATABASE = 26;
+
+/** The primary result code of a failure of node:sqlite; undefined for any other. */
+export function resultCodeOf(failure: unknown): number | undefined {
+  const { errcode } = (failure ?? {}) as { errcode?: unknown };
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+}
