@@ -18,12 +18,15 @@ const KEY_ID_LENGTH = 28;
 /** The form of a key's id, for messages. */
 export const KEY_ID_FORM = '`key_` and 24 letters or digits';
 
-/** The prefix and 43 digits of base64url. */
-export const newKeyText = (random: Random): string => KEY_PREFIX + encodeBase64Url(random.bytes(SECRET_BYTES));
-
 /** What a store keeps of a key: 32 bytes; undefined for a text that no key has. */
 export const keyDigestOf = (text: string): Uint8Array | undefined =>
   text.length === KEY_TEXT_LENGTH && KEY_TEXT.test(text) ? sha256(text) : undefined;
+
+/** A text of the prefix and 43 digits of base64url, and what a store keeps of it. */
+export function newSecret(random: Random): { readonly text: string; readonly digest: Uint8Array } {
+  const text = KEY_PREFIX + encodeBase64Url(random.bytes(SECRET_BYTES));
+  return { text, digest: sha256(text) };
+}
 
 export const newKeyId = (random: Random): string => `key_${alphanumerics(random, 24)}`;
 

@@ -34,6 +34,10 @@ type Values = [
   delivery: Delivery | null,
 ];
 
+/** What a column of bytes holds, as bytes of its own. */
+export const bytesOrNull = (value: unknown): Uint8Array | null =>
+  value === null ? null : new Uint8Array(value as Uint8Array);
+
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 const changedPolicy = (policy: RetryPolicy): Partial<RetryPolicy> =>

@@ -20,7 +20,7 @@ import type {
   Revocation,
 } from '../../accounts/accounts.ts';
 import { Balance, type Usage } from '../../accounts/balance.ts';
-import { keyDigestOf, newKeyId, newKeyText } from '../../accounts/key.ts';
+import { keyDigestOf, newKeyId, newSecret } from '../../accounts/key.ts';
 import { GRANT_COUNT_MAX, KEY_COUNT_MAX, ORGANIZATION_COUNT_MAX } from '../../accounts/limits.ts';
 import { DEMO_ORGANIZATION } from '../../accounts/organization.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -138,7 +138,7 @@ export class MemoryAccounts implements Accounts {
     const refused = this.#refusalOf(draft.organization);
     if (refused !== undefined) return refused;
     if (this.#keys.count >= KEY_COUNT_MAX) return FULL;
-    const { text, digest } = this.#newSecret();
+    const { text, digest } = this.#distinctSecret();
     const key: KeyRecord = {
       ...draft,
       scopes: [...draft.scopes],
@@ -235,13 +235,10 @@ export class MemoryAccounts implements Accounts {
   }
 
   /** A text whose digest no key here begins like. */
-  #newSecret(): { text: string; digest: Uint8Array } {
-    for (;;) {
-      const text = newKeyText(this.#random);
-      const digest = keyDigestOf(text);
-      if (digest === undefined) throw new Error('a new key without the form of a key');
-      if (!this.#keys.hasLike(digest)) return { text, digest };
-    }
+  #distinctSecret(): ReturnType<typeof newSecret> {
+    let secret = newSecret(this.#random);
+    while (this.#keys.hasLike(secret.digest)) secret = newSecret(this.#random);
+    return secret;
   }
 
   /**

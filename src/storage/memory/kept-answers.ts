@@ -26,6 +26,12 @@ export interface AnswerRoom {
 /** Answers that are kept for payment identifiers, and their bytes. In memory only, they lie in the process itself. */
 export const ANSWER_ROOM: AnswerRoom = { countMax: 100_000, bytesMax: 268_435_456 };
 
+/** @throws Error for an answer that is too long to be kept: a route whose answers are has to raise the limit */
+export function checkedAnswer(sealed: Uint8Array): Uint8Array {
+  if (sealed.length > ANSWER_BYTES_MAX) throw new Error(`an answer of ${sealed.length} bytes is too long to be kept`);
+  return sealed;
+}
+
 export type Found = { readonly kind: 'kept'; readonly entry: KeptEntry } | { readonly kind: 'under-way' | 'conflict' };
 
 export class KeptAnswers {

@@ -16,7 +16,6 @@ import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
-  ANSWER_BYTES_MAX,
   KEPT_MS,
   type KeptAnswer,
   type Known,
@@ -28,7 +27,7 @@ import {
   type Reserved,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
-import { ANSWER_ROOM, type AnswerRoom, KeptAnswers, type KeptEntry } from './kept-answers.ts';
+import { ANSWER_ROOM, type AnswerRoom, checkedAnswer, KeptAnswers, type KeptEntry } from './kept-answers.ts';
 import { type LoadedReservations, NO_JOURNAL, NOTHING_LOADED, type ReservationJournal } from './reservation-journal.ts';
 import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
 
@@ -90,12 +89,6 @@ function statusOfOpen({ state, transaction }: OpenReservation): ReservationStatu
     default:
       return state satisfies never;
   }
-}
-
-/** @throws Error for an answer that is too long to be kept: a route whose answers are has to raise the limit */
-function checkedAnswer(sealed: Uint8Array): Uint8Array {
-  if (sealed.length > ANSWER_BYTES_MAX) throw new Error(`an answer of ${sealed.length} bytes is too long to be kept`);
-  return sealed;
 }
 
 /**

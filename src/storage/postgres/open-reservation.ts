@@ -2,7 +2,7 @@
 import { messageOf } from '../../base/failure.ts';
 import type { SaleFacts } from '../../payment/books.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
-import { ANSWER_BYTES_MAX, RecordsUnreadableError, type Reservation } from '../../payment/reservations.ts';
+import { RecordsUnreadableError, type Reservation } from '../../payment/reservations.ts';
 
 export type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
 
@@ -49,9 +49,3 @@ export const readable = <T>(reading: Promise<T>): Promise<T> =>
   reading.catch((failure: unknown) => {
     throw new RecordsUnreadableError(messageOf(failure), { cause: failure });
   });
-
-/** @throws Error for an answer that is too long to be kept: a route whose answers are has to raise the limit */
-export function checkedAnswer(sealed: Uint8Array): Uint8Array {
-  if (sealed.length > ANSWER_BYTES_MAX) throw new Error(`an answer of ${sealed.length} bytes is too long to be kept`);
-  return sealed;
-}

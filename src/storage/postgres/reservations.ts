@@ -22,13 +22,14 @@ import {
   type Reserved,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
+import { checkedAnswer } from '../memory/kept-answers.ts';
 import { Cases, type EndItem, type FoundCase, HELD_MS, type Recorded } from './cases.ts';
 import { Claims, type FoundClaim } from './claims.ts';
 import type { Database } from './database.ts';
 import { DatabaseAwayError, InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
-import { checkedAnswer, type Doubt, OpenReservation, readable, type State } from './open-reservation.ts';
+import { type Doubt, OpenReservation, readable, type State } from './open-reservation.ts';
 import { hasNoRow, type Owner, ownerIsDead } from './owners.ts';
 import { Retention } from './retention.ts';
 

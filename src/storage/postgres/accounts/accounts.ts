@@ -17,10 +17,10 @@ import type {
   Revocation,
 } from '../../../accounts/accounts.ts';
 import type { Usage } from '../../../accounts/balance.ts';
-import { keyDigestOf, newKeyId, newKeyText } from '../../../accounts/key.ts';
+import { keyDigestOf, newKeyId, newSecret } from '../../../accounts/key.ts';
 import { GRANT_COUNT_MAX, KEY_COUNT_MAX, ORGANIZATION_COUNT_MAX } from '../../../accounts/limits.ts';
 import { DEMO_ORGANIZATION } from '../../../accounts/organization.ts';
-import { parseScope, type Scope } from '../../../accounts/scopes.ts';
+import { storedScopes } from '../../../accounts/scopes.ts';
 import { messageOf } from '../../../base/failure.ts';
 import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { Random } from '../../../base/random.ts';
@@ -60,8 +60,6 @@ export interface PostgresAccountsPorts {
   /** Something failed where no request waits for it. */
   onFault(fault: unknown): void;
 }
-
-const scopesOf = (text: string): Scope[] => text.split(' ').flatMap((word) => parseScope(word) ?? []);
 
 export class PostgresAccounts implements Accounts {
   readonly #isPlay: boolean;
@@ -127,9 +125,7 @@ export class PostgresAccounts implements Accounts {
     const scopes = [...draft.scopes];
     return this.#change(organization, async ({ keys }) => {
       if ((keys as number) >= KEY_COUNT_MAX) return FULL;
-      const text = newKeyText(random);
-      const digest = keyDigestOf(text);
-      if (digest === undefined) throw new Error('a new key without the form of a key');
+      const { text, digest } = newSecret(random);
       const id = newKeyId(random);
       const values = [organization, id, Buffer.from(digest).toString('hex'), scopes.join(' '), expiresAtMs];
       const [row] = await database.run({ ...CREATE_KEY, values });
@@ -144,7 +140,7 @@ export class PostgresAccounts implements Accounts {
     return rows.map((row) => ({
       id: row.id as string,
       organization: row.organization as string,
-      scopes: scopesOf(row.scopes as string),
+      scopes: storedScopes(row.scopes as string),
       createdAtMs: row.created_ms as number,
       expiresAtMs: row.expires_ms as number | null,
       lastUsedAtMs: latest(row.used_ms as number | null, this.#uses.get(row.id as string)),
@@ -201,7 +197,7 @@ export class PostgresAccounts implements Accounts {
     if (id === null || (!this.#isPlay && organization === DEMO_ORGANIZATION)) return undefined;
     const keyId = id as string;
     this.#noteUse(keyId, now_ms as number);
-    return { keyId, organization: organization as string, scopes: scopesOf(scopes as string) };
+    return { keyId, organization: organization as string, scopes: storedScopes(scopes as string) };
   }
 
   async #change<T extends object>(

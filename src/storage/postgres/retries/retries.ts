@@ -24,7 +24,7 @@ import {
   type RetryUsage,
   type Taken,
 } from '../../../retry/store.ts';
-import { decodeJob, encodeJob } from '../../retry-record.ts';
+import { bytesOrNull, decodeJob, encodeJob } from '../../retry-record.ts';
 import type { PostgresAccounts } from '../accounts/accounts.ts';
 import { isTaken } from '../accounts/charges.ts';
 import type { Row } from '../connections.ts';
@@ -76,8 +76,6 @@ export interface PostgresRetriesPorts {
 const heldOf = (known: Versioned): Versioned | undefined =>
   (known.record.resultBody?.length ?? 0) > HELD_RESULT_BYTES_MAX ? undefined : known;
 
-const bytesOf = (value: unknown): Uint8Array | null => (value === null ? null : new Uint8Array(value as Uint8Array));
-
 /** @throws DamagedJobError */
 function jobOf(row: Row): RetryJob {
   const id = row.id as RetryId;
@@ -91,7 +89,7 @@ function jobOf(row: Row): RetryJob {
 
 /** @throws DamagedJobError */
 const versionedOf = (row: Row): Versioned => ({
-  record: { job: jobOf(row), secrets: bytesOf(row.secrets), resultBody: bytesOf(row.result_body) },
+  record: { job: jobOf(row), secrets: bytesOrNull(row.secrets), resultBody: bytesOrNull(row.result_body) },
   version: row.version as number,
 });
 

@@ -5,7 +5,7 @@
  */
 import { EMPTY_BALANCE, type OnboardingGrant } from '../../../accounts/balance.ts';
 import { LAPSED_KEPT_MS } from '../../../accounts/limits.ts';
-import { parseScope, type Scope } from '../../../accounts/scopes.ts';
+import { storedScopes } from '../../../accounts/scopes.ts';
 import type { AccountChange, ChargeChange, LoadedAccounts, StoredKey } from '../../memory/accounts-journal.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
@@ -142,10 +142,6 @@ const checksumOfKey = (key: StoredKey, scopes: string): number =>
     fieldOf(key.revokedAtMs),
   );
 
-function scopesOf(text: string): Scope[] {
-  return text.split(' ').flatMap((word) => parseScope(word) ?? []);
-}
-
 /** @throws DamagedError */
 function keyOf(row: Row): StoredKey {
   const scopes = row.scopes as string;
@@ -153,7 +149,7 @@ function keyOf(row: Row): StoredKey {
     id: row.id as string,
     digest: new Uint8Array(row.digest as Uint8Array),
     organization: row.organization as string,
-    scopes: scopesOf(scopes),
+    scopes: storedScopes(scopes),
     createdAtMs: row.created_ms as number,
     expiresAtMs: row.expires_ms as number | null,
     lastUsedAtMs: row.used_ms as number | null,

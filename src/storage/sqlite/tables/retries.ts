@@ -6,7 +6,7 @@
 import type { RetryId } from '../../../retry/identifier.ts';
 import type { DueJob, RetryRecord, RetryUsage } from '../../../retry/store.ts';
 import type { ChargeChange } from '../../memory/accounts-journal.ts';
-import { decodeJob, encodeJob } from '../../retry-record.ts';
+import { bytesOrNull, decodeJob, encodeJob } from '../../retry-record.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row, SqlValue } from '../connection.ts';
 import { applyCharge } from './accounts.ts';
@@ -84,9 +84,6 @@ const SCHEMA = `
 
 const checksumOf = (id: string, customer: string, key: string | null, nextMs: number, state: string): number =>
   checksumOfFields(id, customer, key ?? '', nextMs, state);
-
-const bytesOrNull = (value: unknown): Uint8Array | null =>
-  value === null ? null : new Uint8Array(value as Uint8Array);
 
 /** @throws DamagedError */
 function recordOf(row: Row): RetryRecord {
