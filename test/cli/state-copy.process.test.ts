@@ -74,6 +74,12 @@ describe('state copy', () => {
     mkdirSync(empty);
     refused(empty, `--from: ${empty} holds no state`);
     const box = await stoppedBox();
+    const closed = newFolder();
+    mkdirSync(join(closed, 'lock'));
+    refused(
+      closed,
+      `--from: ${closed} cannot be used: this user may not write the files in it; give it to the user that runs this, or name another folder`,
+    );
     writeFileSync(join(box, 'state.json'), '{');
     refused(box, `--from: the state of ${box} is damaged (state.json)`);
   });

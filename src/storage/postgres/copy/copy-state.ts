@@ -8,11 +8,13 @@ import { join } from 'node:path';
 import { DIGEST_KEY_BYTES } from '../../../base/digest.ts';
 import { firstLineOf } from '../../../base/failure.ts';
 import { systemRandom } from '../../../base/random.ts';
+import { folderFaultOf } from '../../folder-fault.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { isDamage, StateDatabase } from '../../sqlite/database.ts';
-import { lockState } from '../../sqlite/lock.ts';
+import { lockState, type StateLock } from '../../sqlite/lock.ts';
 import { isDamagedLogFile } from '../../sqlite/log-check.ts';
 import { type Marker, readMarker, writeMarker } from '../../sqlite/marker.ts';
+import { resultCodeOf } from '../../sqlite/result-code.ts';
 import { STATE_FILE, USED_BEFORE } from '../../sqlite/state.ts';
 import { loadBooks } from '../../sqlite/tables/sales.ts';
 import { StateError } from '../../state-error.ts';
@@ -45,9 +47,10 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
   if (statSync(stateDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new FolderError(`there is no folder ${stateDir}`);
   }
-  const lock = lockState(stateDir);
-  if (lock === undefined) throw new FolderError(`a server uses ${stateDir}: stop it first`);
+  let lock: StateLock | undefined;
   try {
+    lock = lockState(stateDir);
+    if (lock === undefined) throw new FolderError(`a server uses ${stateDir}: stop it first`);
     const marker = markerOf(stateDir);
     const source = openSource(stateDir);
     try {
@@ -59,9 +62,10 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
     }
   } catch (failure) {
     if (isDamage(failure)) throw new FolderError(`the state of ${stateDir} is damaged (${firstLineOf(failure)})`);
-    throw failure;
+    const isOfFile = resultCodeOf(failure) !== undefined;
+    throw isOfFile ? new FolderError(`${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`) : failure;
   } finally {
-    lock.release();
+    lock?.release();
   }
 }
 
