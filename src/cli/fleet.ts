@@ -100,13 +100,15 @@ async function restartAll(
   io.stderr.write('every process was restarted\n');
 }
 
-/** Runs until SIGTERM or SIGINT. */
-async function untilStopped(io: Io, onHangUp: () => void): Promise<void> {
-  const stops: (() => void)[] = [io.onSignal('SIGHUP', onHangUp)];
-  await new Promise<void>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) stops.push(io.onSignal(name, resolve));
+/** Resolves at the first SIGTERM or SIGINT; the system handles the next one. */
+function stopSignal(io: Io): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      for (const stop of stops) stop();
+      resolve();
+    };
+    const stops = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, end));
   });
-  for (const stop of stops) stop();
 }
 
 /** @throws UsageError */
@@ -127,7 +129,12 @@ function makeStateFolder(folder: string): void {
   }
 }
 
-async function runFleet(plan: Plan, database: FleetDatabase | undefined, io: Io): Promise<void> {
+async function runFleet(
+  plan: Plan,
+  database: FleetDatabase | undefined,
+  stopped: Promise<void>,
+  io: Io,
+): Promise<void> {
   const proxy = await listeningProxy(plan.port);
   const baseUrl = `http://127.0.0.1:${proxy.port}`;
   const shared = sharedVariables(plan, baseUrl, io);
@@ -147,13 +154,15 @@ async function runFleet(plan: Plan, database: FleetDatabase | undefined, io: Io)
     );
     io.stdout.write(`listening on ${baseUrl}\n`);
     let restarting: Promise<void> | undefined;
-    await untilStopped(io, () => {
+    const stopRestarts = io.onSignal('SIGHUP', () => {
       restarting ??= restartAll(services, gates, proxy, io)
         .catch((failure: unknown) => io.stderr.write(`${messageOf(failure)}\n`))
         .then(() => {
           restarting = undefined;
         });
     });
+    await stopped;
+    stopRestarts();
     await restarting;
   } finally {
     await proxy.close();
@@ -179,11 +188,13 @@ export const fleet = command({
   async run({ options }, io) {
     const folder = options['state-dir'];
     makeStateFolder(folder);
+    // A database that is being started would outlive this process.
+    const stopped = stopSignal(io);
     const database = await fleetDatabase(io.env.DATABASE_URL, folder, io.stderr);
     try {
       const { services, port, snapshot } = options;
       const gates = gateCountOf(options.gates, database);
-      await runFleet({ gates, services, port, folder, snapshot }, database, io);
+      await runFleet({ gates, services, port, folder, snapshot }, database, stopped, io);
     } catch (failure) {
       if (failure instanceof StateError) throw new CommandError(failure.message);
       throw failure;

@@ -5,7 +5,9 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
+import { fleetDatabase } from '../../src/cli/fleet/database.ts';
 import { startProxy } from '../../src/cli/fleet/proxy.ts';
 import {
   binaryOf,
@@ -146,6 +148,42 @@ it(
     started.child.kill('SIGTERM');
     expect(await started.exited).toBe(0);
     await expect(fetch(`http://127.0.0.1:${port}/ready`)).rejects.toThrow();
+  },
+  TIMEOUT_MS,
+);
+
+it.runIf(hasDatabase)(
+  'fleet that is stopped while it starts leaves no database behind',
+  async () => {
+    const folder = newFolder();
+    const words = ['fleet', '--port', '0', '--gates', '1', '--services', '1', '--snapshot', smallSample()];
+    const started = startProcess(binaryOf('node'), [MAIN, ...words, '--state-dir', folder], { DATABASE_URL: '' });
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    const database = join(folder, 'postgres', 'postmaster.pid');
+    await until('the database', () => existsSync(database));
+    started.child.kill('SIGTERM');
+    expect(await started.exited).toBe(0);
+    expect(existsSync(database)).toBe(false);
+  },
+  TIMEOUT_MS,
+);
+
+it.runIf(hasDatabase)(
+  'fleet makes its database in a folder whose first start ended before that',
+  async () => {
+    const folder = newFolder();
+    const onDatabase = async (of: (url: URL) => void, text: string): Promise<void> => {
+      const database = await fleetDatabase(undefined, folder, process.stderr as never);
+      const url = new URL(database!.url);
+      of(url);
+      const client = new Client({ connectionString: url.href });
+      await client.connect();
+      await client.query(text);
+      await client.end();
+      await database!.stop();
+    };
+    await onDatabase((url) => (url.pathname = '/postgres'), 'DROP DATABASE paygrade');
+    await onDatabase(() => {}, 'SELECT 1');
   },
   TIMEOUT_MS,
 );

@@ -4,6 +4,7 @@ import { chmodSync, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import type { Client } from 'pg';
 import { errorCodeOf, messageOf } from '../../base/failure.ts';
 import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -21,6 +22,7 @@ interface EmbeddedPostgres {
   initialise(): Promise<void>;
   start(): Promise<void>;
   createDatabase(name: string): Promise<void>;
+  getPgClient(): Pick<Client, 'connect' | 'query' | 'end'>;
   stop(): Promise<void>;
 }
 interface EmbeddedPostgresModule {
@@ -55,6 +57,18 @@ const freePort = (): Promise<number> =>
       server.close(() => resolve(port));
     });
   });
+
+/** Asked at each start: a first one may have ended between the making of the folder and that of the database. */
+async function hasDatabase(server: EmbeddedPostgres): Promise<boolean> {
+  const client = server.getPgClient();
+  await client.connect();
+  try {
+    const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [DATABASE]);
+    return rowCount === 1;
+  } finally {
+    await client.end();
+  }
+}
 
 /** Starts the server again whenever it ends. */
 class Watched {
@@ -139,7 +153,7 @@ export async function fleetDatabase(
   try {
     if (isNew) await server.initialise();
     await server.start();
-    if (isNew) await server.createDatabase(DATABASE);
+    if (!(await hasDatabase(server))) await server.createDatabase(DATABASE);
   } catch (failure) {
     throw new CommandError(`the database of ${PACKAGE} does not start: ${messageOf(failure).split('\n', 1)[0]}`);
   }
