@@ -142,7 +142,7 @@ export class HistoryDatabase {
     const path = pathMadeIn(folder);
     return HistoryDatabase.#opened(path, (history) => {
       history.#beginToWrite(BUSY_MS);
-      history.database.exec(`COMMIT; PRAGMA busy_timeout = ${COMMIT_BUSY_MS}`);
+      history.commit();
     });
   }
 
@@ -159,13 +159,9 @@ export class HistoryDatabase {
     }
   }
 
-  /** Ends the transaction; what it wrote is on disk then. @throws HistoryError, also where readers hold the file for too long */
-  commit(): void {
-    try {
-      this.database.exec('COMMIT');
-    } catch (failure) {
-      throw historyErrorOf(failure, this.path);
-    }
+  /** Commits the transaction: readers have to end before. @throws HistoryError when they do not in time */
+  commit(waitMs = COMMIT_BUSY_MS): void {
+    this.guarded(() => this.database.exec(`PRAGMA busy_timeout = ${waitMs}; COMMIT`));
   }
 
   /** Takes back what the transaction wrote, if there is one. */

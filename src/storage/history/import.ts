@@ -245,7 +245,7 @@ export class HistoryImport implements JobSink {
       if (!this.#writer.hasWritten) return this.#history.database.exec('ROLLBACK');
       this.#writer.recordEvents();
       this.#descriptions.removeUnused();
-      this.#history.database.exec('COMMIT');
+      this.#history.commit();
     });
   }
 

@@ -11,7 +11,7 @@ import { BoardTables, type WatchedBoard } from './board-tables.ts';
 import { storedWords, storeWords } from './company-tables.ts';
 import { HistoryDatabase, HistoryError } from './database.ts';
 
-/** A question of the server waits no longer for an import that writes: it would hold up every other request. */
+/** A question of the server waits no longer for an import that writes, or a build that reads: it would hold up every other request. */
 const WAIT_MS = 50;
 
 const shownOf = ({ state, ...board }: WatchedBoard): ShownBoard => ({
@@ -60,7 +60,7 @@ export class WatchedBoardsFile implements WatchedBoards {
         return HistoryDatabase.openForSettings(this.#folder, WAIT_MS);
       },
       (history) => {
-        if (storeWords(history, [wordOfCompany(company, domain, [])])) history.commit();
+        if (storeWords(history, [wordOfCompany(company, domain, [])])) history.commit(WAIT_MS);
       },
     );
   }

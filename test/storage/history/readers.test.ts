@@ -1,0 +1,46 @@
+/** A change of the history while another process, such as a build, reads it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { parseCompanyDomain } from '../../../src/catalogue/company-domain.ts';
+import { BoardsUnavailableError } from '../../../src/catalogue/watched-boards.ts';
+import { wordOfCompany } from '../../../src/ingest/companies/company-file.ts';
+import { storedWords, storeWords } from '../../../src/storage/history/company-tables.ts';
+import { HistoryDatabase, HistoryError } from '../../../src/storage/history/database.ts';
+import { WatchedBoardsFile } from '../../../src/storage/history/watched-boards-file.ts';
+
+const DOMAIN = parseCompanyDomain('acme.example')!;
+
+let folder: string;
+let reader: HistoryDatabase;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-readers-'));
+  const history = HistoryDatabase.openForSettings(folder);
+  history.commit();
+  history.close();
+  reader = HistoryDatabase.openForReading(folder);
+});
+afterEach(() => {
+  reader.close();
+  rmSync(folder, { recursive: true });
+});
+
+it('is refused by the server in a moment, as something that may be tried again', () => {
+  const boards = new WatchedBoardsFile(folder);
+  expect(() => boards.stateDomain('Acme', DOMAIN)).toThrow(BoardsUnavailableError);
+  expect(boards.read(0).statedNames.size).toBe(0);
+  reader.rollback();
+  boards.stateDomain('Acme', DOMAIN);
+  expect(boards.read(0).statedNames.size).toBe(1);
+});
+
+it('waits for the reader, and is made once it has ended', () => {
+  const history = HistoryDatabase.openForSettings(folder);
+  storeWords(history, [wordOfCompany('Acme', DOMAIN, [])]);
+  expect(() => history.commit(1)).toThrow(HistoryError);
+  reader.rollback();
+  history.commit(1);
+  expect(storedWords(history)).toHaveLength(1);
+  history.close();
+});
