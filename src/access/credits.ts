@@ -64,7 +64,7 @@ function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord |
         `this answer costs ${creditsText(cost)} and the organization has ${charge.remaining}`,
       );
     case 'unavailable':
-      return stateUnavailable('credits cannot be charged now; try again later');
+      return stateUnavailable('credits cannot be charged now; try again later', charge.detail);
     default:
       return charge satisfies never;
   }

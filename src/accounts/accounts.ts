@@ -20,8 +20,8 @@ export type Charge =
   | { readonly kind: 'charged'; readonly remaining: number }
   /** Nothing was taken. */
   | { readonly kind: 'insufficient'; readonly remaining: number }
-  /** The state cannot be written now, so the answer must not leave. */
-  | { readonly kind: 'unavailable' };
+  /** The charge is not on record, or may not be, so the answer must not leave. `detail`: why, one line for the log. */
+  | { readonly kind: 'unavailable'; readonly detail: string };
 
 /** A key that is to be made; its organization is made with it. */
 export interface KeyDraft {

@@ -57,8 +57,8 @@ export type Bought =
   | { readonly kind: 'insufficient'; readonly remaining: number }
   /** The id or the idempotency key has a job already; nothing was charged. */
   | { readonly kind: 'existing' }
-  /** Nothing can be recorded now; both may be on record, or neither is. */
-  | { readonly kind: 'unavailable' };
+  /** Nothing can be recorded now; both may be on record, or neither is. `detail`: why, one line for the log. */
+  | { readonly kind: 'unavailable'; readonly detail: string };
 
 /** A job that is due, and held from now on. */
 export interface DueJob {

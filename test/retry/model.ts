@@ -116,7 +116,7 @@ export class RetryWorld {
           if (result.kind !== 'done') throw new Error(result.detail);
           if (result.refused[0] !== undefined) throw new Error(result.refused[0].detail);
         }),
-      accounts: { charge: () => ({ kind: 'unavailable' }) },
+      accounts: { charge: () => ({ kind: 'unavailable', detail: 'no accounts' }) },
       recordsCharges: false,
     });
     const outbound: Outbound = {

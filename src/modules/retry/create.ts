@@ -101,7 +101,8 @@ export const createRetry = route<RetryServices>()({
         const made = await retries.buy(draft, customer, order, idempotency, COST);
         job = made.job;
         // Another request with the same key was faster: the next one finds its job.
-        return made.bought.kind === 'existing' ? { kind: 'unavailable' } : made.bought;
+        if (made.bought.kind !== 'existing') return made.bought;
+        return { kind: 'unavailable', detail: 'another request with this idempotency key was faster' };
       },
     );
   },

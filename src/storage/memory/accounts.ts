@@ -67,7 +67,6 @@ export type RecordCharge = (charge: ChargeChange) => Promise<void>;
 const WRITTEN: Written = { kind: 'written' };
 const FULL: NotChanged = { kind: 'full' };
 const PLAY_ONLY: NotChanged = { kind: 'play-only' };
-const UNAVAILABLE: Charge = { kind: 'unavailable' };
 
 export class MemoryAccounts implements Accounts {
   readonly #clock: Clock;
@@ -120,7 +119,8 @@ export class MemoryAccounts implements Accounts {
     const nowMs = this.#clock.nowMs();
     if (amount === 0) return { kind: 'charged', remaining: balance.remaining(nowMs) };
     const journal = this.#journal;
-    if (journal?.fault() !== undefined) return UNAVAILABLE;
+    const fault = journal?.fault();
+    if (fault !== undefined) return { kind: 'unavailable', detail: fault };
     const taken = balance.charge(amount, nowMs);
     const remaining = balance.remaining(nowMs);
     if (taken === undefined) return { kind: 'insufficient', remaining };
@@ -271,7 +271,7 @@ export class MemoryAccounts implements Accounts {
     } catch (failure) {
       // What may be on record stays taken: credits are never spent twice.
       if (!(failure instanceof RecordInDoubtError)) giveBack();
-      return UNAVAILABLE;
+      return { kind: 'unavailable', detail: messageOf(failure) };
     }
   }
 

@@ -1,4 +1,5 @@
 /** What one record, a full file or a disk that fails does to the others, and what comes back. */
+import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -190,16 +191,29 @@ describe('a charge', () => {
     await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 10, expiresAtMs: null });
     journal.limitPages(1);
     const refused = append(1, eventOf(2, new Uint8Array(200_000))).catch((failure: unknown) => failure);
-    expect(await accounts.charge('acme', 4)).toEqual({ kind: 'unavailable' });
+    const unavailable = { kind: 'unavailable', detail: expect.stringMatching(/^the state cannot be written: .*full/) };
+    expect(await accounts.charge('acme', 4)).toEqual(unavailable);
     expect(await refused).toBeInstanceOf(StateRefusedError);
     expect(await remaining(accounts)).toBe(10);
-    expect(await accounts.charge('acme', 4)).toEqual({ kind: 'unavailable' });
+    expect(await accounts.charge('acme', 4)).toEqual(unavailable);
     expect(await accounts.charge('acme', 0)).toEqual({ kind: 'charged', remaining: 10 });
     journal.limitPages(1_000_000);
     await expect.poll(() => state.fault()).toBeUndefined();
     expect(await accounts.charge('acme', 4)).toEqual({ kind: 'charged', remaining: 6 });
     const again = accountsOf(await folder.killed().open());
     expect(await again.usage('acme')).toMatchObject({ charged: 4, remaining: 6 });
+  });
+
+  it('of an organization whose record is damaged says so for the log, and takes nothing', async () => {
+    const accounts = accountsOf(state);
+    await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 10, expiresAtMs: null });
+    const database = new DatabaseSync(folder.file('state.db'));
+    database.exec("UPDATE organization SET charged = 1 WHERE name = 'acme'");
+    database.close();
+    const detail = expect.stringContaining('organization acme');
+    expect(await accounts.charge('acme', 4)).toEqual({ kind: 'unavailable', detail });
+    expect(await remaining(accounts)).toBe(10);
+    expect(state.fault()).toBeUndefined();
   });
 
   it('that may be on record stays taken, and a revocation that may be on record holds', async () => {
@@ -226,7 +240,7 @@ describe('a charge', () => {
     const created = await end(accounts.createKey({ organization: 'acme', scopes: ['jobs:read'], expiresAtMs: null }));
     if (created.kind !== 'created') throw new Error('no key');
     isFailing = true;
-    expect(await end(accounts.charge('acme', 4))).toEqual({ kind: 'unavailable' });
+    expect(await end(accounts.charge('acme', 4))).toEqual({ kind: 'unavailable', detail: 'the disk failed' });
     expect(await remaining(accounts)).toBe(6);
     expect(await end(accounts.revokeKey(created.key.id))).toMatchObject({ kind: 'unavailable' });
     expect(accounts.authenticate(created.text)).toBeUndefined();

@@ -10,6 +10,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Charge } from '../../../accounts/accounts.ts';
 import { Balance, type OnboardingGrant, type Taken } from '../../../accounts/balance.ts';
+import { messageOf } from '../../../base/failure.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
@@ -57,7 +58,6 @@ interface Waiting {
   readonly reject: (failure: unknown) => void;
 }
 
-const UNAVAILABLE: Charge = { kind: 'unavailable' };
 /** SQLSTATE. */
 const UNIQUE_VIOLATION = '23505';
 
@@ -171,7 +171,8 @@ export class Charges {
       this.#states.delete(organization);
       if (failure instanceof UnknownOrganizationError || isTaken(failure)) throw failure;
       // What may be on record stays taken: credits are never spent twice.
-      return amounts.map(() => UNAVAILABLE);
+      const detail = messageOf(failure);
+      return amounts.map(() => ({ kind: 'unavailable', detail }));
     }
   }
 
