@@ -7,7 +7,7 @@ import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { SaleCounts } from './sale-counts.ts';
 
 /** About 20 MB. */
-export const SALE_COUNT_MAX = 20_000;
+const SALE_COUNT_MAX = 20_000;
 
 export class MemoryBooks implements Books {
   readonly digestOf: Digest;

@@ -2,7 +2,7 @@
  * Connections to PostgreSQL through `pg`, on Node and Bun alike. `query_timeout` bounds every statement on our side, because a
  * frozen server honours no timeout of its own; the pool throws a connection away after any failure.
  */
-import { type ClientBase, Pool, type PoolClient, type PoolConfig, type QueryResult, types } from 'pg';
+import { type ClientBase, Pool, type PoolClient, type QueryResult, types } from 'pg';
 import { errorCodeOf } from '../../base/failure.ts';
 import type { DatabaseAddress } from './address.ts';
 
@@ -51,9 +51,19 @@ const IDLE_MS = 30_000;
 /** The server ends a statement shortly before we stop waiting for it. */
 const SERVER_SHARE = 0.9;
 
-export function poolConfigOf(address: DatabaseAddress, limits: ConnectionLimits): PoolConfig {
+/** SQLSTATE: the server has no connection left for this user or database. */
+const TOO_MANY_CONNECTIONS = '53300';
+/** For so long the pool asks for no further connection once the server had none for it. */
+const CROWDED_MS = 10_000;
+
+/** Said to the server once for each connection; a pooler that refuses parameters at connect accepts a statement. */
+const sessionText = (statementMs: number): string =>
+  `SET statement_timeout = ${Math.floor(statementMs * SERVER_SHARE)}; SET idle_in_transaction_session_timeout = ${statementMs}`;
+
+export function openConnections(address: DatabaseAddress, limits: ConnectionLimits): Connections {
   const { host, port, user, password, database, ssl } = address;
-  return {
+  let openCount = 0;
+  const pool = new Pool({
     host,
     port,
     ...(user === undefined ? {} : { user }),
@@ -68,22 +78,6 @@ export function poolConfigOf(address: DatabaseAddress, limits: ConnectionLimits)
     keepAlive: true,
     application_name: 'paygrade',
     types: { getTypeParser },
-  };
-}
-
-/** SQLSTATE: the server has no connection left for this user or database. */
-const TOO_MANY_CONNECTIONS = '53300';
-/** For so long the pool asks for no further connection once the server had none for it. */
-const CROWDED_MS = 10_000;
-
-/** Said to the server once for each connection; a pooler that refuses parameters at connect accepts a statement. */
-const sessionText = (statementMs: number): string =>
-  `SET statement_timeout = ${Math.floor(statementMs * SERVER_SHARE)}; SET idle_in_transaction_session_timeout = ${statementMs}`;
-
-export function openConnections(address: DatabaseAddress, limits: ConnectionLimits): Connections {
-  let openCount = 0;
-  const pool = new Pool({
-    ...poolConfigOf(address, limits),
     // The pool awaits what this returns.
     onConnect: ((client: ClientBase) => {
       openCount++;

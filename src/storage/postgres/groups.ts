@@ -55,11 +55,6 @@ export class Group<Item, Result> {
     return { groups: this.#groupCount, items: this.#itemCount };
   }
 
-  /** Items without a result. */
-  get waitingCount(): number {
-    return this.#waiting.length;
-  }
-
   /** The item's own result. Rejects with what the statement failed with. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {

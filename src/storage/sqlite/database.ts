@@ -49,7 +49,7 @@ const HARMLESS: ReadonlySet<number | undefined> = new Set([BUSY, LOCKED, READ_ON
 const OF_THE_OPERATION: ReadonlySet<number | undefined> = new Set([1, 18, 19, 20, 21, 25, undefined]);
 
 /** Why this program cannot read a file of that format; undefined = it can. 0 is a new file. */
-export function formatProblem(version: number): string | undefined {
+function formatProblem(version: number): string | undefined {
   if (version === 0 || version === FORMAT_VERSION) return undefined;
   return `its format ${version} is ${version > FORMAT_VERSION ? 'newer' : 'older'} than this program`;
 }

@@ -25,7 +25,7 @@ const STATE_COUNT_MAX = 1000;
 const TRIES_MAX = 100;
 
 /** What one organization has, at a moment of the database's clock. */
-export interface CreditState {
+interface CreditState {
   readonly balance: Balance;
   readonly version: number;
   readonly nowMs: number;
@@ -65,7 +65,7 @@ const UNIQUE_VIOLATION = '23505';
 export const isTaken = (failure: unknown): boolean =>
   failure instanceof StatementError && failure.code === UNIQUE_VIOLATION;
 
-export function creditStateOf(rows: readonly Row[]): CreditState | undefined {
+function creditStateOf(rows: readonly Row[]): CreditState | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;
   const onboarding = rows.flatMap(({ serial, amount, remaining, expires_ms }): OnboardingGrant[] =>

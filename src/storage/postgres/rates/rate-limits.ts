@@ -25,7 +25,7 @@ import { Repeated } from '../repeated.ts';
 import { OtherSums } from './other-sums.ts';
 import { FORGET, SHARE } from './statements.ts';
 
-export const SHARE_MS = 1000;
+const SHARE_MS = 1000;
 /** The longest window that can be shared. */
 const WINDOW_MS_MAX = 60_000;
 /** A sum may commit this much later than its time says. */
