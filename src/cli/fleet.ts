@@ -17,6 +17,7 @@ import { type FleetDatabase, fleetDatabase } from './fleet/database.ts';
 import { Member } from './fleet/member.ts';
 import { type RunningProxy, startProxy } from './fleet/proxy.ts';
 import type { Io } from './io.ts';
+import { stopSignal } from './stop-signal.ts';
 
 const GATES = 3;
 /** A gate that is to end leaves the proxy's list within two looks. */
@@ -100,17 +101,6 @@ async function restartAll(
   io.stderr.write('every process was restarted\n');
 }
 
-/** Resolves at the first SIGTERM or SIGINT; the system handles the next one. */
-function stopSignal(io: Io): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      for (const stop of stops) stop();
-      resolve();
-    };
-    const stops = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, end));
-  });
-}
-
 /** @throws UsageError */
 function gateCountOf(given: number | undefined, database: FleetDatabase | undefined): number {
   if (database !== undefined) return given ?? GATES;
@@ -132,7 +122,7 @@ function makeStateFolder(folder: string): void {
 async function runFleet(
   plan: Plan,
   database: FleetDatabase | undefined,
-  stopped: Promise<void>,
+  stopped: Promise<undefined>,
   io: Io,
 ): Promise<void> {
   const proxy = await listeningProxy(plan.port);

@@ -39,7 +39,8 @@ import type { Io } from './io.ts';
 import { catalogueFactsOf, OperatorLines } from './operator-lines.ts';
 import { serverLog } from './server-log.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
-import { stdinEnd, UNTIL_STDIN_ENDS } from './stdin-end.ts';
+import { UNTIL_STDIN_ENDS } from './stdin-end.ts';
+import { stopSignal } from './stop-signal.ts';
 
 /** After SIGTERM, requests in flight have nine of the ten seconds of reliability 264; the last one is for closing the rest. */
 const DRAIN_MS = 9_000;
@@ -73,18 +74,6 @@ async function listenerOf(options: ListenOptions<MadeResponse>): Promise<Listene
         : messageOf(failure);
     throw new CommandError(`cannot listen on ${options.host}:${options.port} (HOST, PORT): ${reason}`);
   }
-}
-
-/** Resolves at the first SIGTERM or SIGINT, and at the end of stdin where it is to; the system handles the next signal. */
-function shutdownSignal(io: Io, endsWithStdin: boolean): Promise<undefined> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      for (const stop of stops) stop();
-      resolve(undefined);
-    };
-    const stops = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, end));
-    if (endsWithStdin) void stdinEnd(io).then(end);
-  });
 }
 
 /** Without a product the server has no pages (siblings §1). */
@@ -209,7 +198,7 @@ export const serve = command({
       void reloadCatalogue(opened, lines);
     };
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
-    const shutdown = shutdownSignal(io, endsWithStdin);
+    const shutdown = stopSignal(io, endsWithStdin);
     io.stdout.write(`listening on ${address}\n`);
 
     const damaged = await Promise.race([shutdown, damage.promise]);

@@ -37,12 +37,7 @@ import {
   type LoadedAccounts,
   NO_ACCOUNTS,
 } from './accounts-journal.ts';
-import { StoredKeys } from './stored-keys.ts';
-
-/** Between two records of the uses of keys. */
-const USES_PAUSE_MS = 60_000;
-/** Uses of one record, so that no transaction is long. */
-const USE_COUNT_MAX = 1_000;
+import { StoredKeys, USE_COUNT_MAX, USES_PAUSE_MS } from './stored-keys.ts';
 
 export interface AccountsPorts {
   readonly clock: Clock;

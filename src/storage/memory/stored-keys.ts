@@ -3,7 +3,14 @@ import type { KeyHolder, KeyRecord } from '../../accounts/accounts.ts';
 import { isSameDigest } from '../../base/digest.ts';
 import type { KeyUse, StoredKey } from './accounts-journal.ts';
 
+/** Between two records of the uses of keys. */
+export const USES_PAUSE_MS = 60_000;
+/** Uses of one record, so that no transaction is long. */
+export const USE_COUNT_MAX = 1_000;
 const MINUTE_MS = 60_000;
+/** The minute of a use, which is all that is kept of its time. */
+export const minuteOf = (nowMs: number): number => nowMs - (nowMs % MINUTE_MS);
+
 /** Bytes of a digest that find it; a number holds them exactly. */
 const PREFIX_BYTES = 6;
 /** In place of the digest of an unknown key, which is compared like any other. */
@@ -78,7 +85,7 @@ export class StoredKeys {
 
   /** Notes a use, to the minute. @returns true when it is a later minute than that of the last one */
   noteUse(key: HeldKey, nowMs: number): boolean {
-    const minuteMs = nowMs - (nowMs % MINUTE_MS);
+    const minuteMs = minuteOf(nowMs);
     if (key.lastUsedAtMs !== null && key.lastUsedAtMs >= minuteMs) return false;
     key.lastUsedAtMs = minuteMs;
     return true;

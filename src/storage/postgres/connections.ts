@@ -53,7 +53,7 @@ const SERVER_SHARE = 0.9;
 
 /** SQLSTATE: the server has no connection left for this user or database. */
 const TOO_MANY_CONNECTIONS = '53300';
-/** For so long the pool asks for no further connection once the server had none for it. */
+/** How long the pool asks for no further connection after the server refused it one. */
 const CROWDED_MS = 10_000;
 
 /** Said to the server once for each connection; a pooler that refuses parameters at connect accepts a statement. */

@@ -1,4 +1,4 @@
-/** SQLite's primary result codes, as far as they are told apart (sqlite.org/rescode.html). */
+/** Those of SQLite's primary result codes that decide something here (sqlite.org/rescode.html). */
 export const BUSY = 5;
 export const LOCKED = 6;
 export const READ_ONLY = 8;

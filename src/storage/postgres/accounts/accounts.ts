@@ -25,6 +25,7 @@ import { messageOf } from '../../../base/failure.ts';
 import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Timers } from '../../../base/timers.ts';
+import { minuteOf, USE_COUNT_MAX, USES_PAUSE_MS } from '../../memory/stored-keys.ts';
 import type { Row, Statement } from '../connections.ts';
 import type { Database } from '../database.ts';
 import { Group } from '../groups.ts';
@@ -42,11 +43,6 @@ import {
   SUBSCRIBE,
 } from './statements.ts';
 
-/** Between two records of the uses of keys. */
-const USES_PAUSE_MS = 60_000;
-const MINUTE_MS = 60_000;
-/** Uses of one record, so that no transaction is long. */
-const USE_COUNT_MAX = 1_000;
 /** Between two removals of what lapsed long ago. */
 const FORGET_PAUSE_MS = 3_600_000;
 
@@ -217,7 +213,7 @@ export class PostgresAccounts implements Accounts {
   }
 
   #noteUse(id: string, nowMs: number): void {
-    const minuteMs = nowMs - (nowMs % MINUTE_MS);
+    const minuteMs = minuteOf(nowMs);
     if ((this.#uses.get(id) ?? 0) >= minuteMs) return;
     this.#uses.set(id, minuteMs);
     if (this.#isClosed) return;

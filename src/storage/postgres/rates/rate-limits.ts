@@ -191,8 +191,8 @@ export class SharedRateLimits implements RateLimits, Sharing {
   /** Never rejects. */
   async close(): Promise<void> {
     await this.#shares.close();
-    // Only now: the share that was under way says that others are told, and no other follows. A request that waited for one
-    // would ask for it again and again, without ever giving way.
+    // Only now, because a share that was under way has set it to false, and no other follows: a request that waits for one
+    // would ask for it in an endless row of microtasks.
     this.isAlone = true;
   }
 

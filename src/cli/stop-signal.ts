@@ -1,0 +1,14 @@
+import type { Io } from './io.ts';
+import { stdinEnd } from './stdin-end.ts';
+
+/** Resolves at the first SIGTERM or SIGINT, and at the end of stdin where it is to; the system handles the next signal. */
+export function stopSignal(io: Io, endsWithStdin = false): Promise<undefined> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      for (const stop of stops) stop();
+      resolve(undefined);
+    };
+    const stops = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, end));
+    if (endsWithStdin) void stdinEnd(io).then(end);
+  });
+}
