@@ -63,7 +63,7 @@ it.each<[string, FetchedFeed, string]>([
   const gaps: string[] = [];
   history.database.exec = (sql) => {
     exec(sql);
-    if (sql !== 'COMMIT' && canWrite()) gaps.push(sql);
+    if (!sql.endsWith('COMMIT') && canWrite()) gaps.push(sql);
   };
   const bounds = { minMs: 3_600_000, maxMs: 86_400_000 };
   const settings = { history, tables, skills: loadSkillExtractor(), bounds, draw: () => 0.5, nowMs: () => NOW_MS };

@@ -7,7 +7,7 @@ import { parseCompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import type { FetchState } from '../../src/ingest/boards/fetch-state.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
-import { HistoryDatabase, HistoryError } from '../../src/storage/history/database.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
 
 const DAY_MS = 86_400_000;
 const ACME: Board = {
@@ -105,16 +105,4 @@ it('puts boards off, and none that is due later', () => {
   expect(tables.find('greenhouse:acme')).toMatchObject({ nextMs: 50, state: null });
   tables.postpone(['greenhouse:acme'], 40);
   expect(tables.find('greenhouse:acme')?.nextMs).toBe(50);
-});
-
-it('a commit that a reader holds up for too long is a fault of one line', () => {
-  history.commit();
-  const reader = HistoryDatabase.openForReading(folder);
-  const writer = HistoryDatabase.openForSettings(folder, 20);
-  new BoardTables(writer).put(ACME, 1);
-  expect(() => writer.commit()).toThrow(HistoryError);
-  reader.close();
-  writer.commit();
-  writer.close();
-  expect(tables.list()).toHaveLength(1);
 });
