@@ -13,6 +13,7 @@ import type { Io } from './io.ts';
 import { serve } from './serve.ts';
 import { SETTING_OPTIONS } from './settings.ts';
 import { buildFromHistory } from './snapshot/build-from-history.ts';
+import { stopSignal } from './stop-signal.ts';
 import { buildOptions, WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
 import { REACH_OPTIONS, reachSettings } from './watch/watch-settings.ts';
 
@@ -123,6 +124,8 @@ export const up = command({
       ...wordsFor(WATCH_OPTIONS, flags),
     ];
     const end = new AbortController();
+    // A supervisor may signal the whole group: a watch that ended so is not started again while the server drains.
+    void stopSignal(io).then(() => end.abort());
     const watching = keepWatching(words, io, end.signal);
     const others = ['boards', 'import', '--catalogue', folder, '--skip-known', '--until-stdin-ends'];
     const adding = hasOthers

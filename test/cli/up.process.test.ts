@@ -1,5 +1,5 @@
 /** `up`, as real processes: it watches and serves, and waits for no page before it serves. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,6 +49,18 @@ describe('up', () => {
     const words = ['watch', '--catalogue', at('catalogue'), '--out', at('jobs.snapshot'), '--once'];
     const again = startProcess(binaryOf('node'), [MAIN, ...words], stub.env);
     expect((await again.ended).exitCode).toBe(0);
+  }, 60_000);
+
+  it('starts no watch again that a signal to the whole group has ended', async () => {
+    stub.list(boardOf('acme'), listing('acme', 5, 'Acme Firm'));
+    writeFileSync(at('boards.csv'), 'address\nhttps://job-boards.greenhouse.io/acme\n');
+    const { names, started } = await startUp('--boards', 'boards.csv', '--drain-seconds', '3');
+    await until('the jobs of the board', async () => (await names()).includes('Acme Firm'), 20_000);
+    const { pid } = started.child;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+    for (const one of [pid!, ...children]) process.kill(one, 'SIGTERM');
+    expect(await started.ended).toMatchObject({ exitCode: 0 });
+    expect(started.stderr()).not.toContain('starts again');
   }, 60_000);
 
   it('serves before the pages of the file have answered, and looks at none again at the next start', async () => {
