@@ -45,9 +45,10 @@ export class HttpConnections implements Connections {
   }
 
   get(target: string): Exchange {
+    const { promise: done, resolve } = Promise.withResolvers<Exchanged>();
     let request: http.ClientRequest | undefined;
     let isAborted = false;
-    const start = (resolve: (exchanged: Exchanged) => void, mayRepeat: boolean): void => {
+    const start = (mayRepeat: boolean): void => {
       let hasBegun = false;
       const sent = this.#send({ ...this.#options, path: this.#basePath + target }, (response) => {
         hasBegun = true;
@@ -65,16 +66,19 @@ export class HttpConnections implements Connections {
         // Its answer has begun: the response says what became of it.
         if (hasBegun) return;
         // A service may close a connection that was unused at the very moment at which a question takes it.
-        if (mayRepeat && sent.reusedSocket && !isAborted) start(resolve, false);
+        if (mayRepeat && sent.reusedSocket && !isAborted) start(false);
         else resolve(lostBy(failure));
       });
       sent.end();
       request = sent;
     };
+    start(true);
     return {
-      done: new Promise((resolve) => start(resolve, true)),
+      done,
       abort() {
         isAborted = true;
+        // A destroyed request emits nothing while it waits for a connection, nor after an answer that changes the protocol.
+        resolve({ kind: 'lost', detail: 'aborted' });
         request?.destroy();
       },
     };

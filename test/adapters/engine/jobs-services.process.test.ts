@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FetchConnections } from '../../../src/adapters/engine/fetch-connections.ts';
 import { HttpConnections } from '../../../src/adapters/engine/http-connections.ts';
 import { JobsServices } from '../../../src/adapters/engine/jobs-services.ts';
-import { ANSWER_BYTES_MAX } from '../../../src/adapters/engine/limits.ts';
+import { ANSWER_BYTES_MAX, CONNECTIONS_PER_SERVICE } from '../../../src/adapters/engine/limits.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
@@ -257,6 +257,28 @@ describe.each([
     setTimeout(() => exchange.abort(), 20);
     expect(await exchange.done).toMatchObject({ kind: 'lost' });
   });
+});
+
+it('an exchange by node:http is lost when it is aborted while it waits for a connection', async () => {
+  const service = await serviceOf(silent);
+  const connections = new HttpConnections(service.url, TOKEN);
+  opened.push(connections);
+  for (let count = 0; count < CONNECTIONS_PER_SERVICE; count++) void connections.get('/held');
+  const waiting = connections.get('/x');
+  await expect.poll(() => service.questions.length).toBe(CONNECTIONS_PER_SERVICE);
+  waiting.abort();
+  expect(await waiting.done).toMatchObject({ kind: 'lost' });
+});
+
+it('an exchange by node:http is lost when it is aborted after an answer that changes the protocol', async () => {
+  const service = await serviceOf(({ socket }) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n');
+  });
+  const connections = new HttpConnections(service.url, TOKEN);
+  opened.push(connections);
+  const exchange = connections.get('/x');
+  setTimeout(() => exchange.abort(), 100);
+  expect(await exchange.done).toMatchObject({ kind: 'lost' });
 });
 
 it('an exchange by node:http is repeated where the service has closed the connection that it would reuse', async () => {
