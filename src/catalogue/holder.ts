@@ -28,8 +28,11 @@ export interface CatalogueSource {
    * `unchanged`: it is known to be the one that was loaded last.
    */
   reload(): Promise<ServedCatalogue | undefined | 'unchanged'>;
-  /** Closes a catalogue that no request will use again and frees its memory, without holding up the event loop. */
-  discard(catalogue: Catalogue): void;
+  /**
+   * Called after each reload that gave a catalogue: closes the one that no request will use again and frees its memory, without
+   * holding up the event loop. undefined: it replaced none.
+   */
+  discard(catalogue: Catalogue | undefined): void;
   /** Ends a reload under way, which then rejects. */
   close(): Promise<void>;
 }
@@ -106,6 +109,6 @@ export class CatalogueHolder {
     // A catalogue that came after the end is not served any more.
     const unused = this.#isClosed ? served : this.#served;
     if (!this.#isClosed) this.#served = served;
-    if (unused !== undefined) this.#source.discard(unused.catalogue);
+    this.#source.discard(unused?.catalogue);
   }
 }

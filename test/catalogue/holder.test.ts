@@ -14,7 +14,7 @@ function servedCatalogue(closed: string[], name: string): ServedCatalogue {
 
 /** A source that loads at once, or when the test says so. */
 function sourceOf(load: () => ServedCatalogue | undefined, reload = async () => load()): CatalogueSource {
-  return { load, reload, discard: ({ snapshot }) => void snapshot.release(), close: async () => {} };
+  return { load, reload, discard: (catalogue) => void catalogue?.snapshot.release(), close: async () => {} };
 }
 
 describe('the catalogue holder', () => {

@@ -55,7 +55,7 @@ export function sourceOf(version: () => number | undefined): CatalogueSource {
   return {
     load,
     reload: async () => load(),
-    discard: ({ snapshot }) => void snapshot.release(),
+    discard: (catalogue) => void catalogue?.snapshot.release(),
     close: async () => {},
   };
 }

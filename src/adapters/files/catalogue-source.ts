@@ -99,7 +99,7 @@ function fileSource(
       throw failure;
     }
     file.close();
-    return warmed(opened(openSnapshot(openSnapshotFile(pathOf())), false));
+    return warmed(opened(openSnapshot(openSnapshotFile(path)), false));
   }
 
   return {
@@ -150,10 +150,10 @@ class Threads {
     }
   }
 
-  discard({ snapshot }: Catalogue): void {
+  discard(catalogue: Catalogue | undefined): void {
     const thread = this.#loaded;
     this.#loaded = undefined;
-    const memory = snapshot.release();
+    const memory = catalogue?.snapshot.release() ?? [];
     if (thread !== undefined) thread.free(memory);
     else for (const buffer of memory) buffer.transfer(0);
   }

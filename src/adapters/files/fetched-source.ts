@@ -123,7 +123,10 @@ export function fetchedSource(
         hasWaited = true;
         late = running;
       }
-      first = typeof result === 'object' ? result : await copy();
+      if (typeof result === 'object') {
+        first = result;
+        source.discard(undefined);
+      } else first = await copy();
     },
     load: () => first,
     isAwaited: () => late !== undefined,
@@ -135,8 +138,8 @@ export function fetchedSource(
     discard: (catalogue) => source.discard(catalogue),
     async close() {
       file.close();
-      await pending?.catch(() => {});
-      await source.close();
+      // Together: what is under way may wait for the thread that the source ends.
+      await Promise.all([source.close(), pending?.catch(() => {})]);
       if (ownFolder !== undefined) rmSync(ownFolder, { recursive: true, force: true });
     },
   };

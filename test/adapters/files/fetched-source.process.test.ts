@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { catalogueSource, type SourcePorts } from '../../../src/adapters/files/catalogue-source.ts';
-import { startLoading } from '../../../src/adapters/files/catalogue-thread.ts';
+import { type Loading, type LoadingThread, startLoading } from '../../../src/adapters/files/catalogue-thread.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { openCatalogue } from '../../../src/app/catalogue.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { CatalogueSource, ServedCatalogue } from '../../../src/catalogue/holder.ts';
+import { CatalogueHolder, type CatalogueSource, type ServedCatalogue } from '../../../src/catalogue/holder.ts';
 import { SnapshotError } from '../../../src/catalogue/snapshot/snapshot-error.ts';
 import { minimalJob } from '../../support/minimal-job.ts';
 import { ObjectStore } from '../../support/object-store.ts';
@@ -65,6 +65,52 @@ describe('a catalogue behind an address', () => {
     expect(faults).toEqual([expect.stringMatching(/jobs\.pgs: cannot be loaded and is tried again: out of memory$/)]);
     expect(jobCountOf(await source.reload())).toBe(1);
     expect(store.statuses).toEqual([200, 200]);
+  });
+
+  it('leaves no thread behind, whether it replaces a catalogue or not', async () => {
+    let running = 0;
+    const counted: SourcePorts['startLoading'] = (task, name) => {
+      const thread = startLoading(task, name);
+      running++;
+      const free: LoadingThread['free'] = (memory) => {
+        running--;
+        thread.free(memory);
+      };
+      return { ...thread, free };
+    };
+    store.object = { bytes: FIRST, etag: '"first"' };
+    const started = await opened({ startLoading: counted });
+    expect([jobCountOf(started.load()), running]).toEqual([1, 0]);
+    store.object = undefined;
+    const folderWithoutCopy = mkdtempSync(join(tmpdir(), 'paygrade-fetched-'));
+    onTestFinished(() => rmSync(folderWithoutCopy, { recursive: true }));
+    const holder = new CatalogueHolder(await opened({ startLoading: counted, folder: folderWithoutCopy }));
+    expect(jobCountOf(holder.current())).toBe('undefined');
+    for (const [bytes, jobCount] of [
+      [FIRST, 1],
+      [SECOND, 2],
+    ] as const) {
+      store.object = { bytes, etag: `"${jobCount}"` };
+      await holder.reload();
+      expect([jobCountOf(holder.current()), running]).toEqual([jobCount, 0]);
+    }
+    await holder.close();
+  });
+
+  it('ends the thread that checks a download when it is closed', async () => {
+    store.object = { bytes: FIRST, etag: '"first"' };
+    const loading = Promise.withResolvers<Loading>();
+    const source = await opened({
+      startWaitMs: 50,
+      startLoading: () => ({
+        done: loading.promise,
+        free: () => expect.unreachable(),
+        close: async () => loading.reject(new SnapshotError('ended')),
+      }),
+    });
+    await source.close();
+    await expect(loading.promise).rejects.toThrow('ended');
+    expect(fileNames('.new')).toEqual([]);
   });
 
   it('is not fetched again while its content is damaged, and is when another one is there', async () => {
