@@ -1,8 +1,8 @@
 /** `resolve URL`: pays for what is behind an address and shows it; waits for what takes longer than the answer. */
 import { printable } from '../base/printable.ts';
 import { INCLUDES } from '../resolve/result.ts';
-import { walletOf } from './callback/buy.ts';
-import { type Answer, exchange, json, read, refused, url } from './callback/callback-client.ts';
+import { refusedPurchase, walletOf } from './callback/buy.ts';
+import { type Answer, exchange, json, read, url } from './callback/callback-client.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { serverOf } from './paying-client.ts';
@@ -32,18 +32,15 @@ async function buy(base: string, body: object, io: Io): Promise<Answer> {
   const { payingFetch } = await walletOf(io);
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
   const answer = await exchange(`${base}/resolve/v1/resolve`, init, payingFetch);
-  if (answer.status === 402 && !io.env.PRIVATE_KEY) {
-    const hint = 'a throwaway wallet pays only play money; set PRIVATE_KEY to the key of a wallet with USDC';
-    throw new CommandError(`${refused(answer).message}; ${hint}`);
-  }
-  if (answer.status !== 200 && answer.status !== 202) throw refused(answer);
+  if (answer.status !== 200 && answer.status !== 202) throw refusedPurchase(answer, io);
   return answer;
 }
 
 /** Asks each second until the resolve has ended. @throws CommandError */
 async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resolved> {
   if (created.status !== 'pending') return created;
-  io.stderr.write(`${printable(created.id)} is under way\n`);
+  // It is paid for, and whatever ends the waiting, its result can be had with the token.
+  io.stderr.write(`${printable(`${created.id} is under way; its read token is ${created.read_token}`)}\n`);
   for (let count = 0; count < POLL_COUNT_MAX; count++) {
     await new Promise((resolve) => setTimeout(resolve, POLL_PAUSE_MS));
     const answer = await read(
@@ -53,7 +50,7 @@ async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resol
     const shown = JSON.parse(answer.text) as Resolved;
     if (shown.status !== 'pending') return { ...shown, read_token: created.read_token ?? '' };
   }
-  throw new CommandError(`${created.id} has not ended; its read token is ${created.read_token}`);
+  throw new CommandError(`${created.id} has not ended`);
 }
 
 /** Everything of a result but its text and links, a line each; then those. */

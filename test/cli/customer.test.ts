@@ -1,8 +1,10 @@
 /** What the commands of a customer share: the server's address, a callback by its URL, and words where there is no server. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { callbackOf } from '../../src/cli/callback/callback-client.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { noAnswer, serverOf } from '../../src/cli/paying-client.ts';
+import { encodeHeader, wallet } from '../support/wallet.ts';
+import { run } from './captured-io.ts';
 
 const ID = `cb_${'x'.repeat(24)}`;
 
@@ -64,4 +66,63 @@ describe('a callback', () => {
       expect(() => callbackOf(named, undefined, {})).toThrow(UsageError);
     },
   );
+});
+
+describe('a purchase', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.useRealTimers();
+  });
+  const answerBy = (...answers: Response[]): void => void vi.stubGlobal('fetch', async () => answers.shift());
+  const refusal = (status: number, code: string): Response =>
+    Response.json({ error: { code, message: 'no', request_id: 'req_1' } }, { status });
+  const OFFER = encodeHeader({
+    x402Version: 2,
+    resource: { url: 'https://pay.example/', description: '', mimeType: 'application/json' },
+    accepts: [
+      {
+        scheme: 'exact',
+        network: 'eip155:84532',
+        asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+        amount: '1000',
+        payTo: wallet().address,
+        maxTimeoutSeconds: 60,
+        extra: { name: 'USDC', version: '2' },
+      },
+    ],
+  });
+  const offered = (): Response => new Response('{}', { status: 402, headers: { 'payment-required': OFFER } });
+  const HINT = 'set PRIVATE_KEY to the key of a wallet with USDC';
+
+  it.each([
+    ['callback new', ['callback', 'new'], {}, true],
+    ['retry create', ['retry', 'create', 'https://a.example/'], {}, true],
+    ['retry create with a key', ['retry', 'create', 'https://a.example/'], { API_KEY: 'key' }, false],
+    ['resolve', ['resolve', 'https://a.example/'], {}, true],
+  ])(
+    'by %s that is refused with 402 names PRIVATE_KEY where a throwaway wallet was to pay',
+    async (_, words, env, isHinted) => {
+      answerBy(...(isHinted ? [offered()] : []), refusal(402, 'NOT_PAID'));
+      const { exitCode, stderr } = await run(words, { env });
+      expect([exitCode, stderr.includes('402 NOT_PAID: no'), stderr.includes(HINT)]).toEqual([1, true, isHinted]);
+    },
+  );
+
+  it('of a resolve that takes longer shows its read token, so that it is not lost when the server goes away', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    const pending = {
+      id: 'rs_1',
+      status: 'pending',
+      read_token: 'rt-of-it',
+      expires_at: '',
+      result: null,
+      failure: null,
+    };
+    answerBy(Response.json(pending, { status: 202 }), refusal(503, 'STATE_UNAVAILABLE'));
+    const ran = run(['resolve', 'https://a.example/']);
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+    await vi.runAllTimersAsync();
+    const { exitCode, stderr } = await ran;
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('rs_1 is under way; its read token is rt-of-it\n')]);
+  });
 });

@@ -3,7 +3,7 @@ import { printable } from '../../base/printable.ts';
 import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
 import { type PayingClient, payingClient } from '../paying-client.ts';
-import { exchange, refused } from './callback-client.ts';
+import { type Answer, exchange, refused } from './callback-client.ts';
 
 export interface BoughtCallback {
   readonly id: string;
@@ -21,14 +21,18 @@ export async function walletOf({ env, stderr }: Io): Promise<PayingClient> {
   return client;
 }
 
+/** The error that a command ends with when the server refuses what the wallet of `walletOf` was to pay for. */
+export function refusedPurchase(answer: Answer, { env }: Io): CommandError {
+  const refusal = refused(answer);
+  if (answer.status !== 402 || env.PRIVATE_KEY) return refusal;
+  const hint = 'a throwaway wallet pays only play money; set PRIVATE_KEY to the key of a wallet with USDC';
+  return new CommandError(`${refusal.message}; ${hint}`);
+}
+
 /** @param base address of the server @throws CommandError when the server refuses */
-export async function buyCallback(base: string, { payingFetch }: PayingClient, { env }: Io): Promise<BoughtCallback> {
+export async function buyCallback(base: string, { payingFetch }: PayingClient, io: Io): Promise<BoughtCallback> {
   const answer = await exchange(`${base}/v1/callbacks`, { method: 'POST' }, payingFetch);
-  if (answer.status === 402 && !env.PRIVATE_KEY) {
-    const hint = 'a throwaway wallet pays only play money; set PRIVATE_KEY to the key of a wallet with USDC';
-    throw new CommandError(`${refused(answer).message}; ${hint}`);
-  }
-  if (answer.status !== 201) throw refused(answer);
+  if (answer.status !== 201) throw refusedPurchase(answer, io);
   const made = JSON.parse(answer.text) as Record<string, unknown>;
   return {
     id: String(made.id),

@@ -1,9 +1,9 @@
 /** `retry create`: has a server send a request until it works, for a payment or with an API key. */
 import { printable } from '../../base/printable.ts';
-import { walletOf } from '../callback/buy.ts';
-import { errorOf, exchange } from '../callback/callback-client.ts';
+import { refusedPurchase, walletOf } from '../callback/buy.ts';
+import { exchange, refused } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
-import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
+import { command, EXIT_OK, UsageError } from '../command.ts';
 import { json, key, retryApiOf, url } from './retry-client.ts';
 
 /** `name: value` lines as an object. @throws UsageError */
@@ -83,10 +83,7 @@ export const createRetry = command({
       { method: 'POST', headers, body },
       send,
     );
-    if (answer.status !== 201 && answer.status !== 200) {
-      const { code, message } = errorOf(answer);
-      throw new CommandError(`${answer.status} ${code}: ${message}`);
-    }
+    if (answer.status !== 201 && answer.status !== 200) throw given ? refused(answer) : refusedPurchase(answer, io);
     if (options.json) {
       io.stdout.write(`${oneLine(answer.text)}\n`);
       return EXIT_OK;
