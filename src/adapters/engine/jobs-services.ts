@@ -47,7 +47,10 @@ export class JobsServices implements RemoteCatalogue {
   readonly timeoutMs: number;
   readonly #options: JobsServicesOptions;
   readonly #services: readonly JobsService[];
+  /** Cancels the next look at each. */
   readonly #looks = new Map<JobsService, () => void>();
+  /** A look at them is under way. */
+  readonly #looking = new Set<JobsService>();
   #turn = 0;
   /** Monotonic time of the last answer of any service. */
   #answeredMs = Number.NEGATIVE_INFINITY;
@@ -196,7 +199,10 @@ export class JobsServices implements RemoteCatalogue {
   }
 
   async #look(service: JobsService): Promise<void> {
+    if (this.#looking.has(service)) return; // its end sets the next one
+    this.#looking.add(service);
     await this.#askOne(service, LOOK, this.#options.timeoutMs);
+    this.#looking.delete(service);
     const isWell = service.standing === 'well';
     service.isOut = !isWell;
     // A question that failed meanwhile may have set the next look already.

@@ -5,12 +5,20 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FetchConnections } from '../../../src/adapters/engine/fetch-connections.ts';
 import { HttpConnections } from '../../../src/adapters/engine/http-connections.ts';
 import { JobsServices } from '../../../src/adapters/engine/jobs-services.ts';
-import { ANSWER_BYTES_MAX, CONNECTIONS_PER_SERVICE } from '../../../src/adapters/engine/limits.ts';
+import { ANSWER_BYTES_MAX, CONNECTIONS_PER_SERVICE, LOOK_PAUSE_AWAY_MS } from '../../../src/adapters/engine/limits.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
 import type { RemoteQuestion } from '../../../src/catalogue/remote-catalogue.ts';
-import { hangingUp, type Script, type ScriptedService, scriptedService, sending, silent } from './scripted-service.ts';
+import {
+  hangingUp,
+  LOOK,
+  type Script,
+  type ScriptedService,
+  scriptedService,
+  sending,
+  silent,
+} from './scripted-service.ts';
 
 const TOKEN = 'token-of-the-services-0123456789';
 /** For what comes, on a slow machine too; and for what does not. */
@@ -199,6 +207,23 @@ describe('jobs services', () => {
     await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
     only.answerBy(good);
     await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(true);
+  });
+
+  it('are looked at one look at a time, whatever questions meet meanwhile', async () => {
+    let looks = 0;
+    let looksMax = 0;
+    const only = await serviceOf((request, response) => {
+      if (request.url !== LOOK) return hangingUp(request, response);
+      looksMax = Math.max(looksMax, ++looks);
+      response.on('close', () => looks--);
+    });
+    const services = openServices([only.url], [], 3 * LOOK_PAUSE_AWAY_MS);
+    services.start();
+    await expect.poll(() => looks).toBe(1);
+    expect((await services.ask(question)).kind).toBe('unavailable');
+    await new Promise((resolve) => setTimeout(resolve, 2 * LOOK_PAUSE_AWAY_MS));
+    expect(looksMax).toBe(1);
+    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
   });
 
   it('are unavailable when none can be asked, which the operator hears once, and come back by a look', async () => {

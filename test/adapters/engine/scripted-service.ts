@@ -13,7 +13,7 @@ export interface ScriptedService {
   close(): Promise<void>;
 }
 
-const LOOK = '/internal/v1/jobs/search?limit=1';
+export const LOOK = '/internal/v1/jobs/search?limit=1';
 
 export const sending =
   (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Script =>
