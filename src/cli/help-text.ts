@@ -1,7 +1,7 @@
 /** Text of `--help`: paragraphs and two-column tables that fit {@link HELP_COLUMNS} columns. */
 
 /** Widest line of a help text, in characters. */
-export const HELP_COLUMNS = 100;
+const HELP_COLUMNS = 100;
 /** Widest left column of a table; a longer cell stands on a line of its own, above its text. */
 const LEFT_COLUMNS_MAX = 30;
 const MARGIN = '  ';

@@ -20,7 +20,7 @@ export const ANSWER_TIMEOUT_MS = 60_000;
 const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ConnectionRefused']);
 
 /** The address without a trailing slash. @param name of the option or variable that gives it @throws UsageError */
-export function baseOf(text: string, name = '--url'): string {
+function baseOf(text: string, name = '--url'): string {
   if (!URL.canParse(text) || !/^https?:/i.test(text))
     throw new UsageError(`${name} must be an address such as ${DEFAULT_URL}`);
   return text.replace(/\/+$/, '');

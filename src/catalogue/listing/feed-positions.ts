@@ -22,7 +22,7 @@ import { compareText } from '../snapshot/text-order.ts';
 import { digestOf, firstRowAfter, isTime } from './job-positions.ts';
 
 const ID_START = 10;
-export const ID_BYTES_MAX = POSITION_BYTES_MAX - ID_START;
+const ID_BYTES_MAX = POSITION_BYTES_MAX - ID_START;
 const DIGEST_START = 18;
 const DIGEST_BYTES = 16;
 const PREFIX_START = DIGEST_START + DIGEST_BYTES;

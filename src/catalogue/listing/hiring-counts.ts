@@ -52,10 +52,7 @@ export class HiringCounts {
 
   /** Jobs that closed inside a period. */
   closedIn({ endMs, startMs }: ObservationPeriod): number {
-    const { activeCount, closedAtByClosedRow, closings } = this.#snapshot;
-    const closedAt = (place: number): number => closedAtByClosedRow[closings[place]! - activeCount]!;
-    const first = firstWhere(0, closings.length, (place) => closedAt(place) <= endMs);
-    return firstWhere(first, closings.length, (place) => closedAt(place) < startMs) - first;
+    return this.#snapshot.closedBetween(startMs, endMs).length;
   }
 
   topCompaniesIn(period: ObservationPeriod): HiringMetrics['topCompanies'] {

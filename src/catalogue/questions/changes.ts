@@ -47,7 +47,9 @@ export function changes(
   const filter = rowFilterOf(filters);
   const opened = firstObservedInside(snapshot, matchingRows(catalogue, cohort, filter), period, limit);
   const closings =
-    company === undefined ? closingsOf(snapshot, period) : closingsIn(snapshot, snapshot.companyOf(company)!, period);
+    company === undefined
+      ? snapshot.closedBetween(period.startMs, period.endMs)
+      : closingsIn(snapshot, snapshot.companyOf(company)!, period);
   const closed = matchesAmong(snapshot, closings.subarray(0, COHORT_ROWS_MAX), filter);
   const closedRows = Array.from(closed.subarray(0, limit));
   return {
@@ -84,25 +86,7 @@ function firstObservedInside(
   return { rows: newest, count };
 }
 
-/** The rows of the catalogue that closed inside a period, newest closing first, then by id. */
-function closingsOf(snapshot: Snapshot, { endMs, startMs }: ObservationPeriod): Uint32Array {
-  const { activeCount, closedAtByClosedRow, closings } = snapshot;
-  /** The first place whose closing is before `ms`, or with `orAt` at it. */
-  const placeOf = (ms: number, orAt: boolean): number => {
-    let low = 0;
-    let high = closings.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const closedAt = closedAtByClosedRow[closings[middle]! - activeCount]!;
-      if (closedAt < ms || (orAt && closedAt === ms)) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  };
-  return closings.subarray(placeOf(endMs, true), placeOf(startMs, false));
-}
-
-/** The same for one company. It looks at all of the company's closed rows. */
+/** The rows of one company that closed inside a period, newest closing first, then by id. It looks at all of its closed rows. */
 function closingsIn(snapshot: Snapshot, company: number, { endMs, startMs }: ObservationPeriod): Uint32Array {
   const { activeCount, closedAtByClosedRow, companyOffsets, companyRows, idRank } = snapshot;
   const closedAt = (row: number): number => closedAtByClosedRow[row - activeCount]!;

@@ -1,6 +1,6 @@
 /** The observation period (specification, "What the service does"): seven days of UTC that end with the answer. */
 
-export const OBSERVATION_PERIOD_DAYS = 7;
+const OBSERVATION_PERIOD_DAYS = 7;
 
 const DAY_MS = 86_400_000;
 

@@ -6,6 +6,7 @@
  * Cost: memory for columns and details, about 75 bytes a job, and for the index, about 65 (bench/snapshot-load.ts).
  */
 import { Buffer } from 'node:buffer';
+import { firstWhere } from '../../base/first-where.ts';
 import type { CompanyDomain } from '../company-domain.ts';
 import { DOMAIN_EVIDENCE, type DomainEvidence } from '../domain-evidence.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../job.ts';
@@ -295,6 +296,17 @@ export class Snapshot extends SnapshotColumns {
   /** When a job closed, milliseconds since the epoch; null for an active one. */
   closedAt(row: number): number | null {
     return row < this.activeCount ? null : this.closedAtByClosedRow[row - this.activeCount]!;
+  }
+
+  /** The rows that closed from `startMs` to `endMs`, both included, newest closing first, then by id; a view. */
+  closedBetween(startMs: number, endMs: number): Uint32Array {
+    const { activeCount, closedAtByClosedRow, closings } = this;
+    const closedAt = (place: number): number => closedAtByClosedRow[closings[place]! - activeCount]!;
+    const first = firstWhere(0, closings.length, (place) => closedAt(place) <= endMs);
+    return closings.subarray(
+      first,
+      firstWhere(first, closings.length, (place) => closedAt(place) < startMs),
+    );
   }
 
   /** @throws SnapshotChangedError when the file changed after it was opened */

@@ -26,7 +26,7 @@ const RARE_TOKEN_NS = 90;
 const RARE_ROW_NS = 6;
 
 /** A token with more rows is frequent: the directory of its chunks takes no more space than its list gets shorter. */
-export const rareRowsMax = (chunkCount: number): number => Math.max(32, 4 * chunkCount);
+const rareRowsMax = (chunkCount: number): number => Math.max(32, 4 * chunkCount);
 
 export class GroupIndex {
   readonly #rowCount: number;

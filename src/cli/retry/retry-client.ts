@@ -78,7 +78,7 @@ export interface ShownRetry {
 export const ENDED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'expired']);
 
 /** A job for people: one line a fact. */
-export function retryLines(retry: ShownRetry): string {
+function retryLines(retry: ShownRetry): string {
   const { id, status, attempt_count: count, max_attempts: most, next_attempt_at: next, result, failure } = retry;
   const lines: (readonly [string, string])[] = [
     ['id', id],

@@ -10,7 +10,7 @@ import { KeptBeginning } from '../../http/hot/kept-json.ts';
 /** Characters of all texts together, at most two bytes each; under Bun their UTF-8 stands beside them. */
 const TEXT_LENGTH_MAX = 8_000_000;
 
-/** Questions that were asked once: at most some 300 characters each. */
+/** Questions that were asked once: at most some thousand characters each, of which a cursor has 300. */
 const ASKED_COUNT_MAX = 4096;
 
 /** The beginning of an answer, with its `data` as JSON text and its cost in credits. */

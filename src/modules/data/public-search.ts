@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { perClient } from '../../access/rate-limit.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { REMOTE_STATUSES } from '../../catalogue/job.ts';
-import { PUBLIC_POOL_SIZE } from '../../catalogue/limits.ts';
+import { PUBLIC_POOL_SIZE, PUBLIC_SAMPLES_MAX } from '../../catalogue/limits.ts';
 import { publicSamples } from '../../catalogue/listing/public-samples.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
@@ -20,8 +20,6 @@ import { LIMITATIONS } from '../limitations.ts';
 import { limitationsOf } from './envelope.ts';
 import { cached, PUBLIC_ANSWER_HEADERS, PUBLIC_CACHE_CONTROL } from './public.ts';
 import type { DataServices } from './services.ts';
-
-const SAMPLE_COUNT_MAX = 5;
 
 const POOL = `Samples come from a fixed pool of at most ${PUBLIC_POOL_SIZE} jobs and stand for nothing but themselves.`;
 
@@ -45,9 +43,9 @@ export const searchPublicSamples = route<DataServices>()({
   }),
   answer: v.strictObject({
     data: v.strictObject({
-      samples: v.pipe(v.array(sample), v.maxLength(SAMPLE_COUNT_MAX)),
-      returned_samples: wholeNumber(0, SAMPLE_COUNT_MAX),
-      limit: v.literal(SAMPLE_COUNT_MAX),
+      samples: v.pipe(v.array(sample), v.maxLength(PUBLIC_SAMPLES_MAX)),
+      returned_samples: wholeNumber(0, PUBLIC_SAMPLES_MAX),
+      limit: v.literal(PUBLIC_SAMPLES_MAX),
       pool_size: wholeNumber(0, PUBLIC_POOL_SIZE),
     }),
     meta: v.strictObject({ generated_at: dateTime, limitations: v.array(v.string()) }),
@@ -71,7 +69,7 @@ export const searchPublicSamples = route<DataServices>()({
           },
         ],
         returned_samples: 1,
-        limit: SAMPLE_COUNT_MAX,
+        limit: PUBLIC_SAMPLES_MAX,
         pool_size: PUBLIC_POOL_SIZE,
       },
       meta: { generated_at: isoTime(EXAMPLE_ANSWERED_MS), limitations: [...LIMITATIONS, POOL] },
@@ -84,7 +82,7 @@ export const searchPublicSamples = route<DataServices>()({
     return cached<'CATALOGUE_UNAVAILABLE' | 'UPSTREAM_INVALID_RESPONSE'>(served, `search\n${q}`, request, () =>
       fromCatalogue(() => {
         const { poolSize, rows } = publicSamples(served.catalogue, q);
-        const samples = served.catalogue.foundJobs.at(rows.slice(0, SAMPLE_COUNT_MAX)).map((job) => ({
+        const samples = served.catalogue.foundJobs.at(rows).map((job) => ({
           id: job.id,
           title: job.title,
           company: job.company,
@@ -93,7 +91,7 @@ export const searchPublicSamples = route<DataServices>()({
           last_observed_at: isoTime(job.lastObservedMs),
         }));
         return {
-          data: { samples, returned_samples: samples.length, limit: SAMPLE_COUNT_MAX, pool_size: poolSize },
+          data: { samples, returned_samples: samples.length, limit: PUBLIC_SAMPLES_MAX, pool_size: poolSize },
           meta: { generated_at: isoTime(clock.nowMs()), limitations: [...limitationsOf(served), POOL] },
         };
       }),
