@@ -88,7 +88,7 @@ export const describeMarket = route<JobsServices>()({
     const observed = observationPeriodEndingAt(clock.nowMs());
     const periodVersion = served.catalogue.ranking.setPeriod(observed);
     const question = JSON.stringify(['market', role, location, department]);
-    return memo.over(served).answer(question, periodVersion, periodOf(observed), () => {
+    return memo.answer(served, question, periodVersion, periodOf(observed), () => {
       const found = market(served.catalogue, { role, location, department }, observed);
       return (stated) => ({
         data: {

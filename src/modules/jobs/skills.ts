@@ -65,7 +65,7 @@ export const listSkills = route<JobsServices>()({
     const observed = observationPeriodEndingAt(clock.nowMs());
     const periodVersion = served.catalogue.ranking.setPeriod(observed);
     const question = JSON.stringify(['skills', company, role, location, department, limit]);
-    return memo.over(served).answer(question, periodVersion, periodOf(observed), () => {
+    return memo.answer(served, question, periodVersion, periodOf(observed), () => {
       const found = requestedSkills(served.catalogue, company, { role, location, department }, limit)!;
       return (stated) => ({
         data: {
