@@ -66,12 +66,15 @@ export function openSnapshotFile(path: string): SnapshotFile {
 }
 
 /**
- * Which file a path leads to, and in which state; undefined for none. Two readings are equal only while nothing replaced the file
- * or wrote into it.
+ * Which file a path leads to, and in which state; undefined where there is none, or none that can be looked at, as loading it
+ * says. Two readings are equal only while nothing replaced the file or wrote into it.
  */
 export function fileMark(path: string): string | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found && markOf(found);
+  try {
+    return markOf(statSync(path, { bigint: true }));
+  } catch {
+    return undefined;
+  }
 }
 
 const markOf = ({ dev, ino, size, mtimeNs }: BigIntStats): string => `${dev} ${ino} ${size} ${mtimeNs}`;
@@ -146,12 +149,12 @@ export async function writeSnapshotFile(
       await file.close();
     }
     await rename(temporary, path);
+    await syncDirectory(dirname(path));
   } catch (error) {
     await unlink(temporary).catch(() => {});
     if (!isSystemError(error)) throw error;
     throw new SnapshotError(`${printable(path)}: cannot be written (${codeOf(error)})`, { cause: error });
   }
-  await syncDirectory(dirname(path));
 }
 
 /**

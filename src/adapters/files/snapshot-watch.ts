@@ -16,7 +16,7 @@ export class SnapshotWatch {
   /** Make it before the file is loaded, and nothing between the two is missed. */
   constructor(path: string) {
     this.#path = path;
-    this.#loaded = markOf(path);
+    this.#loaded = fileMark(path);
     this.#seen = this.#loaded;
   }
 
@@ -26,7 +26,7 @@ export class SnapshotWatch {
    */
   start(timers: Timers, onReplaced: () => void): void {
     this.#cancel = timers.after(LOOK_MS, () => {
-      const mark = markOf(this.#path);
+      const mark = fileMark(this.#path);
       const isStill = mark === this.#seen;
       this.#seen = mark;
       // A path without a file is between two of them.
@@ -40,19 +40,11 @@ export class SnapshotWatch {
 
   /** The file as it is now is about to be loaded, so it is no news. */
   noteLoad(): void {
-    this.#loaded = markOf(this.#path);
+    this.#loaded = fileMark(this.#path);
     this.#seen = this.#loaded;
   }
 
   stop(): void {
     this.#cancel();
-  }
-}
-
-function markOf(path: string): string | undefined {
-  try {
-    return fileMark(path);
-  } catch {
-    return undefined; // a folder that cannot be searched: loading says so
   }
 }

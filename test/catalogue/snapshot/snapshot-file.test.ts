@@ -66,6 +66,15 @@ describe('opening a snapshot file', () => {
     expect(() => openSnapshotFile(path)).toThrow(/cannot be opened \(EACCES\)$/);
   });
 
+  it('is not replaced by what cannot be looked at', () => {
+    writeFileSync(path, OLD);
+    const file = openSnapshotFile(path);
+    rmSync(path);
+    symlinkSync(path, path);
+    expect(file.isReplaced()).toBe(false);
+    file.close();
+  });
+
   it('keeps reading the old file when a new one is renamed over it', async () => {
     writeFileSync(path, OLD);
     const before = openSnapshot(openSnapshotFile(path));
@@ -122,4 +131,13 @@ describe('writing a snapshot file', () => {
     expect(readdirSync(directory)).toEqual(['catalogue']);
     expect(existsSync(path)).toBe(true);
   });
+
+  it.skipIf(process.getuid?.() === 0)(
+    'says in one line that a directory cannot be synced (skipped for root)',
+    async () => {
+      chmodSync(directory, 0o300);
+      await expect(writeSnapshotFile(path, [NEW])).rejects.toThrow(/cannot be written \(EACCES\)$/);
+      chmodSync(directory, 0o700);
+    },
+  );
 });
