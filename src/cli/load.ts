@@ -62,12 +62,6 @@ function keyFor(given: string | undefined, { env }: Io): string {
   return key;
 }
 
-/** @throws CommandError when the file cannot be written */
-function writeReport(file: NewFile, result: LoadResult): void {
-  file.write(Buffer.from(reportHtml(result)));
-  file.commit();
-}
-
 /** The first Ctrl-C ends the run with the results so far; the next one ends the process, by the system's default. */
 function stopOnSignal(io: Io): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController();
@@ -211,7 +205,11 @@ export const load = command({
         onFigures: (figures) => progress.showLine(() => liveLine(figures)),
       });
       progress.clear();
-      if (report !== undefined) writeReport(report, result);
+      if (options.json) io.stdout.write(`${JSON.stringify(result)}\n`);
+      else io.stderr.write(summaryText(result));
+      // Last: where it cannot be written, the run was not for nothing.
+      report?.write(Buffer.from(reportHtml(result)));
+      report?.commit();
     } catch (failure) {
       progress.clear();
       if (failure instanceof LoadError) throw new CommandError(failure.message);
@@ -221,8 +219,6 @@ export const load = command({
       report?.discard();
     }
 
-    if (options.json) io.stdout.write(`${JSON.stringify(result)}\n`);
-    else io.stderr.write(summaryText(result));
     const share = unexpectedShareOf(result);
     if (share * 100 <= options['unexpected-max']) return EXIT_OK;
     const { expected } = result.requests;

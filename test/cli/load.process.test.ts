@@ -1,5 +1,5 @@
 /** `paygrade load` against running servers: every scenario, what it leaves behind, and how it ends. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
@@ -249,6 +249,31 @@ describe('paygrade load', () => {
       exitCode: 1,
       stderr: `paygrade: ${nowhere} cannot be written (ENOENT)\n`,
     });
+  });
+
+  it('prints its result also where the report cannot be written in the end', async () => {
+    const file = join(folder, 'report.html');
+    const words = [
+      '--scenario',
+      'health',
+      '--rate',
+      '20',
+      '--warmup',
+      '0',
+      '--duration',
+      '1',
+      '--json',
+      '--report',
+      file,
+    ];
+    const loading = startLoad([server.url, ...words]);
+    await expect.poll(() => readdirSync(folder).length).toBe(1);
+    mkdirSync(file);
+    const { exitCode, stderr, stdout } = await loading.ended;
+    rmSync(file, { recursive: true });
+    expect([exitCode, stderr]).toEqual([1, `paygrade: ${file} cannot be written (EISDIR)\n`]);
+    expect(JSON.parse(stdout)).toMatchObject({ scenario: 'health', ended: 'in time' });
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('draws a live line on a terminal and none in a pipe', async () => {
