@@ -52,7 +52,7 @@ export interface Contract {
   readonly lenientQuery?: Readonly<Record<string, LenientParameter>>;
   /** Schemas of path parameters, by name; plain text when not given. */
   readonly params?: Readonly<Record<string, v.GenericSchema>>;
-  /** Schema of the body by media type or range. A request may always omit the body. */
+  /** Schema of the body by media type or range. A request may omit the body unless a schema has a required member. */
   readonly bodies?: Readonly<Record<string, v.GenericSchema>>;
   /** Status of success; 200 when not given. */
   readonly status?: 200 | 201;

@@ -98,6 +98,13 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
     }
   });
 
+  it('requires a body where a request without one is refused', async () => {
+    for (const operation of operations.filter(({ bodies }) => bodies !== undefined)) {
+      const { status } = await opened.fetch(mount + operation.path, { method: operation.method });
+      expect(listed(operation)?.requestBody?.required, operation.path).toBe(status === 400);
+    }
+  });
+
   it('says of every operation which scope and credits it asks for, and how much it cost', () => {
     for (const operation of operations.filter(isOfKeys)) {
       const { path } = operation;

@@ -6,6 +6,7 @@ import type * as v from 'valibot';
 import { type AccessDocumentation, waysIn } from '../access.ts';
 import type { Contract } from '../contract.ts';
 import { type ErrorCode, type HeaderFacts, INTERNAL_ERROR, METHOD_NOT_ALLOWED } from '../errors.ts';
+import type { BodySchema } from '../json-body.ts';
 import { errorsOf, type Operation } from '../operation.ts';
 import { ruleOf } from '../query.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
@@ -179,13 +180,17 @@ function parametersOf(operation: Operation): unknown[] {
   return [...inPath, ...strict, ...lenient, ...ofAccess, ...(operation.isConditional === true ? [IF_NONE_MATCH] : [])];
 }
 
+/** Whether a body with this schema has a member that it cannot leave out; then the body cannot be left out either. */
+const isRequired = (schema: v.GenericSchema): boolean =>
+  Object.values((schema as Partial<BodySchema>).entries ?? {}).some(({ type }) => type !== 'optional');
+
 function requestBodyOf({ bodies, examples }: Contract): { requestBody?: unknown } {
   if (bodies === undefined) return {};
   const content = Object.entries(bodies).map(([type, schema]) => [
     type,
     { schema: jsonSchemaOf(schema), ...exampleOf(examples?.bodies, type) },
   ]);
-  return { requestBody: { required: false, content: Object.fromEntries(content) } };
+  return { requestBody: { required: Object.values(bodies).some(isRequired), content: Object.fromEntries(content) } };
 }
 
 /** What ways in add to an answer that has been paid for, as headers of an error that may come after that. */
