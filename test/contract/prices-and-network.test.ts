@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { priceOf } from '../../src/access/x402.ts';
 import { ANSWER_DETAILS, bazaarOf } from '../../src/access/x402-discovery.ts';
 import { MODULES } from '../../src/app/modules.ts';
+import { x402Listing } from '../../src/modules/service/x402-listing.ts';
 import { PRICE_KEYS } from '../../src/payment/prices.ts';
 import { NETWORK_IDS } from '../../src/payment/protocol/network.ts';
 import { expectError, receiptOf } from '../support/answers.ts';
@@ -108,6 +109,9 @@ describe(`the network that the operator chose, under ${RUNTIME}`, () => {
       const other = NETWORK_IDS.find((id) => id !== network);
       expectError(await jobs.get(`/v1/payments/${other}/${account.address}/${nonce}`), 404, 'PAYMENT_NOT_FOUND');
     }
+    const listing = JSON.parse((await jobs.get('/.well-known/x402')).text);
+    expect(v.safeParse(x402Listing.answer, listing).issues).toBeUndefined();
+    expect(listing.items[0].accepts).toMatchObject([{ network }]);
     await jobs.close();
   });
 

@@ -7,11 +7,12 @@ import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
 import { PAYMENT_IDENTIFIER } from '../../payment/protocol/identifier.ts';
+import { NETWORK_IDS } from '../../payment/protocol/network.ts';
 import type { ServiceServices } from './services.ts';
 
 const requirements = v.strictObject({
   scheme: v.literal('exact'),
-  network: v.literal('eip155:8453'),
+  network: v.picklist(NETWORK_IDS),
   amount: v.string(),
   asset: v.string(),
   payTo: v.string(),
