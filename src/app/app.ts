@@ -16,7 +16,6 @@ import { Responder } from '../http/respond.ts';
 import type { MadeResponse, ResponseForm } from '../http/response-form.ts';
 import type { Component } from '../modules/module.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
-import type { Outbound } from '../outbound/outbound.ts';
 import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
 import type { Config } from './configuration.ts';
 import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
@@ -49,8 +48,6 @@ export interface AppPorts<R extends MadeResponse = Response>
   readonly buffersBodies?: boolean;
   /** What runs beside the app and shows its metrics and readiness with it, such as the listener. */
   readonly components?: readonly Component[];
-  /** Sends requests to targets, in place of the guarded client. */
-  readonly outbound?: Outbound | undefined;
   /** The surfaces to serve; the list of modules.ts when not given. */
   readonly surfaces?: readonly SurfaceDefinition[];
 }
@@ -217,12 +214,11 @@ async function openOn<R extends MadeResponse>(
     accounts: backend.accounts,
     resolves: backend.resolves,
     extractor: parts.extractor,
-    report: (failure: unknown, source: string) => log.failed(failure, source),
     rateLimits: backend.rateLimits,
     paid,
     books: backend.books,
     retryStore: backend.retries,
-    outbound: ports.outbound ?? outbound,
+    outbound,
     shedding,
     paymentStatusOf,
     pageFiles: openPageFiles(),

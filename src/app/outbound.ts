@@ -14,7 +14,7 @@ import type { SurfaceMount } from './mounts.ts';
 import type { Server } from './server.ts';
 
 export interface OutboundPorts {
-  /** In place of the guarded client. */
+  /** Sends requests to targets, in place of the guarded client. */
   readonly outbound?: Outbound | undefined;
   /** Looks up the names of targets, in place of the system's resolver. */
   readonly resolver?: NameResolver | undefined;

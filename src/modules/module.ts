@@ -104,8 +104,6 @@ export interface ModuleContext {
   readonly resolves: ResolveStore;
   /** Reads fetched documents off the main thread. */
   readonly extractor: Extractor;
-  /** A failure in the background, where no request waits for it; `source` names the part. */
-  report(failure: unknown, source: string): void;
   readonly rateLimits: RateLimits;
   /** Services of paid operations. */
   readonly paid: PaidServices['paid'];

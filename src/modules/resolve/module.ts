@@ -26,7 +26,8 @@ export const resolve = defineModule({
   settings: RESOLVE_SETTINGS,
   routes: ROUTES,
   open({ config, surface, ...shared }) {
-    const { clock, timers, random, outbound, extractor, resolves, report, rateLimits, bodies, paid, shedding } = shared;
+    const { clock, timers, random, outbound, extractor, resolves, onFailure, rateLimits, bodies, paid, shedding } =
+      shared;
     const meter = new ResolveMeter();
     const resolver = new Resolver({
       clock,
@@ -35,7 +36,7 @@ export const resolve = defineModule({
       outbound,
       extractor,
       store: resolves,
-      onFailure: (failure) => report(failure, TAG),
+      onFailure: (failure) => onFailure(failure, TAG),
       onFinished: (outcome, durationMs) => meter.count(outcome, durationMs),
     });
     const services: ResolveServices = {
@@ -51,7 +52,7 @@ export const resolve = defineModule({
     return {
       operations: bind(TAG, ROUTES, services),
       metrics: (page) => meter.write(page, resolver, resolves),
-      start: () => void resolver.start().catch((failure: unknown) => report(failure, TAG)),
+      start: () => void resolver.start().catch((failure: unknown) => onFailure(failure, TAG)),
       drain: () => resolver.drain(),
       close: () => resolver.close(),
     };
