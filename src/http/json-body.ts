@@ -36,7 +36,7 @@ export const BODY_ERRORS = [
   INVALID_BODY,
 ] as const;
 
-type BodyRefusal = Refusal<(typeof BODY_ERRORS)[number]['code']>;
+export type BodyRefusal = Refusal<(typeof BODY_ERRORS)[number]['code']>;
 
 /** The services that reading a body needs. */
 export interface BodyServices {
@@ -59,13 +59,8 @@ export function jsonBody<const S extends BodySchema>(
   const decode = (request: RequestView, read: BodyRead): v.InferOutput<S> | BodyRefusal => {
     if (!read.ok) return unreadBody(read, bounds);
     request.bodyBytes = read.bytes;
-    const isTyped = isJsonType(request.header('content-type')) && isUnpacked(request);
-    if (read.bytes.length > 0 && !isTyped) {
-      return refuse(
-        UNSUPPORTED_MEDIA_TYPE,
-        'the body must be application/json without a Content-Encoding or a Transfer-Encoding other than chunked',
-      );
-    }
+    const unsupported = read.bytes.length === 0 ? undefined : unlessJson(request);
+    if (unsupported !== undefined) return unsupported;
     const value = jsonOf(read.bytes, depthMax);
     if (value === undefined)
       return refuse(INVALID_JSON, `the body must be JSON in UTF-8, at most ${depthMax} arrays and objects deep`);
@@ -75,8 +70,15 @@ export function jsonBody<const S extends BodySchema>(
     bodies.use(request, bounds, (read) => decode(request, read));
 }
 
-const isJsonType = (contentType: string | null): boolean =>
-  contentType !== null && bodyFormOf(contentType)?.kind === 'json';
+/** The refusal of a body that its headers do not declare as JSON. */
+export function unlessJson(request: RequestView): Refusal<'UNSUPPORTED_MEDIA_TYPE'> | undefined {
+  const isJson = bodyFormOf(request.header('content-type'))?.kind === 'json';
+  if (isJson && isUnpacked(request)) return undefined;
+  return refuse(
+    UNSUPPORTED_MEDIA_TYPE,
+    'the body must be application/json without a Content-Encoding or a Transfer-Encoding other than chunked',
+  );
+}
 
 /** undefined for bytes that are no JSON, or nest too deep. */
 function jsonOf(bytes: Uint8Array, depthMax: number): unknown {

@@ -1,13 +1,11 @@
 /** Closed schemas of the answers of the callback operations (callback.md, "Resources and their fields"). */
 import * as v from 'valibot';
 import { EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
+import { instant, wholeNumber } from '../answer-values.ts';
 
 export const callbackId = v.pipe(v.string(), v.regex(/^cb_[A-Za-z0-9]{24}$/));
 export const eventId = v.pipe(v.string(), v.regex(/^evt_[a-f0-9]{32}$/));
-const count = (max: number) => v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(max));
 
-/** A time with milliseconds and `Z`. */
-const instant = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/));
 /** A time with whole seconds and `Z`. */
 const second = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/));
 
@@ -28,7 +26,7 @@ const eventAnswer = v.strictObject({
   content_type: v.string(),
   headers: v.record(v.string(), v.string()),
   body: v.unknown(),
-  size_bytes: count(PAYLOAD_BYTES_MAX),
+  size_bytes: wholeNumber(0, PAYLOAD_BYTES_MAX),
 });
 
 export const receivedAnswer = v.strictObject({ received: v.literal(true), event_id: eventId });
@@ -47,7 +45,7 @@ export const eventsAnswer = v.strictObject({
   callback_id: callbackId,
   status: v.literal('active'),
   expires_at: instant,
-  event_count: count(EVENT_COUNT_MAX),
+  event_count: wholeNumber(0, EVENT_COUNT_MAX),
   events: v.pipe(v.array(eventAnswer), v.maxLength(EVENT_COUNT_MAX)),
 });
 

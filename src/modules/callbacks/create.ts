@@ -8,21 +8,14 @@ import { capacityClaim, freeCapacity } from '../../access/capacity.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
-import { bodyFormOf, isUnpacked } from '../../base/media-type.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import type { CallbackDraft } from '../../callback/callbacks.ts';
 import { jsonTextOf } from '../../callback/json-text.ts';
 import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
 import { AfterSettlement } from '../../http/answers.ts';
 import { type BodyRead, isBodyless } from '../../http/body.ts';
-import {
-  INVALID_BODY,
-  INVALID_JSON,
-  PAYLOAD_TOO_LARGE,
-  REQUEST_TIMEOUT,
-  type Refusal,
-  refuse,
-  UNSUPPORTED_MEDIA_TYPE,
-} from '../../http/errors.ts';
+import { INVALID_BODY, refuse } from '../../http/errors.ts';
+import { BODY_ERRORS, type BodyRefusal, unlessJson } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { route } from '../../http/route.ts';
 import { unreadBody } from '../../http/unread-body.ts';
@@ -31,24 +24,14 @@ import { EXAMPLE_CALLBACK } from './examples.ts';
 import { invalidJson } from './refusals.ts';
 import type { CallbackServices } from './services.ts';
 
-type BodyRefusal = Refusal<
-  'UNSUPPORTED_MEDIA_TYPE' | 'PAYLOAD_TOO_LARGE' | 'REQUEST_TIMEOUT' | 'INVALID_JSON' | 'INVALID_BODY'
->;
-
 const BOUNDS = { bytesMax: CREATION_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
 
 function checkBody(request: RequestView, read: BodyRead): BodyRefusal | undefined {
   if (!read.ok) return unreadBody(read, BOUNDS);
   request.bodyBytes = read.bytes;
   if (read.bytes.length === 0) return undefined;
-  const contentType = request.header('content-type');
-  const form = contentType === null ? undefined : bodyFormOf(contentType);
-  if (form?.kind !== 'json' || !isUnpacked(request)) {
-    return refuse(
-      UNSUPPORTED_MEDIA_TYPE,
-      'the body must be application/json without a Content-Encoding or a Transfer-Encoding other than chunked',
-    );
-  }
+  const unsupported = unlessJson(request);
+  if (unsupported !== undefined) return unsupported;
   const text = jsonTextOf(read.bytes);
   if (text === undefined) return invalidJson();
   const isObject = text.trimStart().startsWith('{');
@@ -66,7 +49,7 @@ export const createCallback = route<CallbackServices>()({
   examples: { bodies: { 'application/json': {} }, answer: EXAMPLE_CALLBACK },
   status: 201,
   answer: callbackAnswer,
-  errors: [UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, INVALID_BODY],
+  errors: BODY_ERRORS,
   readBody: (request, { bodies }) =>
     isBodyless(request.body) ? undefined : bodies.use(request, BOUNDS, (read) => checkBody(request, read)),
   handle(_, { callbacks, baseUrl, hookBaseUrl }, _request, { draft }) {
@@ -79,7 +62,7 @@ export const createCallback = route<CallbackServices>()({
         events_url: `${baseUrl}/v1/callbacks/${id}/events`,
         wait_url: `${baseUrl}/v1/callbacks/${id}/wait`,
         read_token: readToken,
-        expires_at: new Date(expiresAtMs).toISOString(),
+        expires_at: isoTime(expiresAtMs),
         limits: { events: EVENT_COUNT_MAX, payload_bytes: PAYLOAD_BYTES_MAX } as const,
       };
     });

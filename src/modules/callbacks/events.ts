@@ -1,5 +1,6 @@
 /** GET /v1/callbacks/{id}/events: lists the stored events, oldest first (callback.md). */
 import { CALLBACK_EXPIRED, CALLBACK_NOT_FOUND, noCallback, ratedReadToken } from '../../access/read-token.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import { route } from '../../http/route.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { callbackId, eventsAnswer } from './answers.ts';
@@ -23,8 +24,7 @@ export const listEvents = route<CallbackServices>()({
     if (listing.kind !== 'events') return noCallback(listing.kind);
     const { events } = listing;
     const { id, expiresAtMs } = callback;
-    const expiresAt = new Date(expiresAtMs).toISOString();
-    const head = `{"callback_id":"${id}","status":"active","expires_at":"${expiresAt}","event_count":${events.length},"events":[`;
+    const head = `{"callback_id":"${id}","status":"active","expires_at":"${isoTime(expiresAtMs)}","event_count":${events.length},"events":[`;
     return eventsReply(head, events, ']}', id);
   },
 });

@@ -1,16 +1,16 @@
 /** Closed schemas of the answers of the Resolve API (siblings §7), and how answers are written. */
 import * as v from 'valibot';
+import { isoTime } from '../../base/iso-time.ts';
 import { Reply } from '../../http/answers.ts';
 import { LINK_COUNT_MAX, REDIRECT_COUNT_MAX } from '../../resolve/limits.ts';
 import type { ShownResolve } from '../../resolve/resolver.ts';
 import { FAILURE_CODES } from '../../resolve/result.ts';
+import { count, instant, wholeNumber } from '../answer-values.ts';
 import { UNTRUSTED_HEADERS } from '../untrusted.ts';
 
 export const resolveId = v.pipe(v.string(), v.regex(/^rs_[A-Za-z0-9]{24}$/));
-/** A time with milliseconds and `Z`. */
-const instant = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/));
 const text = v.nullable(v.string());
-const status = v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(999));
+const status = wholeNumber(100, 999);
 
 const result = v.strictObject({
   requested_url: v.string(),
@@ -18,7 +18,7 @@ const result = v.strictObject({
   redirects: v.pipe(v.array(v.strictObject({ url: v.string(), status_code: status })), v.maxLength(REDIRECT_COUNT_MAX)),
   status_code: status,
   content_type: text,
-  size_bytes: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  size_bytes: count,
   content_sha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   fetched_at: instant,
   truncated: v.boolean(),
@@ -69,8 +69,8 @@ export function resolveReply(
   const head = JSON.stringify({
     id,
     status: found,
-    created_at: new Date(createdAtMs).toISOString(),
-    expires_at: new Date(expiresAtMs).toISOString(),
+    created_at: isoTime(createdAtMs),
+    expires_at: isoTime(expiresAtMs),
     result_url: `${baseUrl}/v1/resolves/${id}`,
     ...(readToken === undefined ? {} : { read_token: readToken }),
   });
