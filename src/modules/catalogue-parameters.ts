@@ -7,7 +7,7 @@ import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } fro
 import { EMPLOYMENT_TYPES } from '../catalogue/job.ts';
 import { TERM_COUNT_MAX, termCountOf } from '../catalogue/terms.ts';
 import { UNSUPPORTED_PERIOD } from './catalogue-refusals.ts';
-import { rule } from './parameter-rules.ts';
+import { oneOf, rule } from './parameter-rules.ts';
 
 /** Characters of a job's id (decisions §3, "Native input"). */
 const JOB_ID_LENGTH_MAX = 200;
@@ -72,10 +72,7 @@ export const jobId = v.pipe(
   }),
 );
 
-export const employmentType = v.pipe(
-  v.picklist(EMPLOYMENT_TYPES),
-  rule({ rule: `one of ${EMPLOYMENT_TYPES.join(', ')}` }),
-);
+export const employmentType = oneOf(EMPLOYMENT_TYPES);
 
 /** The only supported period; any other has its own error code. */
 export const period = v.pipe(

@@ -7,6 +7,10 @@ export const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>
 
 export const boolean = v.pipe(v.boolean(), rule({ rule: '`true` or `false`' }));
 
+/** One of the listed words. */
+export const oneOf = <const T extends readonly string[]>(words: T) =>
+  v.pipe(v.picklist(words), rule({ rule: `one of ${words.join(', ')}` }));
+
 export function integer(min: number, max: number) {
   return v.pipe(
     v.number(),

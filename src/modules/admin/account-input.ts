@@ -10,7 +10,7 @@ import { isOrganizationName, NAME_FORM } from '../../accounts/organization.ts';
 import { SCOPES } from '../../accounts/scopes.ts';
 import { parseDateTime } from '../../base/date-time.ts';
 import { INVALID_BODY, type Refusal, refuse } from '../../http/errors.ts';
-import { parsed, rule } from '../parameter-rules.ts';
+import { oneOf, parsed, rule } from '../parameter-rules.ts';
 
 export const organizationName = v.pipe(v.string(), v.check(isOrganizationName), rule({ rule: NAME_FORM }));
 
@@ -20,22 +20,20 @@ const expiresAt = v.optional(
   null,
 );
 
-const SCOPE_RULE = `one of ${SCOPES.join(', ')}`;
-
 export const keyBody = v.strictObject({
   organization: organizationName,
   scopes: v.pipe(
-    v.array(v.pipe(v.picklist(SCOPES), rule({ rule: SCOPE_RULE }))),
+    v.array(oneOf(SCOPES)),
     v.minLength(1),
     v.check((scopes) => new Set(scopes).size === scopes.length),
-    rule({ rule: `a list of one scope at least and none twice, each ${SCOPE_RULE}` }),
+    rule({ rule: `a list of one scope at least and none twice, each one of ${SCOPES.join(', ')}` }),
   ),
   expires_at: expiresAt,
 });
 
 export const grantBody = v.strictObject({
   organization: organizationName,
-  kind: v.pipe(v.picklist(GRANT_KINDS), rule({ rule: `one of ${GRANT_KINDS.join(', ')}` })),
+  kind: oneOf(GRANT_KINDS),
   amount: v.pipe(
     v.number(),
     v.integer(),

@@ -15,7 +15,7 @@ import {
 } from '../../catalogue/watched-boards.ts';
 import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { integer, moment, rule } from '../parameter-rules.ts';
+import { integer, moment, oneOf } from '../parameter-rules.ts';
 import {
   boardDayRecord,
   boardDayRecordOf,
@@ -64,7 +64,7 @@ export const listBoards = route<BoardsServices>()({
   access: [adminToken],
   query: v.strictObject({
     since: v.optional(moment),
-    health: v.optional(v.pipe(v.picklist(BOARD_HEALTHS), rule({ rule: `one of ${BOARD_HEALTHS.join(', ')}` }))),
+    health: v.optional(oneOf(BOARD_HEALTHS)),
     limit: v.optional(integer(1, BOARDS_MAX), 100),
     page: v.optional(integer(1, PAGES_MAX), 1),
   }),

@@ -1,5 +1,7 @@
 /** The cursor of a page of sales as text: time and serial in base 36, with a hyphen between them. */
+import * as v from 'valibot';
 import type { SaleCursor } from '../../payment/books.ts';
+import { parsed, rule } from '../parameter-rules.ts';
 
 const CURSOR = /^([0-9a-z]{1,11})-([0-9a-z]{1,11})$/;
 const BASE = 36;
@@ -14,3 +16,10 @@ export function parseCursor(text: string): SaleCursor | undefined {
   const isSafe = Number.isSafeInteger(cursor.timeMs) && Number.isSafeInteger(cursor.serial);
   return isSafe && cursorText(cursor) === text ? cursor : undefined;
 }
+
+/** The query parameter. */
+export const salesCursor = v.pipe(
+  v.string(),
+  parsed<SaleCursor>(parseCursor),
+  rule({ rule: 'a `next_cursor` of this route', jsonSchema: { maxLength: 23 } }),
+);

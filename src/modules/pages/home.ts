@@ -1,5 +1,4 @@
 /** GET /: the operations and prices of this server, the facts of its catalogue, and how to buy a first answer. */
-import { perClient } from '../../access/rate-limit.ts';
 import { priceOf } from '../../access/x402.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
@@ -11,7 +10,7 @@ import { pageRoute } from './document.ts';
 import { exampleUrl } from './example-url.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
-import { surfaceSection } from './surface-section.ts';
+import { isOpen, surfaceSection } from './surface-section.ts';
 
 /** Days that the chart shows. */
 const CHART_DAY_COUNT = 30;
@@ -280,10 +279,7 @@ function main(services: PageServices): Html {
   const operations = services.operations();
   const served = catalogue.current();
   const paid = operations.filter((operation) => priceOf(operation.access) !== undefined);
-  // Free and open to all: nothing among its ways in asks for more than patience.
-  const free = operations.filter(
-    ({ access, method, path }) => access.every((way) => way === perClient) && method === 'GET' && !path.includes(':'),
-  );
+  const free = operations.filter((operation) => isOpen(operation) && !operation.path.includes(':'));
   const first = firstPurchase(paid, served !== undefined || remoteCatalogue !== undefined);
   return html`${hero(services, first)}${pricesSection(paid, free, services)}${
     has('jobs') || has('data') ? catalogueSection(served, clock.nowMs(), services) : undefined

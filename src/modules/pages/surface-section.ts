@@ -9,7 +9,8 @@ import { exampleUrl } from './example-url.ts';
 import { type Html, html } from './html.ts';
 
 /** Free, and asks for no key, token or payment: nothing among its ways in asks for more than patience. */
-const isOpen = ({ access, method }: Operation): boolean => method === 'GET' && access.every((way) => way === perClient);
+export const isOpen = ({ access, method }: Operation): boolean =>
+  method === 'GET' && access.every((way) => way === perClient);
 
 const isCharged = ({ access }: Operation): boolean => creditsOf(access) !== undefined;
 

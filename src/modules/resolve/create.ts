@@ -21,8 +21,6 @@ import { readInput, resolveBody } from './input.ts';
 import { FAILURE_ERRORS, failedWithin, INVALID_URL } from './refusals.ts';
 import type { ResolveServices } from './services.ts';
 
-const readBody = readInput;
-
 type Answer = v.InferInput<typeof createdAnswer>;
 
 export const createResolve = route<ResolveServices>()({
@@ -43,7 +41,7 @@ export const createResolve = route<ResolveServices>()({
   otherAnswers: { 202: createdAnswer },
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
   errors: [...BODY_ERRORS, INVALID_URL, ...FAILURE_ERRORS, STATE_UNAVAILABLE],
-  readBody,
+  readBody: readInput,
   async handle({ body: { question, target, waitSeconds } }, { resolver, baseUrl }, request, { place, draft: sold }) {
     const draft = (sold as ResolveDraft | undefined) ?? resolver.draft();
     // A crash may have cost the customer the answer of a resolve that is on record.

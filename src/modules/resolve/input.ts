@@ -7,18 +7,16 @@ import { LOOK_UP_MS } from '../../outbound/limits.ts';
 import type { Target, TargetPolicy } from '../../outbound/target.ts';
 import { URL_LENGTH_MAX, WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX } from '../../resolve/limits.ts';
 import { INCLUDES, type ResolveQuestion } from '../../resolve/result.ts';
-import { rule } from '../parameter-rules.ts';
+import { oneOf, rule } from '../parameter-rules.ts';
 import { INVALID_URL, TARGET_NOT_ALLOWED } from './refusals.ts';
-
-const INCLUDE_RULE = `one of ${INCLUDES.join(', ')}`;
 
 export const resolveBody = v.strictObject({
   url: v.pipe(v.string(), rule({ rule: `an http or https address of at most ${URL_LENGTH_MAX} characters` })),
   include: v.optional(
     v.pipe(
-      v.array(v.pipe(v.picklist(INCLUDES), rule({ rule: INCLUDE_RULE }))),
+      v.array(oneOf(INCLUDES)),
       v.check((include) => new Set(include).size === include.length),
-      rule({ rule: `a list, none twice, each ${INCLUDE_RULE}` }),
+      rule({ rule: `a list, none twice, each one of ${INCLUDES.join(', ')}` }),
     ),
     ['metadata'],
   ),

@@ -14,7 +14,7 @@ import { BACKOFFS, DEFAULT_POLICY, type RetryPolicy } from '../../retry/policy.t
 import { faultOfHeaders, type HeaderPairs, hasHeader } from '../../retry/request-headers.ts';
 import type { RetryOrder } from '../../retry/retries.ts';
 import { METHODS } from '../../retry/secrets.ts';
-import { rule } from '../parameter-rules.ts';
+import { boolean, oneOf, rule } from '../parameter-rules.ts';
 
 export const { TARGET_NOT_ALLOWED } = defineErrors({ TARGET_NOT_ALLOWED: { status: 400 } });
 
@@ -30,11 +30,6 @@ const whole = (min: number, max: number, fallback: number) =>
     fallback,
   );
 
-const flag = (fallback: boolean) => v.optional(v.pipe(v.boolean(), rule({ rule: '`true` or `false`' })), fallback);
-
-const oneOf = <const T extends readonly string[]>(values: T) =>
-  v.pipe(v.picklist(values), rule({ rule: `one of ${values.join(', ')}` }));
-
 const STATUS_RULE = 'a whole number from 100 to 599';
 
 const text = v.pipe(v.string(), rule({ rule: 'a string' }));
@@ -44,7 +39,7 @@ const policyBody = v.strictObject({
   backoff: v.optional(oneOf(BACKOFFS), DEFAULT_POLICY.backoff),
   initial_delay_seconds: whole(1, 3600, DEFAULT_POLICY.initialDelaySeconds),
   max_delay_seconds: whole(1, 86_400, DEFAULT_POLICY.maxDelaySeconds),
-  jitter: flag(DEFAULT_POLICY.jitter),
+  jitter: v.optional(boolean, DEFAULT_POLICY.jitter),
   attempt_timeout_seconds: whole(1, 30, DEFAULT_POLICY.attemptTimeoutSeconds),
   retry_statuses: v.optional(
     v.pipe(
@@ -54,7 +49,7 @@ const policyBody = v.strictObject({
     ),
     [...DEFAULT_POLICY.retryStatuses],
   ),
-  respect_retry_after: flag(DEFAULT_POLICY.respectRetryAfter),
+  respect_retry_after: v.optional(boolean, DEFAULT_POLICY.respectRetryAfter),
 });
 
 export const createBody = v.strictObject({
