@@ -5,10 +5,8 @@ const PREFLIGHT_AGE_SECONDS = '600';
  * What requests of any surface carry, and what clients and scanners send besides (x402-v2 §1.7): the official client sends
  * `access-control-expose-headers` as a request header; `x-payment` and `sign-in-with-x` buy nothing here.
  */
-const ALLOWED_HEADERS = [
-  ...['payment-signature', 'x-payment', 'content-type', 'access-control-expose-headers', 'sign-in-with-x'],
-  ...['idempotency-key', 'authorization'],
-].join(', ');
+const ALLOWED_HEADERS =
+  'payment-signature, x-payment, content-type, access-control-expose-headers, sign-in-with-x, idempotency-key, authorization';
 const EXPOSED_HEADERS =
   'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Request-Id, X-Credits-Charged, X-Credits-Remaining';
 

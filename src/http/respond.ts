@@ -1,6 +1,7 @@
 /**
- * The only file that makes a response, in the form of the server's listener. It writes every error as the Error object of callback.md with `no-store`, and adds the
- * request id and the headers of the whole server (CORS) to every response, so no route can omit them.
+ * The only file that makes a response, in the form of the server's listener. It writes every error as the Error object of
+ * callback.md with `no-store`, and adds the request id and the headers of the whole server (CORS) to every response, so no
+ * route can omit them.
  */
 import { type Answer, BodyPieces, type HeaderRecord, Reply } from './answers.ts';
 import { type BodyReceiver, type BodyStreamPorts, BodyStreams } from './body-stream.ts';
