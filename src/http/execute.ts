@@ -36,8 +36,6 @@ class Execution {
   readonly operation: MountedOperation;
   readonly report: ReportFailure;
   readonly request: RequestView;
-  /** Parameters as JSON values, in place of the request's query text. */
-  readonly given: Readonly<Parameters> | undefined;
   input: Parameters = NO_INPUT;
   principal: object = UNKNOWN_PRINCIPAL;
   /** Admissions to settle or release, in the order of their gates. */
@@ -46,16 +44,10 @@ class Execution {
   settledFrom = Number.POSITIVE_INFINITY;
   answer: unknown;
 
-  constructor(
-    operation: MountedOperation,
-    report: ReportFailure,
-    request: RequestView,
-    given: Readonly<Parameters> | undefined,
-  ) {
+  constructor(operation: MountedOperation, report: ReportFailure, request: RequestView) {
     this.operation = operation;
     this.report = report;
     this.request = request;
-    this.given = given;
   }
 
   addAdmission(admission: Admission): void {
@@ -103,13 +95,14 @@ const admit =
   (execution) =>
     chainWith(execution, gate.admit(execution.request, execution.principal), admitted);
 
-const decode: Step = (execution) => {
-  const { operation, request, given } = execution;
-  const decoded = given === undefined ? operation.decodeQuery?.(request.search) : operation.decodeValues?.(given);
-  if (decoded instanceof Refusal) return decoded;
-  if (decoded !== undefined) execution.input = decoded;
-  return undefined;
-};
+const decode =
+  (decodeQuery: NonNullable<MountedOperation['decodeQuery']>): Step =>
+  (execution) => {
+    const decoded = decodeQuery(execution.request.search);
+    if (decoded instanceof Refusal) return decoded;
+    execution.input = decoded;
+    return undefined;
+  };
 
 const checkInput =
   (check: NonNullable<MountedOperation['check']>): Step =>
@@ -267,7 +260,7 @@ function stepsOf({
 }: MountedOperation): readonly Step[] {
   return [
     ...gatesBeforeInput.map(admit),
-    ...(decodeQuery === undefined ? [] : [decode]),
+    ...(decodeQuery === undefined ? [] : [decode(decodeQuery)]),
     ...(check === undefined ? [] : [checkInput(check)]),
     ...(ready === undefined ? [] : [ready]),
     ...(read === undefined ? [] : [readBody(read)]),
@@ -324,8 +317,7 @@ function ended(execution: Execution, outcome: Outcome): MaybePromise<Outcome> {
 
 const after = <T>(step: Promise<unknown>, outcome: T): Promise<T> => step.then(() => outcome);
 
-/** @param given parameters as JSON values, from a protocol that has no query text; judged like the query */
-export type Execute = (request: RequestView, given?: Readonly<Parameters>) => MaybePromise<Outcome>;
+export type Execute = (request: RequestView) => MaybePromise<Outcome>;
 
 /**
  * Prepares the steps of an operation. Executing throws or rejects only for a bug, and then has released every admission.
@@ -333,5 +325,5 @@ export type Execute = (request: RequestView, given?: Readonly<Parameters>) => Ma
  */
 export function executorOf(operation: MountedOperation, report: ReportFailure): Execute {
   const steps = stepsOf(operation);
-  return (request, given) => run(steps, 0, new Execution(operation, report, request, given));
+  return (request) => run(steps, 0, new Execution(operation, report, request));
 }

@@ -2,7 +2,6 @@
  * Operations: routes bound to the services of their handlers. Mounting an operation on a surface opens its gates and prepares
  * once what every request needs.
  */
-import { lazily } from '../base/lazily.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Gate, type Mount, type WayIn, waysIn } from './access.ts';
 import type { Contract, Method } from './contract.ts';
@@ -17,7 +16,7 @@ import {
   type Refusal,
   UNKNOWN_PARAMETER,
 } from './errors.ts';
-import { type Parameters, parametersOf, queryDecoder, valuesDecoder } from './query.ts';
+import { type Parameters, parametersOf, type QueryDecoder, type QuerySchema, queryDecoder } from './query.ts';
 import type { RequestView } from './request-view.ts';
 import type { Route } from './route.ts';
 
@@ -43,9 +42,7 @@ export interface MountedOperation {
   readonly gatesBeforeInput: readonly Gate[];
   readonly gates: readonly Gate[];
   /** Never throws. Requests with the same query share a result. */
-  readonly decodeQuery: ((search: string) => Parameters | Refusal) | undefined;
-  /** The same for parameters that arrive as JSON values. */
-  readonly decodeValues: ((values: Readonly<Parameters>) => Parameters | Refusal) | undefined;
+  readonly decodeQuery: QueryDecoder | undefined;
   readonly check: ((input: Parameters, request: RequestView) => Refusal | undefined) | undefined;
   readonly ready: (() => Refusal | undefined) | undefined;
   readonly readBody: ((request: RequestView) => unknown) | undefined;
@@ -55,6 +52,15 @@ export interface MountedOperation {
 /** Memoized decoded queries of one operation, and the longest query that is memoized. */
 const QUESTION_COUNT_MAX = 256;
 export const MEMOIZED_SEARCH_LENGTH_MAX = 512;
+
+/** The decoder of a query, made at its first request: most routes of most servers are not asked soon after the start. */
+function lazyDecoder(query: QuerySchema): QueryDecoder {
+  let decode: QueryDecoder | undefined;
+  return (search) => {
+    decode ??= queryDecoder(query);
+    return decode(search);
+  };
+}
 
 /** Makes the gate of one alternative decide only on the requests that use this alternative. */
 function gateAmong(ways: readonly Access[], chosen: Access, gate: Gate): Gate {
@@ -89,12 +95,7 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
     decodeQuery:
       query === undefined
         ? undefined
-        : memoizeRecent(
-            lazily(() => queryDecoder(query)),
-            QUESTION_COUNT_MAX,
-            MEMOIZED_SEARCH_LENGTH_MAX,
-          ),
-    decodeValues: query === undefined ? undefined : lazily(() => valuesDecoder(query)),
+        : memoizeRecent(lazyDecoder(query), QUESTION_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX),
     check: check === undefined ? undefined : (input, request) => check(input as never, services, request),
     ready: ready === undefined ? undefined : () => ready(services),
     readBody: readBody === undefined ? undefined : (request) => readBody(request, services),

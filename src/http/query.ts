@@ -103,35 +103,12 @@ function completed(values: Parameters, declared: readonly Parameter[]): Refusal 
   return undefined;
 }
 
-const namesOf = (declared: readonly Parameter[]): string => {
-  const known = declared.map(({ name }) => `\`${name}\``).join(', ');
-  return known === '' ? 'this route accepts none' : `this route accepts ${known}`;
-};
-
-/** Judges parameters that arrive as JSON values and not as query text, by the same declaration and with the same refusals. */
-export function valuesDecoder(schema: QuerySchema | undefined): (given: Readonly<Parameters>) => Parameters | Refusal {
-  const declared = parametersOf(schema);
-  const parameters = new Map(declared.map((parameter) => [parameter.name, parameter]));
-  return (given) => {
-    const values: Parameters = Object.create(null);
-    for (const [name, value] of Object.entries(given)) {
-      const parameter = parameters.get(name);
-      if (parameter === undefined) {
-        return refuse(UNKNOWN_PARAMETER, `unknown query parameter ${shown(name)}: ${namesOf(declared)}`);
-      }
-      const parsed = v.safeParse(parameter.schema, value, ABORT_EARLY);
-      if (!parsed.success) return refuse(parameter.code, `\`${name}\` must be ${parameter.rule}`);
-      values[name] = parsed.output;
-    }
-    return completed(values, declared) ?? values;
-  };
-}
-
 /** Prepares the decoder of one route. */
 export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
   const declared = parametersOf(schema);
   const parameters = new Map(declared.map((parameter) => [parameter.name, parameter]));
-  const others = namesOf(declared);
+  const known = declared.map(({ name }) => `\`${name}\``).join(', ');
+  const others = known === '' ? 'this route accepts none' : `this route accepts ${known}`;
 
   return (search) => {
     const values: Parameters = Object.create(null);

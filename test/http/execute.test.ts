@@ -86,7 +86,7 @@ function setUp({ handle, gates = [], access, readBody }: Options) {
     const given = outcome(search, header);
     return given instanceof Promise ? given.then(respond) : respond(given);
   };
-  return { trail, reported, outcome, ask, execute };
+  return { trail, reported, outcome, ask };
 }
 
 const admissionNamed = (name: string, trail: string[], settled: Record<string, string> | Refusal): Admission => ({
@@ -466,25 +466,6 @@ describe('alternatives', () => {
     const silent = wayIn(() => ({ admit: () => undefined }));
     expect(() => anyOf(silent)).toThrow('anyOf needs two ways in');
     expect(() => anyOf(silent, silent)).toThrow('anyOf needs isPresented of every way in but the last');
-  });
-});
-
-describe('another protocol', () => {
-  it('sells the same operation with its input as values: the same order, defaults and receipt', async () => {
-    const { execute, trail } = setUp({ handle: (input) => input, gates: [gate('paid', { receipt: 'abc' })] });
-    expect(await execute(REQUEST, { limit: 2 })).toMatchObject({ body: '{"limit":2}', receipt: { receipt: 'abc' } });
-    expect(await execute(REQUEST, {})).toMatchObject({ body: '{"limit":1}' });
-    expect(trail.slice(0, 3)).toEqual(['admit paid', 'answer', 'settle paid']);
-  });
-
-  it.each([
-    [{ limit: 'two' }, 'INVALID_PARAMETER'],
-    [{ page: 1 }, 'UNKNOWN_PARAMETER'],
-    [JSON.parse('{"__proto__":{"limit":2}}'), 'UNKNOWN_PARAMETER'],
-  ])('is refused for %j before any gate', async (given, code) => {
-    const { execute, trail } = setUp({ handle: () => 1, gates: [gate('paid')] });
-    expect(await execute(REQUEST, given)).toMatchObject({ code, status: 400 });
-    expect(trail).toEqual([]);
   });
 });
 
