@@ -39,8 +39,8 @@ export interface Parameter {
   readonly fallback: unknown;
 }
 
-/** No sign, no blank, no leading zero, no fraction (decisions §3). No range needs more than three digits. */
-const WHOLE_NUMBER = /^[1-9][0-9]{0,2}$/;
+/** No sign, no blank, no leading zero, no fraction (decisions §3). The schema has the range. */
+const WHOLE_NUMBER = /^[1-9][0-9]*$/;
 
 const asText = (text: string): unknown => text;
 const asBoolean = (text: string): unknown => (text === 'true' ? true : text === 'false' ? false : text);

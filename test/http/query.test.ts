@@ -5,6 +5,7 @@ import { queryDecoder } from '../../src/http/query.ts';
 import { summarizeCompany } from '../../src/modules/jobs/company.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
+import { integer } from '../../src/modules/parameter-rules.ts';
 
 const search = queryDecoder(searchJobs.query);
 const company = queryDecoder(summarizeCompany.query);
@@ -140,6 +141,14 @@ describe('a query that is refused', () => {
     search('?__proto__=x&constructor=y');
     expect(({} as Record<string, unknown>).x).toBeUndefined();
   });
+});
+
+it('a range of many digits is accepted up to its end, and no number beyond it', () => {
+  const pages = queryDecoder(v.strictObject({ page: integer(1, 12_000) }));
+  expect({ ...pages('?page=12000') }).toEqual({ page: 12_000 });
+  for (const page of ['12001', '9'.repeat(400)]) {
+    expect(pages(`?page=${page}`)).toMatchObject({ code: 'INVALID_PARAMETER' });
+  }
 });
 
 describe('a route without parameters', () => {
