@@ -28,7 +28,7 @@ import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
 const CASE_REPORT_KINDS = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
 
 /** `serviceName` of every offer. */
-export const SERVICE_NAME = 'paygrade';
+const SERVICE_NAME = 'paygrade';
 
 export interface PaymentParts {
   readonly clock: Clock;

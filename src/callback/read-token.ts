@@ -6,7 +6,7 @@ import { alphanumerics } from '../base/alphanumerics.ts';
 import { sha256 } from '../base/digest.ts';
 import type { Random } from '../base/random.ts';
 
-export const TOKEN_PREFIX = 'svc_cb_sk_';
+const TOKEN_PREFIX = 'svc_cb_sk_';
 
 /** 43 letters of an alphabet of 62 carry 256.03 bits. */
 const SECRET_LETTER_COUNT = 43;

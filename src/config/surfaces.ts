@@ -23,7 +23,7 @@ const isPublic = ({ host, baseUrl }: Publicity): boolean =>
   !LOOPBACK.test(host) || (baseUrl !== null && !isOfThisMachine(baseUrl));
 
 /** Products that play money would open to strangers: on only when `SURFACES` names them. */
-export const withheldSurfaces = (server: Publicity): readonly SurfaceName[] =>
+const withheldSurfaces = (server: Publicity): readonly SurfaceName[] =>
   server.settlement === 'local' && isPublic(server) ? SENDING : [];
 
 export function defaultSurfaces(server: Publicity): readonly SurfaceName[] {

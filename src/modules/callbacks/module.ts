@@ -34,9 +34,8 @@ export const callbacks = defineModule({
   summary: 'Webhook addresses for ten minutes; only creating one is paid',
   settings: CALLBACK_SETTINGS,
   routes: [...CREATION, ...WEBHOOKS, ...READING],
-  open({ config, callbacks, paid, shedding, rateLimits, bodies, surface }) {
+  open({ config, callbacks, paid, shedding, rateLimits, bodies, hookBaseUrl, surface }) {
     const { baseUrl } = surface.mount;
-    const hookBaseUrl = config.hookBaseUrl ?? baseUrl;
     const counters: CallbackCounters = { eventsStored: 0 };
     const clientRate = openClientRate(rateLimits, 'callbacks by client', config.callbackLimitPerMinute);
     const shared = { callbacks, paid, shedding, clientRate, bodies, counters };

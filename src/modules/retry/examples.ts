@@ -3,7 +3,7 @@ import { REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX } from '../../retry/limits.ts';
 
 export const EXAMPLE_ID = 'rt_k3J9sQ2mXv7Lr0TzWb5Nd8Ha';
 const OWN = `https://retry.example.com/v1/retries/${EXAMPLE_ID}`;
-export const EXAMPLE_CREATED_AT = '2026-11-20T12:00:00.000Z';
+const EXAMPLE_CREATED_AT = '2026-11-20T12:00:00.000Z';
 export const EXAMPLE_ENDED_AT = '2026-11-20T12:00:05.120Z';
 
 export const EXAMPLE_BODY = {

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import type { AnswerHeader } from '../../http/contract.ts';
+import { API_CATALOG_PATH } from '../../http/documents/api-catalog.ts';
 import { route } from '../../http/route.ts';
 import type { Documents, ServiceServices } from './services.ts';
 
@@ -18,7 +19,7 @@ const LINK_HEADER: Readonly<Record<string, AnswerHeader>> = {
 };
 
 const SHARED = {
-  path: '/.well-known/api-catalog',
+  path: API_CATALOG_PATH,
   access: [],
   answerType: LINKSET_TYPE,
   answerHeaders: LINK_HEADER,
