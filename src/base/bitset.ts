@@ -132,11 +132,6 @@ export class BitSet implements WordRun {
     if (past !== 0) this.words[this.words.length - 1] = 2 ** past - 1;
   }
 
-  /** Keeps the members that `other`, a set of the same length, has too. @returns whether any is left */
-  intersect(other: BitSet): boolean {
-    return this.intersectWords(other.words, 0);
-  }
-
   /** The `limit` smallest members, ascending; all of them when there are fewer. */
   first(limit: number): number[] {
     const words = this.words;
