@@ -10,6 +10,7 @@ import { decodeUtf8 } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { bodyFormOf, isUnpacked } from '../base/media-type.ts';
+import { withoutSecrets } from '../base/without-secrets.ts';
 import type { BodyBounds, BodyRead, BodyReader } from './body.ts';
 import {
   INVALID_BODY,
@@ -119,11 +120,10 @@ const mustBe = (schema: BodySchema, keys: readonly unknown[]): string =>
 /** A name longer than this is cut, so that no message echoes a long one. */
 const NAME_LENGTH_MAX = 64;
 
-/** `scopes[0]` in backticks; names with other characters than ours are quoted as JSON. */
+/** `scopes[0]` in backticks; names with other characters than ours are quoted as JSON, and no message echoes a key. */
 function pathText(keys: readonly unknown[]): string {
-  const text = keys
-    .map((key, i) => (typeof key === 'number' ? `[${key}]` : i === 0 ? String(key) : `.${String(key)}`))
-    .join('');
+  const sent = keys.map((key, i) => (typeof key === 'number' ? `[${key}]` : i === 0 ? String(key) : `.${String(key)}`));
+  const text = withoutSecrets(sent.join(''));
   const shown = text.length > NAME_LENGTH_MAX ? `${text.slice(0, NAME_LENGTH_MAX)}…` : text;
   return /^[\w.[\]-]*$/.test(shown) ? `\`${shown}\`` : JSON.stringify(shown);
 }

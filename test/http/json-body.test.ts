@@ -52,6 +52,7 @@ describe('a body', () => {
     [{ name: 'ab', Name: 'ab' }, 'unknown field `Name`'],
     [JSON.parse('{"name":"ab","__proto__":1}'), 'unknown field `__proto__`'],
     [{ name: 'ab', '`\n\u202e': 1 }, 'unknown field "`\\n\u202e"'],
+    [{ name: 'ab', [`svc_key_${'k'.repeat(43)}`]: 1 }, 'unknown field "svc_…"'],
     [{ name: 'ab', ['x'.repeat(500)]: 1 }, `unknown field ${JSON.stringify(`${'x'.repeat(64)}…`)}`],
   ])('%j is refused: %s', (value, message) => {
     const refusal = bodyOf(schema, value);
