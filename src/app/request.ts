@@ -136,6 +136,7 @@ export class HttpRequestView implements RequestView, LoggedRequest, DeliveredReq
   onDisconnect(listener: DisconnectListener): void {
     const client = this.#client;
     if (client.onDisconnect !== undefined) client.onDisconnect(listener);
+    else if (this.isDisconnected()) setImmediate(() => listener.handleEvent());
     else this.signal?.addEventListener('abort', listener, { once: true });
   }
 }

@@ -1,6 +1,8 @@
 /** Clients that leave before their answer: Bun's server forgets their addresses, which the log and what is shared by address need. */
 import { expect, it } from 'vitest';
+import { HttpRequestView } from '../../src/app/request.ts';
 import type { RequestRecord } from '../../src/app/request-record.ts';
+import { systemRandom } from '../../src/base/random.ts';
 import { openedApp } from '../support/opened-app.ts';
 
 /** As on Bun: no address once the client has left. */
@@ -18,6 +20,15 @@ const ask = (path: string): Request =>
     headers: { 'content-type': 'application/json' },
     body: '{}',
   });
+
+it('a listener hears of a client that has left before, where only a signal says so', async () => {
+  const request = new Request('http://paygrade.test/', { signal: AbortSignal.abort() });
+  const parts = { random: systemRandom, trustProxy: false };
+  const view = new HttpRequestView(request, { path: '/', search: '' }, {}, 0, { address: '' }, parts);
+  let heardCount = 0;
+  view.onDisconnect({ isOver: false, handleEvent: () => void heardCount++ });
+  await expect.poll(() => heardCount).toBe(1);
+});
 
 it('a request is in the log with the address of a client that has left', async () => {
   const records: RequestRecord[] = [];

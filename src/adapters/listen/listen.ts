@@ -33,8 +33,8 @@ export interface ClientConnection {
    */
   onDelivered?(listener: () => void): void;
   /**
-   * Calls the listener once when the client disconnects, as `Request.signal` would; may also call it after the answer has gone
-   * out. Costs less memory per held request than a listener on the signal (Bun) or the signal itself (Node).
+   * Calls the listener once, in a later turn, when the client disconnects or has already; may also call it after the answer has
+   * gone out. Costs less memory per held request than a listener on the signal (Bun) or the signal itself (Node).
    */
   onDisconnect?(listener: DisconnectListener): void;
   /**

@@ -98,8 +98,10 @@ export class NodeExchange implements ClientConnection, DirectBody {
     });
   }
 
+  /** Of a client that has left already no event will say it. */
   onDisconnect(listener: DisconnectListener): void {
-    this.#outgoing.on('close', () => listener.handleEvent());
+    if (this.#outgoing.closed) setImmediate(() => listener.handleEvent());
+    else this.#outgoing.on('close', () => listener.handleEvent());
   }
 
   /** Resets the connection: to a client or proxy of HTTP/1.0 its orderly end would be the end of the answer. */
