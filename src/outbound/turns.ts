@@ -112,7 +112,6 @@ export class OutboundTurns {
         if (waiting.grant === undefined) return;
         waiting.grant = undefined;
         this.#countWaiting(line, -1);
-        this.#forget(line);
         resolve(undefined);
         this.#serve();
       };
@@ -289,7 +288,6 @@ export class OutboundTurns {
     let waiting = line.waiting.shift();
     while (waiting !== undefined && waiting.grant === undefined) waiting = line.waiting.shift();
     const grant = waiting?.grant as (turn: Turn) => void; // liveCount > 0
-    (waiting as Waiting).grant = undefined;
     this.#countWaiting(line, -1);
     customer.inUse++;
     host.inUse++;
@@ -317,7 +315,6 @@ export class OutboundTurns {
     host.inUse--;
     this.#inUse--;
     this.#readyParked(host);
-    this.#listSilent(host);
     this.#forgetCustomer(customer);
     this.#forgetHost(host);
     this.#serve();
@@ -346,8 +343,7 @@ export class OutboundTurns {
       if (!isOld && this.#remembered.length <= SILENT_HOSTS_MAX) break;
       this.#remembered.shift();
       host.isRemembered = false;
-      if (host.silentSinceMs === undefined) this.#forgetHost(host);
-      else if (host.inUse > 0) this.#remember(host, nowMs);
+      if (host.silentSinceMs !== undefined && host.inUse > 0) this.#remember(host, nowMs);
       else this.#breakSilence(host);
     }
   }
@@ -365,10 +361,8 @@ export class OutboundTurns {
     this.#forgetHost(host);
   }
 
-  /** Drops a line on which nothing waits, when it is out of every queue; one in a queue is dropped when its turn comes. */
-  #forget(line: Line): void {
-    const { customer, host } = line;
-    if (line.liveCount > 0 || customer.lines.get(host) !== line) return;
+  /** @param line on which nothing waits, out of every queue: one in a queue is dropped when its turn comes */
+  #forget({ customer, host }: Line): void {
     customer.lines.delete(host);
     host.lineCount--;
     this.#forgetCustomer(customer);

@@ -1,4 +1,5 @@
 /** Turns of outbound requests: the rules one by one, then all of them over seeded load against a model of what may be in flight. */
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { SILENCE_MS, SILENT_KEPT_MS } from '../../src/outbound/limits.ts';
@@ -74,7 +75,8 @@ describe('turns of outbound requests', () => {
   });
 
   it('go round among customers: one that comes late does not wait for all of another', async () => {
-    const trial = new Trial(2);
+    const trial = new Trial(4);
+    times(4, (i) => trial.ask('c', `c${i}`));
     times(100, (i) => trial.ask('a', `a${i}`));
     const late = trial.ask('b', 'b');
     await settled();
@@ -109,6 +111,16 @@ describe('turns of outbound requests', () => {
     trial.asked[0]?.turn?.end();
     await settled();
     expect([a.turn === undefined, b.turn === undefined]).toEqual([true, false]);
+
+    const parked = new Trial(8);
+    times(4, () => parked.ask('c', 'h'));
+    const first = parked.ask('a', 'h');
+    const second = parked.ask('b', 'h');
+    times(4, (i) => parked.ask('a', `x${i}`));
+    await settled();
+    parked.asked[0]?.turn?.end();
+    await settled();
+    expect([first.turn === undefined, second.turn === undefined]).toEqual([true, false]);
   });
 
   it('are had at once by who waits for a host, whoever has given up waiting for it', async () => {
@@ -170,19 +182,83 @@ describe('turns of outbound requests', () => {
     expect(await later.granted(({ host }) => host === 'hangs')).toBeGreaterThan(4);
   });
 
+  it('take a host as silent from a request without an answer, in flight or over, not from one that was answered', async () => {
+    const grantedAfter = async (act: (trial: Trial) => void | Promise<void>): Promise<number> => {
+      const trial = new Trial(4);
+      trial.ask('a', 'h');
+      await settled();
+      await act(trial);
+      times(4, () => trial.ask('a', 'h'));
+      return trial.granted();
+    };
+    const firstOf = (trial: Trial): Turn => trial.asked[0]?.turn as Turn;
+    const later = (trial: Trial): void => {
+      trial.clock.nowMs = SILENCE_MS;
+    };
+    expect(await grantedAfter(() => {})).toBe(4);
+    expect(await grantedAfter(later)).toBe(1 + 2); // half of the slots
+    expect(
+      await grantedAfter((trial) => {
+        later(trial);
+        firstOf(trial).end();
+      }),
+    ).toBe(1 + 2);
+    expect(
+      await grantedAfter(async (trial) => {
+        later(trial);
+        const other = await trial.turns.take('a', 'other');
+        trial.clock.nowMs += SILENT_KEPT_MS;
+        other?.end();
+      }),
+    ).toBe(1 + 2);
+    expect(
+      await grantedAfter((trial) => {
+        firstOf(trial).answered();
+        later(trial);
+      }),
+    ).toBe(4);
+  });
+
+  it('are given back by a silent host, and it has the rest as soon as it answers', async () => {
+    const trial = new Trial(4);
+    trial.ask('a', 'h');
+    await settled();
+    trial.clock.nowMs = SILENCE_MS;
+    times(5, () => trial.ask('a', 'h'));
+    expect(await trial.granted()).toBe(3);
+    trial.asked[1]?.turn?.end();
+    expect(await trial.granted()).toBe(4);
+    trial.asked[0]?.turn?.answered();
+    expect(await trial.granted()).toBe(5);
+  });
+
   it('are no longer waited for after an abort, and the rest is served', async () => {
+    const trial = new Trial(10);
+    const abort = new AbortController();
+    times(4, () => trial.ask('b', 'full'));
+    const aborted = trial.turns.take('b', 'full', abort.signal);
+    times(20, (i) => trial.ask('a', `a${i}`));
+    expect(await trial.granted(({ customer }) => customer === 'a')).toBe(5);
+    abort.abort();
+    expect(await aborted).toBeUndefined();
+    expect(await trial.granted(({ customer }) => customer === 'a')).toBe(6);
+    expect(trial.turns.counts.waiting).toBe(14);
+    expect(await trial.turns.take('d', 'j', AbortSignal.abort())).toBeUndefined();
+  });
+
+  it('leave nothing behind of a host that was silent for a minute, of an abort, or at the signal of a request', async () => {
     const trial = new Trial(1);
     const abort = new AbortController();
-    trial.ask('a', 'h');
-    const aborted = trial.ask('b', 'h', abort.signal);
-    const next = trial.ask('c', 'i');
+    const first = await trial.turns.take('a', 'hangs', abort.signal);
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+    void trial.turns.take('b', 'h', abort.signal);
     abort.abort();
-    await settled();
-    expect(trial.turns.counts.waiting).toBe(1);
-    trial.asked[0]?.turn?.end();
-    await settled();
-    expect([aborted.turn, next.turn === undefined]).toEqual([undefined, false]);
-    expect(await trial.turns.take('d', 'j', AbortSignal.abort())).toBeUndefined();
+    trial.clock.nowMs = SILENCE_MS;
+    first?.end();
+    trial.clock.nowMs += SILENT_KEPT_MS;
+    const last = await trial.turns.take('c', 'i');
+    expect(trial.turns.counts).toEqual({ inUse: 1, waiting: 0, hosts: 1, customers: 1 });
+    last?.end();
   });
 
   it.each([1, 2, 3])('hold their rules under seeded load, serve everything and forget it (seed %i)', async (seed) => {
