@@ -46,17 +46,28 @@ describe('the worker of retries', () => {
     expect(world.outbound.seenBy('works.example')).toHaveLength(1);
   });
 
+  it('takes the rest of a long line at once as its jobs end', async () => {
+    const turn = Promise.withResolvers<void>();
+    world.outbound.turnOf = () => turn.promise;
+    const count = 20;
+    const body = 'x'.repeat(HELD_BYTES_MAX / count + 1);
+    for (let i = 0; i < count; i++) await world.create(orderOf('works.example', body), LOUD);
+    await world.pass(1000);
+    expect(world.process.worker.heldCount).toBeLessThan(count);
+    turn.resolve();
+    await world.pass(1000);
+    expect(world.outbound.seenBy('works.example')).toHaveLength(count);
+    expect(world.process.worker.heldCount).toBe(0);
+  });
+
   it('has no long result in memory while its delivery waits for a turn, and signs each event in its turn', async () => {
     const collect = garbageCollector();
     const usedBytes = (): number => {
       collect();
       return process.memoryUsage().arrayBuffers;
     };
-    let giveTurns = (): void => {};
-    const turn = new Promise<void>((resolve) => {
-      giveTurns = resolve;
-    });
-    world.outbound.turnOf = (host) => (host === 'busy.example' ? turn : Promise.resolve());
+    const turn = Promise.withResolvers<void>();
+    world.outbound.turnOf = (host) => (host === 'busy.example' ? turn.promise : Promise.resolve());
     world.outbound.target('long.example', () => LONG);
     world.outbound.target('busy.example', () => answer(200));
     const count = 30;
@@ -67,7 +78,7 @@ describe('the worker of retries', () => {
     // What the collector has found is freed by a thread of its own.
     await expect.poll(usedBytes).toBeLessThan(beforeBytes + (count / 3) * 6 * RESPONSE_BYTES_MAX);
     const sentSeconds = Math.floor(world.time.nowMs() / 1000);
-    giveTurns();
+    turn.resolve();
     await world.pass(1000);
     const events = world.outbound.seenBy('busy.example');
     expect(new Set(events.map(({ headers }) => headers['webhook-timestamp']))).toEqual(new Set([`${sentSeconds}`]));
