@@ -84,11 +84,22 @@ describe('the budget of bodies', () => {
 
   it('bounds what waits, with the same shares, and refuses the rest at once', () => {
     const budget = new BodyBudget(100);
-    budget.claim(of('holder'), 100, WAITING);
+    const holder = budget.claim(of('holder'), 100, WAITING)!;
     const waiting = WAITING_BODY_BYTES_MAX / 8;
-    const flood = Array.from({ length: 8 }, () => budget.claim(of('flood'), 10, waiting));
-    expect(flood.filter((claim) => claim !== undefined)).toHaveLength(4);
-    expect(budget.claim(of('honest'), 10, waiting)).toBeDefined();
+    const flood = () =>
+      Array.from({ length: 8 }, () => budget.claim(of('flood'), 10, waiting)).filter((claim) => claim !== undefined);
+    const first = flood();
+    expect(first).toHaveLength(4);
+    const honest = budget.claim(of('honest'), 10, waiting)!;
+    expect(honest.isGranted).toBe(false);
+    // What gives up or is granted waits no more.
+    for (const claim of first) claim.release();
+    const second = flood();
+    expect(second).toHaveLength(3);
+    holder.release();
+    expect([honest.isGranted, granted(second)]).toEqual([true, 3]);
+    budget.claim(of('large'), 100 - budget.claimedBytes, waiting);
+    expect(flood()).toHaveLength(4);
   });
 
   it('forgets a claim that gives up waiting, once, and grants the ones behind it', async () => {
@@ -119,14 +130,17 @@ describe('the budget of bodies', () => {
       },
     });
     const gone = budget.claim(owner('gone'), 10, WAITING)!;
-    for (let i = 0; i < 4; i++) budget.claim(owner('flood'), 10, WAITING);
+    const flood = Array.from({ length: 4 }, () => budget.claim(owner('flood'), 10, WAITING)!);
     gone.release();
     expect([lookedUp, budget.claimedBytes]).toEqual([[], 40]);
     expect(budget.claim(owner('honest'), 11, WAITING)?.isGranted).toBe(true);
     expect(new Set(lookedUp)).toEqual(new Set(['flood', 'honest']));
     expect(lookedUp.filter((network) => network === 'flood')).toHaveLength(4);
     // What came before anything was looked up counts towards its share.
-    expect(budget.claim(owner('flood'), 10, WAITING)?.isGranted).toBe(false);
+    const last = budget.claim(owner('flood'), 10, WAITING)!;
+    expect(last.isGranted).toBe(false);
+    for (const claim of [...flood, last]) claim.release();
+    expect(budget.claim(owner('flood'), 100 - budget.claimedBytes, WAITING)?.isGranted).toBe(true);
   });
 
   it('looks clients up at once when as many are in flight as one turn may look up', () => {

@@ -50,9 +50,10 @@ describe('a body in pieces', () => {
   it('is asked for one when its reader is, in the turn after', async () => {
     const { streams, turn, receiver } = setUp();
     const pieces = new Given((count) => (count <= 2 ? PIECE : null));
-    const reader = streams.open(pieces, receiver('a')).getReader();
+    let endCount = 0;
+    const reader = streams.open(pieces, receiver('a'), () => endCount++).getReader();
     await turn();
-    expect(pieces.count).toBe(0);
+    expect([pieces.count, endCount]).toEqual([0, 0]);
     for (const [count, expected] of [
       [1, { done: false, value: PIECE }],
       [2, { done: false, value: PIECE }],
@@ -64,7 +65,7 @@ describe('a body in pieces', () => {
       await turn();
       expect(await reading).toEqual(expected);
       await turn();
-      expect(pieces.count).toBe(count);
+      expect([pieces.count, endCount]).toEqual([count, expected.done ? 1 : 0]);
     }
   });
 
@@ -108,12 +109,13 @@ describe('a body in pieces', () => {
     expect(pieces.count).toBe(2);
     expect(reported).toEqual([]);
     const other = new Given(() => PIECE);
-    const early = streams.open(other, receiver('b')).getReader();
+    let endCount = 0;
+    const early = streams.open(other, receiver('b'), () => endCount++).getReader();
     const reading = early.read();
     await early.cancel();
     await turn();
     expect(await reading).toEqual({ done: true, value: undefined });
-    expect(other.count).toBe(0);
+    expect([other.count, endCount]).toEqual([0, 1]);
   });
 
   it.each([
@@ -130,7 +132,8 @@ describe('a body in pieces', () => {
     for (const canCut of [true, false]) {
       const { streams, turn, receiver, reported, cuts } = setUp();
       const pieces = new Given((count) => (count === 1 ? PIECE : fail()));
-      const reader = streams.open(pieces, receiver('req_7', canCut)).getReader();
+      let endCount = 0;
+      const reader = streams.open(pieces, receiver('req_7', canCut), () => endCount++).getReader();
       const readings = [reader.read(), reader.read()];
       const ends = Promise.allSettled(readings);
       await turn();
@@ -142,7 +145,7 @@ describe('a body in pieces', () => {
       expect((await ends)[1]).toMatchObject(
         canCut ? { status: 'fulfilled', value: { done: true } } : { status: 'rejected' },
       );
-      expect(pieces.count).toBe(2);
+      expect([pieces.count, endCount]).toEqual([2, 1]);
     }
   });
 });

@@ -4,6 +4,7 @@ import { Deadlines } from '../../src/base/deadlines.ts';
 import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import { type BodyRead, BodyReader, type BodyRequest } from '../../src/http/body.ts';
 import { BodyBudget } from '../../src/http/body-budget.ts';
+import { WAITING_BODY_BYTES_MAX } from '../../src/http/limits.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 
 const BOUNDS = { bytesMax: 60, deadlineMs: 30_000 };
@@ -14,6 +15,7 @@ class Sent implements BodyRequest {
   readonly #headers: Record<string, string>;
   readonly #network: string;
   readCount = 0;
+  hasLeft = false;
   listener: DisconnectListener | undefined;
   arrive: (bytes: Uint8Array) => void = () => {};
   fail: () => void = () => {};
@@ -41,15 +43,16 @@ class Sent implements BodyRequest {
 
   onDisconnect(listener: DisconnectListener): void {
     this.listener = listener;
+    if (this.hasLeft) listener.handleEvent();
   }
 }
 
 const declared = (bytes: number, network?: string): Sent => new Sent({ 'content-length': String(bytes) }, network);
 
-function setUp(bytesMax = 100) {
+function setUp(bytesMax = 100, waitingBytesMax = 1000) {
   const time = new ManualTime();
   const budget = new BodyBudget(bytesMax);
-  const reader = new BodyReader(budget, new Deadlines(time, time, true), 1000);
+  const reader = new BodyReader(budget, new Deadlines(time, time, true), waitingBytesMax);
   const read = async (request: BodyRequest): Promise<string> => reader.use(request, BOUNDS, nameOf);
   return { time, budget, reader, read };
 }
@@ -71,7 +74,10 @@ describe('reading a body', () => {
     expect(budget.claimedBytes).toBe(0);
   });
 
-  it('claims the most that a body without a declared length may have', async () => {
+  it.each([
+    [30, '60 bytes'],
+    [31, 'too-large'],
+  ])('claims the most that a body without a declared length may have: 30 and %d bytes are %s', async (rest, end) => {
     const { budget, read } = setUp();
     const chunked = new Sent({});
     let enqueue: (bytes: number) => void = () => {};
@@ -85,9 +91,9 @@ describe('reading a body', () => {
     const outcome = read(chunked);
     expect(budget.claimedBytes).toBe(60);
     enqueue(30);
-    enqueue(30);
+    enqueue(rest);
     close();
-    expect(await outcome).toBe('60 bytes');
+    expect(await outcome).toBe(end);
     expect(budget.claimedBytes).toBe(0);
   });
 
@@ -133,13 +139,39 @@ describe('reading a body', () => {
     expect([waiting.readCount, budget.waitingCount, budget.claimedBytes]).toEqual([0, 0, 50]);
   });
 
-  it.each(['while it waits', 'while it is read'])('of a client that leaves %s is cut', async (when) => {
-    const { time, budget, read } = setUp();
-    const holder = read(declared(when === 'while it waits' ? 60 : 10));
+  it('that is late is used once, without bytes of the budget', async () => {
+    const { time, budget, reader } = setUp();
     const request = declared(40);
+    const uses: unknown[] = [];
+    const outcome = reader.use(request, BOUNDS, (read) => uses.push([nameOf(read), budget.claimedBytes]));
+    time.pass(30_000);
+    await outcome;
+    request.arrive(new Uint8Array(40));
+    await settle();
+    expect(uses).toEqual([['late', 0]]);
+  });
+
+  it('takes while it waits what it has in memory: its length, or the most of one without', async () => {
+    const { budget, read } = setUp(100, WAITING_BODY_BYTES_MAX / 8);
+    budget.claim({ clientNetwork: () => 'holder' }, 100, 0);
+    for (let i = 0; i < 8; i++) void read(declared(60, 'declared'));
+    expect(budget.waitingCount).toBe(8);
+    for (let i = 0; i < 8; i++) {
+      const chunked = new Sent({}, 'chunked');
+      chunked.body.body = new ReadableStream();
+      void read(chunked);
+    }
+    expect(budget.waitingCount).toBe(8 + 3);
+  });
+
+  it.each(['before', 'while it waits', 'while it is read'])('of a client that leaves %s is cut', async (when) => {
+    const { time, budget, read } = setUp();
+    const holder = read(declared(when === 'while it is read' ? 10 : 60));
+    const request = declared(40);
+    request.hasLeft = when === 'before';
     const outcome = read(request);
     if (when === 'while it waits') request.listener!.handleEvent();
-    else request.fail();
+    if (when === 'while it is read') request.fail();
     expect(await outcome).toBe('cut');
     time.pass(30_000);
     await holder;
