@@ -70,6 +70,17 @@ describe('a log with one bit turned', () => {
   });
 });
 
+describe('a log that was not synced step by step', () => {
+  it('is taken up to its first bad frame: power may have gone before what lies between was written', async () => {
+    const moment = history.moments.at(-4)!;
+    const folder = history.withLog(turned(history.log, moment.logBytes + 100));
+    const written = JSON.parse(readFileSync(folder.file('state.json'), 'utf8'));
+    writeFileSync(folder.file('state.json'), JSON.stringify({ ...written, sync: 'normal' }));
+    expect(await contentOfState(await folder.open({ sync: 'normal' }, history.time))).toEqual(moment.content);
+    await folder.remove();
+  });
+});
+
 describe('a log that begins a new round', () => {
   /** SQLite writes over the old round: the header, a sync, then frame after frame. */
   it('is sound after each of these writes', async () => {
@@ -104,6 +115,25 @@ describe('a database file with one bit turned', () => {
     }
     writeFileSync(stopped.file('state.db'), file);
     expect(damagedCount).toBeGreaterThan(partOf(20));
+  });
+
+  it.each([
+    'organization SET charged = charged + 1',
+    'onboarding SET remaining = remaining + 1',
+    'api_key SET revoked_ms = 1',
+    'pending SET value = value + 1',
+    'callback SET expires_at_ms = expires_at_ms + 1',
+    "event SET head = head || ' '",
+    'event SET bytes = zeroblob(length(bytes)) WHERE is_inline',
+    'event SET bytes = zeroblob(length(bytes)) WHERE NOT is_inline',
+    'event SET part_checksums = zeroblob(length(part_checksums))',
+  ])('is damaged after UPDATE %s', async (update) => {
+    const folder = stopped.killed();
+    const database = new DatabaseSync(folder.file('state.db'));
+    database.exec(`UPDATE ${update}`);
+    database.close();
+    expect(await verdictOn(folder)).toBe('damaged');
+    await folder.remove();
   });
 
   it.each(['state.db', 'state.db-wal'])(
