@@ -70,6 +70,10 @@ export class JobRunner {
     this.#ports = ports;
   }
 
+  get underWayCount(): number {
+    return this.#underWay.size;
+  }
+
   isUnderWay(id: RetryId): boolean {
     return this.#underWay.has(id);
   }

@@ -9,8 +9,6 @@ type End = (typeof ENDS)[number];
 export class RetryMeter {
   /** Attempts that are under way. */
   running = 0;
-  /** Jobs that are due and wait for their turn. */
-  due = 0;
   readonly #attempts: Record<Outcome, number>;
   readonly #deliveries: Record<End, number> = { delivered: 0, again: 0, failed: 0 };
 
@@ -27,9 +25,10 @@ export class RetryMeter {
     this.#deliveries[status === 'delivered' || status === 'failed' ? status : 'again']++;
   }
 
-  write(page: Exposition): void {
+  /** @param dueCount jobs that are due and wait for their turn */
+  write(page: Exposition, dueCount: number): void {
     page
-      .single('paygrade_retries_due', 'gauge', 'Retry jobs that are due and wait for their turn.', this.due)
+      .single('paygrade_retries_due', 'gauge', 'Retry jobs that are due and wait for their turn.', dueCount)
       .single('paygrade_retries_running', 'gauge', 'Attempts of retry jobs that are under way.', this.running)
       .family('paygrade_retry_attempts_total', 'counter', 'Ended attempts of retry jobs, by outcome.');
     for (const outcome of OUTCOMES) page.sample(this.#attempts[outcome], { outcome });

@@ -69,6 +69,11 @@ export class RetryWorker {
     return this.#held.size;
   }
 
+  /** Of those, jobs that wait for their turn. */
+  get dueCount(): number {
+    return this.#held.size - this.runner.underWayCount;
+  }
+
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'working';
@@ -229,7 +234,6 @@ export class RetryWorker {
     const held: Held = { ...job, abort: new AbortController() };
     this.#held.set(job.id, held);
     this.#share(job, 1);
-    this.#ports.meter.due = this.#held.size - this.#ports.meter.running;
     void this.#carry(held);
   }
 
@@ -252,7 +256,6 @@ export class RetryWorker {
     // A look may have taken it again before its release was answered.
     if (this.#held.get(id) === held) this.#held.delete(id);
     this.#share(held, -1);
-    this.#ports.meter.due = this.#held.size - this.#ports.meter.running;
     if (this.#held.size === 0) this.#onIdle();
     if (dueAtMs !== undefined) this.wakeAt(dueAtMs);
     if (this.#isBehind) this.wake();

@@ -1,10 +1,11 @@
 /** The worker where its store fails, and where one customer has a long line (siblings §6). */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { monthStartMs } from '../../src/accounts/month.ts';
+import { Exposition } from '../../src/base/prometheus.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
 import { settle } from '../support/manual-time.ts';
-import { answer, hanging } from '../support/targets-by-host.ts';
+import { answer, failure, hanging } from '../support/targets-by-host.ts';
 import { RetryWorld } from './model.ts';
 
 const orderTo = (host: string): RetryOrder => ({
@@ -19,6 +20,13 @@ const opened = (): RetryWorld => {
   onTestFinished(() => world.close());
   return world;
 };
+
+/** The lines of its metrics whose value is not 0. */
+function metricsOf({ process }: RetryWorld): string[] {
+  const page = new Exposition();
+  process.meter.write(page, process.worker.dueCount);
+  return page.text.split('\n').filter((line) => /^[^#].* [^0]/.test(line));
+}
 
 describe('the worker of retries', () => {
   it.each(['release', 'update', 'take'])('goes on with a job once the state takes its %s again', async (kind) => {
@@ -90,6 +98,90 @@ describe('the worker of retries', () => {
     expect(world.outbound.seenBy('hook.example').map(({ body }) => JSON.parse(body!).status)).toEqual(['expired']);
     expect(world.outbound.seenBy('crowded.example')).toEqual([]);
     expect(world.process.worker.heldCount).toBe(0);
+  });
+
+  it('leaves an attempt that is under way at the deadline to its end', async () => {
+    const world = opened();
+    let end = (): void => {};
+    world.outbound.target('slow.example', (_request, _number, signal) => {
+      return new Promise((resolve) => {
+        end = () => resolve(answer(200));
+        signal?.addEventListener('abort', () => resolve(failure('aborted')));
+      });
+    });
+    const id = await world.create(orderTo('slow.example'));
+    await world.pass(601_000, 10_000);
+    end();
+    await world.pass(1000);
+    expect(await world.process.retries.find(id)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('wakes for the job that is due first, and for each after it', async () => {
+    const world = opened();
+    const pauses = [10, 5, 15];
+    const hosts = pauses.map((initialDelaySeconds) => `after-${initialDelaySeconds}.example`);
+    for (const [i, host] of hosts.entries()) {
+      world.outbound.target(host, (_request, number) => answer(number === 1 ? 503 : 200));
+      const order = orderTo(host);
+      await world.create({ ...order, policy: { ...order.policy, initialDelaySeconds: pauses[i]! } });
+    }
+    await world.pass(1000);
+    for (const sent of [
+      [1, 1, 1],
+      [1, 2, 1],
+      [2, 2, 1],
+      [2, 2, 2],
+    ]) {
+      expect(hosts.map((host) => world.outbound.seenBy(host).length)).toEqual(sent);
+      await world.pass(5000);
+    }
+  });
+
+  it('aborts what is under way of a job that is cancelled, and tells its callback at once', async () => {
+    const world = opened();
+    world.outbound.target('held.example', hanging);
+    world.outbound.target('hook.example', () => answer(200));
+    const id = await world.create({ ...orderTo('held.example'), callbackUrl: 'https://hook.example/' });
+    await world.pass(1000);
+    expect(metricsOf(world)).toEqual(['paygrade_retries_running 1']);
+    expect(await world.process.retries.cancel(id)).toMatchObject({ status: 'cancelled' });
+    await world.pass(1000);
+    expect(world.outbound.seenBy('hook.example').map(({ body }) => JSON.parse(body!).status)).toEqual(['cancelled']);
+    expect(world.process.worker.heldCount).toBe(0);
+    expect(metricsOf(world)).toEqual([
+      'paygrade_retry_attempts_total{outcome="interrupted"} 1',
+      'paygrade_retry_deliveries_total{end="delivered"} 1',
+    ]);
+    expect(await world.process.retries.cancel(id)).toBeUndefined();
+  });
+
+  it('counts attempts, tries and what waits, and keeps no secret of what is over', async () => {
+    const world = opened();
+    world.outbound.turnOf = (host) => (host === 'crowded.example' ? new Promise(() => {}) : Promise.resolve());
+    world.outbound.target('crowded.example', () => answer(200));
+    world.outbound.target('busy.example', (_request, number) => answer(number === 1 ? 503 : 200));
+    world.outbound.target('hook.example', (_request, number) => answer(number === 1 ? 500 : 200));
+    const ids = [
+      await world.create({ ...orderTo('busy.example'), callbackUrl: 'https://hook.example/' }),
+      await world.create({ ...orderTo('busy.example'), callbackUrl: 'https://unknown.example/' }),
+    ];
+    await world.create(orderTo('crowded.example'));
+    await world.pass(15_000);
+    expect(metricsOf(world)[0]).toBe('paygrade_retries_due 1');
+    await world.pass(800_000, 10_000);
+    expect(metricsOf(world)).toEqual([
+      'paygrade_retry_attempts_total{outcome="success"} 2',
+      'paygrade_retry_attempts_total{outcome="http_error"} 1',
+      'paygrade_retry_deliveries_total{end="delivered"} 1',
+      'paygrade_retry_deliveries_total{end="again"} 5',
+      'paygrade_retry_deliveries_total{end="failed"} 1',
+    ]);
+    for (const id of ids) expect((await world.process.store.find(id))?.secrets).toBeNull();
+    expect(await world.process.retries.usage('acme', monthStartMs(world.time.nowMs()))).toEqual({
+      retriesCreated: 3,
+      attemptsMade: 3,
+      callbacksDelivered: 1,
+    });
   });
 
   it('keeps the pause of a job that comes after the wall clock was set forwards (reliability 273)', async () => {

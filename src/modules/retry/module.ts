@@ -68,7 +68,7 @@ export const retry = defineModule({
     };
     return {
       operations: bind(TAG, ROUTES, services),
-      metrics: (page) => meter.write(page),
+      metrics: (page) => meter.write(page, worker.dueCount),
       start: () => worker.start(),
       drain: () => worker.drain(),
       close: () => worker.close(),
