@@ -9,6 +9,7 @@ import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
 import { RecordInDoubtError } from '../../../src/payment/reservations.ts';
 import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
 import { MemoryAccounts } from '../../../src/storage/memory/accounts.ts';
+import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
 import { OperationRefusedError, StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
 import type { SqliteState } from '../../../src/storage/sqlite/state.ts';
@@ -248,6 +249,22 @@ describe('a charge', () => {
 });
 
 describe('a commit', () => {
+  it('that fails may be on record, unlike an operation that fails with the same code', () => {
+    const database = new StateDatabase({ path: ':memory:', sync: 'full' });
+    database.connection.database.exec(`
+      CREATE TABLE child (id TEXT REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED);
+      CREATE TRIGGER orphan AFTER INSERT ON event BEGIN INSERT INTO child VALUES ('none'); END`);
+    const event = {
+      table: CALLBACKS,
+      kind: 'event',
+      callback: callbackId(1),
+      event: eventOf(1, new Uint8Array(0)),
+    } as const;
+    expect(database.apply([callback(1), callback(1)])).toMatchObject({ kind: 'done', refused: [{ index: 1 }] });
+    expect(database.apply([event])).toMatchObject({ kind: 'broken', isInDoubt: true });
+    database.close();
+  });
+
   it('that takes longer than two seconds is a fault until it ends (reliability 268)', { timeout: 15_000 }, async () => {
     const slow = new Folder();
     try {
