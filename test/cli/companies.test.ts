@@ -174,6 +174,7 @@ describe('the operator’s word', () => {
     const manifest = file('m.json', {
       acme: { domain: 'acme.com' },
       'beta-board': { company: 'Beta, Inc.', domain: 'beta.com', aliases: ['beta.jobs'] },
+      'late-board': { domain: 'late.com' },
       typo: { domain: 'typo.com' },
     });
     const beta = file('beta-board.json', board('b', [{}]));
@@ -186,6 +187,9 @@ describe('the operator’s word', () => {
       ['greenhouse:b', 'beta.com', 'manifest'],
     ]);
     expect((await listed())[1]).toMatchObject({ name: 'Beta, Inc.', aliases: ['beta.jobs'] });
+    // The name of the file is all that is new in a feed that was imported before.
+    for (const name of ['plain.json', 'late-board.json']) await imported(3, file(name, board('late', [{}])));
+    expect(await domains()).toContainEqual(['greenhouse:late', 'late.com', 'manifest']);
     expect((await built()).stderr).toContain('"typo" fits no board');
   });
 });
