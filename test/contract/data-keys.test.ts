@@ -173,9 +173,11 @@ describe(`keys of the Jobs Data API, under ${RUNTIME}`, () => {
   it('without a catalogue is 503 after the key, free', async () => {
     const server = await open({ SNAPSHOT: 'none' });
     await server.grant('acme', 5);
-    const { key } = await server.key('acme', READ);
-    expectError(await server.get('/v1/jobs'), 401, 'MISSING_AUTHORIZATION');
-    expectError(await server.get('/v1/jobs', key), 503, 'CATALOGUE_UNAVAILABLE');
+    const { key } = await server.key('acme', [...new Set(ROUTES.map(([, scope]) => scope))]);
+    for (const [path] of ROUTES) {
+      expectError(await server.get(path), 401, 'MISSING_AUTHORIZATION');
+      expectError(await server.get(path, key), 503, 'CATALOGUE_UNAVAILABLE');
+    }
     expect(await server.remaining('acme')).toBe(5);
   });
 });
