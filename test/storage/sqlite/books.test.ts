@@ -10,7 +10,7 @@ const KEPT_MS = 1_000_000;
 function opened(oldestMs: number | null = null) {
   const time = new ManualTime();
   const written: SalesOperation[] = [];
-  const state = { isRefused: false, oldestMs };
+  const state = { isRefused: false, oldestMs, isReaderClosed: false };
   const journal = {
     write: async (operation: SalesOperation) => {
       if (state.isRefused) throw new Error('the disk is full');
@@ -19,7 +19,12 @@ function opened(oldestMs: number | null = null) {
     read: async () => ({ undeliveredCount: 0, oldestMs: state.oldestMs, lastSerial: 0 }),
   } as unknown as Journal;
   const start = { undeliveredCount: 0, oldestMs, lastSerial: 0, secret: new Uint8Array(32) };
-  const reader = { read: async () => undefined, close: async () => {} };
+  const reader = {
+    read: async () => undefined,
+    close: async () => {
+      state.isReaderClosed = true;
+    },
+  };
   const books = new SqliteBooks(journal, reader, start, KEPT_MS, { timers: time, nowMs: () => time.nowMs() });
   onTestFinished(() => books.close());
   const pass = async (ms: number): Promise<void> => {
@@ -53,5 +58,14 @@ describe('the books in the state file', () => {
     expect(written).toEqual([]);
     await pass(5000);
     expect(written).toMatchObject([{ kind: 'prune', beforeMs: time.nowMs() - KEPT_MS }]);
+  });
+
+  it('record what still waits when they close, and nothing later', async () => {
+    const { books, time, written, state } = opened();
+    books.markDelivered(1);
+    await books.close();
+    books.markDelivered(2);
+    expect(written).toMatchObject([{ kind: 'delivered', serials: [1] }]);
+    expect([state.isReaderClosed, time.pendingCount]).toEqual([true, 0]);
   });
 });
