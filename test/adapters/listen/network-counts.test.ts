@@ -43,6 +43,11 @@ describe('counts of client networks', () => {
 
 describe('requests in flight of client networks', () => {
   const client = (address: string) => ({ address });
+  const unread = {
+    get address(): string {
+      throw new Error('read');
+    },
+  };
   const unanswered = (): Promise<void> => new Promise(() => {});
 
   it('is crowded for a network with its maximum in flight, until one is answered, and for no other', async () => {
@@ -56,16 +61,13 @@ describe('requests in flight of client networks', () => {
     expect(requests.isCrowded(client('127.0.0.1'))).toBe(false);
     answer(undefined);
     await Promise.resolve();
+    expect(requests.isCrowded(unread)).toBe(false);
+    requests.hold(client('192.0.2.2'), unanswered);
     expect(requests.isCrowded(client('192.0.2.1'))).toBe(false);
   });
 
   it('reads no address while no network can have reached its maximum', () => {
     const requests = new RequestsInFlight(new NetworkCounts(2), 2);
-    const unread = {
-      get address(): string {
-        throw new Error('read');
-      },
-    };
     requests.hold(client('192.0.2.1'), unanswered);
     expect(requests.isCrowded(unread)).toBe(false);
     const unbounded = new RequestsInFlight(new NetworkCounts(0), 0);

@@ -7,6 +7,7 @@ import {
   UNREAD_BYTES_TOTAL_MAX,
   UNREAD_BYTES_UNCHECKED_MAX,
   UNREAD_MS,
+  WAITED_TURN_MS,
   WAITING_BYTES_MAX,
   WAITING_BYTES_TOTAL_MAX,
   WAITING_COUNT_MAX,
@@ -70,8 +71,9 @@ function setUp(connectionsPerAddress = 0) {
   const time = new ManualTime();
   const running: Running[] = [];
   const begun: string[] = [];
-  /** Bytes that each answer leaves unread. */
+  /** Bytes that each answer leaves unread, and time that it takes. */
   let unreadBytes = 0;
+  let handledMs = 0;
   const sockets = new ServedSockets(
     { connectionsMax: 0, connectionsPerAddress },
     (incoming, outgoing) => {
@@ -79,6 +81,7 @@ function setUp(connectionsPerAddress = 0) {
       begun.push(name);
       const response = outgoing as unknown as FakeResponse;
       socket.leaveUnread(unreadBytes);
+      time.pass(handledMs);
       running.push({ socket, name, finish: () => response.emit('finish') });
       return undefined;
     },
@@ -91,6 +94,9 @@ function setUp(connectionsPerAddress = 0) {
     running,
     leaveUnread(bytes: number) {
       unreadBytes = bytes;
+    },
+    takeTime(ms: number) {
+      handledMs = ms;
     },
     connect(address = '192.0.2.1') {
       const socket = new FakeSocket(address);
@@ -149,6 +155,8 @@ describe('the requests of one socket', () => {
     const [socket, other] = [connect(), connect()];
     for (const name of names(WAITING_COUNT_MAX + 1)) send(socket, name);
     expect(socket.destroyed).toBe(false);
+    send(socket, 'more');
+    expect(socket.destroyed).toBe(true);
     for (const name of names(100)) send(socket, name);
     expect([socket.destroyed, other.destroyed, begun]).toEqual([true, false, ['r0']]);
     expect(metric('paygrade_connections_closed_total', { reason: 'waiting' })).toBe(1);
@@ -166,6 +174,20 @@ describe('the requests of one socket', () => {
     expect(begun).toEqual(['1a', '2a']); // in a later turn
     await new Promise((resolve) => setImmediate(resolve));
     expect(begun).toEqual(['1a', '2a', '2b']);
+  });
+
+  it('that wait begin for so long a turn, and the rest in the next', async () => {
+    const { connect, send, begun, running, takeTime } = setUp();
+    for (const name of names(6)) {
+      const socket = connect();
+      for (let i = 0; i < 3; i++) send(socket, name);
+    }
+    takeTime(WAITED_TURN_MS / 2);
+    for (const { finish } of running.splice(0)) finish();
+    for (const count of [2, 4, 6, 6]) {
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(begun.length).toBe(6 + count);
+    }
   });
 
   it('stop the reading of the socket while they hold many bytes, however often node:http resumes it', async () => {
@@ -216,6 +238,8 @@ describe('unread output', () => {
   ])('%s closes its socket when %d bytes stay for %d ms, and no other', (_, bytes, ms, reason) => {
     const { time, sockets, connect, metric } = setUp();
     const [socket, other] = [connect(), connect()];
+    socket.leaveUnread(5);
+    socket.readAll();
     socket.leaveUnread(bytes);
     sockets.check();
     time.pass(ms - 1);
@@ -247,24 +271,54 @@ describe('unread output', () => {
     expect(socket.destroyed).toBe(false);
   });
 
-  it('of all clients together closes those with the most of it, until three quarters are left', () => {
-    const { sockets, connect, metric } = setUp();
+  it('of a client that reads nothing closes its socket, also while there is more of it', () => {
+    const { time, sockets, connect } = setUp();
+    const socket = connect();
+    for (let i = 0; i < 2; i++) {
+      socket.leaveUnread(1);
+      sockets.check();
+      time.pass(WRITE_TIMEOUT_MS / 2);
+    }
+    sockets.check();
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it.each([0, UNREAD_BYTES_MAX])('that was %d bytes in between has not been too much for long', (bytes) => {
+    const { time, sockets, connect } = setUp();
+    const socket = connect();
+    for (const unread of [UNREAD_BYTES_MAX + 1, bytes, UNREAD_BYTES_MAX + 1]) {
+      socket.writableLength = unread;
+      sockets.check();
+      time.pass(UNREAD_MS / 2);
+    }
+    sockets.check();
+    expect(socket.destroyed).toBe(false);
+  });
+
+  it('of all clients together closes those with the most of it, until three quarters are left, and those that stand still first', () => {
+    const { time, sockets, connect, metric } = setUp();
     const small = Array.from({ length: 32 }, () => connect());
     const large = Array.from({ length: 33 }, () => connect());
     for (const socket of small) socket.leaveUnread(UNREAD_BYTES_TOTAL_MAX / 64);
-    for (const socket of large) socket.leaveUnread(UNREAD_BYTES_TOTAL_MAX / 64 + 1);
+    for (const socket of large.slice(15)) socket.leaveUnread(UNREAD_BYTES_TOTAL_MAX / 64 + 1);
+    sockets.check();
+    time.pass(1);
+    for (const socket of large.slice(0, 15)) socket.leaveUnread(UNREAD_BYTES_TOTAL_MAX / 64 + 1);
     sockets.check();
     expect(small.some(({ destroyed }) => destroyed)).toBe(false);
-    expect(large.filter(({ destroyed }) => destroyed)).toHaveLength(18);
+    expect(large.map(({ destroyed }) => destroyed)).toEqual([...Array(15).fill(false), ...Array(18).fill(true)]);
     expect(metric('paygrade_connection_unread_bytes')).toBeLessThanOrEqual(UNREAD_BYTES_TOTAL_LEFT);
   });
 
   it('that many answers leave is looked at before the next interval', () => {
     const { connect, send, leaveUnread, metric } = setUp();
-    const each = 1_000_000;
+    const each = UNREAD_BYTES_UNCHECKED_MAX / 2;
     leaveUnread(each);
-    const count = Math.ceil((UNREAD_BYTES_TOTAL_MAX + UNREAD_BYTES_UNCHECKED_MAX) / each) + 1;
-    for (let i = 0; i < count; i++) send(connect(), 'a');
+    for (const seenCount of [0, 0, 3, 3, 3, 6]) {
+      send(connect(), 'a');
+      expect(metric('paygrade_connection_unread_bytes')).toBe(seenCount * each);
+    }
+    for (let i = 0; i * each <= UNREAD_BYTES_TOTAL_MAX; i++) send(connect(), 'a');
     expect(metric('paygrade_connections_closed_total', { reason: 'unread_total' })).toBeGreaterThan(0);
   });
 });
@@ -278,7 +332,7 @@ describe('the connections of one network', () => {
       Array(4).fill(expect.objectContaining({ destroyed: false })),
     );
     send(third, 'refused');
-    expect(begun).toEqual([]);
+    expect([begun, metric('paygrade_connections_open')]).toEqual([[], 6]);
     first.destroy();
     expect([connect().destroyed, connect().destroyed]).toEqual([false, true]);
     expect(metric('paygrade_connections_refused_total', { reason: 'address' })).toBe(2);
