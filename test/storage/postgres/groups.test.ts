@@ -79,6 +79,12 @@ describe('a group of statements', () => {
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
   });
 
+  it('fails all of a statement that gives too few results', async () => {
+    const group = new Group<Item, number>(async () => [1], { keyOf: ({ key }) => key });
+    const ends = await Promise.allSettled(['a', 'b'].map((key) => group.add(item(key))));
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+
   it('fails all of a statement whose outcome is in doubt, and goes on with the next', async () => {
     const { group, sent } = manual();
     const lost = [group.add(item('a')), group.add(item('b'))];
