@@ -4,8 +4,12 @@ import type { Database } from '../../../src/storage/postgres/database.ts';
 import { allowanceOf, SharedRateLimits } from '../../../src/storage/postgres/rates/rate-limits.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 
-async function opened() {
+type Heard = readonly [process: string, serial: number, atMs: number, sums: object];
+
+/** @param heardOf sums of other processes, from the time of the start */
+async function opened(heardOf: (nowMs: number) => readonly Heard[] = () => []) {
   const time = new ManualTime();
+  const heard = heardOf(time.nowMs());
   let processes = 1;
   let shareCount = 0;
   const told: string[] = [];
@@ -16,12 +20,14 @@ async function opened() {
       // A share that leads to another for ever has to fail the test, not to stop it.
       await new Promise((resolve) => setImmediate(resolve));
       if (typeof values[2] === 'string') told.push(values[2]);
-      return [{ now_ms: time.nowMs(), processes, heard: [] }];
+      const news = heard.filter(([, , atMs]) => atMs > (values[3] as number));
+      return [{ now_ms: time.nowMs(), processes, heard: news }];
     },
   } as unknown as Database;
   const limits = new SharedRateLimits({ clock: time, timers: time, database, processId: 'one' });
   await limits.start();
   return {
+    time,
     limits,
     told,
     setProcesses(count: number) {
@@ -68,5 +74,21 @@ describe('a shared limit', () => {
     const limiter = limits.open('jobs', 10, 60_000);
     for (let i = 0; i < 10; i++) expect(limiter.tryPass('client')).toBe(0);
     expect(limiter.tryPass('client')).toBeGreaterThan(0);
+  });
+
+  it('counts what others told of, each sum once and until it leaves the window', async () => {
+    const { time, limits } = await opened((nowMs) => [
+      ['two', 1, nowMs - 20_000, { jobs: { client: 4 } }],
+      ['two', 2, nowMs - 1000, { jobs: { client: 3 } }],
+    ]);
+    const limiter = limits.open('jobs', 10, 60_000);
+    await limits.share();
+    for (let i = 0; i < 3; i++) expect(await limiter.tryPass('client')).toBe(0);
+    expect([await limiter.tryPass('client'), limiter.peek('client'), limiter.peek('other')]).toEqual([
+      40_000, 40_000, 0,
+    ]);
+    time.pass(40_000);
+    for (let i = 0; i < 4; i++) expect(await limiter.tryPass('client')).toBe(0);
+    expect(await limiter.tryPass('client')).toBe(19_000);
   });
 });
