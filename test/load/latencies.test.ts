@@ -33,6 +33,8 @@ describe('latencies', () => {
     const mean = values.reduce((sum, us) => sum + us, 0) / values.length;
     const summary = latencies.summary();
     expect(summary).toMatchObject({ count: 20_000, min: sorted[0], max: sorted.at(-1) });
+    const [p50, p75, p90, p95, p99, p99_9] = [50, 75, 90, 95, 99, 99.9].map((percentile) => latencies.at(percentile));
+    expect(summary).toMatchObject({ p50, p75, p90, p95, p99, p99_9 });
     expect(Math.abs((summary?.mean ?? 0) / mean - 1)).toBeLessThan(0.001);
   });
 

@@ -18,8 +18,10 @@ describe('a target', () => {
     '127.0.0.1',
     'ftp://localhost',
     'http://',
-    'http://a:b@localhost',
+    'http://a@localhost',
+    'http://:b@localhost',
     'http://localhost/?a=1',
+    'http://localhost/#a',
   ])('is not read from %j', (text) => {
     expect(() => parseTarget(text)).toThrow(TargetError);
   });
