@@ -246,6 +246,25 @@ describe('turns of outbound requests', () => {
     expect(await trial.turns.take('d', 'j', AbortSignal.abort())).toBeUndefined();
   });
 
+  it('go to a line that waits for room at its host when those before it are aborted', async () => {
+    const trial = new Trial(5);
+    const abort = new AbortController();
+    times(4, () => trial.ask('z', 'h'));
+    trial.ask('z', 'other');
+    for (const customer of ['a', 'b', 'c', 'd']) trial.ask(customer, 'h', abort.signal);
+    const last = trial.ask('e', 'h');
+    await settled();
+    trial.asked[4]?.turn?.end(); // all of them are parked: their host has its four
+    for (const customer of ['u', 'v', 'w', 'x', 'y']) trial.ask(customer, `of-${customer}`);
+    await settled();
+    for (const one of trial.asked.slice(0, 4)) one.turn?.end();
+    expect(await trial.granted(({ host }) => host.startsWith('of-'))).toBe(5);
+    abort.abort();
+    trial.asked.at(-1)?.turn?.end();
+    await settled();
+    expect(last.turn).toBeDefined();
+  });
+
   it('leave nothing behind of a host that was silent for a minute, of an abort, or at the signal of a request', async () => {
     const trial = new Trial(1);
     const abort = new AbortController();
