@@ -65,6 +65,8 @@ class LosingConnections implements Connections {
   readonly #connections: Connections;
   /** Name -> answers that are still to be lost. */
   readonly losses = new Map<string, number>();
+  /** Name -> what its answers wait for. */
+  readonly waits = new Map<string, Promise<void>>();
   /** Name -> the statement of that name that was sent last. */
   readonly sent = new Map<string, Statement>();
 
@@ -78,6 +80,7 @@ class LosingConnections implements Connections {
       query: async (statement: Parameters<typeof connection.query>[0]) => {
         this.sent.set(statement.name ?? '', statement);
         const result = await connection.query(statement);
+        await this.waits.get(statement.name ?? '');
         const left = this.losses.get(statement.name ?? '') ?? 0;
         if (left === 0) return result;
         this.losses.set(statement.name ?? '', left - 1);
@@ -94,6 +97,7 @@ class LosingConnections implements Connections {
 interface Process {
   readonly backend: Backend;
   readonly losses: Map<string, number>;
+  readonly waits: Map<string, Promise<void>>;
   /** Carries the last statement of this name out once more, as if it came late. */
   again(name: string): Promise<void>;
   readonly time: HastyTime;
@@ -130,7 +134,7 @@ async function processOn({ url, connections }: TestDatabase, seed: number): Prom
     await connection.query(losing.sent.get(name) as Statement);
     connection.release(false);
   };
-  return { backend, losses: losing.losses, again, time, taken };
+  return { backend, losses: losing.losses, waits: losing.waits, again, time, taken };
 }
 
 const freshOrder = (): PaymentOrder =>
@@ -201,19 +205,25 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await buy(other, order)).toBe('settled');
     }));
 
-  it('frees a claim that is carried out after its repeat was given back', () =>
+  it('frees a claim that is carried out after its repeat was given back, and none that is held or being made', () =>
     using(2, async (one, other) => {
+      const [order, held, made] = [freshOrder(), freshOrder(), freshOrder()];
+      const statusOf = ({ key }: PaymentOrder) => other.backend.reservations.statusOf(key);
+      await reserved(one, held);
       one.losses.set('claim', 1);
-      const order = freshOrder();
       const { reservations } = one.backend;
       await reservations.release(await reserved(one, order));
       await one.again('claim');
-      expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'reserved' });
+      const answer = Promise.withResolvers<void>();
+      one.waits.set('claim', answer.promise);
+      const making = reserved(one, made);
+      await until('all are claimed', async () => (await statusOf(made)) !== undefined);
+      expect(await statusOf(order)).toEqual({ kind: 'reserved' });
       one.time.look();
-      await until(
-        'the claim is free',
-        async () => (await other.backend.reservations.statusOf(order.key)) === undefined,
-      );
+      await until('the claim is free', async () => (await statusOf(order)) === undefined);
+      for (const kept of [held, made]) expect(await statusOf(kept)).toEqual({ kind: 'reserved' });
+      answer.resolve();
+      await making;
     }));
 
   it('frees an authorization whose intent is in doubt: no money was asked for', () =>
