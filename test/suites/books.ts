@@ -35,12 +35,12 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
     return order;
   }
 
-  /** Until one sale is on record as delivered; a store may commit it in real time. */
-  async function recorded(backend: Backend, time: ManualTime): Promise<void> {
+  /** Until so many sales are on record as delivered; a store may commit it in real time. */
+  async function recorded(backend: Backend, time: ManualTime, count = 1): Promise<void> {
     time.pass(100);
     await vi.waitFor(async () => {
       await settle();
-      expect((await backend.books.list(ALL)).filter(({ isDelivered }) => isDelivered)).toHaveLength(1);
+      expect((await backend.books.list(ALL)).filter(({ isDelivered }) => isDelivered)).toHaveLength(count);
     }, WAIT);
   }
 
@@ -88,6 +88,25 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
         expect((await after.books.find(first.key))?.isDelivered).toBe(true);
         expect((await after.books.find(second.key))?.isDelivered).toBe(false);
         expect(after.books.undeliveredCount).toBe(1);
+      }));
+
+    it('record one delivery after the other, and what waits when they close', () =>
+      using(async ({ backend, reopen }, time) => {
+        const [first, second, third] = [
+          await sell(backend, time),
+          await sell(backend, time),
+          await sell(backend, time),
+        ];
+        const deliver = async ({ key }: PaymentOrder): Promise<void> =>
+          backend.books.markDelivered((await backend.books.find(key))!.serial);
+        await deliver(first);
+        await recorded(backend, time);
+        await deliver(second);
+        await recorded(backend, time, 2);
+        if (reopen === undefined) return; // a store in memory ends with its process
+        await deliver(third);
+        await backend.close();
+        expect((await all(await reopen())).map(({ isDelivered }) => isDelivered)).toEqual([true, true, true]);
       }));
 
     it('count no sale as undelivered whose delivery is on record', () =>
