@@ -131,6 +131,28 @@ describe(`companies, under ${RUNTIME}`, () => {
     expect(await limitationsOf('/v1/jobs/company?company=other.com', 'assigned')).toEqual([]);
   });
 
+  it.each([
+    ['acme.com', [expect.stringContaining('For 1 of the 1 jobs')]],
+    ['other.com', []],
+    ['bakery.example', []],
+  ])('limitations of a job of %s say whether its domain was assigned', async (company, limitations) => {
+    const search = parsedBody(await bought(`/v1/jobs/search?company=${company}&limit=1`), searchJobs.answer);
+    const [job] = (search as { data: { jobs: { id: string }[] } }).data.jobs;
+    expect(await limitationsOf(`/v1/jobs/detail?id=${job!.id}`, 'assigned')).toEqual(limitations);
+  });
+
+  it.each([
+    ['', 'active jobs, no filter'],
+    ['?role=engineer', 'active jobs whose title contains every term of "engineer"'],
+    [
+      '?location=oslo&department=Engineering',
+      'active jobs whose location contains every term of "oslo" and department is "Engineering"',
+    ],
+  ])('signals%s say what counts: %s', async (query, criterion) => {
+    const { data } = JSON.parse((await bought(`/v1/jobs/signals${query}`)).text);
+    expect(data.companies[0].supporting_evidence).toMatchObject({ criterion });
+  });
+
   it('limitations of counts say how many jobs of the cohort have no recorded department', async () => {
     const about = (path: string) => limitationsOf(path, 'no recorded department');
     for (const path of ['/v1/jobs/signals', '/v1/jobs/changes', '/v1/jobs/skills', '/v1/jobs/market']) {
