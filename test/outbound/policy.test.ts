@@ -132,6 +132,7 @@ describe('TARGET_ALLOW', () => {
     ['localhost:9000', 'http://localhost:9000/', ['127.0.0.1'], 'allowed'],
     ['db.internal:443', 'https://db.internal/', ['10.0.0.1'], 'allowed'],
     ['target.test:80', 'http://target.test/', ['10.0.0.1'], 'allowed'],
+    ['target.test:65535', 'http://target.test:65535/', ['10.0.0.1'], 'allowed'],
     ['127.0.0.1:9000', 'http://127.0.0.1:9000/', ['127.0.0.1'], 'allowed'],
     ['127.0.0.1:9000', 'http://2130706433:9000/', ['127.0.0.1'], 'allowed'],
     ['127.0.0.1:9000', 'http://localhost:9000/', ['127.0.0.1'], 'https-only'],
@@ -139,6 +140,7 @@ describe('TARGET_ALLOW', () => {
     ['[::1]:9000', 'http://[0::1]:9000/', ['::1'], 'allowed'],
     // By the addresses.
     ['127.0.0.0/8:9000', 'http://127.1.2.3:9000/', ['127.1.2.3'], 'allowed'],
+    ['127.0.0.0/8:80', 'http://127.1.2.3/', ['127.1.2.3'], 'allowed'],
     ['127.0.0.0/8:9000', 'http://[::ffff:127.1.2.3]:9000/', ['::ffff:127.1.2.3'], 'allowed'],
     ['127.0.0.0/8:9000', 'http://localhost:9000/', ['127.0.0.1'], 'allowed'],
     ['127.0.0.0/8:9000', 'http://name.test:9000/', ['127.0.0.1'], 'allowed'],

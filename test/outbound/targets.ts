@@ -391,6 +391,7 @@ const OTHER_ROWS: readonly Row[] = [
     '1.2.3.4.nip.io',
     '0x7f.example',
     `${'a'.repeat(63)}.example`,
+    `${'abcdefgh.'.repeat(27)}abcdefghij`,
   ].map((host): Row => [`https://${host}/`, 'retry', 'allowed']),
   // This server: BASE_URL, DATA_URL, HOOK_BASE_URL and where it listens; see OWN in policy.test.ts.
   ...[
