@@ -140,6 +140,22 @@ describe.skipIf(proxies.length === 0).each(proxies)('behind %s', (name) => {
     },
   );
 
+  it.runIf(name === 'nginx')('a backslash, which Bun takes for a slash, opens no path of the operator', async () => {
+    const onBun = await startFronted('nginx', 'bun');
+    try {
+      for (const [host, path] of [
+        [API, '/x\\..\\metrics'],
+        [API, '/admin\\v1/sales'],
+        [HOOKS, '/hooks/\\..\\..\\metrics'],
+      ] as const) {
+        expect(await refusalOf(await onBun.send(host, path))).toEqual({ status: 404, code: 'NOT_FOUND' });
+      }
+      expect((await onBun.send(API, '/v1/jobs/search?keyword=a\\b&limit=1')).status).toBe(402);
+    } finally {
+      await onBun.stop();
+    }
+  });
+
   it('the path of all hooks is no path', async () => {
     expect(await refusalOf(await fronted.send(HOOKS, '/hooks'))).toEqual({ status: 404, code: 'NOT_FOUND' });
   });
