@@ -21,7 +21,9 @@ const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 
 
 /** The address without a trailing slash. @param name of the option or variable that gives it @throws UsageError */
 function baseOf(text: string, name = '--url'): string {
-  if (!URL.canParse(text) || !/^https?:/i.test(text))
+  const url = URL.parse(text);
+  // No fetch takes an address with a password, and its refusal would print it.
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     throw new UsageError(`${name} must be an address such as ${DEFAULT_URL}`);
   return text.replace(/\/+$/, '');
 }

@@ -51,8 +51,8 @@ function parseSetting({ variable, parse, isSecret }: Setting<unknown>, text: str
     return { ok: true, value: parse(text) };
   } catch (failure) {
     if (!(failure instanceof InvalidSetting)) throw failure;
-    // The text before an `@` may be a password.
-    const isHidden = isSecret || text.includes('@');
+    // The text before an `@` may be a password, the one behind a `?` a key or a signature.
+    const isHidden = isSecret || /[@?]/.test(text);
     const shown = isHidden ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_LENGTH_MAX))}`;
     return { ok: false, fault: `${variable} must be ${failure.message}${shown}` };
   }

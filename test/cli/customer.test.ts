@@ -21,6 +21,7 @@ describe('the server', () => {
   it('is named by what gave a wrong address', () => {
     expect(() => serverOf('nonsense', {})).toThrow('--url must be an address such as http://127.0.0.1:8402');
     expect(() => serverOf(undefined, { PAYGRADE_URL: 'ftp://x' })).toThrow('PAYGRADE_URL must be an address');
+    expect(() => serverOf('http://user:secret@x', {})).toThrow(/^--url must be an address ((?!secret).)*$/);
   });
 
   it.each([

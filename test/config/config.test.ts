@@ -149,6 +149,8 @@ describe('the configuration', () => {
 
   it('does not print a token or a password that it refuses', () => {
     expect(() => readConfig({ BASE_URL: 'https://user:secret@h' })).toThrow(/^((?!secret).)*$/);
+    expect(() => readConfig({ FACILITATOR_URL: 'https://h/?key=secret' })).toThrow(/^((?!secret).)*$/);
+    expect(() => readConfig({ SNAPSHOT: 'https://h/jobs?signature=secret#x' })).toThrow(/^((?!secret).)*$/);
     expect(() => readConfig({ FACILITATOR_TOKEN: 'secret\n' })).toThrow(
       /^FACILITATOR_TOKEN must be visible ASCII without blanks$/,
     );
