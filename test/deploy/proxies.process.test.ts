@@ -110,6 +110,7 @@ describe.skipIf(proxies.length === 0).each(proxies)('behind %s', (name) => {
     '/sales',
     '/boards',
     '/%61dmin/v1/sales',
+    '/admin/v1/organizations/%0Aacme',
     '/hooks/cb_000000000000000000000000',
   ])('%s is not there for the public', async (path) => {
     expect(await refusalOf(await fronted.send(API, path))).toEqual({ status: 404, code: 'NOT_FOUND' });
