@@ -23,6 +23,7 @@ await createPaygrade({ port: 9000 });
 \`\`\`
 
 - A flag wins over the environment variable of the same setting.
+- Secrets belong in variables: other users of the machine see the flags of a process.
 - An option takes the value itself (\`port: 9000\`) or the text that the variable would have (\`port: '9000'\`); \`prices\` and
   \`stateKey\` take the text. \`undefined\` and \`null\` stand for the default.
 - A value that the server cannot use stops the start with one line that names the variable, and exit code 2. An unknown flag
