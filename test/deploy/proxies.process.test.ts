@@ -25,6 +25,8 @@ describe.skipIf(proxies.length === 0).each(proxies)('behind %s', (name) => {
   beforeAll(async () => {
     fronted = await startFronted(name, name === 'nginx' ? 'node' : 'bun', {
       RATE_LIMIT_PER_MINUTE: String(SEARCHES_PER_MINUTE),
+      // With it the server itself has the operator's paths.
+      ADMIN_TOKEN: 'token-of-the-operator-0123456789-0123456789',
     });
   });
   afterAll(() => fronted?.stop());
