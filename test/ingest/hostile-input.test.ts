@@ -14,6 +14,7 @@ import { workplaceOf } from '../../src/ingest/shapes/employment-terms.ts';
 import { slugOf } from '../../src/ingest/shapes/job-id.ts';
 import { SHAPES } from '../../src/ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../src/ingest/skills/skills.ts';
+import { parseRobots } from '../../src/ingest/watch/robots.ts';
 
 /** Characters of the smaller input; the other has twice as many. */
 const SIZE = 100_000;
@@ -113,6 +114,9 @@ const CASES: Readonly<Record<string, (n: number) => unknown>> = {
   'a description of <': (n) => htmlText(`${'<'.repeat(n)}&amp;`),
   'a title of entities': (n) => textOf(filled('&amp;amp;', n)),
   'a time of digits': (n) => timeOf(`${'1'.repeat(n)}x`),
+  'a robots.txt line of blanks': (n) => parseRobots(`Disallow: /${' '.repeat(n)}x`, 'paygrade'),
+  'a robots.txt of names, then rules': (n) =>
+    parseRobots(filled('User-agent:x\n', 1.25 * n) + filled('Allow:/\n', 1.25 * n), 'paygrade'),
   'skills: one word': (n) => skills.extract('', 'a'.repeat(n)),
   'skills: names without blanks': (n) => skills.extract('', filled('java:c#:', n)),
   'skills: names in a URL': (n) => skills.extract('', `http://${filled('java,', n)}`),

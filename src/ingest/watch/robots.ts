@@ -49,7 +49,9 @@ function normalized(path: string): string {
 export function parseRobots(text: string, token: string): RobotsRules {
   const own: RobotsRule[] = [];
   const others: RobotsRule[] = [];
-  let names: string[] = [];
+  // Of the group that is being read: whether it names the token, or `*`.
+  let isOwn = false;
+  let isOthers = false;
   let isInNames = false;
   let hasOwn = false;
   for (const line of text
@@ -62,11 +64,15 @@ export function parseRobots(text: string, token: string): RobotsRules {
     const value = record.slice(colon + 1).trim();
     switch (key) {
       case 'user-agent': {
-        if (!isInNames) names = [];
+        if (!isInNames) {
+          isOwn = false;
+          isOthers = false;
+        }
         isInNames = true;
         const name = /^(?:\*|[a-z_-]+)/i.exec(value)?.[0].toLowerCase();
-        if (name !== undefined) names.push(name);
-        if (name === token.toLowerCase()) hasOwn = true;
+        if (name === token.toLowerCase()) isOwn = true;
+        if (name === '*') isOthers = true;
+        hasOwn ||= isOwn;
         break;
       }
       case 'allow':
@@ -75,8 +81,8 @@ export function parseRobots(text: string, token: string): RobotsRules {
         // An empty pattern matches nothing.
         if (value === '') break;
         const rule = { isAllowed: key === 'allow', pattern: normalized(value) };
-        if (names.includes(token.toLowerCase())) own.push(rule);
-        if (names.includes('*')) others.push(rule);
+        if (isOwn) own.push(rule);
+        if (isOthers) others.push(rule);
         break;
       }
       default: // other records do not end a group (RFC 9309 §2.2.4)
