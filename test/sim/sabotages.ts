@@ -112,7 +112,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   },
   {
     what: 'pending resolves are not taken up after a restart',
-    changes: [['resolve/resolver.ts', 'of await store.takePending()', 'of (await store.takePending()).slice(0, 0)']],
+    changes: [['resolve/resolver.ts', '(const record of records)', '(const record of records.slice(0, 0))']],
     found: /S1 every resolve ends/,
   },
   {
