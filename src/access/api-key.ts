@@ -6,14 +6,7 @@ import type { Accounts, KeyHolder } from '../accounts/accounts.ts';
 import type { Scope } from '../accounts/scopes.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { Access } from '../http/access.ts';
-import {
-  BEARER_CHALLENGE,
-  defineErrors,
-  type Refusal,
-  refuse,
-  STATE_UNAVAILABLE,
-  stateUnavailable,
-} from '../http/errors.ts';
+import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, MISSING_AUTHORIZATION } from './bearer-token.ts';
 
 export const { INVALID_API_KEY, INSUFFICIENT_SCOPE } = defineErrors({
@@ -32,12 +25,7 @@ export interface KeyPrincipal {
   readonly organization: string;
 }
 
-/** The refusal of a key that was not found. One that cannot be looked up is not said to be wrong. */
-export function unknownKey(accounts: Accounts): Refusal {
-  const detail = accounts.unreadable();
-  if (detail === undefined) return refuse(INVALID_API_KEY, 'this is no valid API key of this server', CHALLENGE);
-  return stateUnavailable('API keys cannot be looked up now; try again later', detail);
-}
+export const unknownKey = (): Refusal => refuse(INVALID_API_KEY, 'this is no valid API key of this server', CHALLENGE);
 
 /** How the documents describe a key with these scopes. */
 export const apiKeySecurity = (scopes: readonly Scope[]) =>
@@ -75,7 +63,7 @@ export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => {
         const token = bearerToken(request.header('authorization'));
         if (typeof token !== 'string') return token;
         return chain(accounts.authenticate(token), (holder) =>
-          holder === undefined ? unknownKey(accounts) : decisionOf(holder),
+          holder === undefined ? unknownKey() : decisionOf(holder),
         );
       },
     }),

@@ -82,7 +82,7 @@ async function admitByKey(
   accounts: Accounts,
 ): Promise<Admission<RetryReader> | Refusal> {
   const holder = await accounts.authenticate(token);
-  if (holder === undefined) return unknownKey(accounts);
+  if (holder === undefined) return unknownKey();
   const job = await find();
   if (job === undefined || job.organization !== holder.organization) return noRetry();
   return permits(holder, scopes) ?? { principal: { ...holder, job } };
@@ -154,7 +154,7 @@ export const retryUsageKey: Access<KeyPrincipal, Pick<RetryAccessServices, 'acco
       if (typeof token !== 'string') return token;
       if (token.startsWith(READ_TOKEN_PREFIX)) return keyRequired();
       const holder = await accounts.authenticate(token);
-      if (holder === undefined) return unknownKey(accounts);
+      if (holder === undefined) return unknownKey();
       return permits(holder, ['retries:read']) ?? { principal: holder };
     },
   }),

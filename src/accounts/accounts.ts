@@ -78,10 +78,11 @@ export interface OrganizationCredits {
 }
 
 export interface Accounts {
-  /** undefined: unknown, revoked and expired look the same. Notes the use, to the minute. */
+  /**
+   * undefined: unknown, revoked and expired look the same. Notes the use, to the minute.
+   * @throws OutageError while keys cannot be looked up: a good key is not said to be wrong
+   */
   authenticate(keyText: string): MaybePromise<KeyHolder | undefined>;
-  /** Why no key can be looked up, one line: the state is damaged and {@link authenticate} knows none. undefined = keys can. */
-  unreadable(): string | undefined;
   /**
    * Takes credits, all of the amount or nothing. It is on record once it is there. An amount of 0 takes nothing and says what
    * remains. Synchronous where memory is the record. What is a record of its own has its charge recorded with it, by its store.

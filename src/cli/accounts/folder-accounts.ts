@@ -39,7 +39,7 @@ export async function inFolder<T>(
     const persisted = state.persistence.accounts;
     // The commands may make keys of every organization, also of the one that holds with play money only.
     const accounts = new MemoryAccounts({ clock, timers, random: systemRandom }, { isPlay: true, ...persisted });
-    const damage = accounts.unreadable();
+    const damage = persisted?.loaded.damage;
     if (damage !== undefined) throw new CommandError(damage);
     return await work(over(accounts));
   } finally {

@@ -91,13 +91,10 @@ export class MemoryAccounts implements Accounts {
     for (const key of loaded.keys) this.#keys.add(key);
   }
 
-  unreadable(): string | undefined {
-    return this.#damage;
-  }
-
   authenticate(keyText: string): KeyHolder | undefined {
     const digest = keyDigestOf(keyText);
     if (digest === undefined) return undefined;
+    this.#requireReadable();
     const nowMs = this.#clock.nowMs();
     const key = this.#keys.findByDigest(digest);
     if (key === undefined || key.revokedAtMs !== null) return undefined;

@@ -51,7 +51,7 @@ const OF_THE_OPERATION: ReadonlySet<number | undefined> = new Set([1, 18, 19, 20
 /** Why this program cannot read a file of that format; undefined = it can. 0 is a new file. */
 function formatProblem(version: number): string | undefined {
   if (version === 0 || version === FORMAT_VERSION) return undefined;
-  return `its format ${version} is ${version > FORMAT_VERSION ? 'newer' : 'older'} than this program`;
+  return `its format ${version} is ${version > FORMAT_VERSION ? 'newer' : 'older'} than this program: the release that wrote it still reads it`;
 }
 
 const pragma = (database: DatabaseSync, name: string): unknown =>

@@ -62,8 +62,6 @@ export class PostgresAccounts implements Accounts {
   readonly #ports: PostgresAccountsPorts;
   readonly #charges: Charges;
   readonly #lookUps: Group<string, Row>;
-  /** Why the last look-up of a key failed; undefined = it did not. */
-  #unreadable: string | undefined;
   /** Keys and the minutes of their last use that are not on record. */
   #uses = new Map<string, number>();
   #cancelUses: (() => void) | undefined;
@@ -83,26 +81,10 @@ export class PostgresAccounts implements Accounts {
     this.#forgetLater();
   }
 
-  unreadable(): string | undefined {
-    return this.#unreadable;
-  }
-
   authenticate(keyText: string): MaybePromise<KeyHolder | undefined> {
     const digest = keyDigestOf(keyText);
-    if (digest === undefined) {
-      this.#unreadable = undefined;
-      return undefined;
-    }
-    return this.#lookUps.add(Buffer.from(digest).toString('hex')).then(
-      (row) => {
-        this.#unreadable = undefined;
-        return this.#holderOf(row);
-      },
-      (failure: unknown) => {
-        this.#unreadable = messageOf(failure);
-        return undefined;
-      },
-    );
+    if (digest === undefined) return undefined;
+    return this.#lookUps.add(Buffer.from(digest).toString('hex')).then((row) => this.#holderOf(row));
   }
 
   /** @param purchase is made by the statement that charges. @throws StatementError with the code of a purchase that is refused */
