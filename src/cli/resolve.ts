@@ -2,7 +2,7 @@
 import { printable } from '../base/printable.ts';
 import { INCLUDES } from '../resolve/result.ts';
 import { refusedPurchase, walletOf } from './callback/buy.ts';
-import { type Answer, exchange, json, read, url } from './callback/callback-client.ts';
+import { type Answer, exchange, json, patientExchange, pause, refused, url } from './callback/callback-client.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { serverOf } from './paying-client.ts';
@@ -36,19 +36,20 @@ async function buy(base: string, body: object, io: Io): Promise<Answer> {
   return answer;
 }
 
-/** Asks each second until the resolve has ended. @throws CommandError */
+/** Asks each second until the resolve has ended, over a restart of the server too. @throws CommandError */
 async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resolved> {
   if (created.status !== 'pending') return created;
+  const readToken = created.read_token ?? '';
   // It is paid for, and whatever ends the waiting, its result can be had with the token.
-  io.stderr.write(`${printable(`${created.id} is under way; its read token is ${created.read_token}`)}\n`);
+  io.stderr.write(`${printable(`${created.id} is under way; its read token is ${readToken}`)}\n`);
+  const target = `${base}/resolve/v1/resolves/${encodeURIComponent(created.id)}`;
+  const { signal } = new AbortController();
   for (let count = 0; count < POLL_COUNT_MAX; count++) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_PAUSE_MS));
-    const answer = await read(
-      `${base}/resolve/v1/resolves/${encodeURIComponent(created.id)}`,
-      created.read_token ?? '',
-    );
+    await pause(POLL_PAUSE_MS, signal);
+    const answer = await patientExchange(target, { headers: { authorization: `Bearer ${readToken}` }, signal }, io);
+    if (answer.status !== 200) throw refused(answer);
     const shown = JSON.parse(answer.text) as Resolved;
-    if (shown.status !== 'pending') return { ...shown, read_token: created.read_token ?? '' };
+    if (shown.status !== 'pending') return { ...shown, read_token: readToken };
   }
   throw new CommandError(`${created.id} has not ended`);
 }
