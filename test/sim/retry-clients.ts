@@ -60,6 +60,9 @@ export function drawOrder(chance: Chance, targets: Targets, isPlain = false): st
   });
 }
 
+/** Repeats that end uncharged may be thirty a minute (siblings §5). */
+const KEYS_ASKED_AGAIN = 10;
+
 export class RetryClients {
   readonly jobs = new Map<string, TrackedJob>();
   readonly #world: World;
@@ -71,6 +74,8 @@ export class RetryClients {
   #key = '';
   /** Creations with a key that came to the server, by their idempotency key. */
   readonly #asked = new Map<string, string | undefined>();
+  /** What each of these keys was sent with. */
+  readonly #orders = new Map<string, string>();
   #askedWithoutKey = 0;
 
   constructor(world: World, chance: Chance, server: Server, network: Network, disk: Disk, targets: Targets) {
@@ -100,11 +105,13 @@ export class RetryClients {
     const chance = this.#chance;
     const order = drawOrder(chance, this.#targets);
     const idempotencyKey = chance.is(0.7) ? chance.hex(12) : undefined;
+    if (idempotencyKey !== undefined) this.#orders.set(idempotencyKey, order);
     if (idempotencyKey !== undefined && chance.is(0.2)) this.#send(order, idempotencyKey, 99);
     this.#send(order, idempotencyKey, 1);
   }
 
-  #send(order: string, idempotencyKey: string | undefined, number: number): void {
+  /** @param isEnd faults have stopped for longer than any work lasts */
+  #send(order: string, idempotencyKey: string | undefined, number: number, isEnd = false): void {
     const world = this.#world;
     const again = (): void => {
       if (idempotencyKey === undefined || number > 4) return;
@@ -125,7 +132,11 @@ export class RetryClients {
         if (idempotencyKey === undefined) this.#askedWithoutKey++;
         else if (!this.#asked.has(idempotencyKey)) this.#asked.set(idempotencyKey, undefined);
       },
-      judge: (answer, exchange) => this.#judgeCreation(answer, exchange, idempotencyKey),
+      judge: (answer, exchange) => {
+        const isBad = isEnd && answer.status !== 200 && answer.status !== 429 && !this.#hasDiskTrouble();
+        if (isBad) world.fail('J6 one job for a key', `${exchange.name}: asked again it is ${answer.status}`);
+        this.#judgeCreation(answer, exchange, idempotencyKey);
+      },
       onAnswer: (answer) => {
         if (answer.status >= 429) again();
       },
@@ -176,6 +187,8 @@ export class RetryClients {
 
   readAll(): void {
     for (const job of this.jobs.values()) this.#read(job);
+    const made = [...this.#asked].filter(([, id]) => id !== undefined);
+    for (const [key] of made.slice(-KEYS_ASKED_AGAIN)) this.#send(this.#orders.get(key) as string, key, 99, true);
   }
 
   #read(job: TrackedJob): void {
