@@ -36,7 +36,7 @@ export interface ResolveCounts {
 
 export interface ResolveStore {
   readonly counts: ResolveCounts;
-  /** Records a resolve that is pending. Rejects when it is not on record. */
+  /** Records a resolve that is pending; one that has its record stays as it is. Rejects when it is not on record. */
   create(resolve: ResolveRecord): MaybePromise<void>;
   /** Records the outcome of a pending resolve; for one that is not, it resolves and does nothing. Rejects when it is not on record. */
   finish(id: ResolveId, status: ResolveOutcome['status'], outcome: OutcomeJson): MaybePromise<void>;

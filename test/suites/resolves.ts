@@ -57,6 +57,22 @@ export function describeResolves(name: string, open: (time: ManualTime) => Promi
         expect(store.counts).toMatchObject({ live: 1, tombstones: 0, storedBytes: Buffer.byteLength(OUTCOME) });
       }));
 
+    it('create one draft once, with one outcome, however many requests were sold it', () =>
+      using(async ({ store, reopen }, time) => {
+        const record = newRecord(time);
+        const other = outcomeJson(failedWith('TARGET_TIMEOUT'));
+        const storedBytes = Buffer.byteLength(OUTCOME);
+        const makings = [OUTCOME, other].map((outcome) =>
+          Promise.all([store.create(record), store.finish(record.id, 'failed', outcome)]),
+        );
+        await Promise.all(makings);
+        await store.create({ ...record, createdAtMs: record.createdAtMs + 1 });
+        expect(await statusOf(store, record)).toBe('failed');
+        expect(await store.readOutcome(record.id)).toBe(OUTCOME);
+        expect(store.counts).toMatchObject({ storedBytes });
+        expect((await reopen?.())?.counts ?? { storedBytes }).toMatchObject({ storedBytes });
+      }));
+
     it('keep it for an hour to the millisecond, and its id for another', () =>
       using(async ({ store }, time) => {
         const record = newRecord(time);

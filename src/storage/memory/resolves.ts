@@ -25,6 +25,9 @@ interface Entry {
   /** undefined: none yet, or on disk. */
   outcome: OutcomeJson | undefined;
   outcomeBytes: number;
+  /** Its records on their way. Two requests that were sold one draft rely on the same ones, and fail with them. */
+  created?: Promise<void> | undefined;
+  finished?: Promise<void> | undefined;
 }
 
 type Tombstone = Pick<Entry, 'id' | 'tokenDigest' | 'createdAtMs'>;
@@ -82,17 +85,22 @@ export class MemoryResolves implements ResolveStore {
 
   create(resolve: ResolveRecord): MaybePromise<void> {
     const { id, tokenDigest, createdAtMs } = resolve;
-    this.#add({ id, tokenDigest, createdAtMs, status: 'pending', outcome: undefined, outcomeBytes: 0 });
+    const before = this.#live.get(id);
+    if (before !== undefined) return before.created;
+    const entry: Entry = { id, tokenDigest, createdAtMs, status: 'pending', outcome: undefined, outcomeBytes: 0 };
+    this.#add(entry);
     this.#sweepLater();
-    return this.#journal?.write({ kind: 'create', resolve }).catch((failure: unknown) => {
+    entry.created = this.#journal?.write({ kind: 'create', resolve }).catch((failure: unknown) => {
       this.#remove(id);
       throw failure;
     });
+    return entry.created;
   }
 
   finish(id: ResolveId, status: ResolveOutcome['status'], outcome: OutcomeJson): MaybePromise<void> {
     const entry = this.#live.get(id);
-    if (entry === undefined || entry.status !== 'pending') return;
+    if (entry?.status !== 'pending') return;
+    if (entry.finished !== undefined) return entry.finished;
     const bytes = new TextEncoder().encode(outcome);
     const finished = (): void => {
       if (this.#live.get(id) !== entry) return;
@@ -100,10 +108,17 @@ export class MemoryResolves implements ResolveStore {
       entry.outcomeBytes = bytes.length;
       this.#storedBytes += bytes.length;
     };
-    if (this.#journal !== undefined)
-      return this.#journal.write({ kind: 'finish', id, status, outcome: bytes }).then(finished);
-    entry.outcome = outcome;
-    finished();
+    if (this.#journal === undefined) {
+      entry.outcome = outcome;
+      finished();
+      return;
+    }
+    const failed = (failure: unknown): never => {
+      entry.finished = undefined;
+      throw failure;
+    };
+    entry.finished = this.#journal.write({ kind: 'finish', id, status, outcome: bytes }).then(finished, failed);
+    return entry.finished;
   }
 
   find(id: ResolveId): StoredResolve | undefined {
