@@ -2,7 +2,7 @@
  * Takes one payment for one answer: x402 v2, `exact`, EIP-3009 (decisions §4, x402-v2 §6). Results are plain values;
  * the way in decides how to tell the client, and in which headers.
  *
- *   begin    compare with the offer   invalid; used or unavailable where only the window is wrong
+ *   begin    compare with the offer   invalid; used or unavailable where it may have been good
  *            wait for a recovery      crowded, unavailable; nothing was done
  *            compare the signer       invalid
  *            settlement open          used, crowded, unavailable
@@ -30,7 +30,7 @@ import {
 } from './protocol/authorization.ts';
 import { fault, type PaymentFault, type PaymentPayload } from './protocol/envelope.ts';
 import type { PaymentIdentifier } from './protocol/identifier.ts';
-import { checksummed } from './protocol/network.ts';
+import { checksummed, lowerAddressOf } from './protocol/network.ts';
 import { type PaymentOrder, paymentOrder, reservationKeyOf } from './protocol/order.ts';
 import { type Reason, reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
@@ -83,8 +83,10 @@ const WINDOW_FAULTS: readonly Reason[] = [
   'invalid_exact_evm_payload_authorization_valid_after',
   'invalid_exact_evm_payload_authorization_valid_before',
 ];
+/** What may become of a payment that was good: its window ends, or a restart brings another price or recipient. */
+const LATER_FAULTS: readonly Reason[] = [...WINDOW_FAULTS, 'invalid_payment_requirements'];
 
-const isWindowFault = ({ error }: PaymentFault): boolean => (WINDOW_FAULTS as readonly string[]).includes(error);
+const isOf = (faults: readonly string[], { error }: PaymentFault): boolean => faults.includes(error);
 
 /** True while money may still move, or may have moved without our knowing it yet. */
 const isOpen = ({ kind }: ReservationStatus): boolean =>
@@ -140,7 +142,8 @@ export class Checkout {
   begin(payment: PaymentPayload, offer: Offer, client: PayingClient, named?: NamedPurchase): MaybePromise<Begun> {
     const { settlement, recoveries, clock } = this.#parts;
     const checked = checkPayment(payment, offer, clock.nowMs(), client.answerSeconds);
-    if (!checked.ok) return isWindowFault(checked) ? this.#outOfWindow(checked, payment, offer) : invalid(checked);
+    if (!checked.ok)
+      return isOf(LATER_FAULTS, checked) ? this.#noLongerGood(checked, payment, offer) : invalid(checked);
     const { authorization, signature } = checked;
     if (signature.length !== SIGNATURE_BYTES) {
       if (settlement.takesContractSignatures) {
@@ -243,20 +246,23 @@ export class Checkout {
   }
 
   /**
-   * A payment whose window is not open. While its outcome is, it stays 409: to a client that sends the same payment again, as the
-   * 503 asked, a 402 would be an invitation to pay twice (decisions §4). With a fault of the state a 402 would make the client sign
-   * again in vain: a clock that is off the database's calls good windows bad.
+   * A payment that may have been good. While its outcome is open, it stays 409: to a client that sends the same payment again, as the
+   * 503 asked, a 402 would be an invitation to pay twice (decisions §4). After a change of price or recipient so does one that was
+   * sold, as after every restart. With a fault of the state a 402 would make the client sign again in vain: a clock that is off the
+   * database's calls good windows bad.
    */
-  async #outOfWindow(found: PaymentFault, { authorization }: PaymentPayload, { network }: Offer): Promise<Begun> {
-    // The form of both was checked before the window.
-    const payer = checksummed(authorization.from.toLowerCase());
-    const known = await this.#usedOr({ key: reservationKeyOf(network, payer, authorization.nonce), payer });
-    const faultText = this.#parts.reservations.fault();
-    if (known?.kind === 'used') {
-      return isOpen(known.status) || faultText !== undefined ? known : invalid(found);
-    }
-    if (known !== undefined) return known;
-    return faultText === undefined ? invalid(found) : unavailable(faultText);
+  #noLongerGood(found: PaymentFault, { authorization }: PaymentPayload, { network }: Offer): MaybePromise<Begun> {
+    const from = lowerAddressOf(authorization.from);
+    if (from === undefined) return invalid(found);
+    const payer = checksummed(from);
+    const key = reservationKeyOf(network, payer, authorization.nonce);
+    return chain(this.#usedOr({ key, payer }), (known) => {
+      if (!isOf(WINDOW_FAULTS, found)) return known ?? invalid(found);
+      const faultText = this.#parts.reservations.fault();
+      if (known?.kind === 'used') return isOpen(known.status) || faultText !== undefined ? known : invalid(found);
+      if (known !== undefined) return known;
+      return faultText === undefined ? invalid(found) : unavailable(faultText);
+    });
   }
 
   /** Why a recovered signature is not this payment's, or undefined. A forgery is charged to its client. */
@@ -318,14 +324,15 @@ export class Checkout {
   }
 
   /** undefined = the authorization is not on record. */
-  async #usedOr({ key, payer }: Pick<PaymentOrder, 'key' | 'payer'>): Promise<Begun | undefined> {
-    try {
-      const status = await this.#parts.reservations.statusOf(key);
-      return status === undefined ? undefined : { kind: 'used', status, payer };
-    } catch (failure) {
+  #usedOr({ key, payer }: Pick<PaymentOrder, 'key' | 'payer'>): MaybePromise<Begun | undefined> {
+    const used = (status: ReservationStatus | undefined): Begun | undefined =>
+      status && { kind: 'used', status, payer };
+    const status = this.#parts.reservations.statusOf(key);
+    if (!(status instanceof Promise)) return used(status);
+    return status.then(used, (failure: unknown) => {
       if (failure instanceof RecordsUnreadableError) return unavailable(failure.message);
       throw failure;
-    }
+    });
   }
 
   async #reserveVerified(wish: Wish, turn: Turn | undefined): Promise<Begun> {

@@ -14,7 +14,7 @@ import type { RequestView } from '../../src/http/request-view.ts';
 import { createCallback } from '../../src/modules/callbacks/create.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
-import { BASE } from '../../src/payment/protocol/network.ts';
+import { type Address, BASE } from '../../src/payment/protocol/network.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
 import { RecordInDoubtError } from '../../src/payment/reservations.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
@@ -613,6 +613,29 @@ describe('settlement', () => {
     const otherAmount = await signed({ authorization: { value: '1' } });
     expect((await kit.refused(otherAmount)).code).toBe('PAYMENT_INVALID');
   });
+
+  it.each(['unknown', 'settled'] as const)(
+    'whose outcome is %s is 409 and no new offer after a restart with another price or recipient',
+    async (kind) => {
+      const kit = setUp(new Scripted());
+      kit.settlement.settled = async () => ({ kind, transaction: HASH, detail: 'lost' });
+      const header = await signed();
+      const settled = await (await kit.passed(header)).settle();
+      expect(settled instanceof Refusal).toBe(kind === 'unknown');
+      const seller = { ...kit.services.paid.seller, payTo: payer(9).address as Address };
+      const restarted = [
+        paid('0.03').open(kit.services, ROUTE, MOUNT),
+        paid('0.02').open({ paid: { ...kit.services.paid, seller } }, ROUTE, MOUNT),
+      ];
+      for (const gate of restarted) {
+        expect(await gate.admit(visit(header), {})).toMatchObject({
+          code: 'PAYMENT_ALREADY_USED',
+          extras: { detail: kind },
+        });
+        expect(await gate.admit(visit(await signed()), {})).toMatchObject({ code: 'PAYMENT_INVALID' });
+      }
+    },
+  );
 
   it('is not asked for when the intent cannot be recorded', async () => {
     const kit = setUp(new Scripted());
