@@ -133,7 +133,10 @@ export class Retries {
     };
   }
 
-  /** Creates the job of a draft; a draft that has its job already gives that one. Its first attempt is due at once. */
+  /**
+   * Creates the job of a draft; a draft that has its job already gives that one. Its first attempt is due at once. It is paid for:
+   * where another process, to which this one looked dead, has made the job of its idempotency key, it is created without the key.
+   */
   create(
     draft: RetryDraft,
     customer: RetryCustomer,
@@ -142,8 +145,11 @@ export class Retries {
   ): Promise<RetryJob> {
     const record = this.#recordOf(draft, customer, order, idempotency);
     return this.#made(record.job, async () => {
+      const { job } = record;
       const created = await this.#ports.store.create(record);
-      return created.kind === 'existing' ? created.job : record.job;
+      if (created.kind === 'created') return job;
+      if (created.job.id === job.id) return created.job;
+      return this.create(draft, customer, order, null);
     });
   }
 

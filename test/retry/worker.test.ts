@@ -282,3 +282,18 @@ describe('the worker of retries', () => {
     expect(world.outbound.seen.findIndex(({ customer }) => customer === small.customer)).toBeLessThan(1200);
   });
 });
+
+describe('a paid creation', () => {
+  it('has its own job although another process took its idempotency key meanwhile: its read token opens it', async () => {
+    const { retries } = opened().process;
+    const order = orderTo('well.example');
+    const payer = { customer: 'payer:0xpayer', organization: null };
+    const key = { key: 'digest of the key', fingerprint: 'digest of the body' };
+    const drafts = [retries.draft(payer, order), retries.draft(payer, order)] as const;
+    for (const draft of [...drafts, ...drafts]) {
+      expect((await retries.create(draft, payer, order, key)).id).toBe(draft.id);
+    }
+    expect((await retries.find(drafts[0].id))?.idempotency).toEqual(key);
+    expect((await retries.find(drafts[1].id))?.idempotency).toBeNull();
+  });
+});
