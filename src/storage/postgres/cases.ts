@@ -48,20 +48,22 @@ export interface FoundCase {
   readonly digest: string | undefined;
 }
 
-/** The claim must be this attempt's still; a repeat finds its own case. */
+/** The claim, and the identifier where there is one, must be this attempt's still; a repeat finds its own case. */
 const INTENT = `
   WITH item AS (
     SELECT * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[])
       AS item(key, serial, attempt, terms, sale, digest, sealed)
+  ), held AS (
+    SELECT item.serial FROM paygrade.identifiers n JOIN item ON n.digest = decode(item.digest, 'hex')
+    WHERE n.owner = $1 AND n.attempt = item.attempt AND n.sealed IS NULL FOR UPDATE OF n
   ), intended AS (
     UPDATE paygrade.claims c SET state = ${INTENDED} FROM item
     WHERE c.key = decode(item.key, 'hex') AND c.serial = item.serial AND c.owner = $1 AND c.attempt = item.attempt
-      AND c.state = ${RESERVED}
+      AND c.state = ${RESERVED} AND (item.digest IS NULL OR item.serial IN (SELECT serial FROM held))
     RETURNING c.serial
   ), named AS (
     UPDATE paygrade.identifiers n SET serial = item.serial, sealed = decode(item.sealed, 'hex')
-    FROM item JOIN intended ON intended.serial = item.serial
-    WHERE n.digest = decode(item.digest, 'hex') AND n.owner = $1 AND n.attempt = item.attempt AND n.sealed IS NULL
+    FROM item JOIN intended ON intended.serial = item.serial WHERE n.digest = decode(item.digest, 'hex')
     RETURNING n.serial
   ), begun AS (
     INSERT INTO paygrade.cases (serial, owner, settlement, terms, sale)

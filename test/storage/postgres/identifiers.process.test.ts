@@ -1,7 +1,8 @@
 /** Room for the kept answers of payment identifiers in a database (decisions §4, siblings §9). */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
-import { ANSWER_BYTES_MAX } from '../../../src/payment/reservations.ts';
+import { ANSWER_BYTES_MAX, RecordInDoubtError } from '../../../src/payment/reservations.ts';
+import type { Backend } from '../../../src/storage/backend.ts';
 import { Claims } from '../../../src/storage/postgres/claims.ts';
 import { DatabaseAwayError } from '../../../src/storage/postgres/failures.ts';
 import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
@@ -116,5 +117,27 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     });
     const reserved = await reservations.reserve(order.key, validBeforeSeconds, claimOf(1));
     expect(reserved).toEqual({ kind: 'taken', status: { kind: 'settled', transaction } });
+  });
+
+  it('sell once, although a process lost its lease between the reservation and the intent and another took its identifier', async () => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const options = { callbackBytes: 0, play: undefined };
+    const [late, other] = [await shared.process(options), await shared.process(options)];
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    const reserve = async ({ reservations }: Backend) => {
+      const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds });
+      const reserved = await reservations.reserve(order.key, validBeforeSeconds, claimOf(1));
+      if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+      return (answer: number) =>
+        reservations.recordIntent(reserved.reservation, order, SALE, Uint8Array.of(answer)).then(() => 'intended');
+    };
+    const intendLate = await reserve(late);
+    await shared.killAll();
+    const intendOther = await reserve(other);
+    await expect(intendLate(1)).rejects.toThrow(RecordInDoubtError);
+    expect(await intendOther(2)).toBe('intended');
+    expect(await shared.run('SELECT sealed FROM paygrade.identifiers')).toEqual([{ sealed: Buffer.of(2) }]);
   });
 });
