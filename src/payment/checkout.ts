@@ -83,8 +83,8 @@ const WINDOW_FAULTS: readonly Reason[] = [
   'invalid_exact_evm_payload_authorization_valid_after',
   'invalid_exact_evm_payload_authorization_valid_before',
 ];
-/** What may become of a payment that was good: its window ends, or a restart brings another price or recipient. */
-const LATER_FAULTS: readonly Reason[] = [...WINDOW_FAULTS, 'invalid_payment_requirements'];
+/** What may become of a payment that was good: its window ends, or a restart brings another price, recipient or address. */
+const LATER_FAULTS: readonly Reason[] = [...WINDOW_FAULTS, 'invalid_payment_requirements', 'resource_mismatch'];
 
 const isOf = (faults: readonly string[], { error }: PaymentFault): boolean => faults.includes(error);
 
@@ -247,9 +247,9 @@ export class Checkout {
 
   /**
    * A payment that may have been good. While its outcome is open, it stays 409: to a client that sends the same payment again, as the
-   * 503 asked, a 402 would be an invitation to pay twice (decisions §4). After a change of price or recipient so does one that was
-   * sold, as after every restart. With a fault of the state a 402 would make the client sign again in vain: a clock that is off the
-   * database's calls good windows bad.
+   * 503 asked, a 402 would be an invitation to pay twice (decisions §4). Where only the terms are others, since a restart, a sold one
+   * stays 409 too. With a fault of the state a 402 would make the client sign again in vain: a clock that is off the database's calls
+   * good windows bad.
    */
   #noLongerGood(found: PaymentFault, { authorization }: PaymentPayload, { network }: Offer): MaybePromise<Begun> {
     const from = lowerAddressOf(authorization.from);

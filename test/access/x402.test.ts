@@ -615,7 +615,7 @@ describe('settlement', () => {
   });
 
   it.each(['unknown', 'settled'] as const)(
-    'whose outcome is %s is 409 and no new offer after a restart with another price or recipient',
+    'whose outcome is %s is 409 and no new offer after a restart with another price, recipient or address',
     async (kind) => {
       const kit = setUp(new Scripted());
       kit.settlement.settled = async () => ({ kind, transaction: HASH, detail: 'lost' });
@@ -626,6 +626,7 @@ describe('settlement', () => {
       const restarted = [
         paid('0.03').open(kit.services, ROUTE, MOUNT),
         paid('0.02').open({ paid: { ...kit.services.paid, seller } }, ROUTE, MOUNT),
+        paid('0.02').open(kit.services, ROUTE, { ...MOUNT, baseUrl: 'https://jobs.example.com' }),
       ];
       for (const gate of restarted) {
         expect(await gate.admit(visit(header), {})).toMatchObject({
