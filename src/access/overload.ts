@@ -50,7 +50,7 @@ export class Shedding {
 
 const UNPAID_MESSAGE = 'this server is overloaded and makes no new offers now; try again later';
 const PAID_MESSAGE =
-  'this server is overloaded and accepts no payments now; nothing was charged, and the authorization is free. Try again later.';
+  'this server is overloaded and accepts no payments now; this request charged nothing. Send the same payment again later.';
 const KEYED_MESSAGE =
   'this server is overloaded and answers no requests with an API key now; nothing was charged. Try again later.';
 

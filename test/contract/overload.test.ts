@@ -116,6 +116,10 @@ describe(`overload, under ${RUNTIME}`, () => {
       press(800); // below the beginning, above the end
       expectShed(await jobs.send(path, init));
       expect((await jobs.send(path, withPayment(init, payment))).status, operation).toBeLessThan(300);
+      press(920);
+      const replayed = await jobs.send(path, withPayment(init, payment));
+      expectShed(replayed);
+      expect(replayed.text).not.toContain('is free');
     }
   });
 
