@@ -105,8 +105,7 @@ export class PostgresReservations implements Reservations {
   async statusOf(key: ReservationKey): Promise<ReservationStatus | undefined> {
     const own = this.#ownStatus(key);
     if (own !== undefined) return own;
-    const found = await readable(this.#claims.find(key));
-    return this.#claiming.has(key) ? found?.status : this.#statusOf(key, found);
+    return this.#statusOf(key, await readable(this.#claims.find(key)), this.#claiming.has(key));
   }
 
   async reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): Promise<Reserved> {
@@ -294,10 +293,10 @@ export class PostgresReservations implements Reservations {
     return { kind: 'reserved', reservation };
   }
 
-  /** undefined = free, or as good as free: {@link Claims.remove} may remove what is there. */
-  #statusOf(key: ReservationKey, found: FoundClaim | undefined): ReservationStatus | undefined {
+  /** undefined = free, or free to {@link Claims.remove}. @param isClaiming a claim of this process may be in flight */
+  #statusOf(key: ReservationKey, found: FoundClaim | undefined, isClaiming = false): ReservationStatus | undefined {
     if (found === undefined || found.isAbandoned || found.isOver) return undefined;
-    const isOurs = found.owner === this.#owner && found.status.kind === 'reserved';
+    const isOurs = !isClaiming && found.owner === this.#owner && found.status.kind === 'reserved';
     // A claim whose answer was lost.
     return isOurs && this.#open.get(key)?.attempt !== found.attempt ? undefined : found.status;
   }

@@ -140,4 +140,18 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect(await intendOther(2)).toBe('intended');
     expect(await shared.run('SELECT sealed FROM paygrade.identifiers')).toEqual([{ sealed: Buffer.of(2) }]);
   });
+
+  it('are reserved with an authorization whose process died before its intent, as that is without one', async () => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const options = { callbackBytes: 0, play: undefined };
+    const [dead, { reservations }] = [await shared.process(options), await shared.process(options)];
+    const { key } = orderFor();
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    expect((await dead.reservations.reserve(key, validBeforeSeconds, claimOf(1))).kind).toBe('reserved');
+    expect((await reservations.reserve(key, validBeforeSeconds, claimOf(1))).kind).toBe('taken');
+    await shared.killAll();
+    expect((await reservations.reserve(key, validBeforeSeconds, claimOf(1))).kind).toBe('reserved');
+  });
 });
