@@ -5,11 +5,12 @@
  */
 import type { Access, Admission } from '../http/access.ts';
 import { Answer, Reply } from '../http/answers.ts';
-import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
+import { defineErrors, Refusal, refuse, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
 import type { IdempotencyClaim, RetryJob } from '../retry/job.ts';
 import type { Retries, RetryCustomer } from '../retry/retries.ts';
 import type { KeyPrincipal } from './api-key.ts';
 import { type CreditServices, creditHeaders } from './credits.ts';
+import { ifDamaged } from './retry-access.ts';
 import type { Payer } from './x402.ts';
 
 export const { IDEMPOTENCY_CONFLICT } = defineErrors({ IDEMPOTENCY_CONFLICT: { status: 409 } });
@@ -56,10 +57,11 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
       const { draft } = principal as Partial<Payer>;
       if (key === null) return undefined;
       const { customer } = customerOf(principal);
-      const claimed = await retries.claim(customer, key, request.bodyBytes ?? NO_BYTES);
+      const claimed = await retries.claim(customer, key, request.bodyBytes ?? NO_BYTES).catch(ifDamaged);
       // What was sold under a payment identifier is paid for, so it is created whatever job the key has. Only a free key becomes
       // its own: a later request with the key alone must find the job, not buy another.
-      if (draft !== undefined && claimed.kind !== 'claimed') return undefined;
+      if (draft !== undefined && (claimed instanceof Refusal || claimed.kind !== 'claimed')) return undefined;
+      if (claimed instanceof Refusal) return claimed;
       switch (claimed.kind) {
         case 'claimed':
           return { principal: { idempotency: claimed.claim }, release: () => claimed.release() };

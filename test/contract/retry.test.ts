@@ -340,7 +340,8 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
       policy: { initial_delay_seconds: 3600 },
     };
     const ids: string[] = [];
-    for (let i = 0; i < 3; i++) ids.push(((await (await one.post(order, bearer(key))).json()) as Body).id);
+    const keyOf = (i: number) => ({ ...bearer(key), 'Idempotency-Key': `the-key-of-a-job-${i}` });
+    for (let i = 0; i < 3; i++) ids.push(((await (await one.post(order, keyOf(i))).json()) as Body).id);
     await until('three waiting jobs', async () =>
       (await Promise.all(ids.map((id) => one.get(`/v1/retries/${id}`, key)))).every(
         ({ body }) => (body as Body).status === 'waiting',
@@ -360,6 +361,8 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
         'STATE_UNAVAILABLE',
       );
     }
+    await expectError(await again.post(order, keyOf(0)), 503, 'STATE_UNAVAILABLE');
+    expect((await again.post(order, keyOf(1))).status).toBe(200);
     const cancelled = (id: string) =>
       again.app.fetch(`${URL_OF}/${id}/cancel`, { method: 'POST', headers: bearer(key) });
     await expectError(await cancelled(ids[1]!), 503, 'STATE_UNAVAILABLE');
