@@ -56,6 +56,8 @@ export class RetryWorker {
   #cancelWake = (): void => {};
   #lastFault: string | undefined;
   #onIdle = (): void => {};
+  /** Each ends a pause after a failure of the store. */
+  readonly #pauses = new Set<() => void>();
   /** Stops the end of the time that attempts have once the worker drains. */
   #cancelGrace: (() => void) | undefined;
 
@@ -120,6 +122,7 @@ export class RetryWorker {
     this.#cancelWake();
     this.runner.isDraining = true;
     for (const { id, abort } of this.#held.values()) if (!this.runner.isUnderWay(id)) abort.abort();
+    for (const end of this.#pauses) end();
     if (this.#held.size > 0) this.#beginGrace();
   }
 
@@ -278,11 +281,20 @@ export class RetryWorker {
     }
   }
 
-  /** A job whose step failed is held a moment longer, so that it does not come again at once. */
+  /**
+   * A job whose step failed is held a moment longer, so that it does not come again at once; until the worker drains, because its
+   * timer does not keep a process alive that has nothing else to do than to close.
+   */
   #pause(): Promise<void> {
     if (this.#state !== 'working') return Promise.resolve();
     return new Promise((resolve) => {
-      this.#ports.timers.after(FAULT_PAUSE_MS, resolve);
+      const end = (): void => {
+        cancel();
+        this.#pauses.delete(end);
+        resolve();
+      };
+      const cancel = this.#ports.timers.after(FAULT_PAUSE_MS, end);
+      this.#pauses.add(end);
     });
   }
 

@@ -221,6 +221,21 @@ describe('the worker of retries', () => {
     expect(world.process.worker.heldCount).toBe(0);
   });
 
+  it('closes without waiting out the pause after a failure of the state', async () => {
+    const world = opened();
+    world.outbound.target('well.example', () => answer(200));
+    world.isRefused = ({ kind }) => kind === 'update' || kind === 'release';
+    await world.create(orderTo('well.example'));
+    await settle();
+    expect([world.failures.length, world.process.worker.heldCount]).toEqual([1, 1]);
+    let isClosed = false;
+    void world.process.worker.close().then(() => {
+      isClosed = true;
+    });
+    await settle();
+    expect(isClosed).toBe(true);
+  });
+
   it('holds a job that it takes again before it has heard of its release', async () => {
     const world = opened();
     const { process, outbound } = world;
