@@ -105,8 +105,15 @@ export class Server implements ServerView {
     }
   }
 
-  /** Closes the components, last opened first; one that fails stops no other. Never rejects. */
-  async close(): Promise<void> {
+  #closing: Promise<void> | undefined;
+
+  /** Closes the components, last opened first; one that fails stops no other. Every call waits for all. Never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
+  }
+
+  async #closeAll(): Promise<void> {
     for (const { close } of this.#components.splice(0).reverse()) {
       try {
         await close?.();

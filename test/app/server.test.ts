@@ -1,7 +1,7 @@
 /** The lifecycle of all components: one that fails at shutdown stops no other. */
 import { describe, expect, it } from 'vitest';
 import { Server } from '../../src/app/server.ts';
-import { ManualTime } from '../support/manual-time.ts';
+import { ManualTime, settle } from '../support/manual-time.ts';
 
 function opened(names: readonly string[] = []) {
   const reported: unknown[] = [];
@@ -26,6 +26,20 @@ describe('the components of a server', () => {
     await server.close();
     expect(closed).toEqual(['last', 'first']);
     expect(reported).toEqual([new Error('network'), new Error('disk')]);
+  });
+
+  it('are closed when a second close resolves that came during the first', async () => {
+    const { server } = opened();
+    let isClosed = false;
+    server.add({
+      async close() {
+        await settle();
+        isClosed = true;
+      },
+    });
+    void server.close();
+    await server.close();
+    expect(isClosed).toBe(true);
   });
 
   it('all begin the shutdown, even when one fails to', () => {
