@@ -50,11 +50,11 @@ export class FetchedFile {
     this.#download = `${this.path}.${processId}.new`;
   }
 
-  /** Makes the folder and looks for a copy. @throws SnapshotError when the folder cannot be used */
-  async open(): Promise<void> {
+  /** Makes the folder and looks for a copy. @param mode of a folder that is made @throws SnapshotError when it cannot be used */
+  async open(mode?: number): Promise<void> {
     const folder = dirname(this.path);
     try {
-      await mkdir(folder, { recursive: true });
+      await mkdir(folder, { recursive: true, mode });
       await this.#removeLeftovers(folder);
     } catch (failure) {
       throw new SnapshotError(`${folder}: cannot keep a catalogue there (${fetchCodeOf(failure)})`);

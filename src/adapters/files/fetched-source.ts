@@ -2,7 +2,7 @@
  * The catalogue behind an http(s) address (siblings §8): fetched at the start and at each reload, checked whole in a thread
  * before it is served, and kept for a start at which the address does not answer.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../base/failure.ts';
@@ -72,7 +72,8 @@ export function fetchedSource(
   fileSource: (pathOf: () => string) => CatalogueSource,
   { timers, folder, startWaitMs = START_WAIT_MS, onFault }: FetchedPorts,
 ): CatalogueSource {
-  const ownFolder = folder === null ? mkdtempSync(join(tmpdir(), 'paygrade-snapshot-')) : undefined;
+  // Made by `prepare`: a start that ends before it leaves nothing.
+  const ownFolder = folder === null ? join(tmpdir(), `paygrade-snapshot-${crypto.randomUUID()}`) : undefined;
   const file = new FetchedFile(url, folder ?? ownFolder!, process.pid, timers);
   let path = file.path;
   const source = fileSource(() => path);
@@ -109,7 +110,7 @@ export function fetchedSource(
 
   return {
     async prepare() {
-      await file.open();
+      await file.open(ownFolder === undefined ? undefined : 0o700);
       const running = begin();
       const fetched = running.catch((failure: unknown) => {
         if (!(failure instanceof SnapshotError)) throw failure;

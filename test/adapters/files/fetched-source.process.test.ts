@@ -1,8 +1,8 @@
 /** A catalogue behind an address (siblings §8), by its source: what is fetched again, what is refused for good, what comes late. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { catalogueSource, type SourcePorts } from '../../../src/adapters/files/catalogue-source.ts';
 import { type Loading, type LoadingThread, startLoading } from '../../../src/adapters/files/catalogue-thread.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
@@ -95,6 +95,20 @@ describe('a catalogue behind an address', () => {
       expect([jobCountOf(holder.current()), running]).toEqual([jobCount, 0]);
     }
     await holder.close();
+  });
+
+  it('makes a folder of its own when the start is prepared, and removes it at the end', async () => {
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const source = await catalogueSource(`http://127.0.0.1:${store.port}/jobs.pgs`, {
+      clock: systemClock,
+      timers: systemTimers,
+    });
+    expect(readdirSync(folder)).toEqual([]);
+    await source.prepare?.();
+    expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o700]);
+    await source.close();
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('ends the thread that checks a download when it is closed', async () => {
