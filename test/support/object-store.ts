@@ -9,6 +9,8 @@ export class ObjectStore {
   object: { readonly bytes: Uint8Array; readonly etag: string } | undefined;
   /** Statuses of its answers so far. */
   readonly statuses: number[] = [];
+  /** Answers that have not ended yet. */
+  openCount = 0;
   /** Bodies leave when this is done. */
   held: Promise<void> = Promise.resolve();
 
@@ -18,6 +20,8 @@ export class ObjectStore {
       const tags = (request.headers['if-none-match'] ?? '').split(', ');
       const status = object === undefined ? 503 : tags.includes(object.etag) ? 304 : 200;
       this.statuses.push(status);
+      this.openCount++;
+      response.once('close', () => this.openCount--);
       response.writeHead(status, object && { etag: object.etag });
       response.flushHeaders();
       void this.held.then(() => response.end(status === 200 ? object?.bytes : undefined));

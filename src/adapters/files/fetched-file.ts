@@ -96,15 +96,13 @@ export class FetchedFile {
         signal: abort.signal,
       });
       if (response.status === 304 && tags.length > 0) return undefined;
-      if (response.status !== 200) {
-        abort.abort();
-        throw new SnapshotError(`${this.name}: answered ${response.status}`);
-      }
+      if (response.status !== 200) throw new SnapshotError(`${this.name}: answered ${response.status}`);
       await this.#write(response, watch);
       const tag = response.headers.get('etag') ?? undefined;
       this.#freshTag = tag === undefined || tag.length > ETAG_LENGTH_MAX ? undefined : tag;
       return this.#download;
     } catch (failure) {
+      abort.abort(); // the body of an answer that nobody has read holds its connection
       await this.drop();
       if (failure instanceof SnapshotError) throw failure;
       const why = watch.hasStalled ? `nothing arrived for ${STALL_MS / 1000} s` : fetchCodeOf(failure);

@@ -127,6 +127,16 @@ describe('a catalogue behind an address', () => {
     expect(fileNames('.new')).toEqual([]);
   });
 
+  it('leaves no connection open when it cannot be written', async () => {
+    const source = await opened();
+    store.object = { bytes: FIRST, etag: '"first"' };
+    store.held = new Promise(() => {});
+    rmSync(folder, { recursive: true });
+    await expect(source.reload()).rejects.toThrow('ENOENT');
+    mkdirSync(folder);
+    await until('the end of the connection', () => store.openCount === 0);
+  });
+
   it('is not fetched again while its content is damaged, and is when another one is there', async () => {
     store.object = { bytes: FIRST, etag: '"first"' };
     const source = await opened();
