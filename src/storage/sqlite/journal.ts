@@ -112,7 +112,8 @@ export class Journal {
     if (this.#isOpening) return;
     this.#isOpening = true;
     this.#soon(() => {
-      if (this.#isClosing && this.#early.length === 0) return;
+      // What still waits for its batch needs the writer too.
+      if (this.#isClosing && this.#early.length + this.#queue.length === 0) return;
       try {
         this.#writer = this.#openWriter();
       } catch (failure) {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { Journal } from '../../../src/storage/sqlite/journal.ts';
 import { ANSWERS } from '../../../src/storage/sqlite/tables/answers.ts';
+import { PROBE } from '../../../src/storage/sqlite/tables/probe.ts';
+import type { OpenWriter } from '../../../src/storage/sqlite/writer-messages.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 
 it('a journal closes although the system gives its writer no thread', async () => {
@@ -18,4 +20,24 @@ it('a journal closes although the system gives its writer no thread', async () =
   const closing = journal.close();
   await expect(reading).rejects.toThrow('EAGAIN');
   await closing;
+});
+
+it('a journal closes that was about to open its writer, with what was written meanwhile', async () => {
+  const time = new ManualTime();
+  const posted: string[] = [];
+  const openWriter: OpenWriter = (_, { onReply }) => ({
+    post(request) {
+      posted.push(request.kind);
+      if (request.kind === 'batch') onReply({ kind: 'batch', result: { kind: 'done', refused: [] } });
+      else if (request.kind === 'close') onReply({ kind: 'closed' });
+    },
+    setAwaited() {},
+    terminate: async () => {},
+  });
+  const journal = new Journal({ path: '/nowhere', sync: 'full' }, { clock: time, timers: time, onFault() {}, openWriter });
+  journal.open();
+  const writing = journal.write(PROBE);
+  await journal.close();
+  await writing;
+  expect(posted).toEqual(['batch', 'close']);
 });
