@@ -12,6 +12,9 @@ interface Kind {
 /** Longest text of a facilitator that a message repeats. */
 const SHOWN_LENGTH_MAX = 200;
 
+/** Of its JSON; an object there may have a `toString` that is no function. */
+const textOf = (value: unknown): string => (value instanceof Object ? 'an object' : String(value));
+
 const shown = (text: string): string => printable(text).slice(0, SHOWN_LENGTH_MAX);
 
 /**
@@ -35,7 +38,7 @@ export function supportOf(fields: Readonly<Record<string, unknown>> | undefined,
     (kind) => kind.x402Version === X402_VERSION && kind.scheme === SCHEME && kind.network === network.id,
   );
   if (ours === undefined) {
-    const listed = all.map((kind) => `${kind.x402Version}/${kind.scheme}/${kind.network}`).join(', ');
+    const listed = all.map((kind) => [kind.x402Version, kind.scheme, kind.network].map(textOf).join('/')).join(', ');
     const words = `it does not settle ${SCHEME} on ${network.id} (USDC on ${network.name}); it lists ${shown(listed) || 'nothing'}`;
     return { kind: 'none', words };
   }
@@ -45,7 +48,7 @@ export function supportOf(fields: Readonly<Record<string, unknown>> | undefined,
   }
   const { usdcName, usdcVersion } = network;
   if ((name ?? usdcName) !== usdcName || (version ?? usdcVersion) !== usdcVersion) {
-    const theirs = shown(`${String(name)} ${String(version)}`);
+    const theirs = shown(`${textOf(name)} ${textOf(version)}`);
     return {
       kind: 'domain',
       words: `it names the token ${theirs}; payments are signed for ${usdcName} ${usdcVersion}`,
