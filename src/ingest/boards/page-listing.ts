@@ -26,7 +26,7 @@ export function listingOf(document: unknown, base: string): PageListing {
   for (const node of nodesOf(document)) {
     if (node === GOES_ON) isCutShort = true;
     if (isJobPosting(node)) postings.push(node);
-    const stated = node['@type'] === 'ItemList' ? Number(node.numberOfItems ?? 0) : 0;
+    const stated = node['@type'] === 'ItemList' ? Number(textOf(node.numberOfItems) ?? 0) : 0;
     if (stated > listOf(node.itemListElement).length) isCutShort = true;
     const page =
       node['@type'] === 'ListItem' && objectOf(node.item) === undefined ? textOf(node.url ?? node.item) : null;

@@ -29,9 +29,8 @@ function nameOf(value: unknown): string | null {
 }
 
 export function isJobPosting(value: unknown): boolean {
-  const types = listOf(objectOf(value)?.['@type']);
-  return types.some(
-    (type) => type === 'JobPosting' || type === 'schema:JobPosting' || /schema\.org\/JobPosting$/.test(String(type)),
+  return listOf(objectOf(value)?.['@type']).some(
+    (type) => typeof type === 'string' && /(?:^(?:schema:)?|schema\.org\/)JobPosting$/.test(type),
   );
 }
 

@@ -60,6 +60,6 @@ export const teamtailorShape = defineShape({
   },
   recognises: (record) => record._jobposting !== undefined,
   claims: (document) =>
-    Array.isArray(document.items) && String(document.version ?? '').startsWith('https://jsonfeed.org/'),
+    Array.isArray(document.items) && textOf(document.version)?.startsWith('https://jsonfeed.org/') === true,
   draftOf,
 });

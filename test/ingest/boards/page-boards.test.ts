@@ -45,6 +45,13 @@ describe('a page', () => {
     expect(verdict.kind === 'board' ? nameOfBoard(verdict.board) : verdict).toBe(board);
   });
 
+  it.each([
+    '{"@type": {"toString": null}}',
+    '{"@type": "ItemList", "numberOfItems": {"valueOf": null, "toString": null}}',
+  ])('names none by JSON-LD that cannot be made a text or a number: %s', (json) => {
+    expect(at(`<script type="application/ld+json">${json}</script>`).kind).toBe('none');
+  });
+
   it('names the first two careers pages of its company, not those of others, and not itself', () => {
     const html = [
       '/careers#top',
