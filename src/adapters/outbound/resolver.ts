@@ -101,11 +101,11 @@ export class SystemResolver implements NameResolver {
   async #ask(name: string, signal: AbortSignal): Promise<Resolved> {
     const resolver = new (nodeDns().Resolver)({ timeout: TRY_MS, tries: TRIES });
     if (this.#servers !== undefined) resolver.setServers(this.#servers);
-    let stopWaiting = (): void => {};
+    let stopWaiting: (() => void) | undefined;
     const cancel = (): void => resolver.cancel();
     // Cancels the other family some time after one has answered.
     const watch = (family: Family): Family => {
-      if (hasAddresses(family)) stopWaiting = this.#timers.after(OTHER_FAMILY_MS, cancel);
+      if (hasAddresses(family)) stopWaiting ??= this.#timers.after(OTHER_FAMILY_MS, cancel);
       return family;
     };
     signal.addEventListener('abort', cancel, { once: true });
@@ -113,7 +113,7 @@ export class SystemResolver implements NameResolver {
       const asked = [familyOf(resolver.resolve4(name)), familyOf(resolver.resolve6(name))];
       return resolvedOf(await Promise.all(asked.map((family) => family.then(watch))));
     } finally {
-      stopWaiting();
+      stopWaiting?.();
       signal.removeEventListener('abort', cancel);
     }
   }
