@@ -65,7 +65,8 @@ export async function listen({
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
-      server.off('error', reject);
+      // From here on an error is that of one connection that the system could not accept (accept(2)), which ends no server.
+      server.off('error', reject).on('error', report);
       resolve();
     });
   });

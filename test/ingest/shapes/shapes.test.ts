@@ -355,6 +355,7 @@ describe('recognition', () => {
     [{ name: 'Acme', description: null, jobs: [] }, 'workable'],
     [{ offers: [] }, 'recruitee'],
     [{ version: 'https://jsonfeed.org/version/1.1', items: [] }, 'teamtailor'],
+    [{ version: { toString: null }, items: [] }, undefined],
     [{ total: 0, jobPostings: [], facets: [] }, 'workday'],
     [{ jobs: [] }, undefined],
     [[], undefined],
