@@ -68,12 +68,22 @@ function checkRequest(request: Request): void {
 const clientOf = (given: { readonly address: unknown } | null | undefined): { readonly address: string } | undefined =>
   typeof given?.address === 'string' ? { address: given.address } : undefined;
 
+/** An app's own timers let a process end that has nothing else to do; one that opens or closes an app has. */
+async function awake<T>(work: Promise<T>): Promise<T> {
+  const timer = setInterval(() => {}, 2 ** 30);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 /** @throws Error one line that names the option and the reason, or the fault of the catalogue or the state */
 export async function createPaygrade(options: PaygradeOptions = {}): Promise<Paygrade> {
   const { onRequest, onFailure, ...settings } = options;
   const config = CONFIGURATION.fromOptions(settings);
   const address = originOf(config.host, config.port);
-  const app = await openApp(
+  const opening = openApp(
     { ...config, baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address },
     {
       clock: systemClock,
@@ -86,6 +96,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
       onCaseReport: () => {},
     },
   );
+  const app = await awake(opening);
   return {
     async fetch(request, client) {
       checkRequest(request);
@@ -94,6 +105,6 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
     reload: () => app.reload(),
     notices: [...app.notices, ...(await app.laterNotices)],
     demoKey: app.demoKey,
-    close: () => app.close(),
+    close: () => awake(app.close()),
   };
 }
