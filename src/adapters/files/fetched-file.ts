@@ -102,7 +102,7 @@ export class FetchedFile {
       this.#freshTag = tag === undefined || tag.length > ETAG_LENGTH_MAX ? undefined : tag;
       return this.#download;
     } catch (failure) {
-      abort.abort(); // the body of an answer that nobody has read holds its connection
+      abort.abort(); // an unread body holds its connection
       await this.drop();
       if (failure instanceof SnapshotError) throw failure;
       const why = watch.hasStalled ? `nothing arrived for ${STALL_MS / 1000} s` : fetchCodeOf(failure);

@@ -34,7 +34,10 @@ it('a journal closes that was about to open its writer, with what was written me
     setAwaited() {},
     terminate: async () => {},
   });
-  const journal = new Journal({ path: '/nowhere', sync: 'full' }, { clock: time, timers: time, onFault() {}, openWriter });
+  const journal = new Journal(
+    { path: '/nowhere', sync: 'full' },
+    { clock: time, timers: time, onFault() {}, openWriter },
+  );
   journal.open();
   const writing = journal.write(PROBE);
   await journal.close();
