@@ -50,21 +50,23 @@ const page = operatorPage({
   focused: () => element('health-title'),
 });
 
-/** @param {number} number of the page of boards, 1 the first */
-const pathOf = (number) => {
-  const health = healthField.value === '' ? '' : `&health=${healthField.value}`;
-  return `boards?since=${lastDays(Number(periodField.value))[0]}&limit=${LIMIT}&page=${number}${health}`;
-};
+/** Path of the boards that are shown, without the number of their page. */
+let shownPath = '';
 
 /** @param {AbortSignal} signal */
 async function read(signal) {
-  const data = await page.ask(pathOf(1), signal);
-  if (signal.aborted) return;
-  showHealth(data.health, data.overdue);
-  showDays(data.days);
-  showMissing(data.companies_without_domain, data.total_companies_without_domain);
-  boardList.replaceChildren();
-  showBoards(data.boards, data.matching_boards);
+  const names = lastDays(Number(periodField.value));
+  const health = healthField.value === '' ? '' : `&health=${healthField.value}`;
+  const path = `boards?since=${names[0]}&limit=${LIMIT}${health}&page=`;
+  const data = await page.ask(`${path}1`, signal);
+  return () => {
+    shownPath = path;
+    showHealth(data.health, data.overdue);
+    showDays(data.days, names);
+    showMissing(data.companies_without_domain, data.total_companies_without_domain);
+    boardList.replaceChildren();
+    showBoards(data.boards, data.matching_boards);
+  };
 }
 
 /** @param {Readonly<Record<string, number>>} health @param {number} overdue */
@@ -87,9 +89,8 @@ function showHealth(health, overdue) {
   element('figures').replaceChildren(...figures);
 }
 
-/** @param {readonly Day[]} days */
-function showDays(days) {
-  const names = lastDays(Number(periodField.value));
+/** @param {readonly Day[]} days @param {readonly string[]} names of the days of the period, oldest first */
+function showDays(days, names) {
   const byDay = new Map(days.map((day) => [day.day, day]));
   /** @param {Day | undefined} day */
   const sumOf = (day) => (day === undefined ? 0 : CHANGES.reduce((sum, change) => sum + day[change], 0));
@@ -195,7 +196,7 @@ moreButton.addEventListener('click', () => {
   moreButton.disabled = true;
   void page
     .continued(async (signal) => {
-      const data = await page.ask(pathOf(Math.floor(boardList.childElementCount / LIMIT) + 1), signal);
+      const data = await page.ask(`${shownPath}${Math.floor(boardList.childElementCount / LIMIT) + 1}`, signal);
       if (!signal.aborted) showBoards(data.boards, data.matching_boards);
     })
     .finally(() => {

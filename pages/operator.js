@@ -109,8 +109,9 @@ export function stackedBars(label, stacks, max) {
 }
 
 /**
- * The token's field, and asking with the token. `read` asks and shows; it runs when a token was given, and again at `refresh`.
- * @param {{ opened: HTMLElement, state: HTMLElement, reading: string, read: (signal: AbortSignal) => Promise<void>,
+ * The token's field, and asking with the token. `read` asks, and gives what shows the answer; it runs when a token was given, and
+ * again at `refresh`.
+ * @param {{ opened: HTMLElement, state: HTMLElement, reading: string, read: (signal: AbortSignal) => Promise<() => void>,
  *   emptied: () => void, focused: () => HTMLElement | null }} page
  */
 export function operatorPage(page) {
@@ -120,8 +121,10 @@ export function operatorPage(page) {
   const tokenError = element('token-error');
   /** Empty while no operator has opened the page. */
   let token = '';
-  /** Aborts the requests of the reading before. */
+  /** Aborts the requests of the reading in flight. */
   let reading = new AbortController();
+  /** Aborts the requests that go on with the reading that is shown. */
+  let shown = new AbortController();
 
   /** @param {'watching' | 'trouble' | 'connecting'} kind @param {string} text */
   function say(kind, text) {
@@ -155,6 +158,7 @@ export function operatorPage(page) {
   /** Forgets the token and everything that it opened. */
   function forget() {
     reading.abort();
+    shown.abort();
     token = '';
     page.emptied();
     page.opened.hidden = true;
@@ -179,8 +183,11 @@ export function operatorPage(page) {
     const { signal } = reading;
     say('connecting', page.reading);
     try {
-      await page.read(signal);
+      const show = await page.read(signal);
       if (signal.aborted) return;
+      shown.abort();
+      shown = new AbortController();
+      show();
       const wasHidden = page.opened.hidden;
       form.hidden = true;
       page.opened.hidden = false;
@@ -195,7 +202,7 @@ export function operatorPage(page) {
 
   /** Runs more work of the reading that is shown. @param {(signal: AbortSignal) => Promise<void>} work */
   async function continued(work) {
-    const { signal } = reading;
+    const { signal } = shown;
     try {
       await work(signal);
     } catch (failure) {
@@ -205,14 +212,16 @@ export function operatorPage(page) {
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    token = tokenField.value.trim();
+    const given = tokenField.value.trim();
     tokenField.value = '';
-    if (token === '') {
-      tokenError.textContent = 'Enter the admin token.';
+    if (!/^[!-~]+$/.test(given)) {
+      tokenError.textContent =
+        given === '' ? 'Enter the admin token.' : 'An admin token is visible ASCII without blanks.';
       tokenField.setAttribute('aria-invalid', 'true');
       tokenField.focus();
       return;
     }
+    token = given;
     void read();
   });
   element('refresh').addEventListener('click', () => void read());

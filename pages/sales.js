@@ -44,6 +44,8 @@ const settlementTemplate = element('settlement-template');
 /** @type {HTMLTemplateElement} */
 const saleTemplate = element('sale-template');
 
+/** The UTC days of the period that is shown, oldest first. @type {readonly string[]} */
+let names = [];
 /** @type {readonly Day[]} */
 let days = [];
 /** @type {string | null} */
@@ -70,29 +72,27 @@ const page = operatorPage({
   focused: () => settlements.querySelector('h2') ?? undeliveredTitle,
 });
 
-/** The UTC days of the chosen period, oldest first. */
-const periodDays = () => lastDays(Number(periodField.value));
-
 /** @param {AbortSignal} signal */
 async function read(signal) {
-  const since = periodDays()[0];
+  const period = lastDays(Number(periodField.value));
   // One after the other: a wrong token counts once.
-  const sums = await page.ask(`sales/days?since=${since}`, signal);
-  const found = await page.ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${since}`, signal);
-  if (signal.aborted) return;
-  days = sums.days;
-  undeliveredList.replaceChildren();
-  showSales(found);
-  showSettlements();
+  const sums = await page.ask(`sales/days?since=${period[0]}`, signal);
+  const found = await page.ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${period[0]}`, signal);
+  return () => {
+    names = period;
+    days = sums.days;
+    undeliveredList.replaceChildren();
+    showSales(found);
+    showSettlements();
+  };
 }
 
 /** @param {AbortSignal} signal */
 async function readMore(signal) {
   moreButton.disabled = true;
   try {
-    const since = periodDays()[0];
-    const cursor = encodeURIComponent(nextCursor ?? '');
-    const found = await page.ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${since}&cursor=${cursor}`, signal);
+    const path = `sales?undelivered=true&limit=${SALES_LIMIT}&since=${names[0]}`;
+    const found = await page.ask(`${path}&cursor=${encodeURIComponent(nextCursor ?? '')}`, signal);
     if (!signal.aborted) showSales(found);
   } finally {
     moreButton.disabled = false;
@@ -209,7 +209,6 @@ function drawChart(copy, part, own, operations, title) {
   const heightOf = ({ sales, amount }) => (isAmount ? Number(amount) : sales);
   /** @param {{ sales: number, amount: bigint }} sum */
   const textOf = ({ sales, amount }) => (isAmount ? `${usdcText(amount)} USDC` : grouped(sales));
-  const names = periodDays();
   const byDay = sumsBy(own, ({ day }) => day);
   const byPart = sumsBy(own, ({ day, operation }) => `${day} ${operation}`);
   let max = { sales: 0, amount: 0n };

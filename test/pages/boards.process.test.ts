@@ -101,6 +101,22 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
     await close();
   });
 
+  it('goes on with the boards that it shows after others could not be read', async () => {
+    const { page, requests, close } = await openPage();
+    await page.route('**/admin/v1/boards?*', async (route) => {
+      if (route.request().url().includes('health=gone')) return route.abort();
+      const answer = (await (await route.fetch()).json()) as { data: object };
+      return route.fulfill({ json: { ...answer, data: { ...answer.data, matching_boards: WATCHED.length + 1 } } });
+    });
+    await open(page, server.url);
+    await page.selectOption('#health', 'gone');
+    await page.getByText('Not read: no connection to the server').waitFor();
+    await page.click('#more');
+    await page.waitForFunction((count) => document.querySelectorAll('.board').length > count, WATCHED.length);
+    expect(requests.at(-1)?.url).not.toContain('health=');
+    await close();
+  });
+
   it.each(LOOKS)('axe finds nothing, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
     const { page, close } = await openPage(look);
     await page.goto(`${server.url}/boards`);

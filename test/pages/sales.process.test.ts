@@ -154,6 +154,52 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await close();
   });
 
+  it('keeps the token of a reading that a second Enter meets', async () => {
+    const { page, requests, close } = await openPage();
+    const held: (() => void)[] = [];
+    await page.route('**/admin/v1/sales/days?*', async (route) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      await route.continue();
+    });
+    await page.goto(`${server.url}/sales`);
+    await open(page, ADMIN_TOKEN);
+    await page.keyboard.press('Enter');
+    await page.getByText('Enter the admin token.').waitFor();
+    for (const release of held) release();
+    await opened(page);
+    const asked = requests.filter(({ url }) => url.includes('/admin/'));
+    expect(asked.map(({ headers }) => headers.authorization)).toEqual([
+      `Bearer ${ADMIN_TOKEN}`,
+      `Bearer ${ADMIN_TOKEN}`,
+    ]);
+    await close();
+  });
+
+  it('says what is wrong with a token that no header can carry', async () => {
+    const { page, close } = await openPage();
+    await page.goto(`${server.url}/sales`);
+    await open(page, `“${ADMIN_TOKEN}”`);
+    await page.getByText('An admin token is visible ASCII without blanks.').waitFor();
+    await close();
+  });
+
+  it('goes on with the list and the days that it shows after a period that could not be read', async () => {
+    const { page, requests, close } = await openPage();
+    await showBooks(page);
+    const days = await page.locator('.plot-days').first().innerText();
+    await page.route('**/admin/v1/sales/days?*', (route) => route.abort());
+    await page.selectOption('#period', '90');
+    await page.getByText('Not read: no connection to the server').waitFor();
+    await page.selectOption('#measure', 'amount');
+    expect(await page.locator('.plot-days').first().innerText()).toBe(days);
+    await page.click('#more');
+    await page.getByText('req_7c9e6679-7425-40de-944b-e07fc1f90ae2').waitFor();
+    const sinceOf = ({ url }: { url: string }) => new URL(url).searchParams.get('since');
+    const lists = requests.filter(({ url }) => url.includes('/sales?'));
+    expect(lists.map(sinceOf)).toEqual([sinceOf(lists[0]!), sinceOf(lists[0]!)]);
+    await close();
+  });
+
   it.each(LOOKS)('axe finds nothing, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
     const { page, close } = await openPage(look);
     await page.goto(`${server.url}/sales`);
