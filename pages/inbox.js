@@ -113,6 +113,7 @@ class Watch {
     clearInterval(this.#ticking);
     for (const button of [stopButton, deleteButton]) button.disabled = true;
     sending.hidden = true;
+    deleteDialog.close();
     if (kind === 'ended') {
       timeLeft.textContent = 'no time left';
       timeBar.value = 0;

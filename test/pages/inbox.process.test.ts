@@ -338,6 +338,20 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     await close();
   });
 
+  it('asks no more whether to delete a callback that has expired meanwhile', async () => {
+    const { page, close } = await openPage();
+    await page.clock.install();
+    await page.goto(`${url}/inbox`);
+    const { callback } = await boughtCallback(url);
+    await watch(page, callback);
+    await page.click('#delete');
+    clock.aheadMs += TEN_MINUTES_MS;
+    await page.clock.fastForward(TEN_MINUTES_MS);
+    await page.locator('#state', { hasText: 'Expired' }).waitFor();
+    expect(await page.locator('#delete-dialog').isVisible()).toBe(false);
+    await close();
+  });
+
   it('believes the server when the clock of the visitor is wrong', async () => {
     const { page, close } = await openPage();
     await page.clock.install({ time: Date.now() + 24 * 3_600_000 });
