@@ -76,13 +76,16 @@ export const contactText: Parse<string> = (text) =>
 export const bearerToken: Parse<string> = (text) =>
   /^[!-~]+$/.test(text) ? text : refuse('visible ASCII without blanks');
 
-/** A secret that goes into a header: visible ASCII, at least `lengthMin` characters. The refusal does not repeat it. */
+/**
+ * A secret that clients send in a header: visible ASCII, at least `lengthMin` characters. A comma at the end reads as a repeated
+ * header. The refusal does not repeat the secret.
+ */
 export const secretText =
   (lengthMin: number): Parse<string> =>
   (text) =>
-    text.length >= lengthMin && /^[!-~]+$/.test(text)
+    text.length >= lengthMin && /^[!-~]+$/.test(text) && !text.endsWith(',')
       ? text
-      : refuse(`at least ${lengthMin} characters of visible ASCII without blanks`);
+      : refuse(`at least ${lengthMin} characters of visible ASCII without blanks and without a comma at the end`);
 
 /** Longest public address in characters: every offer carries it in a header. */
 const WEB_ADDRESS_LENGTH_MAX = 200;

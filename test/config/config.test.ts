@@ -246,6 +246,7 @@ describe('the settings of gates and jobs services', () => {
       /^SNAPSHOT must be none with ENGINE_URL/,
     ],
     ['a short token', { ENGINE_TOKEN: 'x'.repeat(31) }, /^ENGINE_TOKEN must be at least 32/],
+    ['a token that no header can carry', { ENGINE_TOKEN: `${'x'.repeat(32)},` }, /^ENGINE_TOKEN must be at least 32/],
     ['an address twice', { ENGINE_TOKEN, ENGINE_URL: 'http://a, http://a/' }, /^ENGINE_URL must be a list without rep/],
     ['an address with a query', { ENGINE_TOKEN, ENGINE_URL: 'http://a?b' }, /^ENGINE_URL must be an address without/],
     ['a catalogue for play money', { ENGINE_TOKEN }, /^SURFACES must be set with ENGINE_TOKEN/],
