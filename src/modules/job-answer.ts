@@ -7,6 +7,16 @@ import type { ClosedFoundJob } from '../catalogue/questions/changes.ts';
 import type { FoundJob } from '../catalogue/questions/found-jobs.ts';
 import { dateTime } from './answer-values.ts';
 
+/**
+ * A job's address. The build has parsed it; a gate does not parse it again, because runtimes differ over hosts such as `xn--a`,
+ * and every answer with such a job would be invalid.
+ */
+const sourceUrl = v.pipe(
+  v.string(),
+  v.check((text) => /^https?:\/\//i.test(text)),
+  v.metadata({ format: 'uri' }),
+);
+
 const jobEntries = {
   id: v.string(),
   title: v.string(),
@@ -15,7 +25,7 @@ const jobEntries = {
   location: v.nullable(v.string()),
   remote_status: v.picklist(REMOTE_STATUSES),
   employment_type: v.picklist(EMPLOYMENT_TYPES),
-  source_url: v.pipe(v.string(), v.url()),
+  source_url: sourceUrl,
   last_observed_at: dateTime,
 };
 

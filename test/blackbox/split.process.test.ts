@@ -2,7 +2,10 @@
  * A gate and its jobs services as processes (siblings §8), on both runtimes: answers are those of one process, the death of a
  * service is no customer's business, and what a bad service says is never charged.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   hangingUp,
@@ -12,6 +15,7 @@ import {
   silent,
 } from '../adapters/engine/scripted-service.ts';
 import { type Answer, expectError } from '../support/answers.ts';
+import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { JobsClient } from '../support/jobs-client.ts';
 import { oneRuntime, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { until as untilIn } from '../support/until.ts';
@@ -22,8 +26,8 @@ const until = (what: string, done: () => boolean | Promise<boolean>): Promise<vo
 const ENGINE_TOKEN = 'token-between-gates-and-services-0123456789';
 const TIMEOUT_MS = 700;
 
-const startService = (runtime: Runtime): Promise<RunningServer> =>
-  startServer(runtime, { ENGINE_TOKEN, SURFACES: 'none', STATE_DIR: ':memory:', LOG_LEVEL: 'error' });
+const startService = (runtime: Runtime, variables: Readonly<Record<string, string>> = {}): Promise<RunningServer> =>
+  startServer(runtime, { ENGINE_TOKEN, SURFACES: 'none', STATE_DIR: ':memory:', LOG_LEVEL: 'error', ...variables });
 
 const startGate = (runtime: Runtime, urls: readonly string[]): Promise<RunningServer> =>
   startServer(runtime, {
@@ -242,4 +246,18 @@ describe.each(oneRuntime('bun'))('a gate under %s', (runtime) => {
     else expect([response.status, await codeOf(response)]).toEqual([503, 'CATALOGUE_UNAVAILABLE']);
     expect(await salesOf(gate)).toBe(0);
   });
+});
+
+it('a gate sells a job whose address its own runtime cannot parse', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-split-'));
+  const SNAPSHOT = join(folder, 'a.snapshot');
+  // Bun takes this host for no host; Node, which builds the catalogue, takes it.
+  await buildSnapshot(SNAPSHOT, [jobLine({ source_url: 'https://xn--a/jobs/1' })]);
+  const service = await startService('node', { SNAPSHOT });
+  const gate = await startGate('bun', [service.url]);
+  await until('readiness', () => isReady(gate));
+  const response = await buyOver(gate, '/v1/jobs/search');
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('"https://xn--a/jobs/1"')]);
+  await Promise.all([gate.stop(), service.stop()]);
+  rmSync(folder, { recursive: true });
 });
