@@ -14,7 +14,8 @@ import { fromBoards } from './from-boards.ts';
 import { envelope, metaAt } from './sale-record.ts';
 import type { BoardsServices } from './services.ts';
 
-const NAME_LENGTH_MAX = 400;
+/** Code units: a name in the catalogue has up to 1000 code points (`ingest/native.ts`). */
+const NAME_LENGTH_MAX = 2000;
 
 const body = v.strictObject({
   company: v.pipe(
