@@ -231,7 +231,8 @@ class Watch {
       if (typeof body.expires_at === 'string') this.#setExpiry(body.expires_at, response.headers.get('date'));
       return { ok: true, body };
     }
-    const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
+    // A proxy may give a date; the pauses of the page do without it.
+    const retryAfterMs = (Number(response.headers.get('retry-after')) || 0) * 1000;
     return { ok: false, status: response.status, refusal: body.error, retryAfterMs };
   }
 

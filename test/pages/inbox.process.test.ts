@@ -210,6 +210,18 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     expect((await fetch(callback.callback_url, { method: 'POST', body: 'gone' })).status).toBe(404);
   });
 
+  it('pauses as after any failure when Retry-After is a date', async () => {
+    const { callback } = await boughtCallback(server.url);
+    const json = { error: { code: 'OVERLOADED', message: 'later', request_id: 'r' } };
+    const headers = { 'retry-after': new Date(Date.now() + 60_000).toUTCString() };
+    await page.route('**/events', (route) => route.fulfill({ status: 503, headers, json }), { times: 1 });
+    await page.fill('#address', callback.id);
+    await page.fill('#token', callback.read_token);
+    await page.keyboard.press('Enter');
+    await page.locator('#state', { hasText: 'later; trying again in 1 s' }).waitFor();
+    await page.waitForSelector('#state[data-kind="watching"]');
+  });
+
   it('stops on request and forgets the token', async () => {
     const { callback } = await boughtCallback(server.url);
     await watch(page, callback);
