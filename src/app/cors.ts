@@ -6,9 +6,11 @@ const PREFLIGHT_AGE_SECONDS = '600';
  * `access-control-expose-headers` as a request header; `x-payment` and `sign-in-with-x` buy nothing here.
  */
 const ALLOWED_HEADERS =
-  'payment-signature, x-payment, content-type, access-control-expose-headers, sign-in-with-x, idempotency-key, authorization';
+  'payment-signature, x-payment, content-type, access-control-expose-headers, sign-in-with-x, idempotency-key, ' +
+  'authorization, if-none-match';
 const EXPOSED_HEADERS =
-  'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Request-Id, X-Credits-Charged, X-Credits-Remaining';
+  'PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Request-Id, X-Credits-Charged, X-Credits-Remaining, ' +
+  'X-Original-Content-Type, ETag, Allow, Link, WWW-Authenticate';
 
 type Headers = Readonly<Record<string, string>>;
 

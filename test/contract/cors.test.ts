@@ -1,9 +1,14 @@
 /** Answers to browsers of other origins (decisions §2, CORS_ORIGIN; reliability 278). */
 import { describe, expect, it } from 'vitest';
 import { expectError } from '../support/answers.ts';
+import { OTHER_SURFACES } from '../support/declared.ts';
 import { openJobsApp } from '../support/jobs-app.ts';
 import { RUNTIME } from '../support/opened-app.ts';
+import { type Operation, publishedAt, publishedContract } from '../support/published.ts';
 import { wallet } from '../support/wallet.ts';
+
+/** Browsers obey these themselves, or show them to every page (Fetch, "CORS-safelisted response-header name"). */
+const FOR_BROWSERS = ['cache-control', 'content-security-policy', 'x-content-type-options'];
 
 describe(`browsers, under ${RUNTIME}`, () => {
   const CORS_NAMES = ['access-control-allow-origin', 'access-control-expose-headers', 'access-control-allow-methods'];
@@ -47,13 +52,36 @@ describe(`browsers, under ${RUNTIME}`, () => {
         expect(preflight.headers.get('access-control-allow-methods')).toContain('GET');
         const allowed = (preflight.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(', ');
         expect(allowed.sort()).toEqual([
-          ...['access-control-expose-headers', 'authorization', 'content-type', 'idempotency-key', 'payment-signature'],
-          ...['sign-in-with-x', 'x-payment'],
+          ...['access-control-expose-headers', 'authorization', 'content-type', 'idempotency-key', 'if-none-match'],
+          ...['payment-signature', 'sign-in-with-x', 'x-payment'],
         ]);
       }
       await jobs.close();
     },
   );
+
+  it('a page may send every header that a contract names, and read every one that is not for the browser itself', async () => {
+    const jobs = await openJobsApp({ CORS_ORIGIN: '*' });
+    const preflight = await jobs.send('/health', { method: 'OPTIONS' });
+    const namesIn = (header: string): string[] => (preflight.headers.get(header) ?? '').toLowerCase().split(', ');
+    const [allowed, exposed] = [
+      namesIn('access-control-allow-headers'),
+      namesIn('access-control-expose-headers').concat(FOR_BROWSERS),
+    ];
+    for (const { contract } of [publishedContract(), ...OTHER_SURFACES.map(publishedAt)]) {
+      for (const { operationId, parameters = [], responses } of Object.values(contract.paths).flatMap(
+        (item): Operation[] => Object.values(item),
+      )) {
+        for (const { name, in: place } of parameters) {
+          if (place === 'header') expect(allowed, operationId).toContain(name.toLowerCase());
+        }
+        for (const name of Object.values(responses).flatMap(({ headers = {} }) => Object.keys(headers))) {
+          expect(exposed, operationId).toContain(name.toLowerCase());
+        }
+      }
+    }
+    await jobs.close();
+  });
 
   it('without CORS_ORIGIN no answer carries any of it, and OPTIONS is 405 (reliability 278)', async () => {
     const jobs = await openJobsApp();
