@@ -1,5 +1,7 @@
 /** Bounds of outbound requests, with their reasons. What a customer's policy sets (whole time, bytes) comes with each request. */
 
+/** Characters of a target (siblings §5). */
+export const TARGET_LENGTH_MAX = 2048;
 /** Requests to one host at a time (siblings §5): what a small server of a customer bears. */
 export const HOST_SLOTS_MAX = 4;
 /** Milliseconds without an answer after which a host gets no further slot while others wait. */

@@ -1,9 +1,7 @@
 /** The rules about an address that need no look-up (siblings §5), in the order in which they refuse. */
 import type { IpAddress } from '../base/ip-address.ts';
+import { TARGET_LENGTH_MAX } from './limits.ts';
 import type { Purpose } from './target.ts';
-
-/** Characters of a target. */
-const TARGET_LENGTH_MAX = 2048;
 
 const PORTS: ReadonlySet<number> = new Set([80, 443, 8080, 8443]);
 

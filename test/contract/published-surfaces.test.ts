@@ -35,6 +35,28 @@ function exampleOf({ path, examples }: Operation): string {
   return pairs.length === 0 ? filled : `${filled}?${new URLSearchParams(pairs)}`;
 }
 
+const addressOf = (length: number): string => 'https://api.example.com/'.padEnd(length, 'a');
+const retryOf = (request: object, more: object = {}) => ({
+  path: '/v1/retries',
+  body: { request: { method: 'POST', url: addressOf(2048), ...request }, ...more },
+});
+const resolveOf = (members: object) => ({ path: '/v1/resolve', body: { url: addressOf(2048), ...members } });
+const headersOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, '']));
+
+/** Bodies with a member at its bound, and just beyond it (siblings §5 to §7). */
+const BOUNDS = [
+  { status: 402, because: 'an address of 2048 characters', ...retryOf({}) },
+  { status: 400, because: 'an address of 2049 characters', ...retryOf({ url: addressOf(2049) }) },
+  { status: 402, because: 'a callback address of 2048', ...retryOf({}, { callback_url: addressOf(2048) }) },
+  { status: 400, because: 'a callback address of 2049', ...retryOf({}, { callback_url: addressOf(2049) }) },
+  { status: 402, because: '50 headers', ...retryOf({ headers: headersOf(50) }) },
+  { status: 400, because: '51 headers', ...retryOf({ headers: headersOf(51) }) },
+  { status: 402, because: 'an address of 2048 characters', ...resolveOf({}) },
+  { status: 400, because: 'an address of 2049 characters', ...resolveOf({ url: addressOf(2049) }) },
+  { status: 402, because: 'each part once', ...resolveOf({ include: ['metadata', 'text', 'links'] }) },
+  { status: 400, because: 'one part twice', ...resolveOf({ include: ['text', 'text'] }) },
+];
+
 describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surface: DeclaredSurface) => {
   const { path: mount, title, operations, tags } = surface;
   let opened: OpenedApp;
@@ -104,6 +126,16 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
       expect(listed(operation)?.requestBody?.required, operation.path).toBe(status === 400);
     }
   });
+
+  it.each(BOUNDS.filter(({ path }) => operations.some((one) => one.path === path)))(
+    'says by schema as by status $status what $because in the body of $path are',
+    async ({ path, body, status }) => {
+      const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      expect((await opened.fetch(mount + path, sent)).status).toBe(status);
+      const schema = contract.paths[path]?.post?.requestBody?.content['application/json']?.schema;
+      expect(new Ajv2020({ strict: false }).validate(schema ?? {}, body)).toBe(status === 402);
+    },
+  );
 
   it('says of every operation which scope and credits it asks for, and how much it cost', () => {
     for (const operation of operations.filter(isOfKeys)) {

@@ -10,13 +10,15 @@ import { INCLUDES, type ResolveQuestion } from '../../resolve/result.ts';
 import { oneOf, rule } from '../parameter-rules.ts';
 import { INVALID_URL, TARGET_NOT_ALLOWED } from './refusals.ts';
 
+const URL_RULE = `an http or https address of at most ${URL_LENGTH_MAX} characters`;
+
 export const resolveBody = v.strictObject({
-  url: v.pipe(v.string(), rule({ rule: `an http or https address of at most ${URL_LENGTH_MAX} characters` })),
+  url: v.pipe(v.string(), rule({ rule: URL_RULE, jsonSchema: { maxLength: URL_LENGTH_MAX } })),
   include: v.optional(
     v.pipe(
       v.array(oneOf(INCLUDES)),
       v.check((include) => new Set(include).size === include.length),
-      rule({ rule: `a list, none twice, each one of ${INCLUDES.join(', ')}` }),
+      rule({ rule: `a list, none twice, each one of ${INCLUDES.join(', ')}`, jsonSchema: { uniqueItems: true } }),
     ),
     ['metadata'],
   ),
@@ -47,7 +49,7 @@ function inputOf(
   policy: TargetPolicy,
 ): ResolveInput | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'> {
   if (url.length > URL_LENGTH_MAX || !URL.canParse(url)) {
-    return refuse(INVALID_URL, `\`url\` must be an http or https address of at most ${URL_LENGTH_MAX} characters`);
+    return refuse(INVALID_URL, `\`url\` must be ${URL_RULE}`);
   }
   const judged = policy.judge(url, 'resolve');
   if (!judged.ok) return refuse(TARGET_NOT_ALLOWED, judged.reason);

@@ -7,9 +7,10 @@ import { decodeUtf8 } from '../../base/codec.ts';
 import { memberText } from '../../base/json-member.ts';
 import { defineErrors, INVALID_BODY, type Refusal, refuse } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
+import { TARGET_LENGTH_MAX } from '../../outbound/limits.ts';
 import type { Purpose, Target, TargetPolicy } from '../../outbound/target.ts';
 import { isIdempotencyKey } from '../../retry/identifier.ts';
-import { ATTEMPT_COUNT_MAX, RETRY_STATUS_COUNT_MAX } from '../../retry/limits.ts';
+import { ATTEMPT_COUNT_MAX, HEADER_COUNT_MAX, RETRY_STATUS_COUNT_MAX } from '../../retry/limits.ts';
 import { BACKOFFS, DEFAULT_POLICY, type RetryPolicy } from '../../retry/policy.ts';
 import { faultOfHeaders, type HeaderPairs, hasHeader } from '../../retry/request-headers.ts';
 import type { RetryOrder } from '../../retry/retries.ts';
@@ -34,6 +35,8 @@ const STATUS_RULE = 'a whole number from 100 to 599';
 
 const text = v.pipe(v.string(), rule({ rule: 'a string' }));
 
+const address = v.pipe(v.string(), rule({ rule: 'an https address', jsonSchema: { maxLength: TARGET_LENGTH_MAX } }));
+
 const policyBody = v.strictObject({
   max_attempts: whole(1, ATTEMPT_COUNT_MAX, DEFAULT_POLICY.maxAttempts),
   backoff: v.optional(oneOf(BACKOFFS), DEFAULT_POLICY.backoff),
@@ -56,16 +59,22 @@ export const createBody = v.strictObject({
   request: v.pipe(
     v.strictObject({
       method: oneOf(METHODS),
-      url: v.pipe(v.string(), rule({ rule: 'an https address' })),
+      url: address,
       headers: v.optional(
-        v.pipe(v.record(v.string(), text), rule({ rule: 'an object of header names and text values' })),
+        v.pipe(
+          v.record(v.string(), text),
+          rule({
+            rule: 'an object of header names and text values',
+            jsonSchema: { maxProperties: HEADER_COUNT_MAX },
+          }),
+        ),
       ),
       body: v.optional(v.unknown()),
     }),
     rule({ rule: 'an object with `method` and `url`' }),
   ),
   policy: v.optional(v.pipe(policyBody, rule({ rule: 'an object' }))),
-  callback_url: v.optional(v.pipe(v.string(), rule({ rule: 'an https address' }))),
+  callback_url: v.optional(address),
   deadline_seconds: whole(60, 86_400, 86_400),
 });
 
