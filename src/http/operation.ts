@@ -80,16 +80,19 @@ function openGates<S>(route: Route<S>, services: S, mount: Mount, isBeforeInput:
   });
 }
 
+/** `cache-control` of success; undefined where the contract says nothing about it. */
+export const cacheControlOf = ({ access, cacheControl }: Pick<Operation, 'access' | 'cacheControl'>) =>
+  waysIn(access).some((way) => way.isPrivate === true) ? 'private, no-store' : cacheControl;
+
 function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperation {
   const { operation, method, path, decodesParams, query, check, ready, readBody, handle } = route;
-  const isPrivate = waysIn(route.access).some((way) => way.isPrivate === true);
   return {
     operation,
     method,
     path,
     decodesParams,
     status: route.status ?? 200,
-    cacheControl: isPrivate ? 'private, no-store' : (route.cacheControl ?? 'no-store'),
+    cacheControl: cacheControlOf(route) ?? 'no-store',
     gatesBeforeInput: openGates(route, services, mount, true),
     gates: openGates(route, services, mount, false),
     decodeQuery:
@@ -127,8 +130,6 @@ export function bind<S>(
   });
 }
 
-const QUERY_ERRORS: readonly ErrorCode[] = [INVALID_PARAMETER, UNKNOWN_PARAMETER, DUPLICATE_PARAMETER];
-
 /** Every code that refusals of an operation may have: those that it lists, and those of its query, ways in and path. */
 export function errorsOf(route: Contract & { readonly access: readonly WayIn[] }): readonly ErrorCode[] {
   const codes = new Map<string, ErrorCode>();
@@ -138,8 +139,10 @@ export function errorsOf(route: Contract & { readonly access: readonly WayIn[] }
   add(...route.errors, METHOD_NOT_ALLOWED, INTERNAL_ERROR);
   if (route.decodesParams === true) add(NOT_FOUND);
   if (route.query !== undefined) {
-    add(...QUERY_ERRORS);
-    for (const { isRequired, code } of parametersOf(route.query)) {
+    const parameters = parametersOf(route.query);
+    add(INVALID_PARAMETER, UNKNOWN_PARAMETER);
+    if (parameters.length > 0) add(DUPLICATE_PARAMETER);
+    for (const { isRequired, code } of parameters) {
       if (isRequired) add(MISSING_PARAMETER);
       add(code);
     }

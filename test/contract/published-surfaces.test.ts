@@ -22,6 +22,8 @@ const KEY_SCHEME = apiKey('jobs:read').documentation.security?.name ?? '';
 const scopesOf = ({ access }: Operation): readonly string[] =>
   waysIn(access).flatMap(({ documentation }) => documentation.security?.scopes ?? []);
 
+const PRIVATE = { required: true, schema: { const: 'private, no-store' } };
+
 /** Whether it asks for a key or for nothing: what asks for a payment or a token of its own has tests of its own. */
 const isOfKeys = ({ access, method }: Operation): boolean =>
   method === 'GET' &&
@@ -153,6 +155,22 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
       expect(headers.includes('X-Credits-Charged') && headers.includes('X-Credits-Remaining'), path).toBe(
         cost !== undefined,
       );
+    }
+  });
+
+  it('names a repeated parameter as a fault only where there are parameters', () => {
+    for (const operation of operations.filter(({ query }) => query !== undefined)) {
+      const schema = JSON.stringify(listed(operation)?.responses['400']);
+      const takesSome = Object.keys(operation.query?.entries ?? {}).length > 0;
+      expect(schema.includes('"DUPLICATE_PARAMETER"'), operation.path).toBe(takesSome);
+    }
+  });
+
+  it('says that no cache may store an answer for one requester', () => {
+    for (const operation of operations) {
+      const isPrivate = waysIn(operation.access).some((way) => way.isPrivate);
+      const headers = listed(operation)?.responses[String(operation.status ?? 200)]?.headers ?? {};
+      if (isPrivate) expect(headers, operation.path).toMatchObject({ 'Cache-Control': PRIVATE });
     }
   });
 

@@ -7,7 +7,7 @@ import { type AccessDocumentation, waysIn } from '../access.ts';
 import type { Contract } from '../contract.ts';
 import { type ErrorCode, type HeaderFacts, INTERNAL_ERROR, METHOD_NOT_ALLOWED } from '../errors.ts';
 import type { BodySchema } from '../json-body.ts';
-import { errorsOf, type Operation } from '../operation.ts';
+import { cacheControlOf, errorsOf, type Operation } from '../operation.ts';
 import { ruleOf } from '../query.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
@@ -115,14 +115,17 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
 }
 
 /** Where answers may be cached. */
-const cachingOf = ({ cacheControl }: Contract): Record<string, unknown> =>
-  cacheControl === undefined
-    ? {}
-    : { 'Cache-Control': { description: 'How long it is cached', required: true, schema: { const: cacheControl } } };
+function cachingOf(operation: Operation): Record<string, unknown> {
+  const value = cacheControlOf(operation);
+  if (value === undefined) return {};
+  return {
+    'Cache-Control': { description: 'Where and how long it may be cached', required: true, schema: { const: value } },
+  };
+}
 
 /** Of an operation that answers conditional requests. */
-const notModifiedOf = (contract: Contract): Record<string, unknown> => {
-  const { isConditional = false, answerHeaders = {} } = contract;
+const notModifiedOf = (operation: Operation): Record<string, unknown> => {
+  const { isConditional = false, answerHeaders = {} } = operation;
   if (!isConditional) return {};
   const ofHandler = Object.entries(answerHeaders).map(([name, { description, schema }]) => [
     name,
@@ -131,7 +134,7 @@ const notModifiedOf = (contract: Contract): Record<string, unknown> => {
   return {
     304: {
       description: 'The client has this answer already',
-      headers: { ...REQUEST_ID_HEADER, ...cachingOf(contract), ...Object.fromEntries(ofHandler) },
+      headers: { ...REQUEST_ID_HEADER, ...cachingOf(operation), ...Object.fromEntries(ofHandler) },
     },
   };
 };
