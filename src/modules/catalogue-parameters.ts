@@ -51,7 +51,7 @@ export const companyDomain = v.pipe(
   }),
   rule({
     rule: `a company's ASCII domain such as example.com: at most ${COMPANY_DOMAIN_LENGTH_MAX} characters, at least two labels, no scheme, port, path, address or trailing dot`,
-    jsonSchema: { maxLength: COMPANY_DOMAIN_LENGTH_MAX },
+    jsonSchema: { minLength: 3, maxLength: COMPANY_DOMAIN_LENGTH_MAX }, // two labels and their dot, at least
   }),
 );
 

@@ -166,6 +166,17 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
     }
   });
 
+  it('refuses an empty parameter, in its schema as in the answer', async () => {
+    for (const operation of operations) {
+      for (const { name, in: place, schema } of listed(operation)?.parameters ?? []) {
+        if (place !== 'query') continue;
+        const [target] = exampleOf(operation).split('?');
+        expect((await get(`${target}?${name}=`, opened.app.demoKey)).status, `${target} ${name}`).toBe(400);
+        expect(new Ajv2020({ strict: false }).validate(schema, ''), `${target} ${name}`).toBe(false);
+      }
+    }
+  });
+
   it('says that no cache may store an answer for one requester', () => {
     for (const operation of operations) {
       const isPrivate = waysIn(operation.access).some((way) => way.isPrivate);
