@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { FetchedFeed } from '../../src/adapters/boards/feed-fetch.ts';
-import { keepVisit } from '../../src/cli/watch/keep-visit.ts';
+import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
+import { keepVisit, type VisitSettings } from '../../src/cli/watch/keep-visit.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import { loadSkillExtractor } from '../../src/ingest/skills/skills.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
@@ -32,6 +33,44 @@ const JOB = '{"id":1,"title":"Cook","absolute_url":"https://a.example/1","update
 const feedOf = (...pages: string[]): FetchedFeed => ({
   ...{ kind: 'feed', status: 200, pages: pages.map((page) => Buffer.from(page)) },
   ...{ partialReason: null, standing: [], validators: null },
+});
+
+const settingsOf = (tables: BoardTables): VisitSettings => ({
+  ...{ history, tables, skills: loadSkillExtractor(), bounds: { minMs: 3_600_000, maxMs: 86_400_000 } },
+  ...{ draw: () => 0.5, nowMs: () => NOW_MS },
+});
+
+/** Keeps a visit of Acme's board during which `boards` did something. */
+async function keptAfter(change: (tables: BoardTables) => void) {
+  const tables = new BoardTables(history);
+  tables.put(ACME, NOW_MS);
+  const board = tables.find('greenhouse:acme')!;
+  change(tables);
+  history.tryBegin();
+  const fetched = { ...feedOf(`{"jobs":[${JOB}]}`), validators: { etag: '"a"', lastModified: null } } as FetchedFeed;
+  const report = await keepVisit({ board, fetched, atMs: NOW_MS }, settingsOf(tables));
+  const jobs = history.database.prepare('SELECT company, company_domain FROM job').all().map(Object.values);
+  return { report, jobs, after: tables.find('greenhouse:acme') };
+}
+
+it('nothing is kept of the visit of a board that was removed meanwhile', async () => {
+  const { report, jobs, after } = await keptAfter((tables) => tables.remove('greenhouse:acme'));
+  expect([report, jobs, after]).toEqual([undefined, [], undefined]);
+  expect(history.database.prepare('SELECT * FROM watched_day').all()).toEqual([]);
+});
+
+it('nothing is kept of the visit of a board that got another address meanwhile: it stays due', async () => {
+  const address = 'https://boards.eu.greenhouse.io/acme';
+  const { report, jobs, after } = await keptAfter((tables) => tables.put({ ...ACME, address }, NOW_MS));
+  expect([report, jobs]).toEqual([undefined, []]);
+  expect(after).toMatchObject({ address, nextMs: 0, state: null });
+});
+
+it('a company that a board got during its visit is that of the jobs', async () => {
+  const named = { ...ACME, company: 'Acme Ltd', domain: 'acme.example' as CompanyDomain };
+  const { report, jobs } = await keptAfter((tables) => tables.put(named, NOW_MS));
+  expect(report).toMatchObject({ status: 'ok' });
+  expect(jobs).toEqual([['Acme Ltd', 'acme.example']]);
 });
 
 it.each<[string, FetchedFeed, string]>([
@@ -65,8 +104,7 @@ it.each<[string, FetchedFeed, string]>([
     exec(sql);
     if (!sql.endsWith('COMMIT') && canWrite()) gaps.push(sql);
   };
-  const bounds = { minMs: 3_600_000, maxMs: 86_400_000 };
-  const settings = { history, tables, skills: loadSkillExtractor(), bounds, draw: () => 0.5, nowMs: () => NOW_MS };
+  const settings = settingsOf(tables);
   const board = tables.find('greenhouse:acme')!;
   expect(await keepVisit({ board, fetched, atMs: NOW_MS }, settings)).toMatchObject({ status });
   expect(gaps).toEqual([]);

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import type { OutboundResult } from '../../src/outbound/outbound.ts';
+import { BoardTables } from '../../src/storage/history/board-tables.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { answer, failure } from '../support/targets-by-host.ts';
 import { type Played, virtualRounds } from '../support/virtual-rounds.ts';
 
@@ -235,4 +237,22 @@ describe('descriptions of a board', () => {
     const after = await virtualRounds(folder, [], 2, play, { everyHours: 4 });
     expect(after.asked.length).toBeGreaterThan(0);
   });
+});
+
+it('a board that is removed, or moves to another host, while the round goes on is not asked any more', async () => {
+  const boards = [lever(0), lever(1), lever(2), lever(3)];
+  const moved = { ...lever(2), address: 'https://jobs.eu.lever.co/b0002' };
+  const { asked, reports } = await virtualRounds(folder, boards, 1, (url) => {
+    if (url.pathname.endsWith('/b0000')) {
+      const history = HistoryDatabase.openForSettings(folder);
+      const tables = new BoardTables(history);
+      tables.remove('lever:b0001');
+      tables.put(moved, 0);
+      history.commit();
+      history.close();
+    }
+    return listOf(url);
+  });
+  expect(asked.map(({ url }) => new URL(url).pathname.split('/').at(-1))).toEqual(['b0000', 'b0003']);
+  expect(reports.map(({ board }) => board)).toEqual(['lever:b0000', 'lever:b0003']);
 });

@@ -67,10 +67,17 @@ const newImport = ({ history, skills }: VisitSettings): HistoryImport =>
 const pagesDigestOf = ({ pages, partialReason, standing }: Extract<FetchedFeed, { kind: 'feed' }>): string | null =>
   partialReason === null && standing.length === 0 ? sha256OfParts(pages) : null;
 
-/** @param settings of a history in a transaction, which this ends @throws HistoryError */
-export async function keepVisit(visit: MadeVisit, settings: VisitSettings): Promise<VisitReport> {
-  const { history } = settings;
+/**
+ * @param settings of a history in a transaction, which this ends
+ * @returns undefined when the board was removed or got another address meanwhile: nothing of the visit is kept
+ * @throws HistoryError
+ */
+export async function keepVisit(made: MadeVisit, settings: VisitSettings): Promise<VisitReport | undefined> {
+  const { history, tables } = settings;
   try {
+    const board = tables.find(made.board.name);
+    if (board?.address !== made.board.address) return undefined;
+    const visit = { ...made, board };
     history.database.exec(MERGE_BEGINS);
     const merging = newImport(settings);
     const found = await take(merging, visit, settings);

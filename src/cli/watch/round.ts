@@ -107,8 +107,11 @@ async function visitHost(
   settings: RoundSettings,
 ): Promise<void> {
   const { enough, nowMs, onHeld, origins, signal, tables } = settings;
-  for (const [index, board] of boards.entries()) {
+  for (const [index, { name }] of boards.entries()) {
     if (signal.aborted || enough.aborted) return;
+    // Since the round began it may have been removed, or moved to another host, whose turn it is not.
+    const board = tables.find(name);
+    if (board === undefined || askedHostOf(board, origins) !== host) continue;
     const untilMs = await visit(board, host, keeper, settings);
     if (untilMs === undefined || untilMs <= nowMs()) continue;
     await keeper.keep(async () => {
@@ -158,6 +161,7 @@ async function visitList(
   let isTaken = false;
   await keeper.keep(async () => {
     const report = await keepVisit({ board, fetched, atMs }, settings);
+    if (report === undefined) return;
     isTaken = report.status === 'ok';
     onVisit(report);
   });
