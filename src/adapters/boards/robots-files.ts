@@ -38,6 +38,9 @@ const unreadable = (reason: string, retryAfterMs: number | null = null): HostRob
   retryAfterMs,
 });
 
+/** The signal of the caller ended the request. */
+const GIVEN_UP = unreadable('the watch is ending');
+
 interface Kept {
   readonly robots: Promise<HostRobots>;
   readonly untilMs: number;
@@ -56,9 +59,14 @@ export class RobotsFiles {
   }
 
   /** Never rejects. */
-  async rulesOf({ origin }: URL, signal: AbortSignal): Promise<HostRobots> {
+  async rulesOf(url: URL, signal: AbortSignal): Promise<HostRobots> {
+    const { origin } = url;
     const known = this.#kept.get(origin);
-    if (known !== undefined && known.untilMs > this.#clock.nowMs()) return known.robots;
+    if (known !== undefined && known.untilMs > this.#clock.nowMs()) {
+      const robots = await known.robots;
+      // The end of the visit that asked first is not the host's failure.
+      return robots === GIVEN_UP && !signal.aborted ? this.rulesOf(url, signal) : robots;
+    }
     const robots = this.#ask(`${origin}/robots.txt`, signal);
     this.#kept.delete(origin);
     this.#kept.set(origin, { robots, untilMs: this.#clock.nowMs() + ROBOTS_KEPT_MS });
@@ -90,7 +98,7 @@ export class RobotsFiles {
           signal,
         }),
       );
-      if (result === undefined) return unreadable('the watch is ending');
+      if (result === undefined || result.kind === 'aborted') return GIVEN_UP;
       if (result.kind !== 'answer') return unreadable(`${result.kind}: ${result.detail}`);
       const { status, body } = result;
       if (status >= 500 || status === TOO_MANY) {

@@ -5,6 +5,8 @@ import { ROBOTS_BYTES_MAX } from '../../../src/ingest/watch/robots.ts';
 import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outbound.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { type TargetAnswer, TargetsByAddress } from '../../support/targets-by-address.ts';
+import { answer } from '../../support/targets-by-host.ts';
+import { SlowOutbound } from '../../support/virtual-rounds.ts';
 
 const PAGE = 'https://site.example/jobs';
 const HTML = '<html><p>jobs</p></html>';
@@ -56,6 +58,39 @@ it('a robots.txt that is packed and longer than what counts of it is read all th
   };
   const answer = await asked(targets, 'text/html');
   expect(answer).toMatchObject({ kind: 'failed', reason: 'the robots rules of site.example do not allow it' });
+});
+
+it('a robots.txt whose first asker gives up is asked for again by one that waits for it', async () => {
+  const time = new ManualTime();
+  const first = new AbortController();
+  const asked: string[] = [];
+  const outbound = new SlowOutbound(
+    time,
+    ({ pathname }) => {
+      asked.push(pathname);
+      if (asked.length === 1) first.abort();
+      return pathname === '/robots.txt' ? answer(404) : answer(200, HTML);
+    },
+    0,
+  );
+  const settings = { contact: null, targetAllow: '', pauseMs: 0, draw: () => 0, clock: time, timers: time };
+  const { client } = openWayOut(settings, outbound);
+  const answers = [first, new AbortController()].map(({ signal }) =>
+    client.ask(
+      { method: 'GET', url: PAGE, body: null, accept: 'text/html' },
+      { validators: null, bytesMax: 1000, signal },
+    ),
+  );
+  const settled = Promise.all(answers);
+  for (let turn = 0; turn < 40; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    time.pass(500);
+  }
+  expect(await settled).toMatchObject([
+    { kind: 'failed', status: null },
+    { kind: 'page', status: 200 },
+  ]);
+  expect(asked).toEqual(['/robots.txt', '/robots.txt', '/jobs']);
 });
 
 it.each([
