@@ -34,8 +34,10 @@ export class Callback implements CallbackHandle {
   waiters: Waiters | undefined;
   /** Cancels the timer for the callback's end; set when a wait may last until then. */
   cancelEnd: (() => void) | undefined;
-  /** The last append in flight, if any; it never rejects. Appends to one callback run one after another. */
+  /** The last append or deletion in flight, if any; it never rejects. They run one after another. */
   storing: Promise<unknown> | undefined;
+  /** The store is removing the callback and its events. */
+  isDeleting = false;
 
   constructor(id: CallbackId, tokenDigest: Uint8Array, expiresAtMs: number, endsAtMs: number) {
     this.id = id;

@@ -5,8 +5,8 @@
  *
  * The inbox calls a callback's methods one after another (create first, then appends one at a time, then one delete or
  * expire, nothing after it); reads may overlap with anything. A rejected promise is an outage: the step may or may not have
- * happened. The client then gets a 500. The inbox treats a creation or an event as not stored; a callback that it could not
- * delete stays ended in this process, and a restart may bring it back for the rest of its life.
+ * happened. The client then gets a 500. The inbox treats a creation or an event as not stored, and a callback that it could not
+ * delete as live.
  */
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { EventPart, EventRecord } from '../event.ts';

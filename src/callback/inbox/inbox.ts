@@ -50,6 +50,8 @@ export interface InboxPorts {
   onStoreFault(fault: unknown): void;
 }
 
+type Deleted = { readonly kind: 'deleted' };
+
 const NOT_FOUND = { kind: 'not-found' } as const;
 const EXPIRED = { kind: 'expired' } as const;
 const FULL = { kind: 'full' } as const;
@@ -64,7 +66,7 @@ const sourceOf = (store: EventStore, lifetimes: Lifetimes): EventSource<Callback
   async part(callback, event, index) {
     const part = await store.read(callback.id, event.id, index);
     if (part !== undefined) return part;
-    const ended = lifetimes.endOf(callback);
+    const ended = lifetimes.endOf(callback) ?? (callback.isDeleting ? NOT_FOUND : undefined);
     if (ended === undefined) throw new Error(`the store has lost ${event.id}`);
     return ended;
   },
@@ -217,14 +219,23 @@ export class Inbox implements Callbacks {
     return ended === undefined ? this.#reader.raw(callback, eventId) : Promise.resolve(ended);
   }
 
-  async delete(handle: CallbackHandle): Promise<{ readonly kind: 'deleted' } | Absent> {
+  async delete(handle: CallbackHandle): Promise<Deleted | Absent> {
     const callback = callbackOf(handle);
+    return this.#writer.inTurn(callback, () => this.#delete(callback));
+  }
+
+  /** The callback ends once the store has no more of it: when the store fails, its owner can delete it again. */
+  async #delete(callback: Callback): Promise<Deleted | Absent> {
     const ended = this.#lifetimes.endOf(callback);
     if (ended !== undefined) return ended;
-    const { id, storing } = callback;
-    this.#lifetimes.delete(callback);
-    await storing;
-    await this.#ports.store.delete(id);
+    callback.isDeleting = true;
+    try {
+      await this.#ports.store.delete(callback.id);
+    } finally {
+      callback.isDeleting = false;
+    }
+    // It may have expired meanwhile.
+    if (this.#lifetimes.endOf(callback) === undefined) this.#lifetimes.delete(callback);
     return { kind: 'deleted' };
   }
 

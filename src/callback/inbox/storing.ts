@@ -1,5 +1,5 @@
 /**
- * Stores webhooks as events. Appends to one callback run one after another. Readers see an event only when the store has it;
+ * Stores webhooks as events. Appends to one callback, and its deletion, run one after another. Readers see an event only when the store has it;
  * expiry and the limit of events are checked again at that moment.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -33,7 +33,12 @@ export class EventWriter {
 
   receive(callback: Callback, webhook: Webhook): MaybePromise<Received> {
     if (!isAcceptable(webhook.form, webhook.bytes)) return { kind: 'invalid-json' };
-    const storing = chain(callback.storing, () => this.#store(callback, webhook));
+    return this.inTurn(callback, () => this.#store(callback, webhook));
+  }
+
+  /** Runs a step while no other append or deletion of its callback runs. */
+  inTurn<Result>(callback: Callback, step: () => MaybePromise<Result>): MaybePromise<Result> {
+    const storing = chain(callback.storing, step);
     if (!(storing instanceof Promise)) return storing;
     const over = (): void => {
       if (callback.storing === settled) callback.storing = undefined;
@@ -43,7 +48,6 @@ export class EventWriter {
     return storing;
   }
 
-  /** Appends one event while no other append of its callback runs. */
   #store(callback: Callback, webhook: Webhook): MaybePromise<Received> {
     const { clock, random, store, lifetimes } = this.#ports;
     const ended = lifetimes.endOf(callback);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Waited } from '../../../src/callback/callbacks.ts';
 import type { EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId } from '../../../src/callback/identifier.ts';
@@ -452,9 +452,11 @@ describe('storing', () => {
     await settle();
     const deleted = inbox.deleteOf(id);
     await settle();
+    const late = post(id, 'x'.repeat(5_000));
     store.held[0]!.end();
-    expect(await posted).toEqual({ kind: 'not-found' });
+    expect(await posted).toMatchObject({ kind: 'stored' });
     expect(await deleted).toEqual({ kind: 'deleted' });
+    expect(await late).toEqual({ kind: 'not-found' });
     expect(store.size).toBe(0);
     expect(inbox.counts.live).toBe(0);
   });
@@ -769,6 +771,54 @@ describe('reading and deleting', () => {
     expect(await inbox.deleteOf(id)).toEqual({ kind: 'not-found' });
     expect(inbox.authorize(id, readToken)).toEqual({ kind: 'not-found' });
     expect(inbox.counts).toMatchObject({ live: 0, tombstones: 0 });
+  });
+
+  it('stays live, with its events, while the store cannot delete it, and is deleted when it is asked again', async () => {
+    const store = new MemoryEventStore();
+    const removes = vi.spyOn(store, 'delete').mockRejectedValueOnce(new Error('disk full'));
+    const { inbox, create, post } = openInbox({ store });
+    const { id } = await create();
+    await post(id, 'x'.repeat(9_000));
+    await expect(inbox.deleteOf(id)).rejects.toThrow('disk full');
+    expect(await inbox.eventsOf(id)).toMatchObject({ kind: 'events', events: [expect.anything()] });
+    expect(await post(id)).toMatchObject({ kind: 'stored' });
+    expect(await inbox.deleteOf(id)).toEqual({ kind: 'deleted' });
+    expect([removes.mock.calls.length, store.size, inbox.counts.live]).toEqual([2, 0, 0]);
+  });
+
+  it.each(['before', 'after'] as const)('a lifetime that ends %s the store has deleted ends it once', async (when) => {
+    const store = new MemoryEventStore();
+    let end = (): void => {};
+    vi.spyOn(store, 'delete').mockReturnValueOnce(new Promise((resolve) => (end = resolve)));
+    const { time, inbox, create } = openInbox({ store });
+    const { id } = await create();
+    const deleted = inbox.deleteOf(id);
+    await settle();
+    if (when === 'before') time.pass(LIFETIME_MS);
+    end();
+    expect(await deleted).toEqual({ kind: 'deleted' });
+    time.pass(LIFETIME_MS);
+    await settle();
+    expect(inbox.capacity.claimedBytes).toBe(0);
+    expect(inbox.counts.live).toBe(0);
+  });
+
+  it('a read of an event whose deletion the store has begun finds no callback', async () => {
+    const store = new MemoryEventStore();
+    let end = (): void => {};
+    const { inbox, create, post } = openInbox({ store });
+    const { id } = await create();
+    await post(id, 'x'.repeat(9_000));
+    const remove = store.delete.bind(store);
+    vi.spyOn(store, 'delete').mockImplementationOnce(async (of) => {
+      await remove(of);
+      await new Promise<void>((resolve) => (end = resolve));
+    });
+    const deleted = inbox.deleteOf(id);
+    await settle();
+    expect(await inbox.eventsOf(id)).toEqual({ kind: 'not-found' });
+    end();
+    expect(await deleted).toEqual({ kind: 'deleted' });
   });
 
   it.each(['expired', 'not-found'] as const)('answers %s to a handle whose callback has ended so', async (kind) => {
