@@ -2,7 +2,7 @@
  * A file that appears whole or not at all: written under a temporary name in the same folder, synced, then renamed. Writes are
  * buffered, because rejected records arrive line by line.
  */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { errorCodeOf } from '../base/failure.ts';
 import { CommandError } from './command.ts';
 
@@ -21,6 +21,9 @@ export class NewFile {
   constructor(path: string) {
     this.#path = path;
     this.#temporaryPath = `${path}.${crypto.randomUUID()}.tmp`;
+    // A rename would refuse a folder only when the work is done, and would replace a device such as /dev/null.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+      throw new CommandError(`${path} cannot be written: it is not a file`);
     this.#descriptor = this.#orCommandError(() => openSync(this.#temporaryPath, 'wx', 0o644));
   }
 
@@ -34,14 +37,18 @@ export class NewFile {
     this.#filled += bytes.length;
   }
 
+  /** Ends writing: all of it is on disk, and `commit` has only to rename it. @throws CommandError */
+  finish(): void {
+    if (!this.#isOpen) return;
+    this.#flush();
+    this.#orCommandError(() => fsyncSync(this.#descriptor));
+    this.#close();
+  }
+
   /** The file exists when this returns. @throws CommandError */
   commit(): void {
-    this.#flush();
-    this.#orCommandError(() => {
-      fsyncSync(this.#descriptor);
-      this.#close();
-      renameSync(this.#temporaryPath, this.#path);
-    });
+    this.finish();
+    this.#orCommandError(() => renameSync(this.#temporaryPath, this.#path));
     this.#isCommitted = true;
   }
 

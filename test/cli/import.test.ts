@@ -1,11 +1,12 @@
 /** `import`, `history` and `snapshot build --catalogue`, as their contract has them. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { HistoryDatabase, HistoryError } from '../../src/storage/history/database.ts';
 import { minimalJob } from '../support/minimal-job.ts';
 import { NOW_MS, run } from './captured-io.ts';
 
@@ -595,6 +596,17 @@ describe('import', () => {
     expect(exitCode).toBe(0);
     expect((await jobs())[1]).toMatchObject({ company: 'Acme, Inc.', company_domain: 'acme.example' });
     expect(JSON.parse(readFileSync(at('bad'), 'utf8'))).toMatchObject({ id: 2 });
+  });
+
+  it('leaves the file of refused records as it was when the catalogue is', async () => {
+    const bad = file('bad', 'of the last import');
+    vi.spyOn(HistoryDatabase.prototype, 'commit').mockImplementationOnce(() => {
+      throw new HistoryError('the disk is full');
+    });
+    const { exitCode, stderr } = await on(1, '--rejects', bad, greenhouse('a.json', [1, { id: 2, title: '' }]));
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('paygrade: the disk is full\n')]);
+    expect(readFileSync(bad, 'utf8')).toBe('of the last import');
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 });
 

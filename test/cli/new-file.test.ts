@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -30,8 +30,8 @@ describe('a new file', () => {
     const given = new NewFile(at('given'));
     given.write(LONG);
     given.discard();
-    mkdirSync(at('folder'));
     const misplaced = new NewFile(at('folder'));
+    mkdirSync(at('folder'));
     expect(() => misplaced.commit()).toThrow(`${at('folder')} cannot be written (EISDIR)`);
     misplaced.discard();
     expect(readdirSync(folder)).toEqual(['folder']);
@@ -39,5 +39,13 @@ describe('a new file', () => {
 
   it('is refused at once where none can be made', () => {
     expect(() => new NewFile(at('nowhere/out'))).toThrow(`${at('nowhere/out')} cannot be written (ENOENT)`);
+  });
+
+  it('is refused at once in the place of what is no file', () => {
+    mkdirSync(at('folder'));
+    symlinkSync('/dev/null', at('device'));
+    for (const path of [at('folder'), at('device')])
+      expect(() => new NewFile(path)).toThrow(`${path} cannot be written: it is not a file`);
+    expect(readdirSync(folder)).toEqual(['device', 'folder']);
   });
 });

@@ -174,8 +174,9 @@ class FileImport {
       const intake = await this.#readAll(sources, { sink: merging, skills, manifest: manifestOf(words), rejects });
       const merged = this.#merge(merging);
       for (const key of unfittingKeys(history, manifest.keys())) this.#say(unfittingLine(key));
-      rejects?.commit();
+      rejects?.finish();
       merging.commit();
+      rejects?.commit();
       this.#report(sources, intake, merged);
       return this.#leftOutCount > 0 ? EXIT_USAGE : EXIT_OK;
     } catch (error) {

@@ -144,8 +144,9 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
     const facts = intake.factsOf(digest);
     return sink.leftOut === undefined ? facts : { ...facts, leftOut: sink.leftOut };
   });
-  rejects?.commit();
+  rejects?.finish();
   await writeSnapshotFile(plan.out, built.chunks);
+  rejects?.commit();
   say(
     `${plan.out}: ${quantity(builder.rowCount, 'job')}, ${grouped(built.byteLength)} bytes; ` +
       `${grouped(rejected)} of ${quantity(source, 'record')} rejected` +
