@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import { combinedChecksum } from '../../src/catalogue/packed/combined-checksum.ts';
@@ -16,6 +16,18 @@ import { SeededChance } from '../support/generated-catalogue.ts';
 import { GeneratedHistory } from '../support/generated-history.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 import { capturedIo, NOW_MS, run } from './captured-io.ts';
+
+/** What another build renames over the next snapshot, as soon as it is in its place. */
+const replaced = vi.hoisted(() => ({ by: undefined as Uint8Array | undefined }));
+vi.mock('../../src/adapters/files/snapshot-file.ts', async (original) => {
+  const file = await original<typeof import('../../src/adapters/files/snapshot-file.ts')>();
+  const writeSnapshotFile: typeof file.writeSnapshotFile = async (path, ...rest) => {
+    await file.writeSnapshotFile(path, ...rest);
+    if (replaced.by !== undefined) writeFileSync(path, replaced.by);
+    replaced.by = undefined;
+  };
+  return { ...file, writeSnapshotFile };
+});
 
 let folder: string;
 beforeEach(() => {
@@ -232,6 +244,17 @@ describe('a next build', () => {
       expect(next.equals(await built('nothing.snapshot', false, NOW_MS + HOUR_MS))).toBe(true);
       await built('jobs.snapshot', true, NOW_MS);
     }
+  });
+
+  it('takes nothing over from a snapshot of another build that replaced its own at once', async () => {
+    const boards = new Boards(new SeededRandom(6, 18));
+    await imported(boards.change(), NOW_MS);
+    const other = await built('other.snapshot', false, NOW_MS);
+    await imported(boards.retitle(), NOW_MS + HOUR_MS);
+    replaced.by = other;
+    await built('jobs.snapshot', true, NOW_MS + HOUR_MS);
+    const next = await built('jobs.snapshot', true, NOW_MS + 2 * HOUR_MS);
+    expect(next.equals(await built('nothing.snapshot', false, NOW_MS + 2 * HOUR_MS))).toBe(true);
   });
 
   it('reads only the jobs that were written since', async () => {

@@ -160,15 +160,22 @@ export async function writeSnapshotFile(
 /**
  * Removes the temporary files that killed builds of this snapshot left behind; a build that is under way keeps writing to its own.
  * @param beforeMs time of the last write, milliseconds since the epoch
+ * @throws SnapshotError when this user may not list or change the folder
  */
 export function removeLeftovers(path: string, beforeMs: number): void {
   const folder = dirname(path);
   const start = `${basename(path)}.`;
-  for (const name of readdirSync(folder)) {
-    if (!name.startsWith(start) || !/^[0-9a-f-]{36}(?:\.spill)?\.tmp$/.test(name.slice(start.length))) continue;
-    const leftover = join(folder, name);
-    const found = statSync(leftover, { throwIfNoEntry: false });
-    if (found !== undefined && found.mtimeMs < beforeMs) rmSync(leftover, { force: true });
+  try {
+    for (const name of readdirSync(folder)) {
+      if (!name.startsWith(start) || !/^[0-9a-f-]{36}(?:\.spill)?\.tmp$/.test(name.slice(start.length))) continue;
+      const leftover = join(folder, name);
+      const found = statSync(leftover, { throwIfNoEntry: false });
+      if (found !== undefined && found.mtimeMs < beforeMs) rmSync(leftover, { force: true });
+    }
+  } catch (error) {
+    throw new SnapshotError(`${printable(folder)}: leftovers of builds cannot be removed (${codeOf(error)})`, {
+      cause: error,
+    });
   }
 }
 

@@ -43,6 +43,8 @@ export interface BuiltSnapshot {
   readonly byteLength: number;
   /** The file's bytes in order; may be iterated more than once, until the builder's spill is closed. */
   readonly chunks: Iterable<Uint8Array>;
+  /** The first of them, up to the first section: no other build's file begins so. */
+  readonly headerBytes: Uint8Array;
   readonly contentDigest: string;
 }
 
@@ -87,6 +89,7 @@ export function* snapshotFile(
   return {
     byteLength,
     contentDigest,
+    headerBytes,
     chunks: {
       *[Symbol.iterator]() {
         yield headerBytes;

@@ -164,7 +164,7 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: 
     await writeSnapshotFile(out, built.chunks, signal);
     if (isNext && change !== undefined) {
       try {
-        keepBuild(list, out, built, reader.added, { change, keepsDescriptions });
+        keepBuild(list, built, reader.added, { change, keepsDescriptions });
       } catch (failure) {
         const code = errorCodeOf(failure);
         if (code === undefined) throw failure;

@@ -93,8 +93,8 @@ export interface KeptBuild extends Facts {
   close(): void;
 }
 
-const markOf = (snapshot: EarlierSnapshot): string =>
-  hash('sha256', Buffer.concat([Buffer.from(WRITER), snapshot.headerBytes()]), 'hex');
+const markOf = (headerBytes: Uint8Array): string =>
+  hash('sha256', Buffer.concat([Buffer.from(WRITER), headerBytes]), 'hex');
 
 /** @returns undefined when there is no snapshot, or no list that holds for it */
 export function openKeptBuild(
@@ -113,7 +113,7 @@ export function openKeptBuild(
     const file = openSnapshotFile(snapshotPath);
     close = () => file.close();
     const snapshot = new EarlierSnapshot(file);
-    if (facts.keepsDescriptions === keepsDescriptions && facts.mark === markOf(snapshot)) {
+    if (facts.keepsDescriptions === keepsDescriptions && facts.mark === markOf(snapshot.headerBytes())) {
       snapshot.useBlocks(blocksIn(blockIds, blockNumbers));
       return { ...facts, snapshot, rows, eventDigests, leftOut, close };
     }
@@ -137,41 +137,37 @@ function blocksIn(ids: Uint8Array, numbers: Uint32Array): BlockFacts[] {
   }));
 }
 
-/** Writes the list for a snapshot that is in its place. A list that is lost costs the next build time and nothing else. */
+/**
+ * Writes the list for a snapshot that is in its place, or was until another build replaced it. A list that is lost costs the next
+ * build time and nothing else.
+ */
 export function keepBuild(
   listPath: string,
-  snapshotPath: string,
-  { blocks, descriptionDigests, digestKeys, eventDigests, order }: FinishedSnapshot,
+  { blocks, descriptionDigests, digestKeys, eventDigests, headerBytes, order }: FinishedSnapshot,
   added: AddedJobs,
   facts: Pick<Facts, 'change' | 'keepsDescriptions'>,
 ): void {
-  const file = openSnapshotFile(snapshotPath);
-  try {
-    const mark = markOf(new EarlierSnapshot(file));
-    const json: Facts = { ...facts, mark, origins: added.allOrigins };
-    const rows: KeptRows = {
-      serials: gathered(added.serials, order),
-      origins: gathered(added.origins, order),
-      presentMs: gathered(added.presentMs, order),
-      digestKeys,
-      descriptionDigests,
-    };
-    const arrays = {
-      ...rows,
-      eventDigests,
-      leftOut: Uint32Array.from(added.leftOut),
-      blockIds: new Uint8Array(Buffer.from(blocks.map(({ id }) => id).join(''), 'latin1')),
-      blockNumbers: Uint32Array.from(
-        blocks.flatMap(({ byteLength, checksum, contentChecksum, textBytes }) => [
-          byteLength,
-          textBytes,
-          checksum,
-          contentChecksum,
-        ]),
-      ),
-    };
-    writeArrayFile(listPath, MAGIC, { json, arrays });
-  } finally {
-    file.close();
-  }
+  const json: Facts = { ...facts, mark: markOf(headerBytes), origins: added.allOrigins };
+  const rows: KeptRows = {
+    serials: gathered(added.serials, order),
+    origins: gathered(added.origins, order),
+    presentMs: gathered(added.presentMs, order),
+    digestKeys,
+    descriptionDigests,
+  };
+  const arrays = {
+    ...rows,
+    eventDigests,
+    leftOut: Uint32Array.from(added.leftOut),
+    blockIds: new Uint8Array(Buffer.from(blocks.map(({ id }) => id).join(''), 'latin1')),
+    blockNumbers: Uint32Array.from(
+      blocks.flatMap(({ byteLength, checksum, contentChecksum, textBytes }) => [
+        byteLength,
+        textBytes,
+        checksum,
+        contentChecksum,
+      ]),
+    ),
+  };
+  writeArrayFile(listPath, MAGIC, { json, arrays });
 }

@@ -98,7 +98,7 @@ export class Watcher {
     const { isOnce, isAll } = this.#plan;
     const { clock } = this.#ports.io;
     const { signal } = this.#ports;
-    removeLeftovers(this.#plan.out, clock.nowMs() - LEFTOVER_MS);
+    this.#removeLeftovers(clock.nowMs() - LEFTOVER_MS);
     if (isOnce && this.#tables.list().length === 0) throw new CommandError(NO_BOARDS);
     let hasSaidNone = false;
     while (!signal.aborted) {
@@ -115,6 +115,16 @@ export class Watcher {
       if (isOnce || signal.aborted) return;
       const pauseMs = due.length === 0 ? 0 : Math.max(ROUND_PAUSE_MS, this.#buildMs * BUILD_SHARE);
       await this.#untilDue(startMs + pauseMs);
+    }
+  }
+
+  /** They only take space. */
+  #removeLeftovers(beforeMs: number): void {
+    try {
+      removeLeftovers(this.#plan.out, beforeMs);
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error;
+      this.#say(`warning: ${error.message}\n`);
     }
   }
 

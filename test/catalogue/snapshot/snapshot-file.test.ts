@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSnapshotFile, writeSnapshotFile } from '../../../src/adapters/files/snapshot-file.ts';
+import { openSnapshotFile, removeLeftovers, writeSnapshotFile } from '../../../src/adapters/files/snapshot-file.ts';
 import { openSnapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
 import { SnapshotChangedError, SnapshotError } from '../../../src/catalogue/snapshot/snapshot-error.ts';
 import { generatedJobs, SeededChance } from '../../support/generated-catalogue.ts';
@@ -140,4 +140,23 @@ describe('writing a snapshot file', () => {
       chmodSync(directory, 0o700);
     },
   );
+});
+
+describe('leftovers of killed builds', () => {
+  it('are removed once they are old, and nothing else', () => {
+    const [old, young, spill] = Array.from({ length: 3 }, () => `${path}.${crypto.randomUUID()}`);
+    const names = [`${old}.tmp`, `${spill}.spill.tmp`, path, `${path}.bak`, `${path}2.${crypto.randomUUID()}.tmp`];
+    for (const name of names) writeFileSync(name, '');
+    for (const name of names) utimesSync(name, 1, 1);
+    writeFileSync(`${young}.tmp`, '');
+    removeLeftovers(path, 2000);
+    const left = readdirSync(directory).map((name) => join(directory, name));
+    expect(new Set(left)).toEqual(new Set([...names.slice(2), `${young}.tmp`]));
+  });
+
+  it('are left in a folder that cannot be listed, which says so in one line', () => {
+    const nowhere = join(directory, 'nowhere');
+    const reason = `${nowhere}: leftovers of builds cannot be removed (ENOENT)`;
+    expect(() => removeLeftovers(join(nowhere, 'catalogue'), 0)).toThrow(new SnapshotError(reason));
+  });
 });
