@@ -11,6 +11,7 @@
 import type { BuildFacts } from '../catalogue/snapshot/snapshot-file.ts';
 import { type AdoptableFacts, adoptableFacts } from './export-facts.ts';
 import { BrokenOff, type Bytes, CutShort, InputError, type Member } from './input/input.ts';
+import { exactJson } from './input/lenient-json.ts';
 import { isWholeRecord, type LineItem, LineSplitter } from './input/lines.ts';
 import {
   type FoundRecords,
@@ -229,7 +230,7 @@ export class Intake {
   ): RejectedAs | undefined {
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = exactJson(text);
     } catch {
       this.#settings.sink.addRefused?.(shape, undefined, undefined);
       return { field: '', reason: 'is not JSON', id: undefined, detail: undefined };

@@ -598,6 +598,17 @@ describe('import', () => {
     expect(JSON.parse(readFileSync(at('bad'), 'utf8'))).toMatchObject({ id: 2 });
   });
 
+  it('keeps jobs apart whose ids are numbers beyond 2^53', async () => {
+    const ids = ['9007199254740992', '9007199254740993', '18446744073709551615'];
+    const text = readFileSync(greenhouse('acme.json', [1, 2, 3]), 'utf8');
+    file(
+      'acme.json',
+      text.replace(/"id":(\d)/g, (_, digit: string) => `"id": ${ids[Number(digit) - 1]}`),
+    );
+    expect(await on(1, at('acme.json'))).toMatchObject({ exitCode: 0, counts: [3, 0, 0, 0, 0] });
+    expect(Object.keys(await jobs()).sort()).toEqual([...ids].sort());
+  });
+
   it('leaves the file of refused records as it was when the catalogue is', async () => {
     const bad = file('bad', 'of the last import');
     vi.spyOn(HistoryDatabase.prototype, 'commit').mockImplementationOnce(() => {
