@@ -1,10 +1,12 @@
 /** `import`: files of job boards into the history of a catalogue. */
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseDateTime } from '../base/date-time.ts';
 import { SHAPES } from '../ingest/shapes/shapes.ts';
+import { HISTORY_FILE } from '../storage/history/database.ts';
 import { command, UsageError } from './command.ts';
 import { importFiles } from './import/import-files.ts';
 import { AUTO, MANIFEST_OPTION } from './intake.ts';
+import { requireApart } from './snapshot/build-report.ts';
 
 /** Value of --observed-at: the date in each file's name. */
 const FROM_NAME = 'from-name';
@@ -53,9 +55,7 @@ export const importFeeds = command({
     if (paths.length === 0) throw new UsageError('the argument FILE is missing; - is stdin');
     if (paths.filter((path) => path === '-').length > 1) throw new UsageError('- (stdin) is given twice');
     const rejectsPath = options.rejects;
-    if (rejectsPath !== undefined && paths.some((path) => resolve(path) === resolve(rejectsPath))) {
-      throw new UsageError('--rejects names an input file');
-    }
+    requireApart(undefined, rejectsPath, [...paths, join(options.catalogue, HISTORY_FILE)]);
     const observedAt = options['observed-at'];
     const isFromName = observedAt === FROM_NAME;
     const observedAtMs = observedAt === undefined || isFromName ? io.clock.nowMs() : parseDateTime(observedAt);

@@ -1,5 +1,5 @@
 /** `watch`: fetches the boards of a catalogue as often as they change, and keeps its snapshot up to date. */
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { awakeTimers } from '../adapters/process/system-timers.ts';
 import { drawFrom, systemRandom } from '../base/random.ts';
 import { HISTORY_FILE, HistoryError } from '../storage/history/database.ts';
@@ -7,7 +7,7 @@ import { makeFolder } from '../storage/make-folder.ts';
 import { lockState } from '../storage/sqlite/lock.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
-import { requireWritable } from './snapshot/build-report.ts';
+import { placeOf, requireWritable } from './snapshot/build-report.ts';
 import { stdinEnd, UNTIL_STDIN_ENDS } from './stdin-end.ts';
 import { buildOptions, WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
 import { REACH_NOTE, reachSettings } from './watch/watch-settings.ts';
@@ -83,7 +83,7 @@ export const watch = command({
   async run({ options }, io) {
     if (options.all && !options.once) throw new UsageError('--all goes with --once');
     const { catalogue: folder, out } = options;
-    if (resolve(out) === resolve(folder, HISTORY_FILE)) throw new UsageError('--out names the catalogue itself');
+    if (placeOf(out) === placeOf(join(folder, HISTORY_FILE))) throw new UsageError('--out names the catalogue itself');
     const plan: WatchPlan = {
       folder,
       out,

@@ -1,6 +1,15 @@
 /** `import`, `history` and `snapshot build --catalogue`, as their contract has them. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -596,6 +605,22 @@ describe('import', () => {
     expect(exitCode).toBe(0);
     expect((await jobs())[1]).toMatchObject({ company: 'Acme, Inc.', company_domain: 'acme.example' });
     expect(JSON.parse(readFileSync(at('bad'), 'utf8'))).toMatchObject({ id: 2 });
+  });
+
+  it('writes nothing over the catalogue, by whatever path', async () => {
+    const jobsFile = greenhouse('a.json', [1]);
+    await on(1, jobsFile);
+    const before = readFileSync(database());
+    symlinkSync(at('catalogue'), at('link'));
+    const same = at('link/catalogue.sqlite');
+    const catalogue = ['--catalogue', at('catalogue')];
+    for (const words of [
+      ['import', ...catalogue, '--rejects', same, jobsFile],
+      ['snapshot', 'build', ...catalogue, '--out', same],
+      ['watch', '--once', ...catalogue, '--out', same],
+    ])
+      expect((await run(words)).exitCode, words.join(' ')).toBe(2);
+    expect(readFileSync(database()).equals(before)).toBe(true);
   });
 
   it('keeps jobs apart whose ids are numbers beyond 2^53', async () => {

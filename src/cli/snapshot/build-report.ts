@@ -1,6 +1,7 @@
 /** `snapshot build --json`: the report, and the checks of the output paths that both ways of building share. */
+import { realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { grouped } from '../../base/grouped.ts';
 import { type Reach, reachOf } from '../../catalogue/questions/reach.ts';
@@ -75,11 +76,22 @@ export async function requireWritable(path: string): Promise<void> {
   if (existing && !existing.isFile()) throw new CommandError(`${path} cannot be written: it is not a file`);
 }
 
+/** What a rename to the path replaces, by whatever links the path leads there. */
+export function placeOf(path: string): string {
+  const whole = resolve(path);
+  try {
+    return join(realpathSync(dirname(whole)), basename(whole));
+  } catch {
+    return whole; // its folder does not exist
+  }
+}
+
 /** An output that is also an input, or the other output, would overwrite its own source. @throws UsageError */
-export function requireApart(out: string, rejects: string | undefined, inputs: readonly string[]): void {
-  const inputPaths = new Set(inputs.map((path) => resolve(path)));
-  if (inputPaths.has(resolve(out))) throw new UsageError('--out names an input file');
+export function requireApart(out: string | undefined, rejects: string | undefined, inputs: readonly string[]): void {
+  const inputPlaces = new Set(inputs.map(placeOf));
+  if (out !== undefined && inputPlaces.has(placeOf(out))) throw new UsageError('--out names an input file');
   if (rejects === undefined) return;
-  if (inputPaths.has(resolve(rejects))) throw new UsageError('--rejects names an input file');
-  if (resolve(rejects) === resolve(out)) throw new UsageError('--rejects and --out name the same file');
+  if (inputPlaces.has(placeOf(rejects))) throw new UsageError('--rejects names an input file');
+  if (out !== undefined && placeOf(rejects) === placeOf(out))
+    throw new UsageError('--rejects and --out name the same file');
 }
