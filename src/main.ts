@@ -13,7 +13,7 @@ import { promisify } from 'node:util';
 import { systemClock } from './base/clock.ts';
 import { errorCodeOf, messageOf } from './base/failure.ts';
 import { printableLines } from './base/printable.ts';
-import { EXIT_FAILED, EXIT_OK, runProgram } from './cli/command.ts';
+import { CommandError, EXIT_FAILED, EXIT_OK, runProgram } from './cli/command.ts';
 import type { Io, Output } from './cli/io.ts';
 
 // An older Node would fail for a missing module, with a message that does not name the cause.
@@ -67,13 +67,13 @@ const isTerminal = (fileDescriptor: number): boolean =>
 /**
  * A file descriptor as an output. Bun's own stream reports an empty write as done while earlier text still waits, and the exit
  * of the process would lose that text; so this writes to the descriptor directly, in order, one write at a time. A reader that
- * has gone away is no error; `taken` throws any other failure.
+ * has gone away is no error; `taken` throws any other failure of stdout.
  */
 function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Output {
   let pending = '';
   let passing: Promise<void> | undefined;
   let isGone = false;
-  let failure: unknown;
+  let failure: CommandError | undefined;
 
   const pass = async (): Promise<void> => {
     while (pending !== '' && !isGone) {
@@ -84,9 +84,14 @@ function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Out
           done += (await writeTo(fileDescriptor, bytes, done, bytes.length - done, null)).bytesWritten;
         } catch (error) {
           const code = errorCodeOf(error);
-          if (code === 'EAGAIN') await setTimeout(FULL_PIPE_PAUSE_MS);
-          else isGone = true;
-          if (isGone && !READER_GONE.has(code)) failure = error;
+          if (code === 'EAGAIN') {
+            await setTimeout(FULL_PIPE_PAUSE_MS);
+            continue;
+          }
+          // What a server says on stderr is a log: it goes on once a full disk has space again.
+          if (fileDescriptor === 2 && !READER_GONE.has(code)) break;
+          isGone = true;
+          if (!READER_GONE.has(code)) failure = new CommandError(`stdout cannot be written (${code})`);
         }
       }
     }
@@ -172,7 +177,7 @@ let exitCode = await main();
 try {
   await io.stdout.taken();
 } catch (error) {
-  if (exitCode === EXIT_OK) io.stderr.write(`${PROGRAM.name}: stdout: ${messageOf(error)}\n`);
+  if (exitCode === EXIT_OK) io.stderr.write(`${PROGRAM.name}: ${messageOf(error)}\n`);
   exitCode = EXIT_FAILED;
 }
 await io.stderr.taken().catch(() => {});

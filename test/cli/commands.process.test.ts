@@ -58,6 +58,15 @@ describe.each(oneRuntime('bun'))('paygrade under %s', (runtime) => {
     expect(readdirSync(folder)).not.toContain(`${runtime}-bad`);
   });
 
+  it.each([
+    ['much', ['snapshot', 'synth', '--jobs', '2000', '--seed', '1']],
+    ['little', ['--version']],
+  ])('says in one line that a full disk takes no stdout, %s of it', async (_, words) => {
+    const full = ['-c', 'exec "$0" "$@" >/dev/full', binaryOf(runtime), MAIN, ...words];
+    const { exitCode, stderr } = await startProcess('sh', full, {}).ended;
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: 'paygrade: stdout cannot be written (ENOSPC)\n' });
+  });
+
   it('stops quietly when its reader goes away', async () => {
     const words = ['snapshot', 'synth', '--jobs', '20000', '--seed', '1'];
     const { child, ended } = start(runtime, words);
