@@ -4,7 +4,7 @@ import { awakeTimers } from '../adapters/process/system-timers.ts';
 import { drawFrom, systemRandom } from '../base/random.ts';
 import { HISTORY_FILE, HistoryError } from '../storage/history/database.ts';
 import { makeFolder } from '../storage/make-folder.ts';
-import { lockState } from '../storage/sqlite/lock.ts';
+import { lockState, WATCH_LOCK_FILE } from '../storage/sqlite/lock.ts';
 import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { placeOf, requireWritable } from './snapshot/build-report.ts';
@@ -26,7 +26,7 @@ function endSignal(io: Io, endsWithStdin: boolean): { readonly signal: AbortSign
 function lockedFolder(folder: string): { release(): void } {
   try {
     makeFolder(folder);
-    const lock = lockState(folder);
+    const lock = lockState(folder, WATCH_LOCK_FILE);
     if (lock !== undefined) return lock;
   } catch (failure) {
     throw new CommandError(`${folder} cannot be a catalogue: ${(failure as Error).message}`);

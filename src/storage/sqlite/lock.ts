@@ -1,6 +1,7 @@
 /**
- * Locks a state folder for one process. The lock is SQLite's exclusive lock (an advisory one of the system) on an otherwise
- * empty file; the system releases it when the process ends in any way.
+ * Locks a folder for one process: that of a state for its server, that of a catalogue for its watch; one folder may be both. The
+ * lock is SQLite's exclusive lock (an advisory one of the system) on an otherwise empty file; the system releases it when the
+ * process ends in any way.
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -8,14 +9,16 @@ import { BUSY, resultCodeOf } from './result-code.ts';
 
 /** In the state folder. */
 export const LOCK_FILE = 'lock';
+/** In the catalogue's folder. */
+export const WATCH_LOCK_FILE = 'watch.lock';
 
 export interface StateLock {
   release(): void;
 }
 
 /** Locks the folder; undefined = another process has the lock. @throws Error of node:sqlite when the folder cannot be used */
-export function lockState(stateDir: string): StateLock | undefined {
-  const database = new DatabaseSync(join(stateDir, LOCK_FILE));
+export function lockState(folder: string, file = LOCK_FILE): StateLock | undefined {
+  const database = new DatabaseSync(join(folder, file));
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (failure) {

@@ -1,0 +1,26 @@
+/** Which processes a `watch` keeps off its folder. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { lockState, WATCH_LOCK_FILE } from '../../src/storage/sqlite/lock.ts';
+import { run } from './captured-io.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paygrade-watch-lock-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it.each([
+  ['a server whose state lies in the same folder is none', undefined, 'the catalogue has no boards'],
+  ['another watch is one', WATCH_LOCK_FILE, 'another watch runs on'],
+])('%s', async (_, file, words) => {
+  const lock = lockState(folder, file);
+  try {
+    const { exitCode, stderr } = await run(['watch', '--once', '--catalogue', folder, '--out', join(folder, 'out')]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`paygrade: ${words}`) });
+  } finally {
+    lock?.release();
+  }
+});
