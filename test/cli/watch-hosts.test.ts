@@ -9,6 +9,7 @@ import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { answer, failure } from '../support/targets-by-host.ts';
 import { type Played, virtualRounds } from '../support/virtual-rounds.ts';
+import { NOW_MS, run } from './captured-io.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -255,4 +256,20 @@ it('a board that is removed, or moves to another host, while the round goes on i
   });
   expect(asked.map(({ url }) => new URL(url).pathname.split('/').at(-1))).toEqual(['b0000', 'b0003']);
   expect(reports.map(({ board }) => board)).toEqual(['lever:b0000', 'lever:b0003']);
+});
+
+it('a board that was never asked is held with its host, also with --all', async () => {
+  const history = HistoryDatabase.openForSettings(folder);
+  const tables = new BoardTables(history);
+  tables.put(lever(0), NOW_MS);
+  tables.postpone(['lever:b0000'], NOW_MS + 60 * MINUTE_MS);
+  history.commit();
+  history.close();
+  const words = ['watch', '--once', '--all', '--catalogue', folder, '--out', join(folder, 'out')];
+  const { exitCode, stdout } = await run(words);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    board: 'lever:b0000',
+    reason: expect.stringMatching(/^not asked: api.lever.co /),
+  });
 });

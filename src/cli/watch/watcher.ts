@@ -267,7 +267,8 @@ function countsText({ failed, changed, closed, reopened, ...counts }: RoundCount
   return failed === 0 ? text : `${text}; ${grouped(failed)} failed`;
 }
 
-const heldUntilMs = ({ state }: WatchedBoard): number => state?.heldUntilMs ?? 0;
+/** A board that was never asked is due at once, unless it was put off with its host. */
+const heldUntilMs = ({ nextMs, state }: WatchedBoard): number => (state === null ? nextMs : (state.heldUntilMs ?? 0));
 const isHeld = (board: WatchedBoard, nowMs: number): boolean => heldUntilMs(board) > nowMs;
 
 const heldLine = ({ host, boards, untilMs }: HeldHost): string =>
