@@ -1,6 +1,7 @@
 /** `import`, `history` and `snapshot build --catalogue`, as their contract has them. */
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -647,6 +648,25 @@ describe('import', () => {
 });
 
 describe('a catalogue that cannot be used', () => {
+  it.skipIf(process.getuid?.() === 0).each([
+    ['file', 0o444, database],
+    ['folder', 0o555, () => at('catalogue')],
+  ])(
+    'is refused before any file is read where its %s may not be written (skipped for root)',
+    async (_, mode, place) => {
+      const board = greenhouse('a.json', [1]);
+      await on(1, board);
+      chmodSync(place(), mode);
+      const { exitCode, stderr } = await on(2, board);
+      chmodSync(place(), 0o755);
+      const reason = 'this user may not write to it; give it to the user that runs this, or name another folder';
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 1,
+        stderr: `paygrade: ${at('catalogue')} cannot be a catalogue: ${reason}\n`,
+      });
+    },
+  );
+
   const bytesOf = (path: string) => (existsSync(path) ? readFileSync(path).toString('base64') : null);
 
   it.each<[because: string, spoil: (path: string) => void, message: RegExp]>([

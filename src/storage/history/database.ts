@@ -15,7 +15,7 @@
  * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
  * a second import. Readers continue until the import writes its pages to the file.
  */
-import { existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
@@ -92,11 +92,13 @@ export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
   );
 }
 
-/** The file's path in a folder that exists then. @throws HistoryError */
+/** The file's path in a folder that exists then. @throws HistoryError also when this user may not write there, which SQLite says late */
 function pathMadeIn(folder: string): string {
+  const path = join(folder, HISTORY_FILE);
   try {
     makeFolder(folder);
-    return join(folder, HISTORY_FILE);
+    for (const written of [folder, path]) if (existsSync(written)) accessSync(written, constants.W_OK);
+    return path;
   } catch (failure) {
     throw new HistoryError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`);
   }
