@@ -6,8 +6,8 @@ import { encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.t
 import { expectFreeRoutes, loggedOf, outcomeOf, PATH, pageOf, start } from './overloaded-server.ts';
 
 const TRIES_MAX = 20;
-/** Just above the first level: Bun's garbage of the start adds up to a tenth, which must not reach the second. */
-const AIMED_SHARE = 0.858;
+/** A collection takes up to 0.035 of it before offers are refused, and Bun's garbage of the start adds to it: between 0.85 and 0.92. */
+const AIMED_SHARE = 0.885;
 /** Each try is a start of a server. */
 const PRESSED_TIMEOUT_MS = 120_000;
 
