@@ -28,6 +28,7 @@ type Room = Pick<DueQuery, 'countMax' | 'bytesMax'>;
 
 interface Held extends DueJob {
   readonly abort: AbortController;
+  readonly work: Promise<void>;
 }
 
 /** Jobs that are held, and their bytes. */
@@ -234,17 +235,20 @@ export class RetryWorker {
   }
 
   #hold(job: DueJob): void {
-    const held: Held = { ...job, abort: new AbortController() };
+    const abort = new AbortController();
+    // A lost lease frees a job whose work still ends here.
+    const before = this.#held.get(job.id)?.work.catch(() => {}) ?? Promise.resolve();
+    const held: Held = { ...job, abort, work: before.then(() => this.runner.run(job.id, abort.signal)) };
     this.#held.set(job.id, held);
     this.#share(job, 1);
     void this.#carry(held);
   }
 
   async #carry(held: Held): Promise<void> {
-    const { id, abort } = held;
+    const { id } = held;
     let failed: unknown;
     try {
-      await this.runner.run(id, abort.signal);
+      await held.work;
     } catch (failure) {
       failed = failure;
       this.#fail(failure);

@@ -270,6 +270,30 @@ describe('the worker of retries', () => {
     expect((await retries.find(id))?.delivery?.isUnderWay).toBe(false);
   });
 
+  it('begins no work on a job that it took again after a lost lease while its work before still ends', async () => {
+    const world = opened();
+    const { store, worker, retries } = world.process;
+    const { promise: answered, resolve: end } = Promise.withResolvers<void>();
+    world.outbound.target('held.example', async () => {
+      await answered;
+      return answer(200);
+    });
+    const id = await world.create(orderTo('held.example'));
+    await world.pass(1000);
+    const take = store.takeDue.bind(store);
+    store.takeDue = async () => {
+      store.takeDue = take;
+      return { jobs: [{ id, customer: 'org:acme', byteCount: 0 }], nextDueMs: null };
+    };
+    worker.wake();
+    await settle();
+    expect((await retries.find(id))?.attempts).toMatchObject([{ outcome: null }]);
+    end();
+    await world.pass(1000);
+    expect(await retries.find(id)).toMatchObject({ status: 'succeeded' });
+    expect(worker.heldCount).toBe(0);
+  });
+
   it('goes on where the usage of an organization is damaged', async () => {
     const world = opened();
     world.outbound.target('well.example', () => answer(200));

@@ -18,6 +18,8 @@ import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, type Stage
 
 /** Longest time for which a statement is repeated. */
 export const PATIENCE_MS = 4000;
+/** A try whose answer was lost may be carried out this much later, after its repeat: for so long looks free what it took. */
+export const LATE_MS = 120_000;
 /** Repeats after a deadlock or a serialization failure, which need no wait. */
 const CONFLICTS_MAX = 20;
 const PAUSE_MS = 50;

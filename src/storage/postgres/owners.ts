@@ -53,7 +53,7 @@ export class Owner {
   /** The lease has run out, or is about to. */
   #isLost = true;
   #cancelLoss = (): void => {};
-  /** Monotonic time since which every renewal has succeeded; undefined = none since the last failure. */
+  /** Monotonic time since which every renewal has succeeded in time; undefined = none since the last failure or loss. */
   #inContactSinceMs: number | undefined;
   #isEnded = false;
   #cancel = (): void => {};
@@ -139,6 +139,7 @@ export class Owner {
     this.#cancelLoss();
     this.#cancelLoss = timers.after(LEASE_MS - LOSS_MARGIN_MS - (clock.monotonicMs() - startMs), () => {
       this.#isLost = true;
+      this.#inContactSinceMs = undefined;
       for (const lose of this.#losses) lose();
     });
   }

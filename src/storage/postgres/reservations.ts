@@ -25,7 +25,7 @@ import {
 import { checkedAnswer } from '../memory/kept-answers.ts';
 import { Cases, type EndItem, type FoundCase, HELD_MS, type Recorded } from './cases.ts';
 import { Claims, type FoundClaim } from './claims.ts';
-import type { Database } from './database.ts';
+import { type Database, LATE_MS } from './database.ts';
 import { DatabaseAwayError, InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
@@ -33,8 +33,6 @@ import { type Doubt, OpenReservation, readable, type State } from './open-reserv
 import { hasNoRow, type Owner, ownerIsDead } from './owners.ts';
 import { Retention } from './retention.ts';
 
-/** A claim whose answer was lost may be carried out this much later, after its repeat: for so long each look frees strays. */
-const LATE_MS = 120_000;
 /** Tries to claim a key that other processes remove and take in between; then the answer is that it is taken. */
 const TRIES_MAX = 5;
 

@@ -17,6 +17,7 @@ import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.
 import { newRetryId } from '../../../src/retry/identifier.ts';
 import { newJob } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
+import type { RetryRecord } from '../../../src/retry/store.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend, type PostgresOptions } from '../../../src/storage/postgres/backend.ts';
 import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
@@ -28,20 +29,20 @@ import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
 import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
-import { until } from '../../support/until.ts';
+import { pause, until } from '../../support/until.ts';
 
 /** Waits pass at once; the database's own time goes on as it does. */
 class HastyTime implements Clock, Timers {
   #aheadMs = 0;
-  /** Looks and other long waits, which the test runs. */
-  readonly #long = new Set<() => void>();
+  /** Looks and other long waits, which the test runs, and how long they are. */
+  readonly #long = new Map<() => void, number>();
 
   nowMs = (): number => systemClock.nowMs();
   monotonicMs = (): number => systemClock.monotonicMs() + this.#aheadMs;
 
   after(delayMs: number, run: () => void): () => void {
     if (delayMs >= LOOK_MS) {
-      this.#long.add(run);
+      this.#long.set(run, delayMs);
       return () => this.#long.delete(run);
     }
     return systemTimers.after(0, () => {
@@ -53,10 +54,7 @@ class HastyTime implements Clock, Timers {
   /** One look of every process that has this time. */
   look(afterMs = 0): void {
     this.#aheadMs += afterMs;
-    for (const run of [...this.#long]) {
-      this.#long.delete(run);
-      run();
-    }
+    for (const [run, delayMs] of [...this.#long]) if (delayMs <= LOOK_MS && this.#long.delete(run)) run();
   }
 }
 
@@ -144,6 +142,32 @@ async function reserved({ backend: { reservations } }: Process, order: PaymentOr
   const end = await reservations.reserve(order.key, order.authorization.validBeforeSeconds);
   if (end.kind !== 'reserved') throw new Error(JSON.stringify(end));
   return end.reservation;
+}
+
+let jobSeed = 0;
+
+/** A job that is due now. */
+const freshJob = (): RetryRecord => ({
+  job: newJob(
+    {
+      id: newRetryId(new Chance(++jobSeed)),
+      customer: 'org:acme',
+      organization: 'acme',
+      tokenDigest: null,
+      idempotency: null,
+      policy: DEFAULT_POLICY,
+      deadlineSeconds: 3600,
+      hasCallback: false,
+    },
+    Date.now(),
+  ),
+  secrets: null,
+  resultBody: null,
+});
+
+async function takenBy({ backend: { retries } }: Process): Promise<string[]> {
+  const taken = await retries.takeDue({ nowMs: Date.now(), countMax: 10, bytesMax: 1000, without: [] });
+  return taken.jobs.map(({ id }) => id);
 }
 
 /** @returns how the transfer ended */
@@ -265,22 +289,43 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
     using(2, async (one, other) => {
       const { accounts, retries } = one.backend;
       await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 5, expiresAtMs: null });
-      const draft = {
-        id: newRetryId(new Chance(7)),
-        customer: 'org:acme',
-        organization: 'acme',
-        tokenDigest: null,
-        idempotency: null,
-        policy: DEFAULT_POLICY,
-        deadlineSeconds: 3600,
-        hasCallback: false,
-      };
-      const job = newJob(draft, Date.now());
+      const record = freshJob();
       one.losses.set('charge-and-create-retry', 1);
-      expect(await retries.buy({ job, secrets: null, resultBody: null }, 2)).toEqual({ kind: 'charged', remaining: 3 });
+      expect(await retries.buy(record, 2)).toEqual({ kind: 'charged', remaining: 3 });
       expect(one.losses.get('charge-and-create-retry')).toBe(0);
-      expect((await other.backend.retries.find(job.id))?.job).toEqual(job);
+      expect(await other.backend.retries.find(record.job.id)).toEqual(record);
       expect(await other.backend.accounts.usage('acme')).toMatchObject({ charged: 2, remaining: 3 });
+    }));
+
+  it('keeps the hold of a job that is taken again before its release is answered', () =>
+    using(1, async (one) => {
+      const { retries } = one.backend;
+      const record = freshJob();
+      const { id } = record.job;
+      await retries.create(record);
+      expect(await takenBy(one)).toEqual([id]);
+      const { promise: heard, resolve: hear } = Promise.withResolvers<void>();
+      one.waits.set('release-retry', heard);
+      const released = retries.release(id);
+      await expect.poll(() => takenBy(one)).toEqual([id]);
+      hear();
+      await released;
+      expect(await takenBy(one)).toEqual([]);
+      await retries.release(id);
+      expect(await takenBy(one)).toEqual([id]);
+    }));
+
+  it('frees jobs that a look takes whose answer was lost, also when it is carried out after its repeat', () =>
+    using(1, async (one) => {
+      const { retries } = one.backend;
+      const [first, second] = [freshJob(), freshJob()];
+      await retries.create(first);
+      one.losses.set('take-retries', 1);
+      expect(await takenBy(one)).toEqual([first.job.id]);
+      await retries.create(second);
+      await one.again('take-retries');
+      expect(await takenBy(one)).toEqual([second.job.id]);
+      expect(await takenBy(one)).toEqual([]);
     }));
 
   it('frees an idempotency key that could not be released, and those of a dead process', () =>
@@ -300,9 +345,9 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await retries.claimKey!('another', 'a')).toBe(true);
       await one.backend.close();
       expect(await theirs.claimKey!('another', 'b')).toBe(false);
-      other.time.look(LEASE_MS);
+      other.time.look(LOOK_MS);
       await until("the dead one's key is free", async () => {
-        other.time.look(LEASE_MS);
+        other.time.look(LOOK_MS);
         return theirs.claimKey!('another', 'b');
       });
     }));
@@ -347,12 +392,14 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
           throw failure;
         }
       });
-      other.time.look(LEASE_MS);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      for (let passedMs = 0; passedMs <= LEASE_MS; passedMs += LOOK_MS) {
+        other.time.look(LOOK_MS);
+        await pause(100);
+      }
       expect(other.taken).toEqual([]);
       await one.backend.close();
       await until('the case is taken over', () => {
-        other.time.look(LEASE_MS);
+        other.time.look(LOOK_MS);
         return other.taken.length === 1;
       });
       expect(facilitatorBodyOf(other.taken[0]!.order)).toBe(facilitatorBodyOf(order));

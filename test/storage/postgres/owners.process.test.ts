@@ -5,6 +5,7 @@ import { Database } from '../../../src/storage/postgres/database.ts';
 import { LEASE_MS, LOOK_MS, Owner } from '../../../src/storage/postgres/owners.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
+import { pause } from '../../support/until.ts';
 
 interface OpenedOwner {
   readonly time: ManualTime;
@@ -52,6 +53,27 @@ describe.skipIf(SERVER === undefined)('a look', () => {
     }
     await expect.poll(() => done).toContain('take-over');
     expect(new Set(failures)).toEqual(new Set(['look', 'take-over']));
+  });
+});
+
+describe.skipIf(SERVER === undefined)('a process that stood still', () => {
+  it('takes nothing over before the others had time to renew their leases', async () => {
+    const { owner, time } = await openedOwner();
+    const done: string[] = [];
+    owner.onLook(async () => void done.push('look'));
+    owner.onDead(async () => void done.push('take-over'));
+    await owner.start();
+    const looked = async (passedMs: number): Promise<string[]> => {
+      done.length = 0;
+      time.pass(passedMs);
+      await expect.poll(() => done).not.toEqual([]);
+      await pause(50);
+      return [...done];
+    };
+    for (let passedMs = LOOK_MS; passedMs < LEASE_MS; passedMs += LOOK_MS)
+      expect(await looked(LOOK_MS)).toEqual(['look']);
+    expect(await looked(LOOK_MS)).toEqual(['look', 'take-over']);
+    expect(await looked(6 * LEASE_MS)).toEqual(['look']);
   });
 });
 

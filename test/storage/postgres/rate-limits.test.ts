@@ -1,5 +1,6 @@
 /** Shared rate limits while processes come and go, over a database that only says how many live. */
 import { describe, expect, it } from 'vitest';
+import { windowCountMax } from '../../../src/storage/memory/rate-limits.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
 import { allowanceOf, SharedRateLimits } from '../../../src/storage/postgres/rates/rate-limits.ts';
 import { ManualTime } from '../../support/manual-time.ts';
@@ -74,6 +75,18 @@ describe('a shared limit', () => {
     const limiter = limits.open('jobs', 10, 60_000);
     for (let i = 0; i < 10; i++) expect(limiter.tryPass('client')).toBe(0);
     expect(limiter.tryPass('client')).toBeGreaterThan(0);
+  });
+
+  it('tells all passes of a key once that left memory and came back while it was told', async () => {
+    const { limits, told } = await opened();
+    const limiter = limits.open('jobs', 600, 60_000);
+    for (let i = 0; i < 20; i++) expect(limiter.tryPass('client')).toBe(0);
+    const telling = limits.share();
+    for (let i = 0; i < windowCountMax(600); i++) expect(limiter.tryPass(`other ${i}`)).toBe(0);
+    for (let i = 0; i < 15; i++) expect(limiter.tryPass('client')).toBe(0);
+    await telling;
+    await limits.share();
+    expect(told.map((text) => (JSON.parse(text) as { jobs: { client: number } }).jobs.client)).toEqual([20, 15]);
   });
 
   it('counts what others told of, each sum once and until it leaves the window', async () => {

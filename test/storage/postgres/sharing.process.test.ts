@@ -4,12 +4,19 @@ import { systemRandom } from '../../../src/base/random.ts';
 import type { CallbackHandle, Callbacks, Waited } from '../../../src/callback/callbacks.ts';
 import { CLAIM_BYTES, EVENT_COUNT_MAX, RATE_COUNT_MAX } from '../../../src/callback/limits.ts';
 import { newResolveId, resolveTokenDigest } from '../../../src/resolve/identifier.ts';
+import type { ResolveRecord } from '../../../src/resolve/resolve-store.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
 import { endAttempt, INTERRUPTED, newJob, startAttempt } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
-import { LEASE_MS, LOOK_MS } from '../../../src/storage/postgres/owners.ts';
+import { DELETE, SWEEP } from '../../../src/storage/postgres/callbacks/statements.ts';
+import type { Statement } from '../../../src/storage/postgres/connections.ts';
+import type { Database } from '../../../src/storage/postgres/database.ts';
+import { InDoubtError } from '../../../src/storage/postgres/failures.ts';
+import { LEASE_MS, LOOK_MS, type Look, type Owner } from '../../../src/storage/postgres/owners.ts';
 import { allowanceOf } from '../../../src/storage/postgres/rates/rate-limits.ts';
+import { PostgresResolves } from '../../../src/storage/postgres/resolves/resolves.ts';
+import { TAKE_DEAD } from '../../../src/storage/postgres/resolves/statements.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { client, webhookOf } from '../../support/opened-inbox.ts';
@@ -69,6 +76,13 @@ const jobOf = (time: ManualTime): RetryRecord => ({
   resultBody: null,
 });
 
+const resolveOf = (time: ManualTime): ResolveRecord => ({
+  id: newResolveId(systemRandom),
+  tokenDigest: resolveTokenDigest('token'),
+  createdAtMs: time.nowMs(),
+  question: { url: 'https://target.example/', include: ['text'] },
+});
+
 const look = (time: ManualTime, countMax = 16) => ({ nowMs: time.nowMs(), countMax, bytesMax: 1e6, without: [] });
 
 describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
@@ -111,6 +125,28 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     expect(await other!.delete(handles[0]!)).toEqual({ kind: 'deleted' });
     expect(await two!.capacity.tryClaim()).toBe(true);
     expect(two!.capacity.claimedBytes).toBe(5 * CLAIM_BYTES);
+  });
+
+  it('give the room of a callback back once, when it is deleted at the moment of its end', async () => {
+    const time = new ManualTime();
+    const [one] = await three(time);
+    const { id, expiresAtMs } = await made(one.stores.callbacks);
+    const connections = shared!.on.connections();
+    const [sweeping, deleting] = [await connections.connect(), await connections.connect()];
+    time.pass(expiresAtMs - time.nowMs());
+    await sweeping.query({ text: 'BEGIN' });
+    await sweeping.query(SWEEP);
+    time.stepWall(-1);
+    const deleted = deleting.query({ ...DELETE, values: [id] });
+    const waiting = {
+      text: "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+    };
+    await until('the deletion waits', async () => (await one.database.run(waiting)).length === 1);
+    await sweeping.query({ text: 'COMMIT' });
+    expect((await deleted).rows).toMatchObject([{ count: 0 }]);
+    expect(await one.database.run({ text: 'SELECT claimed FROM paygrade.callback_room' })).toEqual([{ claimed: 0 }]);
+    for (const connection of [sweeping, deleting]) connection.release(false);
+    await connections.end();
   });
 
   it('wake a wait in another process at once by a hint, and by the poll alone in a quarter of a second', async () => {
@@ -218,6 +254,26 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
     expect((await slow.stores.retries.takeDue(look(time))).jobs).toEqual([]);
   });
 
+  it('leave a job to the process that took it back, while its work from before the lost lease ends', async () => {
+    const time = new ManualTime();
+    const [slow, fast] = await three(time);
+    const made = jobOf(time);
+    const { id } = made.job;
+    await slow.stores.retries.create(made);
+    await slow.stores.retries.takeDue(look(time));
+    await slow.database.run({ text: `DELETE FROM paygrade.processes WHERE id = '${slow.owner.id}'` });
+    await fast.stores.retries.start();
+    await slow.owner.start();
+    expect((await slow.stores.retries.takeDue(look(time))).jobs).toHaveLength(1);
+    const change = ({ job }: RetryRecord) => ({ job });
+    expect(await slow.stores.retries.update(id, change)).toBeUndefined();
+    await slow.stores.retries.release(id);
+    expect((await fast.stores.retries.takeDue(look(time))).jobs).toEqual([]);
+    expect(await slow.stores.retries.update(id, change)).toBeDefined();
+    await slow.stores.retries.release(id);
+    expect((await fast.stores.retries.takeDue(look(time))).jobs).toHaveLength(1);
+  });
+
   it('tell the holder of a job that a customer ended it elsewhere', async () => {
     const time = new ManualTime();
     const [holder, other] = await three(time);
@@ -250,12 +306,7 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
   it('give what a dead process left pending to one other', async () => {
     const time = new ManualTime();
     const [dead, ...others] = await three(time);
-    const record = {
-      id: newResolveId(systemRandom),
-      tokenDigest: resolveTokenDigest('token'),
-      createdAtMs: time.nowMs(),
-      question: { url: 'https://target.example/', include: ['text'] as const },
-    };
+    const record = resolveOf(time);
     await dead.stores.resolves.create(record);
     const heard: string[] = [];
     for (const { stores } of others) {
@@ -273,6 +324,38 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
       await pause(60);
     }
     expect(heard).toEqual([record.id]);
+  });
+});
+
+describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
+  it('finds what one before it took whose answer was lost', async () => {
+    const time = new ManualTime();
+    const [dead, { database, owner }] = await three(time);
+    const record = resolveOf(time);
+    await dead.stores.resolves.create(record);
+    await dead.kill();
+    let takeOver = async (): Promise<void> => {};
+    let isLost = true;
+    const losing = {
+      async run(statement: Statement) {
+        const rows = await database.run(statement);
+        if (isLost && statement.name === TAKE_DEAD.name) throw new InDoubtError('lost');
+        return rows;
+      },
+    };
+    const resolves = new PostgresResolves({
+      clock: time,
+      timers: time,
+      random: systemRandom,
+      database: losing as Database,
+      owner: { id: owner.id, onDead: (look: Look) => (takeOver = look) } as Owner,
+      onFault() {},
+    });
+    await expect(takeOver()).rejects.toThrow('lost');
+    isLost = false;
+    await takeOver();
+    await takeOver();
+    expect(resolves.takePending()).toEqual([record]);
   });
 });
 

@@ -200,11 +200,11 @@ export const NEWS = {
     WHERE c.id IS NULL OR c.event_count > w.seen OR c.expires_ms <= paygrade.now_ms()`,
 } as const;
 
-/** $1 id of the callback. `count` is 1 for one that was live. */
+/** $1 id of the callback. `count` is 1 for one that was live; a sweep may have ended it while this waited for its row. */
 export const DELETE = {
   name: 'delete-callback',
   text: `
-    WITH gone AS (DELETE FROM paygrade.callbacks WHERE id = $1 AND expires_ms > paygrade.now_ms() RETURNING id),
+    WITH gone AS (DELETE FROM paygrade.callbacks WHERE id = $1 AND expires_ms > paygrade.now_ms() AND NOT is_over RETURNING id),
     counted AS (UPDATE paygrade.callback_room SET claimed = claimed - 1 WHERE id = 1 AND EXISTS (SELECT FROM gone))
     SELECT (SELECT count(*) FROM gone) AS count,
       (SELECT expires_ms FROM paygrade.callbacks WHERE id = $1) AS expires_ms, paygrade.now_ms() AS now_ms`,

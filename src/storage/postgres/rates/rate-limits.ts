@@ -41,6 +41,8 @@ interface Own {
   readonly window: RateWindow;
   /** Passes that others do not know of. */
   unshared: number;
+  /** Those of them that the last message has. */
+  telling: number;
 }
 
 /** What the limiters share. */
@@ -102,14 +104,19 @@ class SharedLimiter implements RateLimiter {
   /** The unshared passes for the next message; they stay unshared until {@link told}. */
   sums(): Record<string, number> {
     const sums: Record<string, number> = {};
-    for (const key of this.#toShare) sums[key] = this.#own.get(key)?.unshared ?? 0;
+    for (const key of this.#toShare) {
+      const own = this.#own.get(key);
+      if (own !== undefined) own.telling = own.unshared;
+      sums[key] = own?.telling ?? 0;
+    }
     return sums;
   }
 
   told(sums: Readonly<Record<string, number>>): void {
-    for (const [key, count] of Object.entries(sums)) {
+    for (const key of Object.keys(sums)) {
       const own = this.#own.get(key);
-      if (own !== undefined) own.unshared -= count;
+      // A key that was evicted and is there again has passes that were in no message.
+      if (own !== undefined) own.unshared -= own.telling;
       if ((own?.unshared ?? 0) === 0) this.#toShare.delete(key);
     }
   }
@@ -117,7 +124,7 @@ class SharedLimiter implements RateLimiter {
   #ownOf(key: string): Own {
     let own = this.#own.get(key);
     if (own === undefined) {
-      own = { window: new RateWindow(this.#limit, this.windowMs), unshared: 0 };
+      own = { window: new RateWindow(this.#limit, this.windowMs), unshared: 0, telling: 0 };
       this.#own.set(key, own);
     }
     return own;

@@ -56,6 +56,8 @@ export class PostgresResolves implements ResolveStore {
   /** Creations under way: an outcome may come in the same turn. */
   readonly #creating = new Map<ResolveId, Promise<unknown>>();
   #pending: ResolveRecord[] = [];
+  /** Names a take-over until its answer is there: a later one finds what an unanswered one took. */
+  #takeOverId: string | undefined;
   #onPending = (): void => {};
   readonly #sweeps: Repeated;
   #isClosed = false;
@@ -139,7 +141,9 @@ export class PostgresResolves implements ResolveStore {
   async #takeOver(statement: Statement): Promise<void> {
     const { database, owner, random } = this.#ports;
     if (this.#isClosed) return;
-    const rows = await database.run({ ...statement, values: [owner.id, random.uuid()] });
+    this.#takeOverId ??= random.uuid();
+    const rows = await database.run({ ...statement, values: [owner.id, this.#takeOverId] });
+    this.#takeOverId = undefined;
     if (rows.length === 0) return;
     this.#pending.push(...rows.map(recordOf));
     this.#onPending();

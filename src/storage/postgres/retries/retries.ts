@@ -28,7 +28,7 @@ import { bytesOrNull, decodeJob, encodeJob } from '../../retry-record.ts';
 import type { PostgresAccounts } from '../accounts/accounts.ts';
 import { isTaken } from '../accounts/charges.ts';
 import type { Row } from '../connections.ts';
-import type { Database } from '../database.ts';
+import { type Database, LATE_MS } from '../database.ts';
 import { DatabaseAwayError } from '../failures.ts';
 import type { Owner } from '../owners.ts';
 import {
@@ -96,14 +96,17 @@ const versionedOf = (row: Row): Versioned => ({
 export class PostgresRetries implements RetryStore {
   readonly lookPauseMs = LOOK_PAUSE_MS;
   readonly #ports: PostgresRetriesPorts;
-  /** Jobs that this process holds, as far as it knows. */
-  readonly #held = new Map<RetryId, Held>();
+  /**
+   * Holds of the jobs that this process works on, as far as it knows, oldest first. After a lost lease or a late answer a look may
+   * take a job whose work before still ends: the first hold is that work's.
+   */
+  readonly #held = new Map<RetryId, Held[]>();
   /** The last step of a job that is under way here. */
   readonly #steps = new StepsInTurn<RetryId>();
-  /** Holds of damaged jobs, which stay in the database while this process runs: its lease keeps others from them. */
-  readonly #asideHolds = new Set<string>();
-  /** A look may have taken jobs although its answer was lost. */
-  #mayHaveStrays = false;
+  /** Damaged jobs, which stay held in the database while this process runs: its lease keeps others from them. */
+  readonly #aside = new Set<RetryId>();
+  /** Monotonic time until which a look whose answer was lost may take jobs. */
+  #straysUntilMs = 0;
   /** Idempotency keys that could not be released, by their claims. */
   readonly #unreleased = new Map<string, string>();
 
@@ -179,7 +182,7 @@ export class PostgresRetries implements RetryStore {
   }
 
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {
-    return this.#steps.run(id, () => this.#change(id, decide, this.#held.get(id)));
+    return this.#steps.run(id, () => this.#change(id, decide, this.#holdOf(id)));
   }
 
   updateByCustomer(
@@ -194,27 +197,24 @@ export class PostgresRetries implements RetryStore {
   }
 
   async takeDue({ nowMs, countMax, bytesMax, without }: DueQuery): Promise<Taken> {
-    const { database, random, owner } = this.#ports;
+    const { clock, database, random, owner } = this.#ports;
     this.#expectClock();
-    if (this.#mayHaveStrays) {
-      const holds = [...[...this.#held.values()].map(({ hold }) => hold), ...this.#asideHolds];
-      await database.run({ ...FREE_STRAYS, values: [owner.id, holds] });
-      this.#mayHaveStrays = false;
+    if (clock.monotonicMs() < this.#straysUntilMs) {
+      await database.run({ ...FREE_STRAYS, values: [owner.id, [...this.#held.keys(), ...this.#aside]] });
     }
     const hold = random.uuid();
-    const repeatsBefore = database.counts.repeats;
-    let rows: readonly Row[];
-    try {
-      rows = await database.run({ ...TAKE, values: [nowMs, countMax, bytesMax, without, owner.id, hold] });
-    } catch (failure) {
-      this.#mayHaveStrays = true;
-      throw failure;
-    }
-    if (database.counts.repeats !== repeatsBefore) this.#mayHaveStrays = true;
+    const onDoubt = (): void => {
+      this.#straysUntilMs = clock.monotonicMs() + LATE_MS;
+    };
+    const values = [nowMs, countMax, bytesMax, without, owner.id, hold];
+    const rows = await database.run({ ...TAKE, values }, { onDoubt });
     const end = rows.find(({ id }) => id === null);
     if (end === undefined) throw new Error('a look without its end');
     const found = rows.filter(({ id }) => id !== null).sort((a, b) => (a.next_ms as number) - (b.next_ms as number));
-    for (const { id } of found) this.#held.set(id as RetryId, { hold, known: undefined });
+    for (const row of found) {
+      const id = row.id as RetryId;
+      this.#held.set(id, [...(this.#held.get(id) ?? []), { hold, known: undefined }]);
+    }
     const jobs = found.map(
       (row): DueJob => ({
         id: row.id as RetryId,
@@ -229,17 +229,26 @@ export class PostgresRetries implements RetryStore {
 
   release(id: RetryId): Promise<number | undefined> {
     return this.#steps.run(id, async () => {
-      const hold = this.#held.get(id)?.hold ?? '';
-      const [row] = await this.#ports.database.run({ ...RELEASE, values: [id, hold] }, { isPatient: true });
-      this.#held.delete(id);
+      const held = this.#holdOf(id);
+      const [row] = await this.#ports.database.run({ ...RELEASE, values: [id, held?.hold ?? ''] }, { isPatient: true });
+      this.#endHold(id, held);
       return row?.next_ms as number | undefined;
     });
   }
 
   setAside(id: RetryId): void {
-    const held = this.#held.get(id);
-    if (held !== undefined) this.#asideHolds.add(held.hold);
-    this.#held.delete(id);
+    this.#aside.add(id);
+    this.#endHold(id, this.#holdOf(id));
+  }
+
+  #holdOf(id: RetryId): Held | undefined {
+    return this.#held.get(id)?.[0];
+  }
+
+  #endHold(id: RetryId, held: Held | undefined): void {
+    const others = this.#held.get(id)?.filter((one) => one !== held) ?? [];
+    if (others.length === 0) this.#held.delete(id);
+    else this.#held.set(id, others);
   }
 
   async usage(organization: string, monthMs: number): Promise<RetryUsage> {
@@ -310,7 +319,7 @@ export class PostgresRetries implements RetryStore {
     const [row] = await this.#ports.database.run({ ...FIND, values: [id] });
     if (row === undefined) return undefined;
     const known = versionedOf(row);
-    const held = this.#held.get(id);
+    const held = this.#holdOf(id);
     if (held !== undefined && row.hold === held.hold && (held.known?.version ?? -1) < known.version)
       held.known = heldOf(known);
     return known;

@@ -105,10 +105,12 @@ export const TAKE = {
       array(SELECT id FROM paygrade.retries WHERE holder = $5 AND is_abandoned)`,
 } as const;
 
-/** $1 holder, $2 holds that it knows: jobs that were taken by a statement whose answer was lost are free again. */
+/** $1 holder, $2 jobs that it knows: those that were taken by a statement whose answer was lost are free again. */
 export const FREE_STRAYS = {
   name: 'free-stray-retries',
-  text: 'UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder = $1 AND NOT (hold = ANY ($2::text[]))',
+  text: `
+    UPDATE paygrade.retries r SET holder = NULL, hold = NULL
+    WHERE holder = $1 AND NOT EXISTS (SELECT FROM unnest($2::text[]) AS known (id) WHERE known.id = r.id)`,
 } as const;
 
 const freeText = (isDead: string): string => `
