@@ -81,24 +81,28 @@ export class BooksReader implements Pick<Books, 'list' | 'find' | 'days'> {
 
   async list({ sinceMs, isUndeliveredOnly, after, limit }: SalesQuery): Promise<readonly Sale[]> {
     const text = `${PAGE}${isUndeliveredOnly ? ' AND NOT is_delivered' : ''} ORDER BY time_ms, serial LIMIT $4`;
-    return (await this.#read({ text, values: [sinceMs, after?.timeMs ?? -1, after?.serial ?? -1, limit] })).map(saleOf);
+    const values = [sinceMs, after?.timeMs ?? -1, after?.serial ?? -1, limit];
+    return (await this.#read(this.#database.run({ text, values }))).map(saleOf);
   }
 
   async find(key: ReservationKey): Promise<Sale | undefined> {
     const text = `SELECT ${COLUMNS} FROM paygrade.sales WHERE key = decode($1, 'hex') ORDER BY serial DESC LIMIT 1`;
-    const [row] = await this.#read({ name: 'find-sale', text, values: [hexOfKey(key)] });
+    const [row] = await this.#read(this.#database.run({ name: 'find-sale', text, values: [hexOfKey(key)] }));
     return row === undefined ? undefined : saleOf(row);
   }
 
   async days(from: string): Promise<readonly SalesDay[]> {
-    return (await this.#read({ text: DAYS, values: [Date.parse(`${from}T00:00:00Z`)], query_timeout: READ_MS })).map(
-      dayOfRow,
-    );
+    const values = [Date.parse(`${from}T00:00:00Z`)];
+    const reading = this.#database.transaction(async (query) => {
+      await query({ text: `SET LOCAL statement_timeout = ${READ_MS}` });
+      return query({ text: DAYS, values, query_timeout: READ_MS });
+    });
+    return (await this.#read(reading)).map(dayOfRow);
   }
 
-  async #read(statement: Statement): Promise<readonly Row[]> {
+  async #read(reading: Promise<readonly Row[]>): Promise<readonly Row[]> {
     try {
-      return await this.#database.run(statement);
+      return await reading;
     } catch (failure) {
       throw new BooksUnreadableError(messageOf(failure));
     }

@@ -1,12 +1,15 @@
-/** A server that gives this process fewer connections than it asks for. */
+/** A server that gives this process fewer connections than it asks for, and statements that take long. */
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts';
 import { CONNECTION_LIMITS } from '../../../src/storage/postgres/backend.ts';
+import { BooksReader } from '../../../src/storage/postgres/books.ts';
 import { openConnections } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { startPostgres } from '../../support/postgres.ts';
+import { SERVER, testDatabase } from '../../support/postgres-database.ts';
+import { pause } from '../../support/until.ts';
 
 const server = await startPostgres();
 if (server === undefined) console.log('skipping a server of few connections: there is no PostgreSQL to start');
@@ -27,6 +30,31 @@ async function withConnections(count: number): Promise<{ readonly database: Data
   await owner.close();
   return openAs(`user_of_${count}`);
 }
+
+describe.skipIf(SERVER === undefined)('a read of the whole books', () => {
+  it('may take longer than other statements, and the database is not away meanwhile', async () => {
+    const on = await testDatabase(SERVER!);
+    const statementMs = 200;
+    const faults: unknown[] = [];
+    const connections = openConnections(parseDatabaseUrl(on.url), { ...CONNECTION_LIMITS, statementMs });
+    const onFault = (fault: unknown): void => void faults.push(fault);
+    const database = new Database(connections, { clock: systemClock, timers: systemTimers, onFault });
+    const others = on.connections();
+    const locking = await others.connect();
+    onTestFinished(async () => {
+      locking.release(false);
+      await others.end();
+      await database.close();
+      await on.remove();
+    });
+    await locking.query({ text: 'BEGIN; LOCK TABLE paygrade.sales' });
+    const days = new BooksReader(database).days('2026-01-01');
+    await pause(2 * statementMs);
+    await locking.query({ text: 'COMMIT' });
+    expect(await days).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+});
 
 const STATEMENT = { text: 'SELECT pg_sleep(0.02)' };
 
