@@ -348,7 +348,7 @@ describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
       timers: time,
       random: systemRandom,
       database: losing as Database,
-      owner: { id: owner.id, onDead: (look: Look) => (takeOver = look) } as Owner,
+      owner: { id: owner.id, onDead: (look: Look) => (takeOver = look) } as unknown as Owner,
       onFault() {},
     });
     await expect(takeOver()).rejects.toThrow('lost');
