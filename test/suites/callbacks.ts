@@ -91,6 +91,8 @@ export function describeCallbacks(
         expect(await callbacks.authorize(id, readToken)).toEqual({ kind: 'expired' });
         expect(await callbacks.admit(id)).toEqual({ kind: 'expired' });
         expect(await callbacks.events(handle)).toEqual({ kind: 'expired' });
+        expect(await callbacks.receive(handle, webhookOf('late'))).toEqual({ kind: 'expired' });
+        expect(await callbacks.delete(handle)).toEqual({ kind: 'expired' });
         await settle();
         time.pass(TOMBSTONE_MS);
         expect(await callbacks.authorize(id, readToken)).toEqual({ kind: 'not-found' });

@@ -9,7 +9,7 @@ import { newRetryId } from '../../../src/retry/identifier.ts';
 import { endAttempt, INTERRUPTED, newJob, startAttempt } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
-import { DELETE, SWEEP } from '../../../src/storage/postgres/callbacks/statements.ts';
+import { APPEND, CLAIM, SWEEP } from '../../../src/storage/postgres/callbacks/statements.ts';
 import type { Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
 import { InDoubtError } from '../../../src/storage/postgres/failures.ts';
@@ -85,6 +85,26 @@ const resolveOf = (time: ManualTime): ResolveRecord => ({
 
 const look = (time: ManualTime, countMax = 16) => ({ nowMs: time.nowMs(), countMax, bytesMax: 1e6, without: [] });
 
+const ROOM = { text: 'SELECT claimed FROM paygrade.callback_room' };
+const WAITING = {
+  text: "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+};
+
+/** Does something while a statement of another process has been carried out and not committed: it waits for that. */
+async function during<T>(statement: Statement, act: () => Promise<T>): Promise<T> {
+  const connections = shared!.on.connections();
+  const connection = await connections.connect();
+  await connection.query({ text: 'BEGIN' });
+  await connection.query(statement);
+  const acting = act();
+  const looking = await connections.connect();
+  await until('it waits', async () => (await looking.query(WAITING)).rows.length > 0);
+  await connection.query({ text: 'COMMIT' });
+  for (const one of [connection, looking]) one.release(false);
+  await connections.end();
+  return acting;
+}
+
 describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
   it('store ten of sixty webhooks that come to all at once, with the numbers one to ten', async () => {
     const processes = await three();
@@ -130,23 +150,42 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
   it('give the room of a callback back once, when it is deleted at the moment of its end', async () => {
     const time = new ManualTime();
     const [one] = await three(time);
-    const { id, expiresAtMs } = await made(one.stores.callbacks);
-    const connections = shared!.on.connections();
-    const [sweeping, deleting] = [await connections.connect(), await connections.connect()];
-    time.pass(expiresAtMs - time.nowMs());
-    await sweeping.query({ text: 'BEGIN' });
-    await sweeping.query(SWEEP);
-    time.stepWall(-1);
-    const deleted = deleting.query({ ...DELETE, values: [id] });
-    const waiting = {
-      text: "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-    };
-    await until('the deletion waits', async () => (await one.database.run(waiting)).length === 1);
-    await sweeping.query({ text: 'COMMIT' });
-    expect((await deleted).rows).toMatchObject([{ count: 0 }]);
-    expect(await one.database.run({ text: 'SELECT claimed FROM paygrade.callback_room' })).toEqual([{ claimed: 0 }]);
-    for (const connection of [sweeping, deleting]) connection.release(false);
-    await connections.end();
+    const handle = await made(one.stores.callbacks);
+    // No timer fires, so no other sweep comes first.
+    time.stepWall(handle.expiresAtMs - time.nowMs());
+    await during(SWEEP, () => {
+      time.stepWall(-1);
+      return one.stores.callbacks.delete(handle);
+    });
+    expect(await one.database.run(ROOM)).toEqual([{ claimed: 0 }]);
+  });
+
+  it('give the room of a claim back once, though its purchase ends after the claim has lapsed', async () => {
+    const time = new ManualTime();
+    const [one] = await three(time);
+    const { capacity } = one.stores.callbacks;
+    expect(await capacity.tryClaim()).toBe(true);
+    time.stepWall(5 * MINUTE_MS - 1);
+    await one.database.run(SWEEP);
+    expect(await one.database.run(ROOM)).toEqual([{ claimed: 1 }]);
+    time.stepWall(1);
+    await one.database.run(SWEEP);
+    await capacity.release();
+    expect(await one.database.run(ROOM)).toEqual([{ claimed: 0 }]);
+  });
+
+  it('claim the last room once, and number one event after the other, when both come at one moment', async () => {
+    const [one] = await three(undefined, { callbackCount: 2 });
+    const { callbacks } = one.stores;
+    const handle = await made(callbacks);
+    const claim = { ...CLAIM, values: [['another'], 2] };
+    expect(await during(claim, () => callbacks.capacity.tryClaim())).toBe(false);
+    const append = { ...APPEND, values: [[handle.id], ['evt_1'], ['"x":1}'], [null], [1], [1], Buffer.from('1')] };
+    expect(await during(append, () => posted(callbacks, handle))).toBe('stored');
+    expect(await one.database.run({ text: 'SELECT seq FROM paygrade.callback_events ORDER BY seq' })).toEqual([
+      { seq: 1 },
+      { seq: 2 },
+    ]);
   });
 
   it('wake a wait in another process at once by a hint, and by the poll alone in a quarter of a second', async () => {
