@@ -2,14 +2,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { CallbackHandle, Callbacks, Waited } from '../../../src/callback/callbacks.ts';
-import { CLAIM_BYTES, EVENT_COUNT_MAX, RATE_COUNT_MAX } from '../../../src/callback/limits.ts';
+import { CLAIM_BYTES, EVENT_COUNT_MAX, RATE_COUNT_MAX, TOMBSTONE_MS } from '../../../src/callback/limits.ts';
 import { newResolveId, resolveTokenDigest } from '../../../src/resolve/identifier.ts';
 import type { ResolveRecord } from '../../../src/resolve/resolve-store.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
 import { endAttempt, INTERRUPTED, newJob, startAttempt } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
-import { APPEND, CLAIM, SWEEP } from '../../../src/storage/postgres/callbacks/statements.ts';
+import { APPEND, CLAIM, FORGET, FORGET_RATES, SWEEP } from '../../../src/storage/postgres/callbacks/statements.ts';
 import type { Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
 import { InDoubtError } from '../../../src/storage/postgres/failures.ts';
@@ -188,6 +188,38 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     ]);
   });
 
+  it('keep an id for an hour after its end and nothing of its events, and its passes for a minute', async () => {
+    const time = new ManualTime();
+    const [one, two] = await three(time);
+    const { callbacks } = one.stores;
+    const handle = await made(callbacks);
+    expect(await posted(callbacks, handle)).toBe('stored');
+    const sweep = async (): Promise<void> => {
+      for (const statement of [SWEEP, FORGET, FORGET_RATES]) await one.database.run(statement);
+    };
+    for (let i = 1; i < RATE_COUNT_MAX; i++) await callbacks.admit(handle.id);
+    time.stepWall(MINUTE_MS - 1);
+    await sweep();
+    expect((await two.stores.callbacks.admit(handle.id)).kind).toBe('too-many');
+    time.stepWall(9 * MINUTE_MS + 1);
+    await sweep();
+    expect(await one.database.run({ text: 'SELECT FROM paygrade.callback_events' })).toEqual([]);
+    time.stepWall(TOMBSTONE_MS - 1);
+    await sweep();
+    expect((await callbacks.admit(handle.id)).kind).toBe('expired');
+    time.stepWall(1);
+    await sweep();
+    expect(await one.database.run({ text: 'SELECT FROM paygrade.callbacks' })).toEqual([]);
+  });
+
+  it('end a wait whose callback is deleted elsewhere', async () => {
+    const [one, two] = (await three()).map(({ stores }) => stores.callbacks);
+    const handle = await made(one!);
+    const waiting = waitOn(two!, handle);
+    expect(await one!.delete(handle)).toEqual({ kind: 'deleted' });
+    expect(await waiting).toEqual({ kind: 'not-found' });
+  });
+
   it('wake a wait in another process at once by a hint, and by the poll alone in a quarter of a second', async () => {
     const processes = await three();
     const [one, other] = processes.map(({ stores }) => stores.callbacks);
@@ -326,6 +358,23 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
     expect(await holder.stores.retries.takeDue(look(time))).toMatchObject({ jobs: [], abandoned: [made.job.id] });
     await holder.stores.retries.release(made.job.id);
     expect((await holder.stores.retries.takeDue(look(time))).abandoned).toBeUndefined();
+  });
+
+  it('decide a change again by what another process has recorded since', async () => {
+    const time = new ManualTime();
+    const [holder, other] = await three(time);
+    const { job } = jobOf(time);
+    await holder.stores.retries.create({ ...jobOf(time), job });
+    await holder.stores.retries.takeDue(look(time));
+    await holder.stores.retries.update(job.id, ({ job: one }) => ({ job: one }));
+    await other.stores.retries.updateByCustomer(job.id, ({ job: one }) => ({ job: { ...one, status: 'cancelled' } }));
+    const seen: string[] = [];
+    await holder.stores.retries.update(job.id, ({ job: one }) => {
+      seen.push(one.status);
+      return { job: one };
+    });
+    expect(seen).toEqual(['scheduled', 'cancelled']);
+    expect((await other.stores.retries.find(job.id))?.job.status).toBe('cancelled');
   });
 
   it('claim an idempotency key for one request of all', async () => {
