@@ -170,6 +170,7 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     expect(await one.database.run(ROOM)).toEqual([{ claimed: 1 }]);
     time.stepWall(1);
     await one.database.run(SWEEP);
+    expect(await one.database.run(ROOM)).toEqual([{ claimed: 0 }]);
     await capacity.release();
     expect(await one.database.run(ROOM)).toEqual([{ claimed: 0 }]);
   });
@@ -216,6 +217,8 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     const [one, two] = (await three()).map(({ stores }) => stores.callbacks);
     const handle = await made(one!);
     const waiting = waitOn(two!, handle);
+    // Later than its first look.
+    await pause(100);
     expect(await one!.delete(handle)).toEqual({ kind: 'deleted' });
     expect(await waiting).toEqual({ kind: 'not-found' });
   });
