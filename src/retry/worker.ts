@@ -237,8 +237,9 @@ export class RetryWorker {
   #hold(job: DueJob): void {
     const abort = new AbortController();
     // A lost lease frees a job whose work still ends here.
-    const before = this.#held.get(job.id)?.work.catch(() => {}) ?? Promise.resolve();
-    const held: Held = { ...job, abort, work: before.then(() => this.runner.run(job.id, abort.signal)) };
+    const before = this.#held.get(job.id)?.work;
+    const run = (): Promise<void> => this.runner.run(job.id, abort.signal);
+    const held: Held = { ...job, abort, work: before?.then(run, run) ?? run() };
     this.#held.set(job.id, held);
     this.#share(job, 1);
     void this.#carry(held);
