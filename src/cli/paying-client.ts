@@ -37,6 +37,16 @@ export function namedServer(given: string | undefined, env: Io['env']): string |
 /** As {@link namedServer}, or the address of a server on this machine with default settings. @throws UsageError */
 export const serverOf = (given: string | undefined, env: Io['env']): string => namedServer(given, env) ?? DEFAULT_URL;
 
+/**
+ * A credential as a header takes it. What the runtimes say of any other may repeat it, and is no news of the server.
+ * @throws UsageError without the text
+ */
+export function credentialFrom(text: string, name: string): string {
+  const credential = text.trim();
+  if (!/^[!-~]+$/.test(credential)) throw new UsageError(`the ${name} must be visible ASCII without blanks`);
+  return credential;
+}
+
 /** The error that a command ends with when fetch fails. */
 export function noAnswer(target: string, failure: unknown): CommandError {
   const { origin } = new URL(target);

@@ -9,7 +9,7 @@ import { InvalidSetting } from '../config/setting.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import { UsageError } from './command.ts';
 import type { Io } from './io.ts';
-import { namedServer } from './paying-client.ts';
+import { credentialFrom, namedServer } from './paying-client.ts';
 
 /** The folder of a server that was started without STATE_DIR. */
 const STATE_DIR_DEFAULT = '.state';
@@ -64,8 +64,7 @@ export function databaseUrlOf(text: string, name = 'DATABASE_URL'): string {
 export function adminTokenOf(file: string | undefined, env: Io['env']): string {
   const token = (file === undefined ? (env.ADMIN_TOKEN ?? '') : readText(file)).trim();
   if (token === '') throw new UsageError('the admin token is missing: set ADMIN_TOKEN, or --admin-token-file');
-  if (!/^[!-~]+$/.test(token)) throw new UsageError('the admin token must be visible ASCII without blanks');
-  return token;
+  return credentialFrom(token, 'admin token');
 }
 
 function readText(file: string): string {

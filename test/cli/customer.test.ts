@@ -42,6 +42,25 @@ describe('the server', () => {
   });
 });
 
+describe('a credential that no header takes', () => {
+  it.each([
+    [['callback', 'events', ID], 'READ_TOKEN', 'read token'],
+    [['callback', 'wait', ID], 'READ_TOKEN', 'read token'],
+    [['retry', 'status', 'rt_1'], 'READ_TOKEN', 'credential'],
+    [['retry', 'create', 'https://a.example/'], 'API_KEY', 'API key'],
+    [['retry', 'cancel', 'rt_1'], 'API_KEY', 'API key'],
+  ])('is named and not repeated: %j', async (words, variable, name) => {
+    for (const text of ['svc_secret\nx', 'svc_secret…', 'svc_secret\u0001', '\n']) {
+      const { exitCode, stderr } = await run(words, { env: { [variable]: text } });
+      expect({ exitCode, stderr: stderr.split('\n', 1)[0] }).toEqual({
+        exitCode: 2,
+        stderr: `paygrade: the ${name} must be visible ASCII without blanks`,
+      });
+      expect(stderr).not.toContain('secret');
+    }
+  });
+});
+
 describe('a callback', () => {
   const hook = `https://hooks.example/sub/hooks/${ID}`;
   it.each<[named: string, url: string | undefined, env: Record<string, string>, own: string]>([

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { printable } from '../../base/printable.ts';
 import { CommandError, type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
-import { ANSWER_TIMEOUT_MS, namedServer, noAnswer, serverOf, URL_OPTION } from '../paying-client.ts';
+import { ANSWER_TIMEOUT_MS, credentialFrom, namedServer, noAnswer, serverOf, URL_OPTION } from '../paying-client.ts';
 import { SHOWN_BODY_LENGTH } from './event-line.ts';
 
 export const url = URL_OPTION;
@@ -31,7 +31,7 @@ export function tokenOf(given: string | undefined, io: Io): string {
   const found = given ?? io.env.READ_TOKEN;
   if (found === undefined || found === '')
     throw new UsageError('the read token is missing: set READ_TOKEN, or --token');
-  return found;
+  return credentialFrom(found, 'read token');
 }
 
 /** A callback as the command line names it. */

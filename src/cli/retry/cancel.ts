@@ -1,8 +1,8 @@
 /** `retry cancel`: ends a job, with a key of its organization. */
 
 import { oneLine } from '../callback/event-line.ts';
-import { command, EXIT_OK } from '../command.ts';
-import { addressOf, asked, ID, json, key, keyOf, url } from './retry-client.ts';
+import { command, EXIT_OK, UsageError } from '../command.ts';
+import { addressOf, asked, ID, json, key, keyFrom, url } from './retry-client.ts';
 
 export const cancelRetry = command({
   name: 'cancel',
@@ -10,7 +10,8 @@ export const cancelRetry = command({
   arguments: [ID],
   options: { url, key, json },
   async run({ options, arguments: [id] }, io) {
-    const credential = keyOf(options.key, io);
+    const credential = keyFrom(options.key, io);
+    if (credential === undefined) throw new UsageError('the API key is missing: set API_KEY, or --key');
     const address = addressOf(id as string, options.url, io.env);
     const answer = await asked(`${address}/cancel`, credential, { method: 'POST' });
     if (options.json) io.stdout.write(`${oneLine(answer.text)}\n`);

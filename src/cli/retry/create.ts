@@ -4,7 +4,7 @@ import { refusedPurchase, walletOf } from '../callback/buy.ts';
 import { exchange, refused } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
-import { json, key, retryApiOf, url } from './retry-client.ts';
+import { json, key, keyFrom, retryApiOf, url } from './retry-client.ts';
 
 /** `name: value` lines as an object. @throws UsageError */
 function headersOf(text: string | undefined): Record<string, string> {
@@ -66,7 +66,7 @@ export const createRetry = command({
       ...(deadline !== undefined && { deadline_seconds: deadline }),
     });
     const body = `{"request":${whole}${rest === '{}' ? '}' : `,${rest.slice(1)}`}`;
-    const given = options.key || io.env.API_KEY;
+    const given = keyFrom(options.key, io);
     const headers: Record<string, string> = {
       'content-type': 'application/json',
       ...(given && { authorization: `Bearer ${given}` }),

@@ -4,7 +4,7 @@ import { type Answer, exchange, patientExchange, refused } from '../callback/cal
 import { oneLine } from '../callback/event-line.ts';
 import { type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
-import { serverOf, URL_OPTION } from '../paying-client.ts';
+import { credentialFrom, serverOf, URL_OPTION } from '../paying-client.ts';
 
 export const url = URL_OPTION;
 export const json = { type: 'flag', help: 'the answer as one line of JSON' } as const;
@@ -27,14 +27,13 @@ export const retryApiOf = (given: string | undefined, env: Io['env']): string =>
 export function credentialOf(given: string | undefined, { env }: Io): string {
   const found = given || env.READ_TOKEN || env.API_KEY;
   if (!found) throw new UsageError('the credential is missing: set READ_TOKEN or API_KEY, or --token');
-  return found;
+  return credentialFrom(found, 'credential');
 }
 
-/** @throws UsageError when neither the option nor the environment gives one */
-export function keyOf(given: string | undefined, { env }: Io): string {
+/** Undefined when neither the option nor the environment gives one. @throws UsageError */
+export function keyFrom(given: string | undefined, { env }: Io): string | undefined {
   const found = given || env.API_KEY;
-  if (!found) throw new UsageError('the API key is missing: set API_KEY, or --key');
-  return found;
+  return found ? credentialFrom(found, 'API key') : undefined;
 }
 
 /** The job's own address. @param named an id, or the address that its creation gave @throws UsageError */
