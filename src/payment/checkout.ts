@@ -25,6 +25,7 @@ import {
   type Authorization,
   authorizationStruct,
   checkPayment,
+  namesPathOf,
   runwayFault,
   signerFault,
 } from './protocol/authorization.ts';
@@ -83,10 +84,14 @@ const WINDOW_FAULTS: readonly Reason[] = [
   'invalid_exact_evm_payload_authorization_valid_after',
   'invalid_exact_evm_payload_authorization_valid_before',
 ];
-/** What may become of a payment that was good: its window ends, or a restart brings another price, recipient or address. */
-const LATER_FAULTS: readonly Reason[] = [...WINDOW_FAULTS, 'invalid_payment_requirements', 'resource_mismatch'];
+/** Of a good payment after a restart with another price, recipient or address; and of any payment for another route. */
+const TERMS_FAULTS: readonly Reason[] = ['invalid_payment_requirements', 'resource_mismatch'];
 
 const isOf = (faults: readonly string[], { error }: PaymentFault): boolean => faults.includes(error);
+
+/** Whether a payment with this fault may have been good for the route. */
+const mayHaveBeenGood = (found: PaymentFault, payment: PaymentPayload, offer: Offer): boolean =>
+  isOf(WINDOW_FAULTS, found) || (isOf(TERMS_FAULTS, found) && namesPathOf(offer, payment));
 
 /** True while money may still move, or may have moved without our knowing it yet. */
 const isOpen = ({ kind }: ReservationStatus): boolean =>
@@ -143,7 +148,7 @@ export class Checkout {
     const { settlement, recoveries, clock } = this.#parts;
     const checked = checkPayment(payment, offer, clock.nowMs(), client.answerSeconds);
     if (!checked.ok)
-      return isOf(LATER_FAULTS, checked) ? this.#noLongerGood(checked, payment, offer) : invalid(checked);
+      return mayHaveBeenGood(checked, payment, offer) ? this.#noLongerGood(checked, payment, offer) : invalid(checked);
     const { authorization, signature } = checked;
     if (signature.length !== SIGNATURE_BYTES) {
       if (settlement.takesContractSignatures) {

@@ -47,7 +47,10 @@ describe.each(oneRuntime('node'))('a whole run under %s', (runtime) => {
     const metrics = await (await server.fetch('/metrics')).text();
     expect(existsSync(server.stateDir)).toBe(true);
     const state = contentOf(server.stateDir);
-    const log = server.stdout() + server.stderr();
+    const written = (): string => server.stdout() + server.stderr();
+    // The line of a request comes after its answer.
+    await expect.poll(written).toContain('"operation":"metrics"');
+    const log = written();
 
     // What belongs into the state is there, so the search below can find something.
     expect(state).toContain('kept-body');

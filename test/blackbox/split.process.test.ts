@@ -77,9 +77,9 @@ describe.each(oneRuntime('node'))('a gate and two jobs services under %s', (runt
     await Promise.all([gate, ...services].map((server) => server.kill()));
   });
 
-  it('name the reference at their start only where they have one', () => {
+  it('name the reference at their start only where they have one', async () => {
     const isNamed = (server: RunningServer): boolean => server.stderr().includes('/docs');
-    expect([gate, ...services].map(isNamed)).toEqual([true, false, false]);
+    await expect.poll(() => [gate, ...services].map(isNamed)).toEqual([true, false, false]);
   });
 
   it('sell what one process sells: answers, 404s, the free list of companies', async () => {

@@ -65,7 +65,13 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'a deletion is acknowledged before it is on disk',
     settlement: 'local',
     aim: 'deletion-acknowledged',
-    changes: [['callback/inbox/inbox.ts', 'await this.#ports.store.delete(id)', 'void this.#ports.store.delete(id)']],
+    changes: [
+      [
+        'callback/inbox/inbox.ts',
+        'await this.#ports.store.delete(callback.id)',
+        'void this.#ports.store.delete(callback.id)',
+      ],
+    ],
     found: /was deleted and is 200/,
   },
   {

@@ -25,6 +25,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'over the usage rate a good payment is 429': RATE,
   'limited to 600 reads': 'reads hold within a tenth (siblings §9)',
   'counts by client': RATE,
+  'an unknown path is the Error object too': 'fetch asks for any media type, so the base is the home page',
   'holds 64 waits on one callback': 'sixty-four waits are those of a process (siblings §9)',
   'of a payer who has half of all places under way': 'places for resolves are those of a process',
   'offers nothing to a third': 'a process knows of room as it last saw it; the claim decides',

@@ -154,6 +154,10 @@ function authorizationOf(
   return { from, to, valueAtomic, validAfterSeconds, validBeforeSeconds, nonce: text.nonce.toLowerCase() };
 }
 
+/** Whether this route was offered to the client, whatever its terms and the server's host were then. */
+export const namesPathOf = ({ resource }: Offer, { resourceUrl = '' }: PaymentPayload): boolean =>
+  URL.parse(resourceUrl)?.pathname === new URL(resource.url).pathname;
+
 /**
  * Checks everything about a payment but its signer. It need not compare `validAfter` with `validBefore`, because both were
  * compared with now.
