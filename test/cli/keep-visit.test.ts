@@ -73,6 +73,21 @@ it('a company that a board got during its visit is that of the jobs', async () =
   expect(jobs).toEqual([['Acme Ltd', 'acme.example']]);
 });
 
+it('a list over which our own reading falls is a failed visit, and not the end of the watch', async () => {
+  const tables = new BoardTables(history);
+  tables.put(ACME, NOW_MS);
+  history.tryBegin();
+  const settings = settingsOf(tables);
+  const skills = { ...settings.skills, extract: () => String({ toString: null }) as never };
+  const visit = { board: tables.find('greenhouse:acme')!, fetched: feedOf(`{"jobs":[${JOB}]}`), atMs: NOW_MS };
+  const report = await keepVisit(visit, { ...settings, skills });
+  expect(report).toMatchObject({
+    status: 'failed',
+    reason: expect.stringContaining('unexpected failure: Cannot conv'),
+  });
+  expect(history.database.prepare('SELECT count(*) AS jobs FROM job').get()).toEqual({ jobs: 0 });
+});
+
 it.each<[string, FetchedFeed, string]>([
   [
     'there was no answer',

@@ -49,6 +49,22 @@ const leverPlays =
   (url, request) =>
     url.host === 'api.lever.co' ? play(url, request) : listOf(url);
 
+it('a fault of our own reading fails the board, and the round goes on', async () => {
+  const broken = { ...answer(200, '[]'), headers: null } as never;
+  const round = await virtualRounds(
+    folder,
+    [lever(1), ashby('one')],
+    1,
+    leverPlays(() => broken),
+  );
+  expect(round.reports.map(({ board, status, reason }) => [board, status, reason?.slice(0, 19)])).toEqual(
+    expect.arrayContaining([
+      ['lever:b0001', 'failed', 'unexpected failure:'],
+      ['ashby:one', 'ok', undefined],
+    ]),
+  );
+});
+
 describe('a host with 804 boards', () => {
   it.each([
     { name: 'never answers', play: () => null, visited: 5, tries: 1, leftMs: 5 * MINUTE_MS },

@@ -16,6 +16,7 @@ import { DETAILS_MAX, fetchDetails, rowsWithout, type Wanted } from './details.t
 import type { FailingHosts } from './failing-hosts.ts';
 import { isUpToDate, keepDetails, keepPostponed, keepVisit, type VisitSettings } from './keep-visit.ts';
 import { withStanding } from './missing-postings.ts';
+import { unreadableReason } from './take-feed.ts';
 import type { VisitReport } from './visit-line.ts';
 
 export interface RoundSettings extends VisitSettings {
@@ -176,6 +177,13 @@ async function visitList(
   return { kind: 'visited', wanted: isListed ? rowsWithout(settings, board, fetched.pages, settings) : [] };
 }
 
+/** @throws what is no failure of reading */
+function unreadable(failure: unknown): FetchedFeed {
+  const reason = unreadableReason(failure);
+  if (reason === undefined) throw failure;
+  return { kind: 'failed', status: null, reason, retryAfterMs: null, isOfHost: false, isGone: false };
+}
+
 /** The feed; a failure when its pages take too long, however slowly each one comes. @throws HistoryError */
 async function fetchInTime(
   board: WatchedBoard,
@@ -188,9 +196,10 @@ async function fetchInTime(
   void pace.pause(visitMs, AbortSignal.any([signal, done.signal])).then(() => late.abort());
   const ended = AbortSignal.any([signal, late.signal]);
   const validators = validatorsFor(board, settings);
-  const listed = await fetchFeed(board, { client, memory, origins, validators, signal: ended });
   const asked = { atMs, client, history, memory, origins, signal: ended };
-  const fetched = listed.kind === 'feed' ? await withStanding(listed, board, asked) : listed;
+  const fetched = await fetchFeed(board, { client, memory, origins, validators, signal: ended })
+    .then((listed) => (listed.kind === 'feed' ? withStanding(listed, board, asked) : listed))
+    .catch(unreadable);
   const isLate = late.signal.aborted;
   done.abort();
   if (!isLate || fetched.kind !== 'failed') return fetched;

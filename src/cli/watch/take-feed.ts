@@ -1,4 +1,5 @@
 /** Merges the pages of a board's feed into the history of a catalogue, by the rules of `import`. */
+import { firstLineOf } from '../../base/failure.ts';
 import type { Board } from '../../ingest/boards/board.ts';
 import { manifestOf } from '../../ingest/companies/manifest-words.ts';
 import { InputError } from '../../ingest/input/input.ts';
@@ -36,6 +37,16 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
+ * Why content cannot be read, one line; undefined = the failure is of something else, such as the history. What our own code did
+ * not expect of a stranger's content fails one board, and not the watch of all others.
+ */
+export function unreadableReason(failure: unknown): string | undefined {
+  if (failure instanceof InputError) return failure.message;
+  const isUnexpected = failure instanceof TypeError || failure instanceof RangeError;
+  return isUnexpected ? `unexpected failure: ${firstLineOf(failure)}` : undefined;
+}
+
+/**
  * Stages and merges the feed in the transaction of `merging`; the caller commits it, or takes it back.
  * @throws HistoryError
  */
@@ -68,8 +79,9 @@ export async function takeFeed(
       await intake.take(member);
     }
   } catch (error) {
-    if (error instanceof InputError) return { kind: 'unreadable', reason: error.message };
-    throw error;
+    const reason = unreadableReason(error);
+    if (reason === undefined) throw error;
+    return { kind: 'unreadable', reason };
   }
   for (const id of standing) merging.addRefused(shapeNamed(name), token, id);
   let feed: FeedOutcome | undefined;
