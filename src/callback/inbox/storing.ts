@@ -1,6 +1,6 @@
 /**
- * Stores webhooks as events. Appends to one callback, and its deletion, run one after another. Readers see an event only when the store has it;
- * expiry and the limit of events are checked again at that moment.
+ * Stores webhooks as events. Appends to one callback, and its deletion, run one after another. Readers see an event only when
+ * the store has it; expiry and the limit of events are checked again at that moment.
  */
 import type { Clock } from '../../base/clock.ts';
 import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
