@@ -54,7 +54,7 @@ describe('up', () => {
   it('starts no watch again that a signal to the whole group has ended', async () => {
     stub.list(boardOf('acme'), listing('acme', 5, 'Acme Firm'));
     writeFileSync(at('boards.csv'), 'address\nhttps://job-boards.greenhouse.io/acme\n');
-    const { names, started } = await startUp('--boards', 'boards.csv', '--drain-seconds', '3');
+    const { names, started } = await startUp('--boards', 'boards.csv', '--drain-seconds', '2');
     await until('the jobs of the board', async () => (await names()).includes('Acme Firm'), 20_000);
     const { pid } = started.child;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
