@@ -4,6 +4,7 @@
  * have held here leaves room for every other. Time comes from the clock and wake-ups from the timers, so tests own both.
  */
 import { messageOf } from '../base/failure.ts';
+import { Pauses } from '../base/pauses.ts';
 import type { RetryId } from './identifier.ts';
 import { JobRunner, type RunnerPorts } from './job-runner.ts';
 import {
@@ -57,13 +58,14 @@ export class RetryWorker {
   #cancelWake = (): void => {};
   #lastFault: string | undefined;
   #onIdle = (): void => {};
-  /** Each ends a pause after a failure of the store. */
-  readonly #pauses = new Set<() => void>();
+  /** After failures of the store. */
+  readonly #pauses: Pauses;
   /** Stops the end of the time that attempts have once the worker drains. */
   #cancelGrace: (() => void) | undefined;
 
   constructor(ports: WorkerPorts) {
     this.#ports = ports;
+    this.#pauses = new Pauses(ports.timers);
     this.runner = new JobRunner(ports);
   }
 
@@ -123,7 +125,7 @@ export class RetryWorker {
     this.#cancelWake();
     this.runner.isDraining = true;
     for (const { id, abort } of this.#held.values()) if (!this.runner.isUnderWay(id)) abort.abort();
-    for (const end of this.#pauses) end();
+    this.#pauses.endAll();
     if (this.#held.size > 0) this.#beginGrace();
   }
 
@@ -292,15 +294,7 @@ export class RetryWorker {
    */
   #pause(): Promise<void> {
     if (this.#state !== 'working') return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancel();
-        this.#pauses.delete(end);
-        resolve();
-      };
-      const cancel = this.#ports.timers.after(FAULT_PAUSE_MS, end);
-      this.#pauses.add(end);
-    });
+    return this.#pauses.wait(FAULT_PAUSE_MS);
   }
 
   #fail(failure: unknown): void {

@@ -12,6 +12,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
+import { Pauses } from '../../base/pauses.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Connection, Connections, Row, Statement } from './connections.ts';
 import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, type Stage } from './failures.ts';
@@ -79,7 +80,8 @@ export class Database {
   #skew: string | undefined;
   #isProbing = false;
   #cancelProbe = (): void => {};
-  readonly #cancelWaits = new Set<() => void>();
+  /** Before repeats; a probe that succeeds ends them. */
+  readonly #pauses: Pauses;
   #isEnding = false;
   #isClosed = false;
   #statementCount = 0;
@@ -88,6 +90,7 @@ export class Database {
   constructor(connections: Connections, ports: DatabasePorts) {
     this.#connections = connections;
     this.#ports = ports;
+    this.#pauses = new Pauses(ports.timers);
   }
 
   /** Why the database cannot be used now; undefined = it can. */
@@ -135,7 +138,7 @@ export class Database {
         const isAtOnce = kind === 'again' || (kind === 'lost' && !isRepeat);
         if (!isAtOnce) {
           if (this.#isEnding || this.#ports.clock.monotonicMs() + pauseMs > untilMs) throw doubt ?? error;
-          await this.#wait(pauseMs);
+          await this.#pauses.wait(pauseMs);
           pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
         }
         isRepeat = true;
@@ -171,7 +174,7 @@ export class Database {
 
   /** Resolves after this time, or earlier once a probe has succeeded. */
   pause(pauseMs: number): Promise<void> {
-    return this.#wait(pauseMs);
+    return this.#pauses.wait(pauseMs);
   }
 
   /**
@@ -196,7 +199,7 @@ export class Database {
   endWaits(): void {
     this.#isEnding = true;
     this.#cancelProbe();
-    for (const cancel of this.#cancelWaits) cancel();
+    this.#pauses.endAll();
   }
 
   /** Closes the connections. Never rejects. */
@@ -282,7 +285,7 @@ export class Database {
   #noteUsable(): void {
     if (this.#outage === undefined) return;
     this.#outage = undefined;
-    for (const cancel of this.#cancelWaits) cancel();
+    this.#pauses.endAll();
     this.#ports.onFault(this.fault());
   }
 
@@ -309,19 +312,6 @@ export class Database {
           this.#probeLater();
         },
       );
-    });
-  }
-
-  /** Waits, at most until a probe has succeeded. */
-  #wait(pauseMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = (): void => {
-        cancelTimer();
-        this.#cancelWaits.delete(end);
-        resolve();
-      };
-      const cancelTimer = this.#ports.timers.after(pauseMs, end);
-      this.#cancelWaits.add(end);
     });
   }
 }
