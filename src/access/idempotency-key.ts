@@ -1,19 +1,19 @@
 /**
  * `Idempotency-Key` of a creation (siblings §6), by organization or payer: the same key with the same body gives the first answer
  * again, without secrets and without a charge; with another body it is a conflict. Requests that race with one key wait for the
- * first. Stands after the payment and the key; what it claims is free again when the request ends without a job.
+ * first. Stands after the payment and the key; what it claims is free again when the request ends without a job. A payment that may
+ * have settled without a job keeps the key as its own name (`purchaseKey`).
  */
 import type { Access, Admission } from '../http/access.ts';
 import { Answer, Reply } from '../http/answers.ts';
-import { defineErrors, Refusal, refuse, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
+import { Refusal, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
 import type { IdempotencyClaim, RetryJob } from '../retry/job.ts';
 import type { Retries, RetryCustomer } from '../retry/retries.ts';
 import type { KeyPrincipal } from './api-key.ts';
 import { type CreditServices, creditHeaders } from './credits.ts';
+import { IDEMPOTENCY_CONFLICT, idempotencyConflict } from './idempotency-conflict.ts';
 import { ifDamaged } from './retry-access.ts';
 import type { Payer } from './x402.ts';
-
-export const { IDEMPOTENCY_CONFLICT } = defineErrors({ IDEMPOTENCY_CONFLICT: { status: 409 } });
 
 /** The services that a module needs for operations with this header. */
 export interface IdempotencyServices extends CreditServices {
@@ -54,13 +54,14 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
   open: ({ accounts, retries, repeatedAnswer }) => ({
     async admit(request, principal): Promise<Admission<IdempotencyPrincipal> | Refusal | Answer | undefined> {
       const key = request.header('idempotency-key');
-      const { draft } = principal as Partial<Payer>;
+      const { draft, isNamedByKey = false } = principal as Partial<Payer>;
       if (key === null) return undefined;
       const { customer } = customerOf(principal);
       const claimed = await retries.claim(customer, key, request.bodyBytes ?? NO_BYTES).catch(ifDamaged);
       // What was sold under a payment identifier is paid for, so it is created whatever job the key has. Only a free key becomes
       // its own: a later request with the key alone must find the job, not buy another.
-      if (draft !== undefined && (claimed instanceof Refusal || claimed.kind !== 'claimed')) return undefined;
+      if (draft !== undefined && !isNamedByKey && (claimed instanceof Refusal || claimed.kind !== 'claimed'))
+        return undefined;
       if (claimed instanceof Refusal) return claimed;
       switch (claimed.kind) {
         case 'claimed':
@@ -74,7 +75,7 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
           return new Answer(answer, creditHeaders({ charged: 0, remaining: charge.remaining }));
         }
         case 'conflict':
-          return refuse(IDEMPOTENCY_CONFLICT, 'this Idempotency-Key was used with another body');
+          return idempotencyConflict();
         default:
           return claimed satisfies never;
       }

@@ -73,7 +73,7 @@ export function pending(network: NetworkId, { payer, transaction, detail }: Sett
 export const underWay = (network: NetworkId, payer: Address): Refusal =>
   refuse(
     SETTLEMENT_PENDING,
-    'The purchase of this identifier has not ended yet. Nothing new was reserved; send the same request again.',
+    'The purchase of this identifier or idempotency key has not ended yet. Nothing new was reserved; send the same request again.',
     {
       headers: {
         'retry-after': String(SOON_SECONDS),
@@ -89,6 +89,10 @@ export const conflict = (): Refusal =>
   );
 
 export const noRoom = (): Refusal =>
-  refuse(OVERLOADED, 'no further answer can be kept for a payment identifier now; nothing was charged', {
-    headers: { 'retry-after': String(UNAVAILABLE_SECONDS) },
-  });
+  refuse(
+    OVERLOADED,
+    'no further answer can be kept for a payment identifier or idempotency key now; nothing was charged',
+    {
+      headers: { 'retry-after': String(UNAVAILABLE_SECONDS) },
+    },
+  );

@@ -15,12 +15,14 @@ import type { Books, SaleFacts } from '../payment/books.ts';
 import type { Checkout } from '../payment/checkout.ts';
 import type { PriceKey } from '../payment/prices.ts';
 import { decodePayment, type PaymentFault, type PaymentPayload } from '../payment/protocol/envelope.ts';
+import type { PaymentIdentifier } from '../payment/protocol/identifier.ts';
 import { type Address, BASE, type Network, type NetworkId } from '../payment/protocol/network.ts';
 import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';
 import { type ChallengeError, V1_NOT_SUPPORTED } from '../payment/protocol/reasons.ts';
 import type { Offer } from '../payment/protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Resale, Settled } from '../payment/purchase.ts';
 import type { KeptAnswer } from '../payment/reservations.ts';
+import { idempotencyConflict } from './idempotency-conflict.ts';
 import { paymentHeader } from './payment-header.ts';
 import type { PaymentMeter, PaymentMeters } from './payment-meter.ts';
 import { offerOf, type Seller } from './payment-offer.ts';
@@ -53,6 +55,8 @@ export interface Payer {
   readonly payer: Address;
   /** The draft of an `AfterSettlement` that was sold before and whose answer may never have been created. */
   readonly draft?: unknown;
+  /** The purchase of the draft goes by the request's idempotency key: where the key has a job, that is its answer. */
+  readonly isNamedByKey?: boolean;
 }
 
 /** Memoized offers of one operation, a few kilobytes each. */
@@ -145,13 +149,16 @@ const targetOf = ({ method, path, search }: RequestView): string => `${method} $
 /** With the network, because a state may have been used with another one, whose receipts say nothing here. */
 function namedOf(
   network: NetworkId,
-  { identifier: id }: PaymentPayload,
+  { identifier: id, authorization }: PaymentPayload,
   request: RequestView,
 ): NamedPurchase | undefined {
-  if (id === undefined) return undefined;
-  const { bodyBytes } = request;
+  const { bodyBytes, purchaseKey } = request;
+  if (id === undefined && purchaseKey === undefined) return undefined;
   const body = bodyBytes === undefined ? '' : Buffer.from(bodyBytes).toString('base64');
-  return { id, question: `${network} ${targetOf(request)}\n${body}` };
+  if (id !== undefined) return { id, question: `${network} ${targetOf(request)}\n${body}`, isByKey: false };
+  // No client can send such an identifier, so a key meets no other name.
+  const name = `${network}\n${authorization.from.toLowerCase()}\n${purchaseKey}` as PaymentIdentifier;
+  return { id: name, question: body, isByKey: true };
 }
 
 class PaymentGate implements Gate<Payer> {
@@ -195,12 +202,13 @@ class PaymentGate implements Gate<Payer> {
     const header = paymentHeader(request);
     if (header === undefined) return this.#unpaid(request);
     const decoded = decodePayment(header, this.#network);
-    if (!decoded.ok) return this.#admitted(request, { kind: 'invalid', fault: decoded, detail: decoded.error });
+    if (!decoded.ok)
+      return this.#admitted(request, { kind: 'invalid', fault: decoded, detail: decoded.error }, undefined);
     const named = namedOf(this.#network, decoded.payment, request);
     const begun = this.#checkout.begin(decoded.payment, this.#offer(), request, named);
-    if (!(begun instanceof Promise)) return this.#admitted(request, begun);
+    if (!(begun instanceof Promise)) return this.#admitted(request, begun, named);
     return begun.then(
-      (later) => this.#admitted(request, later),
+      (later) => this.#admitted(request, later, named),
       (failure) => {
         this.#meter.counts.failed++;
         throw failure;
@@ -237,13 +245,14 @@ class PaymentGate implements Gate<Payer> {
     return this.#refuseWithOffer(PAYMENT_INVALID, fault.message, request, fault.error, undefined, detail);
   }
 
-  #admitted(request: RequestView, begun: Begun): Admission<Payer> | Refusal | Answer {
+  #admitted(request: RequestView, begun: Begun, named: NamedPurchase | undefined): Admission<Payer> | Refusal | Answer {
     this.#meter.countBegun(begun);
+    const isNamedByKey = named?.isByKey ?? false;
     switch (begun.kind) {
       case 'purchase':
-        return this.#admission(request, begun.purchase);
+        return this.#admission(request, begun.purchase, isNamedByKey);
       case 'resale':
-        return this.#resold(begun.resale);
+        return this.#resold(begun.resale, isNamedByKey);
       case 'invalid':
         return this.#invalid(begun.fault, request, begun.detail);
       case 'used':
@@ -253,7 +262,7 @@ class PaymentGate implements Gate<Payer> {
       case 'under-way':
         return underWay(this.#network, begun.payer);
       case 'conflict':
-        return conflict();
+        return isNamedByKey ? idempotencyConflict() : conflict();
       case 'no-room':
         return noRoom();
       case 'unavailable':
@@ -263,7 +272,7 @@ class PaymentGate implements Gate<Payer> {
     }
   }
 
-  #admission(request: RequestView, purchase: Purchase): Admission<Payer> {
+  #admission(request: RequestView, purchase: Purchase, isNamedByKey: boolean): Admission<Payer> {
     const { reservation, order, id } = purchase;
     return {
       principal: { payer: order.payer },
@@ -275,21 +284,26 @@ class PaymentGate implements Gate<Payer> {
         this.#meter.counts.released++;
         return this.#checkout.release(purchase);
       },
-      ...(id !== undefined && { created: (body) => this.#checkout.keep(id, reservation, contentOf(undefined, body)) }),
+      ...(id !== undefined && !isNamedByKey && this.#keeping(id, reservation)),
       delivered: this.#deliveredOf(reservation),
     };
   }
 
+  /** What an idempotency key names stays a draft instead: its answer is given once with its secrets. */
+  #keeping(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>): Pick<Admission, 'created'> {
+    return { created: (body) => this.#checkout.keep(id, sold, contentOf(undefined, body)) };
+  }
+
   /** Sends an answer again that was paid for before; a draft becomes an answer first, by the route's own handler. */
-  #resold({ kept, id, payer, content }: Resale): Admission<Payer> | Answer {
+  #resold({ kept, id, payer, content }: Resale, isNamedByKey: boolean): Admission<Payer> | Answer {
     const sold = JSON.parse(content) as Content;
     const receipt = { 'payment-response': receiptHeader(this.#network, payer, kept.transaction) };
     const delivered = this.#deliveredOf(kept);
     if ('draft' in sold) {
       return {
-        principal: { payer, draft: sold.draft },
+        principal: { payer, draft: sold.draft, isNamedByKey },
         settle: () => receipt,
-        created: (body) => this.#checkout.keep(id, kept, contentOf(undefined, body)),
+        ...(!isNamedByKey && this.#keeping(id, kept)),
         delivered,
       };
     }

@@ -22,6 +22,8 @@ export interface RequestView {
   answerSeconds?: number;
   /** Whether an ordinary answer takes seconds, so that it must hold nothing scarce meanwhile; set while the input is read. */
   isSlow?: boolean;
+  /** Names the purchase where the payment brings no identifier: secret text of 1 to 64 characters, set while the input is read. */
+  purchaseKey?: string;
   /** A request header's value, or null; `name` in lower case. Repeated headers arrive joined by `, `. */
   header(name: string): string | null;
   /** The client's address, for the log: that of the socket, or the one that a trusted proxy reports; no port, no zone. */

@@ -14,6 +14,8 @@ export interface NamedPurchase {
   readonly id: PaymentIdentifier;
   /** Method, path, query and body, as text. */
   readonly question: string;
+  /** The request's idempotency key names it, not an identifier of the payment. */
+  readonly isByKey: boolean;
 }
 
 /** A payment that is verified and reserved. It is settled once or released once. */

@@ -124,6 +124,11 @@ export class Retries {
     return release;
   }
 
+  /** What names the purchase of an idempotency key, for one payer. */
+  purchaseKeyOf(idempotencyKey: string): string {
+    return this.#ports.sealer.purchaseKeyOf(idempotencyKey);
+  }
+
   draft({ organization }: RetryCustomer, { callbackUrl }: RetryOrder): RetryDraft {
     const { random } = this.#ports;
     return {

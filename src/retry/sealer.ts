@@ -16,6 +16,8 @@ const NONCE_BYTES = 12;
 const HEAD_BYTES = NONCE_BYTES + 16;
 /** The label under which this key comes from the state's. */
 const PURPOSE = 'paygrade retries';
+/** The label of {@link Sealer.purchaseKeyOf}. */
+const PURCHASES = 'paygrade purchases of retries\n';
 
 export class Sealer {
   readonly #stateKey: Uint8Array;
@@ -32,6 +34,14 @@ export class Sealer {
   get #key(): Uint8Array {
     this.#derived ??= createHmac('sha256', this.#stateKey).update(PURPOSE).digest();
     return this.#derived;
+  }
+
+  /**
+   * A name for the purchase of an idempotency key, 43 characters. The key may be easy to guess, so the state's is mixed in: the
+   * payment's records, which keep a digest of the name and what they seal under it, reveal nothing by themselves.
+   */
+  purchaseKeyOf(idempotencyKey: string): string {
+    return createHmac('sha256', this.#stateKey).update(PURCHASES).update(idempotencyKey).digest('base64url');
   }
 
   seal(id: RetryId, text: string): Uint8Array {

@@ -228,6 +228,73 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     expect((await one.buy(order, IDEMPOTENT)).status).toBe(201);
   });
 
+  it.each([
+    ['', false],
+    [', also after a restart', true],
+  ])(
+    'sells one job for a key whose first payment has an open outcome, and makes it of that payment%s',
+    async (_, isRestarted) => {
+      const STATE_DIR = isRestarted ? mkdtempSync(join(tmpdir(), 'paygrade-open-outcome-')) : ':memory:';
+      onTestFinished(() => rmSync(STATE_DIR, { recursive: true, force: true }));
+      let isLost = true;
+      const facilitatorFetch = async (url: string): Promise<Response> => {
+        if (!url.endsWith('/settle')) return Response.json({ isValid: true, kinds: [] });
+        if (isLost) throw new TypeError('the connection was lost');
+        return Response.json({ success: true, transaction: `0x${'ab'.repeat(32)}`, network: 'eip155:8453' });
+      };
+      const PAY_TO = wallet().address;
+      const variables = {
+        STATE_DIR,
+        SETTLEMENT: 'facilitator',
+        FACILITATOR_URL: 'https://facilitator.example',
+        PAY_TO,
+      };
+      let one = await open(variables, { facilitatorFetch });
+      const account = wallet();
+      const order = { ...ORDER, callback_url: 'https://hook.example/' };
+      await expectError(await one.buy(order, IDEMPOTENT, account), 503, 'SETTLEMENT_PENDING');
+      const pending = await one.buy(order, IDEMPOTENT, account);
+      expect(pending.headers.get('retry-after')).toBe('1');
+      await expectError(pending, 503, 'SETTLEMENT_PENDING');
+      await expectError(await one.buy(ORDER, IDEMPOTENT, account), 409, 'IDEMPOTENCY_CONFLICT');
+      isLost = false;
+      if (isRestarted) {
+        await one.app.close();
+        opened.splice(opened.indexOf(one), 1);
+        one = await open(variables, { facilitatorFetch });
+      }
+      let made = pending;
+      await until('the settlement', async () => {
+        made = await one.buy(order, IDEMPOTENT, account);
+        return made.status !== 503;
+      });
+      expect(made.status).toBe(201);
+      expect(decodeHeader<{ success: boolean }>(made.headers.get('payment-response'))).toMatchObject({ success: true });
+      const body = (await made.json()) as Body;
+      expect(body).toMatchObject({ read_token: expect.any(String), callback_secret: expect.any(String) });
+      const again = await one.buy(order, IDEMPOTENT, account);
+      expect([again.status, await again.json()]).toEqual([200, { ...body, read_token: null, callback_secret: null }]);
+      expect(one.app.app.counts().reservations).toBe(1);
+      await until('the request', () => one.outbound.seenBy('hook.example').length === 1);
+      expect(one.outbound.seenBy('good.example').length).toBe(1);
+    },
+  );
+
+  it('sells one job to a payer whose requests with one key race', async () => {
+    const one = await open();
+    const account = wallet();
+    const offer = await offerFrom(one.post(ORDER));
+    const raced = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const payment = encodeHeader(await paymentFor(offer, account));
+        return one.post(ORDER, { ...IDEMPOTENT, 'PAYMENT-SIGNATURE': payment });
+      }),
+    );
+    expect(raced.filter(({ status }) => status === 201).length).toBe(1);
+    for (const each of raced.filter(({ status }) => status > 201)) await expectError(each, 503, 'SETTLEMENT_PENDING');
+    expect(one.app.app.counts().reservations).toBe(1);
+  });
+
   it('gives the key the job whose answer was lost with an unknown settlement and came under the payment identifier', async () => {
     let settleCount = 0;
     const facilitatorFetch = async (url: string): Promise<Response> => {

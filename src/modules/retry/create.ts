@@ -36,9 +36,11 @@ const decodeBody = jsonBody(
   REQUEST_DEPTH_MAX,
 );
 
-/** Tells the payment how long the look at the names may take, which comes before the settlement. */
+/** Tells the payment how long the look at the names may take, which comes before the settlement, and what names the purchase. */
 async function readOrder(request: RequestView, services: RetryServices) {
   request.answerSeconds = LOOK_UP_MS / 1000;
+  const key = request.header('idempotency-key');
+  if (key !== null) request.purchaseKey = services.retries.purchaseKeyOf(key);
   const body = await decodeBody(request, services);
   return body instanceof Refusal ? body : checkedOrder(body, request, services.outbound.policy);
 }
