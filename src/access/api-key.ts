@@ -48,6 +48,7 @@ export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => {
   };
   return {
     errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_API_KEY, INSUFFICIENT_SCOPE, STATE_UNAVAILABLE],
+    errorsWithout: [MISSING_AUTHORIZATION],
     documentation: {
       sentence: `Needs an API key with the scope \`${scope}\``,
       guide:

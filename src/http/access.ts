@@ -87,6 +87,8 @@ export interface AccessDocumentation {
 export interface Access<P extends object = object, S = never> {
   /** Codes that the gate refuses with. */
   readonly errors: readonly ErrorCode[];
+  /** Of these codes, those for a request without the credential, which an alternative gets only where it is the last. */
+  readonly errorsWithout?: readonly ErrorCode[];
   readonly documentation: AccessDocumentation;
   /** True: the gate decides before the kit decodes the input (an API key); otherwise after it (a payment). */
   readonly isBeforeInput?: boolean;
@@ -129,6 +131,12 @@ export type WayIn<P extends object = object, S = never> = Access<P, S> | Alterna
 /** Every way in of the list, with the alternatives one by one. */
 export const waysIn = (access: readonly WayIn[]): readonly Access[] =>
   access.flatMap((way) => ('anyOf' in way ? way.anyOf : [way]));
+
+/** The codes of an entry: where another way in follows, no request without the credential comes to this one. */
+export const errorsOfWay = (entry: WayIn): readonly ErrorCode[] =>
+  waysIn([entry]).flatMap(({ errors, errorsWithout = [] }, i, ways) =>
+    i === ways.length - 1 ? errors : errors.filter((one) => !errorsWithout.includes(one)),
+  );
 
 /** The principal that a handler receives: that of all ways in of its route together. */
 export type PrincipalOf<A extends readonly unknown[]> = A extends readonly [infer First, ...infer Rest]

@@ -3,7 +3,7 @@
  * once what every request needs.
  */
 import { memoizeRecent } from '../base/memoize-recent.ts';
-import { type Access, type Gate, type Mount, type WayIn, waysIn } from './access.ts';
+import { type Access, errorsOfWay, type Gate, type Mount, type WayIn, waysIn } from './access.ts';
 import type { Contract, Method } from './contract.ts';
 import {
   DUPLICATE_PARAMETER,
@@ -147,6 +147,6 @@ export function errorsOf(route: Contract & { readonly access: readonly WayIn[] }
       add(code);
     }
   }
-  for (const way of waysIn(route.access)) add(...way.errors);
+  for (const entry of route.access) add(...errorsOfWay(entry));
   return [...codes.values()];
 }

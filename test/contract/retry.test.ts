@@ -547,6 +547,21 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
     expect(body).toMatchObject({ paths: { [path]: { [method]: { security } } } });
   });
 
+  it('publish no code for a missing Authorization where a payment takes its place', async () => {
+    const { body } = await (await open()).get('/openapi.json');
+    const codesOf = (path: string, method: string): unknown =>
+      (body as { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> }).paths[path]![method]!
+        .responses['401'];
+    const codes = (...expected: string[]) => ({
+      content: {
+        'application/json': { schema: { properties: { error: { properties: { code: { enum: expected } } } } } },
+      },
+    });
+    expect(codesOf('/v1/retries', 'post')).toMatchObject(codes('INVALID_AUTHORIZATION', 'INVALID_API_KEY'));
+    const ofUsage = codes('MISSING_AUTHORIZATION', 'INVALID_AUTHORIZATION', 'INVALID_API_KEY');
+    expect(codesOf('/v1/usage', 'get')).toMatchObject(ofUsage);
+  });
+
   it('show what a target answered as data that no browser runs, in every answer about it (reliability 231)', async () => {
     const one = await open();
     const body = '<script>alert(1)</script>';
