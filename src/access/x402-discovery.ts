@@ -59,8 +59,14 @@ interface Input {
   readonly required: readonly string[];
 }
 
+/** Patterns would take a good part of the header. */
+const withoutPatterns = (schema: JsonSchema): JsonSchema =>
+  JSON.parse(
+    JSON.stringify(schema, (key, value) => (key === 'pattern' && typeof value === 'string' ? undefined : value)),
+  );
+
 function queryInput(contract: Contract): Input {
-  const query = contract.query === undefined ? { type: 'object' } : jsonSchemaOf(contract.query);
+  const query = contract.query === undefined ? { type: 'object' } : withoutPatterns(jsonSchemaOf(contract.query));
   const { properties = {}, required = [] } = query as { properties?: JsonSchema; required?: readonly string[] };
   const queryParams = {
     type: 'object',
@@ -77,7 +83,7 @@ const exampleBodyOf = ({ examples }: Contract): unknown => examples?.bodies?.[JS
 
 function bodyInput(contract: Contract): Input {
   const schema = contract.bodies?.[JSON_TYPE];
-  const body = schema === undefined ? { type: 'object' } : jsonSchemaOf(schema);
+  const body = schema === undefined ? { type: 'object' } : withoutPatterns(jsonSchemaOf(schema));
   return {
     info: { bodyType: 'json', body: exampleBodyOf(contract) },
     properties: { bodyType: { enum: ['json'] }, body },

@@ -7,6 +7,14 @@
 
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
+/**
+ * What published schemas say of such a text: all but leap seconds, and 29 February also of years that have none. Without
+ * lookahead, which some validators lack.
+ */
+export const DATE_TIME_PATTERN =
+  '^[0-9]{4}-((0[1-9]|1[0-2])-(0[1-9]|[12][0-9])|(0[13-9]|1[0-2])-30|(0[13578]|1[02])-31)' +
+  '([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))?$';
+
 const DAY_MS = 86_400_000;
 /** Days in 400 years of the Gregorian calendar, after which it repeats. */
 const CYCLE_DAYS = 146_097;

@@ -15,6 +15,13 @@ const ASCII = /^[!-~]+$/;
 /** A host whose last label is a number is an IPv4 address to every URL parser (WHATWG URL §3.5, "ends in a number"). */
 const ENDS_IN_NUMBER = /\.(?:[0-9]+|0x[0-9a-f]*)$/;
 
+/**
+ * What published schemas say of a domain before it is in lower case. The last label begins with a letter, as every top-level
+ * domain does: to exclude no more than numbers takes lookahead, which some validators lack.
+ */
+export const COMPANY_DOMAIN_PATTERN =
+  '^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$';
+
 /** @returns the domain in lower case, or `undefined` when the text is not one */
 export function parseCompanyDomain(text: string): CompanyDomain | undefined {
   // ASCII first, then lower case: U+212A (the Kelvin sign) becomes a plain `k` in lower case.

@@ -3,7 +3,12 @@
  * decisions §3, "Order, cohort, matching").
  */
 import * as v from 'valibot';
-import { COMPANY_DOMAIN_LENGTH_MAX, type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
+import {
+  COMPANY_DOMAIN_LENGTH_MAX,
+  COMPANY_DOMAIN_PATTERN,
+  type CompanyDomain,
+  parseCompanyDomain,
+} from '../catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES } from '../catalogue/job.ts';
 import { TERM_COUNT_MAX, termCountOf } from '../catalogue/terms.ts';
 import { UNSUPPORTED_PERIOD } from './catalogue-refusals.ts';
@@ -27,15 +32,21 @@ function hasTerms(text: string): boolean {
   return count > 0 && count <= TERM_COUNT_MAX;
 }
 
+/** One to eight terms, of one character at least or of two together with the blanks between them. */
+function termsPattern(min: 1 | 2): string {
+  const more = (least: number): string => `(\\s+\\S+){${least},${TERM_COUNT_MAX - 1}}`;
+  return min === 1 ? `^\\s*\\S+${more(0)}\\s*$` : `^\\s*(\\S{2,}${more(0)}|\\S${more(1)})\\s*$`;
+}
+
 /** Filter text: `min` to `max` code points after trimming, at most eight terms. */
-export function terms({ min, max, matching }: { min: number; max: number; matching: string }) {
+export function terms({ min, max, matching }: { min: 1 | 2; max: number; matching: string }) {
   return v.pipe(
     v.string(),
     v.trim(),
     v.check((text) => codePointsWithin(text, min, max) && hasTerms(text)),
     rule({
       rule: `${min} to ${max} characters after trimming, at most ${TERM_COUNT_MAX} terms (${matching})`,
-      jsonSchema: { minLength: min, maxLength: max },
+      jsonSchema: { minLength: min, maxLength: max, pattern: termsPattern(min) },
     }),
   );
 }
@@ -51,7 +62,8 @@ export const companyDomain = v.pipe(
   }),
   rule({
     rule: `a company's ASCII domain such as example.com: at most ${COMPANY_DOMAIN_LENGTH_MAX} characters, at least two labels, no scheme, port, path, address or trailing dot`,
-    jsonSchema: { minLength: 3, maxLength: COMPANY_DOMAIN_LENGTH_MAX }, // two labels and their dot, at least
+    // Two labels and their dot, at least.
+    jsonSchema: { minLength: 3, maxLength: COMPANY_DOMAIN_LENGTH_MAX, pattern: COMPANY_DOMAIN_PATTERN },
   }),
 );
 

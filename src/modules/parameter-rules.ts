@@ -1,6 +1,6 @@
 /** Rules of query parameters that several modules share. */
 import * as v from 'valibot';
-import { parseDateTime } from '../base/date-time.ts';
+import { DATE_TIME_PATTERN, parseDateTime } from '../base/date-time.ts';
 import type { ParameterRule } from '../http/query.ts';
 
 export const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>(metadata);
@@ -10,6 +10,9 @@ export const boolean = v.pipe(v.boolean(), rule({ rule: '`true` or `false`' }));
 /** One of the listed words. */
 export const oneOf = <const T extends readonly string[]>(words: T) =>
   v.pipe(v.picklist(words), rule({ rule: `one of ${words.join(', ')}` }));
+
+/** What published schemas say of an address to call. */
+export const ADDRESS_PATTERN = '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]';
 
 export function integer(min: number, max: number) {
   return v.pipe(
@@ -34,5 +37,5 @@ export const parsed = <T>(parse: (text: string) => T | undefined) =>
 export const moment = v.pipe(
   v.string(),
   parsed(parseDateTime),
-  rule({ rule: 'an RFC 3339 date-time, or a date (its midnight UTC)', jsonSchema: { minLength: 10 } }),
+  rule({ rule: 'an RFC 3339 date-time, or a date (its midnight UTC)', jsonSchema: { pattern: DATE_TIME_PATTERN } }),
 );

@@ -10,6 +10,11 @@ export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 /** A token (RFC 9110 §5.6.2). */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
+/** What published schemas say of a name and of a value: visible characters at its ends. */
+export const HEADER_NAME_PATTERN = NAME.source;
+export const HEADER_VALUE_PATTERN =
+  '^([!-~\\x80-\\x9f\\xa1-\\xff]([\\t -~\\x80-\\xff]*[!-~\\x80-\\x9f\\xa1-\\xff])?)?$';
+
 /** Hop-by-hop fields (RFC 9110 §7.6.1 and the fields that RFC 2616 §13.5.1 listed), and those that the client sets itself. */
 const REFUSED: ReadonlySet<string> = new Set([
   'connection',

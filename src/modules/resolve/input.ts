@@ -7,13 +7,16 @@ import { LOOK_UP_MS } from '../../outbound/limits.ts';
 import type { Target, TargetPolicy } from '../../outbound/target.ts';
 import { URL_LENGTH_MAX, WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX } from '../../resolve/limits.ts';
 import { INCLUDES, type ResolveQuestion } from '../../resolve/result.ts';
-import { oneOf, rule } from '../parameter-rules.ts';
+import { ADDRESS_PATTERN, oneOf, rule } from '../parameter-rules.ts';
 import { INVALID_URL, TARGET_NOT_ALLOWED } from './refusals.ts';
 
 const URL_RULE = `an http or https address of at most ${URL_LENGTH_MAX} characters`;
 
 export const resolveBody = v.strictObject({
-  url: v.pipe(v.string(), rule({ rule: URL_RULE, jsonSchema: { maxLength: URL_LENGTH_MAX } })),
+  url: v.pipe(
+    v.string(),
+    rule({ rule: URL_RULE, jsonSchema: { maxLength: URL_LENGTH_MAX, pattern: ADDRESS_PATTERN } }),
+  ),
   include: v.optional(
     v.pipe(
       v.array(oneOf(INCLUDES)),

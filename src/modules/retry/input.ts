@@ -12,10 +12,16 @@ import type { Purpose, Target, TargetPolicy } from '../../outbound/target.ts';
 import { isIdempotencyKey } from '../../retry/identifier.ts';
 import { ATTEMPT_COUNT_MAX, HEADER_COUNT_MAX, RETRY_STATUS_COUNT_MAX } from '../../retry/limits.ts';
 import { BACKOFFS, DEFAULT_POLICY, type RetryPolicy } from '../../retry/policy.ts';
-import { faultOfHeaders, type HeaderPairs, hasHeader } from '../../retry/request-headers.ts';
+import {
+  faultOfHeaders,
+  HEADER_NAME_PATTERN,
+  HEADER_VALUE_PATTERN,
+  type HeaderPairs,
+  hasHeader,
+} from '../../retry/request-headers.ts';
 import type { RetryOrder } from '../../retry/retries.ts';
 import { METHODS } from '../../retry/secrets.ts';
-import { boolean, oneOf, rule } from '../parameter-rules.ts';
+import { ADDRESS_PATTERN, boolean, oneOf, rule } from '../parameter-rules.ts';
 
 export const { TARGET_NOT_ALLOWED } = defineErrors({ TARGET_NOT_ALLOWED: { status: 400 } });
 
@@ -35,7 +41,10 @@ const STATUS_RULE = 'a whole number from 100 to 599';
 
 const text = v.pipe(v.string(), rule({ rule: 'a string' }));
 
-const address = v.pipe(v.string(), rule({ rule: 'an https address', jsonSchema: { maxLength: TARGET_LENGTH_MAX } }));
+const address = v.pipe(
+  v.string(),
+  rule({ rule: 'an https address', jsonSchema: { maxLength: TARGET_LENGTH_MAX, pattern: ADDRESS_PATTERN } }),
+);
 
 const policyBody = v.strictObject({
   max_attempts: whole(1, ATTEMPT_COUNT_MAX, DEFAULT_POLICY.maxAttempts),
@@ -65,13 +74,21 @@ export const createBody = v.strictObject({
           v.record(v.string(), text),
           rule({
             rule: 'an object of header names and text values',
-            jsonSchema: { maxProperties: HEADER_COUNT_MAX },
+            jsonSchema: {
+              maxProperties: HEADER_COUNT_MAX,
+              propertyNames: { type: 'string', pattern: HEADER_NAME_PATTERN },
+              additionalProperties: { type: 'string', pattern: HEADER_VALUE_PATTERN },
+            },
           }),
         ),
       ),
       body: v.optional(v.unknown()),
     }),
-    rule({ rule: 'an object with `method` and `url`' }),
+    rule({
+      rule: 'an object with `method` and `url`',
+      // No body with GET.
+      jsonSchema: { not: { properties: { method: { const: 'GET' } }, required: ['body'] } },
+    }),
   ),
   policy: v.optional(v.pipe(policyBody, rule({ rule: 'an object' }))),
   callback_url: v.optional(address),
