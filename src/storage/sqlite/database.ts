@@ -10,6 +10,7 @@ import { DamagedError } from './checksum.ts';
 import { Connection, type Row } from './connection.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, FULL, LOCKED, NOT_A_DATABASE, READ_ONLY, resultCodeOf } from './result-code.ts';
 import { Gathered } from './tables/gathered.ts';
+import { PROBE } from './tables/probe.ts';
 import { LONG_TABLE, problemOfRetries } from './tables/retries.ts';
 import { HISTORY_TABLES } from './tables/sales.ts';
 import type { Operation, Query } from './tables/table.ts';
@@ -201,7 +202,23 @@ export class StateDatabase {
     }
     const isHarmless = !isOpen && (HARMLESS.has(code) || (OF_THE_OPERATION.has(code) && !isCommitting));
     if (isHarmless) return { kind: 'refused', detail };
+    if (isCommitting && !isOpen) this.#writeOverFailedCommit();
     return { kind: 'broken', detail, isInDoubt: isCommitting };
+  }
+
+  /**
+   * A commit whose sync failed stands whole in the log, so the next start would take it for one, although what it records was
+   * refused: a charge for a 503. SQLite writes the next commit in its place before it syncs, so this one may fail as well. After
+   * a loss of power the log may still hold either.
+   */
+  #writeOverFailedCommit(): void {
+    try {
+      this.#database.exec('BEGIN IMMEDIATE');
+      tableOf(PROBE).apply(this.connection, PROBE, new Gathered());
+      this.#database.exec('COMMIT');
+    } catch {
+      // The batch stays in doubt.
+    }
   }
 
   /** Answers a query. @throws DamagedError; Error for a table without queries */

@@ -1,6 +1,7 @@
 /** What one record, a full file or a disk that fails does to the others, and what comes back. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
@@ -109,6 +110,41 @@ describe('one record', () => {
     const loaded = await again.persistence.events.load(Date.now(), 3_600_000);
     expect(loaded.map(({ callback: { id } }) => id).sort()).toEqual([callbackId(1), callbackId(2)]);
     await again.close();
+  });
+});
+
+describe('a commit whose sync fails', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is no commit for the next start either, because the writer writes over it', async () => {
+    const own = new Folder();
+    const idsIn = async (folder: Folder): Promise<readonly string[]> => {
+      const again = await folder.killed().open();
+      const loaded = await again.persistence.events.load(Date.now(), 3_600_000);
+      await again.close();
+      return loaded.map((one) => one.callback.id);
+    };
+    const database = new StateDatabase({ path: own.file('state.db'), sync: 'full' });
+    expect(database.apply([callback(1)])).toEqual({ kind: 'done', refused: [] });
+    // The log as SQLite leaves it: with the whole commit, of which this connection knows nothing.
+    const twin = own.killed();
+    const committed = new StateDatabase({ path: twin.file('state.db'), sync: 'full' });
+    expect(committed.apply([callback(2)])).toEqual({ kind: 'done', refused: [] });
+    writeFileSync(own.file('state.db-wal'), readFileSync(twin.file('state.db-wal')));
+    expect(await idsIn(own)).toEqual([callbackId(1), callbackId(2)]);
+    const { exec } = DatabaseSync.prototype;
+    const failing = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
+      if (sql !== 'COMMIT') return exec.call(this, sql);
+      failing.mockRestore();
+      exec.call(this, 'ROLLBACK');
+      throw Object.assign(new Error('disk I/O error'), { errcode: 1034 }); // SQLITE_IOERR_FSYNC
+    });
+    expect(database.apply([callback(2)])).toEqual({ kind: 'broken', detail: 'disk I/O error', isInDoubt: true });
+    expect(await idsIn(own)).toEqual([callbackId(1)]);
+    database.close();
+    committed.close();
+    await own.remove();
+    await twin.remove();
   });
 });
 
