@@ -133,10 +133,14 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
 
     it('refuse another question and another payer under an identifier', () =>
       using(async (kit) => {
-        await kit.settled();
-        expect(await kit.reserve(kit.order(), 1, 'GET /other')).toEqual({ kind: 'conflict' });
-        const other = { ...kit.order(), payer: `0x${'12'.repeat(20)}` as PaymentOrder['payer'] };
-        expect(await kit.reserve(other)).toEqual({ kind: 'conflict' });
+        await kit.taken(kit.order(), 1);
+        await kit.settling(2);
+        await kit.settled(3);
+        for (const n of [1, 2, 3]) {
+          expect(await kit.reserve(kit.order(), n, 'GET /other')).toEqual({ kind: 'conflict' });
+          const other = { ...kit.order(), payer: `0x${'12'.repeat(20)}` as PaymentOrder['payer'] };
+          expect(await kit.reserve(other, n)).toEqual({ kind: 'conflict' });
+        }
       }));
 
     it('free an identifier whose purchase ends uncharged', () =>

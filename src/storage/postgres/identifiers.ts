@@ -18,7 +18,7 @@ export type FoundIdentifier =
   | { readonly kind: 'kept'; readonly kept: KeptAnswer }
   | { readonly kind: 'under-way' | 'conflict' };
 
-/** Its time is over, or its purchase died before the intent. */
+/** Its time is over, or its purchase died before the intent. NULL for one whose purchase is under way. */
 const IS_FREE = `(n.kept_until_ms <= paygrade.now_ms() OR (n.sealed IS NULL AND ${ownerIsDead('n.owner')}))`;
 
 const CLAIM = `
@@ -32,7 +32,7 @@ const CLAIM = `
 
 const FIND = `
   SELECT n.fingerprint = decode($2, 'hex') AS is_same, n.serial, n.kept_until_ms, n.transaction
-  FROM paygrade.identifiers n WHERE n.digest = decode($1, 'hex') AND NOT ${IS_FREE}`;
+  FROM paygrade.identifiers n WHERE n.digest = decode($1, 'hex') AND ${IS_FREE} IS NOT TRUE`;
 
 const RELEASE = `
   DELETE FROM paygrade.identifiers
