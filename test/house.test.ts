@@ -212,6 +212,7 @@ describe('a rule of the house fails for', () => {
     'performance.now();',
     "import { readFileSync } from 'node:fs';",
     "import { hash, randomBytes } from 'node:crypto';",
+    "import { domainToUnicode, pathToFileURL } from 'node:url';",
   ])('what is not pure: %s', (text) => {
     expect(impurities(sourceOf('base/a.ts', text))).toHaveLength(1);
     expect(impurities(sourceOf('base/a.ts', `/* ${text} */ // ${text}`))).toEqual([]);

@@ -4,6 +4,7 @@
  */
 import { type IpAddress, type IpRange, isInRange, parseIp } from '../base/ip-address.ts';
 import { ADDRESS_RULES, AddressJudge, type AddressRefusal, type AddressRules, unmapped } from './address-rules.ts';
+import { parseUrl } from './parsed-url.ts';
 import type { Judged, Purpose, RefusedTarget, Target, TargetPolicy } from './target.ts';
 import {
   hostPortOf,
@@ -80,8 +81,8 @@ export class OutboundPolicy implements TargetPolicy {
 
   judge(text: string, purpose: Purpose): Judged {
     for (const { name, reason, refuses } of this.#rules.text) if (refuses(text)) return refused(name, reason);
-    if (!URL.canParse(text)) return MALFORMED;
-    const url = new URL(text);
+    const url = parseUrl(text);
+    if (url === null) return MALFORMED;
     url.hash = '';
     const host = url.hostname.replace(/\.$/, '');
     if (host !== url.hostname && host !== '') url.hostname = host;

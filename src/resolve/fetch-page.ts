@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { decodeUtf8Latin1 } from '../base/codec.ts';
 import { headerOf, REDIRECT_STATUSES } from '../outbound/answer.ts';
 import type { Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
+import { parseUrl } from '../outbound/parsed-url.ts';
 import type { Target } from '../outbound/target.ts';
 import { REDIRECT_COUNT_MAX, URL_LENGTH_MAX, WIRE_BYTES_MAX } from './limits.ts';
 import type { FailureCode, Redirect } from './result.ts';
@@ -56,7 +57,7 @@ export function redirectTarget(answer: Pick<OutboundAnswer, 'headers' | 'status'
   const location = headerOf(answer, 'location');
   if (location === null) return undefined;
   // Some servers write UTF-8, which arrives as one character a byte.
-  const next = URL.parse((decodeUtf8Latin1(location) ?? location).trim(), from);
+  const next = parseUrl((decodeUtf8Latin1(location) ?? location).trim(), from);
   return next === null || next.href.length > URL_LENGTH_MAX ? null : next;
 }
 

@@ -92,6 +92,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     ['half a second', { url: PAGE, max_wait_seconds: 0.5 }, 'INVALID_BODY', '`max_wait_seconds`'],
     ['no address', { url: 'story' }, 'INVALID_URL', '`url`'],
     ['an empty address', { url: '' }, 'INVALID_URL', '`url`'],
+    ['an address whose host is no Punycode', { url: 'https://xn--a.example/' }, 'INVALID_URL', '`url`'],
     ['an address that is too long', { url: `${PAGE}?${'x'.repeat(2048)}` }, 'INVALID_URL', '2048'],
     ['another scheme', { url: 'ftp://news.example/' }, 'TARGET_NOT_ALLOWED', ''],
     ['an address that is not public', { url: 'http://127.0.0.1/' }, 'TARGET_NOT_ALLOWED', ''],

@@ -114,24 +114,29 @@ const IMPURE: readonly RegExp[] = [
   /\bcrypto\.(?:getRandomValues|randomUUID)\(/,
 ];
 
-/** Built-in modules that compute from their input alone; of `node:crypto` only digests and ciphers. */
+/** Built-in modules that compute from their input alone. */
 const PURE_MODULES: ReadonlySet<string> = new Set(['node:zlib', 'node:buffer']);
-const CRYPTOGRAPHY: ReadonlySet<string> = new Set([
-  'hash',
-  'createHash',
-  'createHmac',
-  'hkdfSync',
-  'createCipheriv',
-  'createDecipheriv',
-  'timingSafeEqual',
-]);
+/** Of other modules the functions that do. */
+const PURE_FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
+  'node:crypto': [
+    'hash',
+    'createHash',
+    'createHmac',
+    'hkdfSync',
+    'createCipheriv',
+    'createDecipheriv',
+    'timingSafeEqual',
+  ],
+  'node:url': ['domainToUnicode'],
+};
 
 /** What a file does or imports that depends on more than its input. */
 export function impurities({ code, packages }: Source): string[] {
   const wrong = IMPURE.filter((pattern) => pattern.test(code)).map(String);
   for (const { name, names } of packages) {
     if (!name.startsWith('node:') || PURE_MODULES.has(name)) continue;
-    if (name === 'node:crypto' && names.every((one) => CRYPTOGRAPHY.has(one))) continue;
+    const pure = PURE_FUNCTIONS[name];
+    if (pure !== undefined && names.every((one) => pure.includes(one))) continue;
     wrong.push(`imports ${name}`);
   }
   return wrong;

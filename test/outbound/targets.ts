@@ -286,6 +286,12 @@ const OTHER_ROWS: readonly Row[] = [
     'https://example.com:x/',
     'https://a|b.example/',
     'https://a.1/',
+    // No Punycode (WPT, toascii.json).
+    'https://xn--a/',
+    'https://xn--a.example/',
+    'https://example.XN--/',
+    'https://xn--a-yoc.example/',
+    'https://%78n--zzzzzzzz9.example/',
   ].map((text): Row => [text, 'retry', 'form']),
   ...[
     ' https://example.com/',

@@ -4,6 +4,7 @@ import { type Refusal, refuse } from '../../http/errors.ts';
 import { type BodyServices, jsonBody } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { LOOK_UP_MS } from '../../outbound/limits.ts';
+import { parseUrl } from '../../outbound/parsed-url.ts';
 import type { Target, TargetPolicy } from '../../outbound/target.ts';
 import { URL_LENGTH_MAX, WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX } from '../../resolve/limits.ts';
 import { INCLUDES, type ResolveQuestion } from '../../resolve/result.ts';
@@ -51,7 +52,7 @@ function inputOf(
   { url, include, max_wait_seconds: waitSeconds }: Body,
   policy: TargetPolicy,
 ): ResolveInput | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'> {
-  if (url.length > URL_LENGTH_MAX || !URL.canParse(url)) {
+  if (url.length > URL_LENGTH_MAX || parseUrl(url) === null) {
     return refuse(INVALID_URL, `\`url\` must be ${URL_RULE}`);
   }
   const judged = policy.judge(url, 'resolve');
