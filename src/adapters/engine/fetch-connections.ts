@@ -7,8 +7,12 @@ import {
   type Exchange,
   type Exchanged,
   headersWith,
+  SWITCHED,
   TOO_LONG,
 } from './exchange.ts';
+
+/** Bun's code for an answer of status 101, which its `fetch` does not give. */
+const NOT_ASKED_TO_SWITCH = 'UnrequestedUpgrade';
 
 export class FetchConnections implements Connections {
   readonly #baseUrl: string;
@@ -43,7 +47,9 @@ export class FetchConnections implements Connections {
       }
       return body.exchanged(response.status);
     } catch (failure) {
-      return response === undefined ? { kind: 'lost', detail: fetchCodeOf(failure) } : CUT;
+      if (response !== undefined) return CUT;
+      const code = fetchCodeOf(failure);
+      return code === NOT_ASKED_TO_SWITCH ? SWITCHED : { kind: 'lost', detail: code };
     }
   }
 }

@@ -9,6 +9,7 @@ import {
   type Exchange,
   type Exchanged,
   headersWith,
+  SWITCHED,
   TOO_LONG,
 } from './exchange.ts';
 import { CONNECTIONS_PER_SERVICE, IDLE_CONNECTION_MS, IDLE_CONNECTIONS_PER_SERVICE } from './limits.ts';
@@ -62,6 +63,11 @@ export class HttpConnections implements Connections {
         response.on('error', () => resolve(CUT));
         response.on('aborted', () => resolve(CUT));
       });
+      // Without a listener the connection would be closed, and nothing said.
+      sent.on('upgrade', (_, socket) => {
+        socket.destroy();
+        resolve(SWITCHED);
+      });
       sent.on('error', (failure) => {
         // Its answer has begun: the response says what became of it.
         if (hasBegun) return;
@@ -77,7 +83,7 @@ export class HttpConnections implements Connections {
       done,
       abort() {
         isAborted = true;
-        // A destroyed request emits nothing while it waits for a connection, nor after an answer that changes the protocol.
+        // A destroyed request emits nothing while it waits for a connection.
         resolve({ kind: 'lost', detail: 'aborted' });
         request?.destroy();
       },

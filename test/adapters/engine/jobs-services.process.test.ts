@@ -1,7 +1,7 @@
 /** Which jobs service is asked, in which order and for how long (siblings §8); and the two ways of asking. */
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FetchConnections } from '../../../src/adapters/engine/fetch-connections.ts';
 import { HttpConnections } from '../../../src/adapters/engine/http-connections.ts';
 import { JobsServices } from '../../../src/adapters/engine/jobs-services.ts';
@@ -34,6 +34,10 @@ const cut: Script = (request, response) => {
   response.writeHead(200, { 'content-length': '100' });
   response.write('"');
   setTimeout(() => request.socket.destroy(), 20);
+};
+
+const switching: Script = ({ socket }) => {
+  socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n');
 };
 
 const question: RemoteQuestion<string> = {
@@ -121,6 +125,7 @@ describe('jobs services', () => {
   it.each([
     ['a bad answer', garbage, 'invalid'],
     ['a status that is none of its', sending(302, '', { location: NOWHERE }), 'invalid'],
+    ['a change of the protocol', switching, 'invalid'],
     ['a late answer', silent, 'late'],
   ] as const)('go nowhere else after %s', async (_, script, kind) => {
     const [bad, next] = [await serviceOf(script), await serviceOf(good)];
@@ -295,15 +300,19 @@ it('an exchange by node:http is lost when it is aborted while it waits for a con
   expect(await waiting.done).toMatchObject({ kind: 'lost' });
 });
 
-it('an exchange by node:http is lost when it is aborted after an answer that changes the protocol', async () => {
-  const service = await serviceOf(({ socket }) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n');
-  });
+it('an exchange by node:http gives an answer that changes the protocol', async () => {
+  const service = await serviceOf(switching);
   const connections = new HttpConnections(service.url, TOKEN);
   opened.push(connections);
-  const exchange = connections.get('/x');
-  setTimeout(() => exchange.abort(), 100);
-  expect(await exchange.done).toMatchObject({ kind: 'lost' });
+  expect(await connections.get('/x').done).toMatchObject({ kind: 'answer', status: 101 });
+});
+
+it("an exchange by Bun's fetch gives an answer that changes the protocol", async () => {
+  vi.stubGlobal('fetch', () => Promise.reject(Object.assign(new Error(), { code: 'UnrequestedUpgrade' })));
+  const connections = new FetchConnections(NOWHERE, TOKEN);
+  opened.push(connections);
+  expect(await connections.get('/x').done).toMatchObject({ kind: 'answer', status: 101 });
+  vi.unstubAllGlobals();
 });
 
 it('an exchange by node:http is repeated where the service has closed the connection that it would reuse', async () => {
