@@ -4,7 +4,7 @@
  * of `process`, but for a look at proxy variables (adapters/engine/) and at what a package does at signals (cli/fleet/). An error
  * that no command expects becomes one line and exit code 1; with LOG_LEVEL=debug its stack.
  */
-import { fstatSync, write } from 'node:fs';
+import { fstatSync, readSync, write } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -132,7 +132,11 @@ const io: Io = {
   stdin: {
     // Opened on the first read: an unread stdin must not keep the process alive.
     bytes: {
-      [Symbol.asyncIterator]: () => (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator](),
+      [Symbol.asyncIterator]() {
+        // Node's stream of a directory ends at once; a read fails as it should.
+        if (fstatSync(0).isDirectory()) readSync(0, Buffer.alloc(1));
+        return (process.stdin as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+      },
     },
     get isTerminal() {
       return isTerminal(0);

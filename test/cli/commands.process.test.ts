@@ -2,7 +2,8 @@
  * The command line as a process: exit codes, streams, and files that do not depend on the runtime. `npm run test:slow` runs all of
  * it under each runtime, `npm test` what compares them.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -17,6 +18,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const start = (runtime: Runtime, words: readonly string[], stdin = '') =>
   startProcess(binaryOf(runtime), [MAIN, ...words], {}, stdin);
 const paygrade = (...parts: Parameters<typeof start>) => start(...parts).ended;
+
+it('says that a directory as stdin cannot be read, and writes no catalogue, under node', () => {
+  const words = [MAIN, 'snapshot', 'build', '--out', join(folder, 'none'), '-'];
+  const stdin = openSync(folder, 'r');
+  const { status, stderr } = spawnSync(binaryOf('node'), words, { stdio: [stdin, 'pipe', 'pipe'], encoding: 'utf8' });
+  closeSync(stdin);
+  expect([status, stderr]).toEqual([1, 'paygrade: stdin: cannot be read (EISDIR)\n']);
+});
 
 describe.each(oneRuntime('bun'))('paygrade under %s', (runtime) => {
   const at = (file: string) => join(folder, `${runtime}-${file}`);

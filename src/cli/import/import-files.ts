@@ -267,7 +267,7 @@ class FileImport {
       current = null;
       const isRead = intake.files.some((file) => file.name === inputName(name) && file.shape !== null);
       if (inputs !== null && !isRead && this.#leftOutCount === leftOutBefore)
-        this.#leaveOut(new InputError(`${name}: is empty`));
+        this.#leaveOut(new InputError(`${inputName(name)}: is empty`));
     }
     this.#progress.clear();
     this.#complaints.summarise();
