@@ -2,6 +2,8 @@
  * Cuts path and query out of `request.url` as sent. `new URL` would cost a good part of a small answer, and throws where a bad
  * Host header leaves a bare path (Bun) or none at all. The server never builds a URL of an answer from the request.
  */
+import { detached } from '../base/detached.ts';
+
 export interface Target {
   /** Path as sent, still percent-encoded; the runtime has folded `.` and `..` segments. */
   readonly path: string;
@@ -14,9 +16,6 @@ export interface Target {
  * them.
  */
 const AUTHORITY_LENGTH_MAX = 512;
-
-/** Copies a text that was cut from a longer one: for a slice, engines keep the whole text in memory. */
-const detached = (text: string): string => (text === '' ? '' : ` ${text}`.slice(1));
 
 export function targetOf(url: string): Target {
   let start = 0;

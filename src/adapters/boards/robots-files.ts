@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import {
   ALL_ALLOWED,
+  memoryOf,
   parseRobots,
   ROBOTS_BYTES_MAX,
   ROBOTS_KEPT_MS,
@@ -24,8 +25,9 @@ const TOKEN = 'paygrade';
 const TOO_MANY = 429;
 /** Of a packed file, bytes once it is unpacked: the first `ROBOTS_BYTES_MAX` count, and one that is longer is a file all the same. */
 const UNPACKED_BYTES_MAX = 16 * ROBOTS_BYTES_MAX;
-/** Hosts whose rules are kept; beyond it the one asked first is forgotten. */
+/** Hosts whose rules are kept, and the memory of all these rules, bytes; beyond either the host asked first is forgotten. */
 const KEPT_MAX = 10_000;
+export const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The rules of a host, or why they cannot be had: nothing may be fetched then (RFC 9309 §2.3.1.4). */
 export type HostRobots =
@@ -44,6 +46,8 @@ const GIVEN_UP = unreadable('the watch is ending');
 interface Kept {
   readonly robots: Promise<HostRobots>;
   readonly untilMs: number;
+  /** Memory of the rules, bytes; 0 until they are there. */
+  bytes: number;
 }
 
 export class RobotsFiles {
@@ -51,6 +55,8 @@ export class RobotsFiles {
   readonly #pace: HostPace;
   readonly #clock: Clock;
   readonly #kept = new Map<string, Kept>();
+  /** Of all that are kept. */
+  #keptBytes = 0;
 
   constructor(outbound: Outbound, pace: HostPace, clock: Clock) {
     this.#outbound = outbound;
@@ -68,15 +74,29 @@ export class RobotsFiles {
       return robots === GIVEN_UP && !signal.aborted ? this.rulesOf(url, signal) : robots;
     }
     const robots = this.#ask(`${origin}/robots.txt`, signal);
-    this.#kept.delete(origin);
-    this.#kept.set(origin, { robots, untilMs: this.#clock.nowMs() + ROBOTS_KEPT_MS });
-    for (const first of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT_MAX) break;
-      this.#kept.delete(first);
-    }
+    const kept: Kept = { robots, untilMs: this.#clock.nowMs() + ROBOTS_KEPT_MS, bytes: 0 };
+    this.#forget(origin);
+    this.#kept.set(origin, kept);
+    const found = await robots;
+    if (this.#kept.get(origin) !== kept) return found;
+    if (found.ok) this.#count(kept, memoryOf(found.rules));
     // A host that cannot say is asked again at the next visit, which its board's backoff puts off.
-    if (!(await robots).ok) this.#kept.delete(origin);
-    return robots;
+    else this.#forget(origin);
+    return found;
+  }
+
+  #count(kept: Kept, bytes: number): void {
+    kept.bytes = bytes;
+    this.#keptBytes += bytes;
+    for (const first of this.#kept.keys()) {
+      if (this.#kept.size <= KEPT_MAX && this.#keptBytes <= KEPT_BYTES_MAX) break;
+      this.#forget(first);
+    }
+  }
+
+  #forget(origin: string): void {
+    this.#keptBytes -= this.#kept.get(origin)?.bytes ?? 0;
+    this.#kept.delete(origin);
   }
 
   async #ask(first: string, signal: AbortSignal): Promise<HostRobots> {

@@ -4,6 +4,7 @@
  *
  * Cost: linear in the file; a rule is matched without backtracking over more than one `*` at a time.
  */
+import { detached } from '../../base/detached.ts';
 
 /** A rule as the path that it is about, percent-encoded as addresses are. */
 interface RobotsRule {
@@ -15,6 +16,13 @@ interface RobotsRule {
 export interface RobotsRules {
   readonly rules: readonly RobotsRule[];
 }
+
+/** What a rule takes in memory beside its pattern, bytes (Node 26.10, with a pattern of two characters). */
+const RULE_BYTES = 80;
+
+/** Memory that rules take, bytes. */
+export const memoryOf = ({ rules }: RobotsRules): number =>
+  rules.reduce((bytes, { pattern }) => bytes + RULE_BYTES + pattern.length, 0);
 
 /** No file, or one with an error of the client's (RFC 9309 §2.3.1.3): everything is allowed. */
 export const ALL_ALLOWED: RobotsRules = { rules: [] };
@@ -80,7 +88,7 @@ export function parseRobots(text: string, token: string): RobotsRules {
         isInNames = false;
         // An empty pattern matches nothing.
         if (value === '') break;
-        const rule = { isAllowed: key === 'allow', pattern: normalized(value) };
+        const rule = { isAllowed: key === 'allow', pattern: detached(normalized(value)) };
         if (isOwn) own.push(rule);
         if (isOthers) others.push(rule);
         break;

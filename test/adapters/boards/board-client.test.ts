@@ -1,7 +1,9 @@
 /** Requests for the pages of boards: the redirects that they follow. */
 import { expect, it } from 'vitest';
+import { HostPace } from '../../../src/adapters/boards/host-pace.ts';
+import { KEPT_BYTES_MAX, RobotsFiles } from '../../../src/adapters/boards/robots-files.ts';
 import { openWayOut } from '../../../src/cli/watch/way-out.ts';
-import { ROBOTS_BYTES_MAX } from '../../../src/ingest/watch/robots.ts';
+import { memoryOf, ROBOTS_BYTES_MAX } from '../../../src/ingest/watch/robots.ts';
 import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outbound.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { type TargetAnswer, TargetsByAddress } from '../../support/targets-by-address.ts';
@@ -99,4 +101,25 @@ it.each([
 ])('a redirect whose location %s is a failure', async (_, headers) => {
   const answer = await asked({ [PAGE]: { status: 302, headers } }, 'application/json');
   expect(answer).toMatchObject({ kind: 'failed', status: 302, reason: 'status 302 without a usable Location' });
+});
+
+it('the rules of the hosts that were asked first are forgotten above their memory, and asked for again', async () => {
+  const time = new ManualTime();
+  const outbound = new TargetsByAddress();
+  const pace = new HostPace(0, time, time);
+  const robots = new RobotsFiles(outbound, pace, time);
+  const { signal } = new AbortController();
+  const body = `User-agent: *\n${'Allow: /a\n'.repeat(50_000)}`;
+  const hosts = Array.from({ length: 20 }, (_, i) => new URL(`https://site${i}.example/`));
+  for (const { origin } of hosts) outbound.targets.set(`${origin}/robots.txt`, { body });
+  let bytes = 0;
+  for (const host of hosts) {
+    const found = await robots.rulesOf(host, signal);
+    if (found.ok) bytes += memoryOf(found.rules);
+  }
+  expect(bytes).toBeGreaterThan(KEPT_BYTES_MAX);
+  await robots.rulesOf(hosts.at(-1)!, signal);
+  expect(outbound.sent.length).toBe(hosts.length);
+  await robots.rulesOf(hosts[0]!, signal);
+  expect(outbound.sent.length).toBe(hosts.length + 1);
 });
