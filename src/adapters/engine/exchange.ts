@@ -3,8 +3,8 @@
  * that was refused or lost from an answer. Time is the caller's: it aborts.
  *
  * Node asks through `node:http`, for which it takes less than half the time of its `fetch`; Bun through `fetch`, for which it
- * takes a third of that of its `node:http` (bench/split.ts). Bun's `fetch` takes a proxy from the environment whatever its
- * options say, so with one of its variables set Bun asks through `node:http` too.
+ * takes a third of that of its `node:http` (bench/split.ts). Bun's `fetch` takes a proxy from the environment, and that of
+ * Bun 1.4.0 knows no `proxy: false`, so with one of its variables set Bun asks through `node:http` too.
  */
 import { ANSWER_BYTES_MAX } from './limits.ts';
 
