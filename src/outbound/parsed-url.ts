@@ -1,6 +1,6 @@
 /**
  * An address as the URL Standard reads it, on both runtimes. Node keeps a label that begins with `xn--` and is no Punycode of a
- * valid one, which the standard refuses (URL Standard, "domain to ASCII"; UTS 46 §4), as Bun does.
+ * valid one, which the standard refuses (URL Standard, domain to ASCII), as Bun does.
  */
 import { domainToUnicode } from 'node:url';
 

@@ -6,6 +6,7 @@
  * lifetime has passed, maps and claims are empty.
  */
 import type { Clock } from '../../base/clock.ts';
+import { detached } from '../../base/detached.ts';
 import type { RateWindow } from '../../base/rate-window.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Absent } from '../callbacks.ts';
@@ -140,10 +141,10 @@ export class Lifetimes {
     return this.#tombstones.get(id)?.tokenDigest;
   }
 
-  /** The rate window of an id without a live callback. */
+  /** The rate window of an id without a live callback, which is kept without the request that it was cut from. */
   rateOfUnknown(id: CallbackId): RateWindow {
     const window = this.#unknownIds.get(id) ?? newRateWindow();
-    this.#unknownIds.set(id, window);
+    this.#unknownIds.set(detached(id), window);
     return window;
   }
 

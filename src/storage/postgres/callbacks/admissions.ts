@@ -5,6 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../base/clock.ts';
+import { detached } from '../../../base/detached.ts';
 import { chain, type MaybePromise } from '../../../base/maybe-promise.ts';
 import type { WebhookAdmission } from '../../../callback/callbacks.ts';
 import type { CallbackId } from '../../../callback/identifier.ts';
@@ -39,7 +40,7 @@ export class Admissions {
     if (leftMs > 0) return { kind: 'too-many', retryAfterMs: leftMs };
     return chain(this.#group.add(id), (admission) => {
       if (admission.kind === 'too-many') {
-        this.#fullUntilMs.set(id, this.#clock.monotonicMs() + admission.retryAfterMs);
+        this.#fullUntilMs.set(detached(id), this.#clock.monotonicMs() + admission.retryAfterMs);
       }
       return admission;
     });
