@@ -34,7 +34,7 @@ export interface EndItem {
   readonly transaction: string;
 }
 
-/** `there`: the record is there now. `gone`: another process has brought the case to another end. */
+/** `there`: the record is there now. `gone`: another process has taken the case over, or brought it to another end. */
 export type Recorded = 'there' | 'gone';
 
 /** A case whose process has ended. */
@@ -93,15 +93,21 @@ const SETTLED = `
   )
   SELECT serial FROM sold UNION ALL SELECT s.serial FROM item JOIN paygrade.sales s ON s.serial = item.serial`;
 
+/** A hash makes whatever process holds the case more careful, so each may add one, and none removes one. */
 const UNKNOWN = `
-  UPDATE paygrade.cases k SET is_unknown = true, transaction = item.transaction
+  UPDATE paygrade.cases k SET is_unknown = true,
+    transaction = CASE item.transaction WHEN '' THEN k.transaction ELSE item.transaction END
   FROM unnest($1::bigint[], $2::text[]) AS item(serial, transaction)
   WHERE k.serial = item.serial RETURNING k.serial`;
 
+/**
+ * That no money moved says a process of its own attempts only. Where another one has taken the case over, that one may be moving it:
+ * only its holder frees it or ends it as dead. Whichever finds it settled is right.
+ */
 const RELEASED = `
-  WITH item AS (SELECT * FROM unnest($1::bigint[]) AS item(serial)),
+  WITH item AS (SELECT * FROM unnest($2::bigint[]) AS item(serial)),
   ended AS (
-    DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial RETURNING k.serial
+    DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial AND k.owner = $1 RETURNING k.serial
   ), unnamed AS (
     DELETE FROM paygrade.identifiers n USING ended WHERE n.serial = ended.serial
   ), freed AS (
@@ -114,9 +120,9 @@ const RELEASED = `
     AND NOT EXISTS (SELECT FROM paygrade.claims c WHERE c.serial = item.serial)`;
 
 const ENDED_DEAD = `
-  WITH item AS (SELECT * FROM unnest($1::bigint[], $2::text[]) AS item(serial, transaction)),
+  WITH item AS (SELECT * FROM unnest($2::bigint[], $3::text[]) AS item(serial, transaction)),
   ended AS (
-    DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial RETURNING k.serial
+    DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial AND k.owner = $1 RETURNING k.serial
   ), unnamed AS (
     DELETE FROM paygrade.identifiers n USING ended WHERE n.serial = ended.serial
   ), dead AS (
@@ -150,6 +156,10 @@ const HELD = `
 const byKey = ({ key }: { readonly key: string }): string => key;
 const bySerial = ({ serial }: { readonly serial: number }): string => String(serial).padStart(16, '0');
 
+type ValuesOfEnds = (items: readonly EndItem[]) => readonly unknown[];
+const serialsOf = (items: readonly EndItem[]): readonly number[] => items.map(({ serial }) => serial);
+const transactionsOf = (items: readonly EndItem[]): readonly string[] => items.map(({ transaction }) => transaction);
+
 const caseOf = (row: Row): FoundCase => ({
   serial: row.serial as number,
   attempt: row.attempt as number,
@@ -175,18 +185,11 @@ export class Cases {
     this.#settlement = settlement;
     this.intend = new Group((items: readonly IntentItem[]) => this.#intend(items), { keyOf: byKey });
     this.settle = new Group((items: readonly SettledItem[]) => this.#settle(items), { keyOf: bySerial });
-    const ends = (name: string, text: string, hasTransaction: boolean): Group<EndItem, Recorded> =>
-      new Group(
-        (items: readonly EndItem[]) =>
-          this.#record(name, text, items, [
-            items.map(({ serial }) => serial),
-            ...(hasTransaction ? [items.map(({ transaction }) => transaction)] : []),
-          ]),
-        { keyOf: bySerial },
-      );
-    this.markUnknown = ends('mark-unknown', UNKNOWN, true);
-    this.release = ends('release-case', RELEASED, false);
-    this.end = ends('end-dead', ENDED_DEAD, true);
+    const ends = (name: string, text: string, valuesOf: ValuesOfEnds): Group<EndItem, Recorded> =>
+      new Group((items: readonly EndItem[]) => this.#record(name, text, items, valuesOf(items)), { keyOf: bySerial });
+    this.markUnknown = ends('mark-unknown', UNKNOWN, (items) => [serialsOf(items), transactionsOf(items)]);
+    this.release = ends('release-case', RELEASED, (items) => [owner, serialsOf(items)]);
+    this.end = ends('end-dead', ENDED_DEAD, (items) => [owner, serialsOf(items), transactionsOf(items)]);
   }
 
   /**

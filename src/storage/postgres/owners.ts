@@ -50,8 +50,8 @@ export class Owner {
   readonly #looks: Look[] = [];
   readonly #takeOvers: Look[] = [];
   readonly #losses: (() => void)[] = [];
-  /** The lease has run out, or is about to. */
-  #isLost = true;
+  /** Monotonic time from which the lease has run out, or is about to. */
+  #lostAtMs = Number.NEGATIVE_INFINITY;
   #cancelLoss = (): void => {};
   /** Monotonic time since which every renewal has succeeded in time; undefined = none since the last failure or loss. */
   #inContactSinceMs: number | undefined;
@@ -82,12 +82,17 @@ export class Owner {
     this.#losses.push(run);
   }
 
+  /** Whether others may take over what this process holds. By the clock, because timers of a process that stood still are late. */
+  get isLeaseLost(): boolean {
+    return this.#ports.clock.monotonicMs() >= this.#lostAtMs;
+  }
+
   /**
    * Renews a lease that was lost, before a decision that needs it.
    * @throws DatabaseAwayError, StatementError or InDoubtError
    */
   async renewLostLease(): Promise<void> {
-    if (this.#isLost) await this.#renewLease();
+    if (this.isLeaseLost) await this.#renewLease();
   }
 
   /** Enters this process. The renewal of its lease is the database's probe from now on. */
@@ -102,6 +107,7 @@ export class Owner {
   async end(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#lostAtMs = Number.NEGATIVE_INFINITY;
     this.#cancel();
     this.#cancelLoss();
     await this.#renewing;
@@ -135,10 +141,9 @@ export class Owner {
     const startMs = clock.monotonicMs();
     await this.#database.probe();
     if (this.#isEnded) return;
-    this.#isLost = false;
+    this.#lostAtMs = startMs + LEASE_MS - LOSS_MARGIN_MS;
     this.#cancelLoss();
-    this.#cancelLoss = timers.after(LEASE_MS - LOSS_MARGIN_MS - (clock.monotonicMs() - startMs), () => {
-      this.#isLost = true;
+    this.#cancelLoss = timers.after(this.#lostAtMs - clock.monotonicMs(), () => {
       this.#inContactSinceMs = undefined;
       for (const lose of this.#losses) lose();
     });

@@ -45,7 +45,7 @@ export interface ReservationsPorts {
 
 export class PostgresReservations implements Reservations {
   readonly #database: Database;
-  readonly #owner: string;
+  readonly #owner: Owner;
   readonly #ports: ReservationsPorts;
   readonly #claims: Claims;
   readonly #cases: Cases;
@@ -72,7 +72,7 @@ export class PostgresReservations implements Reservations {
 
   private constructor(database: Database, owner: Owner, ports: ReservationsPorts) {
     this.#database = database;
-    this.#owner = owner.id;
+    this.#owner = owner;
     this.#ports = ports;
     this.#retention = new Retention(ports.clock);
     const onDoubt = (): void => {
@@ -148,11 +148,11 @@ export class PostgresReservations implements Reservations {
       }
     }
     if (answer !== undefined) this.#identifiers.noteAnswer(answer.sealed.length);
-    if (recorded === 'there') return;
-    // In doubt, or our claim was taken for one of a dead process. The money was not asked for, so it becomes free again.
+    if (recorded === 'there' && !this.#owner.isLeaseLost) return;
+    // In doubt, or another process may have taken it over. The money was not asked for, so what is ours still becomes free again.
     this.#close(open, 'free');
     this.#doubts.push({ key, attempt, digest, serial });
-    throw new RecordInDoubtError('the database did not confirm the intent');
+    throw new RecordInDoubtError('the database did not confirm the intent in time');
   }
 
   async recordSettled(reservation: Reservation, transaction: string): Promise<void> {
@@ -267,7 +267,7 @@ export class PostgresReservations implements Reservations {
       const serial = await this.#claims.claim({ key, validBeforeSeconds, attempt });
       if (serial !== undefined) return this.#reserved(wanted, serial, attempt, digest);
       const found = await this.#claims.find(key);
-      if (found !== undefined && found.owner === this.#owner && found.attempt === attempt) {
+      if (found !== undefined && found.owner === this.#owner.id && found.attempt === attempt) {
         return this.#reserved(wanted, found.serial, attempt, digest);
       }
       const status = this.#statusOf(key, found);
@@ -294,7 +294,7 @@ export class PostgresReservations implements Reservations {
   /** undefined = free, or free to {@link Claims.remove}. @param isClaiming a claim of this process may be in flight */
   #statusOf(key: ReservationKey, found: FoundClaim | undefined, isClaiming = false): ReservationStatus | undefined {
     if (found === undefined || found.isAbandoned || found.isOver) return undefined;
-    const isOurs = !isClaiming && found.owner === this.#owner && found.status.kind === 'reserved';
+    const isOurs = !isClaiming && found.owner === this.#owner.id && found.status.kind === 'reserved';
     // A claim whose answer was lost.
     return isOurs && this.#open.get(key)?.attempt !== found.attempt ? undefined : found.status;
   }
@@ -316,14 +316,13 @@ export class PostgresReservations implements Reservations {
   }
 
   /**
-   * Our lease ran out, and another process has recorded an outcome.
+   * Our lease ran out, and another process has taken the case over, and perhaps recorded an outcome.
    * @param end the outcome that we wanted to record
-   * @throws Error the first time, when it is another one; from then on nothing more is recorded
+   * @throws Error the first time, unless the other has recorded the same; from then on nothing more is recorded
    */
   async #endedElsewhere(open: OpenReservation, end: 'settled' | 'dead' | undefined): Promise<void> {
     const found = await this.#claims.find(open.key);
     const kind = found?.serial === open.serial ? found.status.kind : undefined;
-    if (kind === 'settling' || kind === 'unknown') throw new Error('the database did not record the outcome');
     open.isGone = true;
     this.#close(open, 'ended');
     if (kind !== end) throw new Error(`another process has recorded this payment as ${kind ?? 'released'}`);
@@ -377,12 +376,16 @@ export class PostgresReservations implements Reservations {
   async #takeOver(isDead: (column: string) => string): Promise<void> {
     const receive = this.#receive;
     if (receive === undefined) return;
-    const live = [...this.#open.values()].filter(({ state }) => state !== 'reserved').map(({ serial }) => serial);
-    const doubtful = this.#doubts.flatMap(({ serial }) => serial ?? []);
-    for (const found of await this.#cases.takeOver(isDead('k.owner'), [...live, ...doubtful])) {
-      const reservation = this.#adopted(found);
-      receive({ reservation, order: found.order });
+    const taken = await this.#cases.takeOver(isDead('k.owner'), this.#heldSerials());
+    const began = this.#heldSerials();
+    for (const found of taken.filter(({ serial }) => !began.includes(serial))) {
+      receive({ reservation: this.#adopted(found), order: found.order });
     }
+  }
+
+  #heldSerials(): number[] {
+    const live = [...this.#open.values()].filter(({ state }) => state !== 'reserved');
+    return [...live, ...this.#doubts].flatMap(({ serial }) => serial ?? []);
   }
 
   #adopted({ serial, attempt, order, sale, transaction, digest }: FoundCase): OpenReservation {

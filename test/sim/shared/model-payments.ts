@@ -88,7 +88,7 @@ export class PaymentTables {
       'record-intent': (values) => this.#intend(values),
       'record-settled': (values) => this.#settle(values),
       'mark-unknown': (values) => this.#markUnknown(values),
-      'release-case': ([serials]) => this.#releaseCases(numbers(serials)),
+      'release-case': (values) => this.#releaseCases(values),
       'end-dead': (values) => this.#endDead(values),
       'mark-delivered': ([serials]) => this.#markDelivered(numbers(serials)),
       'count-undelivered': ([ageMs]) => this.#countUndelivered(ageMs as unknown as number),
@@ -276,25 +276,30 @@ export class PaymentTables {
       const found = this.cases.get(serial);
       if (found === undefined) return [];
       found.isUnknown = true;
-      found.transaction = texts(transactions)[i] as string;
+      found.transaction = texts(transactions)[i] || found.transaction;
       return [{ serial }];
     });
   }
 
-  #releaseCases(serials: readonly number[]): Row[] {
-    return serials.flatMap((serial) => {
+  /** False when it is not there, or not this process's. */
+  #endCase(serial: number, owner: unknown): boolean {
+    return this.cases.get(serial)?.owner === owner && this.cases.delete(serial);
+  }
+
+  #releaseCases([owner, serials]: Columns): Row[] {
+    return numbers(serials).flatMap((serial) => {
       const claim = this.claims.get(serial);
-      const isEnded = this.cases.delete(serial);
+      const isEnded = this.#endCase(serial, owner);
       if (isEnded && claim !== undefined) this.#drop(claim);
-      return isEnded || claim === undefined ? [{ serial }] : [];
+      return isEnded || (claim === undefined && !this.cases.has(serial)) ? [{ serial }] : [];
     });
   }
 
-  #endDead([serials, transactions]: Columns): Row[] {
+  #endDead([owner, serials, transactions]: Columns): Row[] {
     return numbers(serials).flatMap((serial, i) => {
       const claim = this.claims.get(serial);
       const wasDead = claim?.state === DEAD;
-      const isEnded = this.cases.delete(serial);
+      const isEnded = this.#endCase(serial, owner);
       if (isEnded && claim !== undefined) {
         claim.state = DEAD;
         claim.transaction = texts(transactions)[i] as string;

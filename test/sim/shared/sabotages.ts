@@ -72,7 +72,9 @@ export const SHARED_SABOTAGES: readonly SharedSabotage[] = [
   },
   {
     what: 'money moves although the intent is in doubt',
-    changes: [['storage/postgres/reservations.ts', "if (recorded === 'there') return;", 'return;']],
+    changes: [
+      ['storage/postgres/reservations.ts', "if (recorded === 'there' && !this.#owner.isLeaseLost) return;", 'return;'],
+    ],
     found: /I3 recorded first|I1 one (answer|sale)|I4 /,
   },
   {

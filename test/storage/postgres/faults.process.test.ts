@@ -31,7 +31,10 @@ import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-
 import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
 import { pause, until } from '../../support/until.ts';
 
-/** Waits pass at once; the database's own time goes on as it does. */
+/** Longest pause of a statement that is repeated. */
+const PAUSE_MS_MAX = 500;
+
+/** Pauses before repeats and probes pass at once; the database's own time goes on as it does. */
 class HastyTime implements Clock, Timers {
   #aheadMs = 0;
   /** Looks and other long waits, which the test runs, and how long they are. */
@@ -45,10 +48,16 @@ class HastyTime implements Clock, Timers {
       this.#long.set(run, delayMs);
       return () => this.#long.delete(run);
     }
+    if (delayMs > PAUSE_MS_MAX) return systemTimers.after(delayMs, run);
     return systemTimers.after(0, () => {
       this.#aheadMs += delayMs;
       run();
     });
+  }
+
+  /** The process stands still: its timers are late. */
+  standStill(forMs: number): void {
+    this.#aheadMs += forMs;
   }
 
   /** One look of every process that has this time. */
@@ -57,6 +66,10 @@ class HastyTime implements Clock, Timers {
     for (const [run, delayMs] of [...this.#long]) if (delayMs <= LOOK_MS && this.#long.delete(run)) run();
   }
 }
+
+/** The statement that takes over has none of its own. */
+const nameOf = ({ name, text }: Statement): string =>
+  name ?? (text.includes('UPDATE paygrade.cases k SET owner') ? 'take-over' : '');
 
 /** Loses answers of statements by their names: the statement has been carried out. */
 class LosingConnections implements Connections {
@@ -76,12 +89,13 @@ class LosingConnections implements Connections {
     const connection = await this.#connections.connect();
     return {
       query: async (statement: Parameters<typeof connection.query>[0]) => {
-        this.sent.set(statement.name ?? '', statement);
+        const name = nameOf(statement);
+        this.sent.set(name, statement);
         const result = await connection.query(statement);
-        await this.waits.get(statement.name ?? '');
-        const left = this.losses.get(statement.name ?? '') ?? 0;
+        await this.waits.get(name);
+        const left = this.losses.get(name) ?? 0;
         if (left === 0) return result;
-        this.losses.set(statement.name ?? '', left - 1);
+        this.losses.set(name, left - 1);
         throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' });
       },
       on: (event: string, listener: never) => connection.on(event as 'error', listener),
@@ -96,8 +110,12 @@ interface Process {
   readonly backend: Backend;
   readonly losses: Map<string, number>;
   readonly waits: Map<string, Promise<void>>;
+  /** The statements that were sent last, by their names. */
+  readonly sent: Map<string, Statement>;
   /** Carries the last statement of this name out once more, as if it came late. */
   again(name: string): Promise<void>;
+  /** Its lease has run out, for the others. */
+  loseLease(): Promise<void>;
   readonly time: HastyTime;
   readonly taken: UnsettledCase[];
 }
@@ -127,12 +145,19 @@ async function processOn({ url, connections }: TestDatabase, seed: number): Prom
   );
   const taken: UnsettledCase[] = [];
   await backend.reservations.handOver((one) => taken.push(one));
-  const again = async (name: string): Promise<void> => {
+  const query = async (statement: Statement): Promise<void> => {
     const connection = await losing.connect();
-    await connection.query(losing.sent.get(name) as Statement);
+    await connection.query(statement);
     connection.release(false);
   };
-  return { backend, losses: losing.losses, waits: losing.waits, again, time, taken };
+  const again = (name: string): Promise<void> => query(losing.sent.get(name) as Statement);
+  const loseLease = (): Promise<void> =>
+    query({
+      text: 'UPDATE paygrade.processes SET lease_until_ms = 0 WHERE id = $1',
+      values: [losing.sent.get('renew-lease')?.values?.[0]],
+    });
+  const { losses, waits, sent } = losing;
+  return { backend, losses, waits, sent, again, loseLease, time, taken };
 }
 
 const freshOrder = (): PaymentOrder =>
@@ -407,6 +432,108 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const transaction = localTransactionOf(order);
       await other.backend.reservations.recordSettled(other.taken[0]!.reservation, transaction);
       expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction });
+    }));
+
+  /** A case of `one`, which stands still until `other` has taken it over. */
+  const takenOver = async (one: Process, other: Process, order: PaymentOrder): Promise<readonly Reservation[]> => {
+    const held = await reserved(one, order);
+    await one.backend.reservations.recordIntent(held, order, SALE);
+    await one.loseLease();
+    await until('the case is taken over', () => {
+      other.time.look(LOOK_MS);
+      return other.taken.length === 1;
+    });
+    return [held, other.taken[0]!.reservation];
+  };
+
+  it('frees no authorization whose case another process has taken over', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const [held, theirs] = await takenOver(one, other, order);
+      const statusOf = () => other.backend.reservations.statusOf(order.key);
+      // The other one moves the money meanwhile, so ours is refused for want of it.
+      await expect(one.backend.reservations.recordReleased(held!)).rejects.toThrow('recorded this payment as unknown');
+      expect(await statusOf()).toEqual({ kind: 'unknown', transaction: '' });
+      expect(await one.backend.reservations.isHeld(held!)).toBe(false);
+      const transaction = localTransactionOf(order);
+      await other.backend.reservations.recordSettled(theirs!, transaction);
+      expect(await statusOf()).toEqual({ kind: 'settled', transaction });
+      expect(await salesOf(one)).toBe(1);
+    }));
+
+  it('ends no case as dead that another process has taken over, and removes no hash that it knows', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const [held, theirs] = await takenOver(one, other, order);
+      const transaction = localTransactionOf(order);
+      await other.backend.reservations.recordUnknown(theirs!, transaction);
+      await one.backend.reservations.recordUnknown(held!, '');
+      const unknown = { kind: 'unknown', transaction };
+      expect(await other.backend.reservations.statusOf(order.key)).toEqual(unknown);
+      await expect(one.backend.reservations.recordDead(held!)).rejects.toThrow('recorded this payment as unknown');
+      expect(await other.backend.reservations.statusOf(order.key)).toEqual(unknown);
+      await other.backend.reservations.recordSettled(theirs!, transaction);
+      expect(await salesOf(one)).toBe(1);
+    }));
+
+  it('frees no case whose intent was in doubt when another process has taken it over', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      one.losses.set('record-intent', Number.POSITIVE_INFINITY);
+      await expect(one.backend.reservations.recordIntent(held, order, SALE)).rejects.toThrow(RecordInDoubtError);
+      one.losses.clear();
+      await until('the database is back', () => one.backend.fault() === undefined);
+      await one.loseLease();
+      await until('the case is taken over', () => {
+        other.time.look(LOOK_MS);
+        return other.taken.length === 1;
+      });
+      one.time.look();
+      const transaction = localTransactionOf(order);
+      await pause(200);
+      await other.backend.reservations.recordSettled(other.taken[0]!.reservation, transaction);
+      expect(await salesOf(other)).toBe(1);
+    }));
+
+  it('asks for no money when it stood still until its lease ran out, and frees the authorization', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+      one.waits.set('record-intent', answered);
+      const recording = one.backend.reservations.recordIntent(held, order, SALE);
+      await until('the intent is on record', async () => {
+        return (await other.backend.reservations.statusOf(order.key))?.kind === 'settling';
+      });
+      one.time.standStill(LEASE_MS);
+      answer();
+      await expect(recording).rejects.toThrow(RecordInDoubtError);
+      one.time.look();
+      await until('it is free', async () => (await other.backend.reservations.statusOf(order.key)) === undefined);
+      expect(await buy(one, order)).toBe('settled');
+    }));
+
+  it('takes over no case of its own that begins while the question for those of the dead is repeated', () =>
+    using(1, async (one) => {
+      const order = freshOrder();
+      const { reservations } = one.backend;
+      for (let passedMs = 0; passedMs < LEASE_MS; passedMs += LOOK_MS) {
+        one.time.look(LOOK_MS);
+        await pause(100);
+      }
+      const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+      one.waits.set('take-over', answered);
+      one.losses.set('take-over', 1);
+      one.sent.clear();
+      one.time.look(LOOK_MS);
+      await until('it is asked', () => one.sent.has('take-over'));
+      const held = await reserved(one, order);
+      await reservations.recordIntent(held, order, SALE);
+      answer();
+      await until('it is repeated', () => one.losses.get('take-over') === 0);
+      await pause(100);
+      expect(one.taken).toEqual([]);
     }));
 
   it('is migrated once by several processes at the same time, and not by an older release', async () => {
