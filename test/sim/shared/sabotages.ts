@@ -58,7 +58,7 @@ export const SHARED_SABOTAGES: readonly SharedSabotage[] = [
     changes: [
       [
         'storage/postgres/reservations.ts',
-        'if (found !== undefined && found.owner === this.#owner && found.attempt === attempt) {',
+        'if (found !== undefined && found.owner === this.#owner.id && found.attempt === attempt) {',
         'if (found !== undefined && found.attempt < 0) {',
       ],
       // Without it such a claim is one of this process that nothing holds, so it is made again.
