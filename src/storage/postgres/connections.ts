@@ -29,7 +29,8 @@ export interface Connection {
 
 /** A pool. Tests pass their own, which lose answers or set the clock of the database. */
 export interface Connections {
-  connect(): Promise<Connection>;
+  /** @param isKept it stays out of the pool: the pool closes it when it has no other one for statements */
+  connect(isKept?: boolean): Promise<Connection>;
   end(): Promise<void>;
 }
 
@@ -88,6 +89,7 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
   // An idle connection that is lost: the pool has removed it, and the next statement opens another.
   pool.on('error', () => {});
   let crowded: NodeJS.Timeout | undefined;
+  const kept = new Set<PoolClient>();
   /** A server that gives no further connection is not away while this process has some: statements take turns on them. */
   const taken = async (untilMs: number): Promise<PoolClient> => {
     try {
@@ -100,12 +102,15 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
       crowded = setTimeout(() => {
         pool.options.max = limits.countMax;
       }, CROWDED_MS).unref();
+      if (openCount <= kept.size) for (const client of kept) client.end().catch(() => {});
       return taken(untilMs);
     }
   };
   return {
-    async connect() {
+    async connect(isKept = false) {
+      if (isKept && pool.options.max - kept.size < 2) throw new Error('statements need the connections that there are');
       const client = await taken(performance.now() + limits.connectMs);
+      if (isKept) kept.add(client);
       const swallow = (): void => {};
       client.on('error', swallow);
       return {
@@ -113,6 +118,7 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
         on: (event: string, listener: never) => client.on(event as 'notification', listener),
         release(isBroken) {
           client.removeListener('error', swallow);
+          kept.delete(client);
           client.release(isBroken);
         },
       };

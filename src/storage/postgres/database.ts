@@ -162,14 +162,9 @@ export class Database {
     }
   }
 
-  /** A connection of its own, which the caller releases. @throws DatabaseAwayError */
-  async connect(): Promise<Connection> {
-    try {
-      return await this.#connections.connect();
-    } catch (failure) {
-      this.#noteAway(failure);
-      throw errorOf(failure, 'away');
-    }
+  /** A connection beside those of statements, which the caller releases. It says nothing of the database when there is none. */
+  connect(): Promise<Connection> {
+    return this.#connections.connect(true);
   }
 
   /** Resolves after this time, or earlier once a probe has succeeded. */

@@ -5,11 +5,12 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts';
 import { CONNECTION_LIMITS } from '../../../src/storage/postgres/backend.ts';
 import { BooksReader } from '../../../src/storage/postgres/books.ts';
+import { Hints } from '../../../src/storage/postgres/callbacks/hints.ts';
 import { openConnections } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
-import { pause } from '../../support/until.ts';
+import { pause, until } from '../../support/until.ts';
 
 const server = await startPostgres();
 if (server === undefined) console.log('skipping a server of few connections: there is no PostgreSQL to start');
@@ -65,6 +66,28 @@ describe.skipIf(server === undefined)('a database that gives few connections', (
     for (let round = 0; round < 3; round++) {
       await Promise.all(Array.from({ length: 40 }, () => database.run(STATEMENT)));
     }
+    expect(faults).toEqual([]);
+    expect(database.counts.repeats).toBe(0);
+  });
+
+  it('is not away when there is one, which hints had first: a statement comes before them', async () => {
+    const { database, faults } = await withConnections(1);
+    const heard: unknown[] = [];
+    const hints = new Hints({
+      timers: systemTimers,
+      database,
+      processId: 'one',
+      onHint: (ids) => void heard.push(ids),
+    });
+    onTestFinished(async () => {
+      await hints.close();
+      await database.close();
+    });
+    hints.start();
+    await until('it listens', () => heard.length > 0);
+    // Longer than it takes the hints to connect again.
+    const endMs = performance.now() + 1500;
+    while (performance.now() < endMs) await Promise.all([database.run(STATEMENT), database.run(STATEMENT)]);
     expect(faults).toEqual([]);
     expect(database.counts.repeats).toBe(0);
   });
