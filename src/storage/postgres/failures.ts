@@ -14,7 +14,7 @@ export class StatementError extends Error {
   }
 }
 
-/** The database cannot be reached, and nothing was sent to it. */
+/** The database cannot be reached, or has cancelled the statement: it changed nothing. */
 export class DatabaseAwayError extends OutageError {
   override readonly name = 'DatabaseAwayError';
 }
@@ -26,19 +26,22 @@ export class InDoubtError extends OutageError {
 
 /**
  * `again`: changed nothing, and may succeed at once when it is repeated.
+ * `cancelled`: changed nothing, for its time, a lock or an administrator; it says nothing of other statements.
  * `away`: changed nothing, and the database cannot be written now (starting, stopping, a stand-by, no connection left).
  * `lost`: may have been carried out.
  * `refused`: an error of the statement or its values.
  */
-export type FailureKind = 'again' | 'away' | 'lost' | 'refused';
+export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused';
 
 /** Serialization failure, deadlock. */
 const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01']);
+/** A statement that was cancelled, a lock that was not to be had in time. */
+const CANCELLED: ReadonlySet<string> = new Set(['57014', '55P03']);
 /**
- * Cannot connect now, cannot execute in a read-only transaction (a stand-by after a failover), a statement that was cancelled for
- * its time, an error of the server's disk; and class 53, no memory, disk or connection left.
+ * Cannot connect now, cannot execute in a read-only transaction (a stand-by after a failover), an error of the server's disk; and
+ * class 53, no memory, disk or connection left.
  */
-const AWAY: ReadonlySet<string> = new Set(['57P03', '25006', '57014', '55P03', '58030']);
+const AWAY: ReadonlySet<string> = new Set(['57P03', '25006', '58030']);
 /** Administrator's shutdown, crash, database dropped: a commit may have been on its way. */
 const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '40003']);
 
@@ -64,6 +67,7 @@ export function failureKindOf(failure: unknown, stage: Stage): FailureKind {
   const state = sqlStateOf(failure);
   if (state === undefined || LOST.has(state) || state.startsWith('08')) return lost;
   if (AGAIN.has(state)) return 'again';
+  if (CANCELLED.has(state)) return 'cancelled';
   return AWAY.has(state) || state.startsWith('53') ? 'away' : 'refused';
 }
 
@@ -74,6 +78,7 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
     case 'again':
     case 'refused':
       return new StatementError(line, sqlStateOf(failure) ?? '', { cause: failure });
+    case 'cancelled':
     case 'away':
       return new DatabaseAwayError(line, { cause: failure });
     case 'lost':

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { OutageError } from '../../../src/base/outage.ts';
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts';
 import { CONNECTION_LIMITS } from '../../../src/storage/postgres/backend.ts';
 import { BooksReader } from '../../../src/storage/postgres/books.ts';
@@ -55,6 +56,46 @@ describe.skipIf(SERVER === undefined)('a read of the whole books', () => {
     expect(await days).toEqual([]);
     expect(faults).toEqual([]);
   });
+});
+
+describe.skipIf(SERVER === undefined)('a statement that is cancelled', () => {
+  it.each(['for its time', 'by an administrator'])(
+    '%s fails as an outage of its own; the database is not away',
+    async (by) => {
+      const on = await testDatabase(SERVER!);
+      const faults: unknown[] = [];
+      const connections = openConnections(parseDatabaseUrl(on.url), { ...CONNECTION_LIMITS, statementMs: 6000 });
+      const onFault = (fault: unknown): void => void faults.push(fault);
+      const database = new Database(connections, { clock: systemClock, timers: systemTimers, onFault });
+      // Waits for nothing that comes later.
+      database.endWaits();
+      onTestFinished(async () => {
+        await database.close();
+        await on.remove();
+      });
+      const others = on.connections();
+      const text = by === 'for its time' ? 'SET LOCAL statement_timeout = 50' : 'SELECT';
+      const sleeping = database.transaction(async (query) => {
+        await query({ text });
+        return query({ text: 'SELECT pg_sleep(5)' });
+      });
+      const failed = expect(sleeping).rejects.toThrow(OutageError);
+      if (by !== 'for its time') {
+        const other = await others.connect();
+        await until('it is cancelled', async () => {
+          const { rows } = await other.query({
+            text: "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(5)' AND state = 'active'",
+          });
+          return rows.length > 0;
+        });
+        other.release(false);
+      }
+      await others.end();
+      await failed;
+      expect(faults).toEqual([]);
+      expect(database.fault()).toBeUndefined();
+    },
+  );
 });
 
 const STATEMENT = { text: 'SELECT pg_sleep(0.02)' };
