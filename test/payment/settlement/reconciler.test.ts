@@ -227,6 +227,18 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.reports).toEqual([]);
   });
 
+  it('says nothing of the end of a case that another process has taken over, and records one that settled', async () => {
+    const store = new MemoryReservations(new ManualTime());
+    store.isHeld = () => false;
+    const kit = await unknownCase(new Script(UNKNOWN), store);
+    const [refused, settled] = [await kit.add(), await kit.add()];
+    kit.reconciler.watch(refused.reservation, refused.order, { kind: 'released', detail: 'refused' });
+    kit.reconciler.watch(settled.reservation, settled.order, SETTLED);
+    await kit.seconds(2);
+    expect(kit.reports.map(({ kind }) => kind)).toEqual(['settled']);
+    expect(store.statusOf(refused.order.key)).toEqual({ kind: 'unknown', transaction: '' });
+  });
+
   it('makes no further calls after it was stopped', async () => {
     const script = new Script(UNKNOWN);
     const kit = await unknownCase(script);

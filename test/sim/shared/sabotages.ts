@@ -121,7 +121,7 @@ export const SHARED_SABOTAGES: readonly SharedSabotage[] = [
     changes: [
       [
         'payment/settlement/reconciler.ts',
-        'if (one.outcome === undefined && !(await this.#ports.reservations.isHeld(one.reservation))) {',
+        "if (one.outcome?.kind !== 'settled' && !(await this.#ports.reservations.isHeld(one.reservation))) {",
         'if (one.pauseMs < 0) {',
       ],
     ],
