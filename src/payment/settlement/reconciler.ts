@@ -119,7 +119,7 @@ export class Reconciler {
 
   async #repeat(one: WatchedCase): Promise<void> {
     try {
-      // Money that has moved is recorded whoever holds the case.
+      // Money that has moved is recorded by any process that knows of it.
       if (one.outcome?.kind !== 'settled' && !(await this.#ports.reservations.isHeld(one.reservation))) {
         this.#open.delete(one);
         return;
