@@ -132,11 +132,14 @@ const ENDED_DEAD = `
   SELECT serial FROM ended
   UNION ALL SELECT c.serial FROM item JOIN paygrade.claims c ON c.serial = item.serial AND c.state = ${DEAD}`;
 
-/** Takes over what a process without life held, and what an unanswered take-over of ours has taken already. */
+/**
+ * Takes over what a process without life held, and what an unanswered take-over of ours has taken already. Not what we know of: our
+ * work on it ends first, by its record or by the question whether it is ours still.
+ */
 const takeOverText = (isDead: string): string => `
   WITH taken AS (
     UPDATE paygrade.cases k SET owner = $1, is_unknown = true
-    WHERE k.settlement = $2 AND (${isDead} OR (k.owner = $1 AND k.serial <> ALL ($3::bigint[])))
+    WHERE k.settlement = $2 AND k.serial <> ALL ($3::bigint[]) AND (${isDead} OR k.owner = $1)
     RETURNING k.serial, k.terms, k.sale, k.transaction
   )
   SELECT taken.*, c.attempt, encode(n.digest, 'hex') AS digest
@@ -194,7 +197,7 @@ export class Cases {
 
   /**
    * @param isDead condition on `k.owner`
-   * @param live serials of this process's own cases
+   * @param live serials of the cases that this process knows of
    */
   async takeOver(isDead: string, live: readonly number[]): Promise<readonly FoundCase[]> {
     const values = [this.#owner, this.#settlement, live];

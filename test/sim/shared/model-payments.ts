@@ -315,7 +315,8 @@ export class PaymentTables {
     const taken = [...this.cases.values()].filter(
       (found) =>
         found.settlement === settlement &&
-        (this.#processes.isDead(found.owner, asksForLease) || (found.owner === by && !mine.has(found.serial))),
+        !mine.has(found.serial) &&
+        (this.#processes.isDead(found.owner, asksForLease) || found.owner === by),
     );
     for (const found of taken) {
       if (found.owner !== by) this.watch.onTakenOver(found, by);

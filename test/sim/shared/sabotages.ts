@@ -125,7 +125,6 @@ export const SHARED_SABOTAGES: readonly SharedSabotage[] = [
         'if (one.pauseMs < 0) {',
       ],
     ],
-    seed: 290,
     found: /I3 recorded first|I4 |P2 no bugs/,
   },
 ];

@@ -76,6 +76,8 @@ class LosingConnections implements Connections {
   readonly #connections: Connections;
   /** Name -> answers that are still to be lost. */
   readonly losses = new Map<string, number>();
+  /** Names of statements that an administrator cancels. */
+  readonly cancels = new Set<string>();
   /** Name -> what its answers wait for. */
   readonly waits = new Map<string, Promise<void>>();
   /** Name -> the statement of that name that was sent last. */
@@ -91,6 +93,7 @@ class LosingConnections implements Connections {
       query: async (statement: Parameters<typeof connection.query>[0]) => {
         const name = nameOf(statement);
         this.sent.set(name, statement);
+        if (this.cancels.has(name)) throw Object.assign(new Error('cancelled'), { code: '57014', severity: 'ERROR' });
         const result = await connection.query(statement);
         await this.waits.get(name);
         const left = this.losses.get(name) ?? 0;
@@ -109,6 +112,7 @@ class LosingConnections implements Connections {
 interface Process {
   readonly backend: Backend;
   readonly losses: Map<string, number>;
+  readonly cancels: Set<string>;
   readonly waits: Map<string, Promise<void>>;
   /** The statements that were sent last, by their names. */
   readonly sent: Map<string, Statement>;
@@ -156,8 +160,8 @@ async function processOn({ url, connections }: TestDatabase, seed: number): Prom
       text: 'UPDATE paygrade.processes SET lease_until_ms = 0 WHERE id = $1',
       values: [losing.sent.get('renew-lease')?.values?.[0]],
     });
-  const { losses, waits, sent } = losing;
-  return { backend, losses, waits, sent, again, loseLease, time, taken };
+  const { losses, cancels, waits, sent } = losing;
+  return { backend, losses, cancels, waits, sent, again, loseLease, time, taken };
 }
 
 const freshOrder = (): PaymentOrder =>
@@ -494,6 +498,36 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       await pause(200);
       await other.backend.reservations.recordSettled(other.taken[0]!.reservation, transaction);
       expect(await salesOf(other)).toBe(1);
+    }));
+
+  it('frees no case whose intent was in doubt when it takes it back from a process that has died', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      one.losses.set('record-intent', Number.POSITIVE_INFINITY);
+      await expect(one.backend.reservations.recordIntent(held, order, SALE)).rejects.toThrow(RecordInDoubtError);
+      one.losses.clear();
+      await until('the database is back', () => one.backend.fault() === undefined);
+      await one.loseLease();
+      await until('the case is taken over', () => {
+        other.time.look(LOOK_MS);
+        return other.taken.length === 1;
+      });
+      await other.loseLease();
+      // The case is still to be freed, as far as it knows, while it looks for those of the dead.
+      one.cancels.add('release-claim');
+      one.sent.clear();
+      await until('it has looked for the dead', () => {
+        one.time.look(LOOK_MS);
+        return one.sent.has('take-over');
+      });
+      await pause(100);
+      one.cancels.clear();
+      await until('it takes the case over', () => {
+        one.time.look(LOOK_MS);
+        return one.taken.length === 1;
+      });
+      expect(await one.backend.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
     }));
 
   it('asks for no money when it stood still until its lease ran out, and frees the authorization', () =>
