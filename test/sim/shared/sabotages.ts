@@ -1,12 +1,7 @@
 /** Changes to the program that each break one promise of several processes, and the words in which the simulator must report it. */
 import type { Sabotage } from '../sabotages.ts';
 
-interface SharedSabotage extends Sabotage {
-  /** The first seed that is tried, where the fault shows once in some hundred runs. */
-  readonly seed?: number;
-}
-
-export const SHARED_SABOTAGES: readonly SharedSabotage[] = [
+export const SHARED_SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a claim has no unique key',
     changes: [
