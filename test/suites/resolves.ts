@@ -61,14 +61,15 @@ export function describeResolves(name: string, open: (time: ManualTime) => Promi
       using(async ({ store, reopen }, time) => {
         const record = newRecord(time);
         const other = outcomeJson(failedWith('TARGET_TIMEOUT'));
-        const storedBytes = Buffer.byteLength(OUTCOME);
         const makings = [OUTCOME, other].map((outcome) =>
           Promise.all([store.create(record), store.finish(record.id, 'failed', outcome)]),
         );
         await Promise.all(makings);
         await store.create({ ...record, createdAtMs: record.createdAtMs + 1 });
         expect(await statusOf(store, record)).toBe('failed');
-        expect(await store.readOutcome(record.id)).toBe(OUTCOME);
+        const kept = (await store.readOutcome(record.id)) ?? '';
+        expect([OUTCOME, other]).toContain(kept);
+        const storedBytes = Buffer.byteLength(kept);
         expect(store.counts).toMatchObject({ storedBytes });
         expect((await reopen?.())?.counts ?? { storedBytes }).toMatchObject({ storedBytes });
       }));
