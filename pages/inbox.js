@@ -62,6 +62,11 @@ const waitSeconds = Number(watched.dataset.waitSeconds);
 const eventCountMax = Number(watched.dataset.eventCountMax);
 const lifetimeMs = Number(watched.dataset.lifetimeMs);
 const hooks = watched.dataset.hooks ?? '';
+/** Longer than any wait. A network that fails without a word would leave the page watching nothing. */
+const ANSWER_MS = (waitSeconds + 10) * 1000;
+
+/** @param {number} failureCount consecutive failures before this one */
+const pauseMsAfter = (failureCount) => PAUSES_MS[Math.min(failureCount, PAUSES_MS.length - 1)] ?? 0;
 
 /** Watches one callback, from the submitted form to the end. */
 class Watch {
@@ -99,7 +104,8 @@ class Watch {
       } catch (failure) {
         if (this.#isOver) return;
         if (failure instanceof DOMException && failure.name === 'AbortError') continue;
-        await this.#pause('No connection to the server');
+        const isLate = failure instanceof DOMException && failure.name === 'TimeoutError';
+        await this.#pause(isLate ? 'No answer from the server' : 'No connection to the server');
       }
     }
   }
@@ -125,20 +131,32 @@ class Watch {
   async delete() {
     try {
       const answer = await this.#ask('', { method: 'DELETE' }, new AbortController().signal);
+      if (current !== this) return;
       if (answer.ok || answer.status === 404) this.end('ended', 'Deleted. Its address no longer works.');
       else if (!this.#endedBy(answer)) say('trouble', `Not deleted: ${answer.refusal.message}`);
     } catch {
-      say('trouble', 'Not deleted: no connection to the server.');
+      if (current === this) say('trouble', 'It may still exist: no connection to the server.');
     }
   }
 
   /**
-   * The exact bytes of an event, or undefined when the server no longer has them.
-   * @param {string} eventId
+   * The exact bytes of an event, or undefined when the server no longer has them or the watch is over.
+   * @param {string} eventId @param {() => void} failed runs at each failure; another attempt may follow
    */
-  async bytesOf(eventId) {
-    const answer = await this.#fetch(`/events/${eventId}/raw`, {}, new AbortController().signal);
-    return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : undefined;
+  async bytesOf(eventId, failed) {
+    for (let failureCount = 0; !this.#isOver; failureCount++) {
+      try {
+        const answer = await this.#fetch(`/events/${eventId}/raw`, {}, new AbortController().signal);
+        if (answer.ok) return new Uint8Array(await answer.arrayBuffer());
+        if (answer.status === 404 || answer.status === 410) break;
+      } catch {
+        // As after any other failure.
+      }
+      failed();
+      await new Promise((resolve) => setTimeout(resolve, pauseMsAfter(failureCount)));
+    }
+    failed();
+    return undefined;
   }
 
   /** Reads all events and the expiry: at first, and whenever the page may have missed something. */
@@ -195,7 +213,7 @@ class Watch {
 
   /** @param {string} reason @param {number} [leastMs] */
   async #pause(reason, leastMs = 0) {
-    const pauseMs = Math.max(PAUSES_MS[Math.min(this.#failureCount++, PAUSES_MS.length - 1)] ?? 0, leastMs);
+    const pauseMs = Math.max(pauseMsAfter(this.#failureCount++), leastMs);
     this.#isSynced = false;
     say('trouble', `${reason}; trying again in ${Math.ceil(pauseMs / 1000)} s`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -210,7 +228,7 @@ class Watch {
       credentials: 'omit',
       redirect: 'error',
       referrerPolicy: 'no-referrer',
-      signal,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     });
   }
 
@@ -226,14 +244,18 @@ class Watch {
       signal = this.#request.signal;
     }
     const response = await this.#fetch(path, init, signal);
-    const body = await response.json();
-    if (response.ok) {
+    // What a proxy answers in the server's place need not be JSON.
+    const body = await response.json().catch((failure) => {
+      if (!(failure instanceof SyntaxError)) throw failure;
+    });
+    if (response.ok && body !== undefined) {
       if (typeof body.expires_at === 'string') this.#setExpiry(body.expires_at, response.headers.get('date'));
       return { ok: true, body };
     }
     // A proxy may give a date; the pauses of the page do without it.
     const retryAfterMs = (Number(response.headers.get('retry-after')) || 0) * 1000;
-    return { ok: false, status: response.status, refusal: body.error, retryAfterMs };
+    const message = `The server answered ${response.status} without ${response.ok ? 'data' : 'a reason'}`;
+    return { ok: false, status: response.status, refusal: body?.error ?? { code: '', message }, retryAfterMs };
   }
 
   /** Sets the expiry by the server's clock where the Date header gives it, because this machine's may be wrong. @param {string} expiresAt @param {string | null} date */
@@ -295,7 +317,7 @@ function eventElement(event, watch, isNew) {
   part('id').textContent = event.id;
   const time = /** @type {HTMLTimeElement} */ (part('time'));
   time.dateTime = event.received_at;
-  time.textContent = `${new Date(event.received_at).toLocaleTimeString()}`;
+  time.textContent = `${event.received_at.slice(11, 19)} UTC`;
 
   const names = Object.keys(event.headers);
   part('headers-title').textContent = `Headers retained: ${names.length}`;
@@ -328,18 +350,19 @@ function headerRow(name, value) {
  * @param {(name: string) => HTMLElement} part
  */
 async function fillBodies(event, watch, body, part) {
-  const isJson = /^\s*application\/json\s*(?:;|$)/i.test(event.content_type);
-  if (!isJson) body.textContent = String(event.body);
-  const bytes = await watch.bytesOf(event.id).catch(() => undefined);
-  if (isJson) {
-    // From the raw bytes, not from the parsed value: numbers beyond JavaScript's precision stay as they were sent.
-    showJson(body, bytes === undefined ? JSON.stringify(event.body) : new TextDecoder().decode(bytes));
-  }
-  if (event.size_bytes === 0) body.textContent = '(empty)';
-  if (bytes === undefined) {
+  const isEmpty = event.size_bytes === 0;
+  const isJson = !isEmpty && /^\s*application\/json\s*(?:;|$)/i.test(event.content_type);
+  if (!isJson) body.textContent = isEmpty ? '(empty)' : String(event.body);
+  const bytes = await watch.bytesOf(event.id, () => {
+    if (isJson) showJson(body, JSON.stringify(event.body));
+    part('inexact').hidden = !isJson;
     part('raw').hidden = true;
-    return;
-  }
+  });
+  if (bytes === undefined) return;
+  // From the raw bytes, not from the parsed value: numbers beyond JavaScript's precision stay as they were sent.
+  if (isJson) showJson(body, new TextDecoder().decode(bytes));
+  part('inexact').hidden = true;
+  part('raw').hidden = false;
   fillHex(bytes, event.id, part);
 }
 
@@ -440,9 +463,10 @@ stopButton.addEventListener('click', () => {
   addressField.focus();
 });
 // The browser may keep a page for the back button (bfcache); the token must not stay in it.
-addEventListener('pagehide', () =>
-  current?.end('stopped', 'Stopped because you left the page. The token is forgotten.'),
-);
+addEventListener('pagehide', () => {
+  tokenField.value = '';
+  current?.end('stopped', 'Stopped because you left the page. The token is forgotten.');
+});
 deleteButton.addEventListener('click', () => deleteDialog.showModal());
 element('delete-cancel').addEventListener('click', () => deleteDialog.close());
 element('delete-confirm').addEventListener('click', () => {

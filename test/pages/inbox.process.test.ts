@@ -112,6 +112,14 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     expect(watched.faults).toEqual([]);
   });
 
+  it('a long media type makes the page no wider than its window', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await send(callback, 'x', `text/plain; note=${'y'.repeat(200)}`);
+    await watch(page, callback);
+    await page.getByText('note=yyy').first().waitFor();
+    expect(await isWiderThanWindow(page)).toBe(false);
+  });
+
   it('shows the largest event whole', async () => {
     const { callback } = await boughtCallback(server.url);
     await watch(page, callback);
@@ -220,6 +228,80 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     await page.keyboard.press('Enter');
     await page.locator('#state', { hasText: 'later; trying again in 1 s' }).waitFor();
     await page.waitForSelector('#state[data-kind="watching"]');
+  });
+
+  it('says what a proxy answered in the server’s place, and waits as long as it asks for', async () => {
+    const { callback } = await boughtCallback(server.url);
+    const answer = { status: 429, contentType: 'text/html', headers: { 'retry-after': '2' }, body: '<h1>Slow</h1>' };
+    await page.route('**/events', (route) => route.fulfill(answer), { times: 1 });
+    await page.fill('#address', callback.id);
+    await page.fill('#token', callback.read_token);
+    await page.keyboard.press('Enter');
+    await page
+      .locator('#state', { hasText: 'The server answered 429 without a reason; trying again in 2 s' })
+      .waitFor();
+    await page.waitForSelector('#state[data-kind="watching"]');
+  });
+
+  it('does not go on watching a connection that has died without a word', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await page.evaluate(() => {
+      const real = AbortSignal.timeout;
+      AbortSignal.timeout = (ms) => real.call(AbortSignal, ms / 100);
+    });
+    await page.route('**/wait?*', () => {}, { times: 1 });
+    await watch(page, callback);
+    await page.locator('#state', { hasText: 'No answer from the server; trying again' }).waitFor();
+    await page.waitForSelector('#state[data-kind="watching"]');
+  });
+
+  it('says that numbers may be rounded until the exact bytes are read, and tries again to read them', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await send(callback, '{"big":12345678901234567890}');
+    await page.route('**/raw', (route) => route.abort(), { times: 1 });
+    await watch(page, callback);
+    await page.getByText('long numbers may be rounded here').waitFor();
+    await page.getByText('12345678901234567890').waitFor();
+    expect(await page.locator('[data-part="inexact"]').isVisible()).toBe(false);
+    expect(await page.locator('[data-part="raw-title"]').isVisible()).toBe(true);
+  });
+
+  it('tells the time of an event in UTC, as its answers do', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await send(callback, '{}');
+    await watch(page, callback);
+    const time = page.locator('[data-part="time"]');
+    await time.waitFor();
+    const received = (await time.getAttribute('datetime')) ?? '';
+    expect(await time.innerText()).toBe(`${received.slice(11, 19)} UTC`);
+  });
+
+  it('does not tell the next callback that the one before could not be deleted', async () => {
+    const [one, next] = [await boughtCallback(server.url), await boughtCallback(server.url)];
+    let refuse = (): void => {};
+    await page.route(`**/v1/callbacks/${one.callback.id}`, async (route) => {
+      await new Promise<void>((resolve) => {
+        refuse = resolve;
+      });
+      await route.abort();
+    });
+    await watch(page, one.callback);
+    await page.click('#delete');
+    await page.click('#delete-confirm');
+    await page.click('#stop');
+    await watch(page, next.callback);
+    const failed = page.waitForEvent('requestfailed', (request) => request.method() === 'DELETE');
+    refuse();
+    await failed;
+    await send(next.callback, 'next', 'text/plain');
+    await page.locator('[data-part="body"]', { hasText: 'next' }).waitFor();
+    expect(await page.innerText('#state')).toBe('Watching');
+  });
+
+  it('keeps no token that was typed and not sent when the page is left', async () => {
+    await page.fill('#token', `svc_cb_sk_${'A'.repeat(43)}`);
+    await page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })));
+    expect(await page.inputValue('#token')).toBe('');
   });
 
   it('stops on request and forgets the token', async () => {
@@ -339,7 +421,8 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     clock.aheadMs += TEN_MINUTES_MS - 60_000;
     await page.clock.fastForward(TEN_MINUTES_MS - 60_000);
     await page.locator('#time-left', { hasText: /^(1:00|0:[45]\d) left$/ }).waitFor();
-    expect(await page.locator('#state').innerText()).toBe('Watching');
+    // No wait lasts nine minutes, so the page has given up the one in flight and asks again.
+    await page.locator('#state', { hasText: /^Watching$/ }).waitFor();
 
     clock.aheadMs += 60_000;
     await page.clock.fastForward(60_000);

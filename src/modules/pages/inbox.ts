@@ -48,7 +48,7 @@ function main({ facts }: PageServices): Html {
 </dialog>
 <template id="event-template"><li class="panel event"><article>
 <header><h3><span data-part="method"></span> <span data-part="size"></span></h3><p><time data-part="time"></time> <span data-part="type"></span></p><p class="mono faint" data-part="id"></p></header>
-<div class="event-part"><div class="event-bar"><h4>Body</h4><button type="button" class="plain" data-part="copy-body">Copy</button></div><pre data-part="body" tabindex="0" role="group" aria-label="Body"></pre></div>
+<div class="event-part"><div class="event-bar"><h4>Body</h4><button type="button" class="plain" data-part="copy-body">Copy</button></div><pre data-part="body" tabindex="0" role="group" aria-label="Body"></pre><p class="hint" data-part="inexact" hidden>The page could not read the exact bytes, so long numbers may be rounded here.</p></div>
 <details><summary data-part="headers-title"></summary><table class="headers"><tbody data-part="headers"></tbody></table></details>
 <details data-part="raw"><summary data-part="raw-title"></summary><div class="event-bar"><button type="button" class="plain" data-part="copy-hex">Copy as hex</button> <a class="plain" data-part="download">Download</a></div><pre data-part="hex" tabindex="0" role="group" aria-label="Bytes in hex"></pre><button type="button" class="plain" data-part="all-hex" hidden></button></details>
 </article></li></template>
