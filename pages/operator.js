@@ -119,8 +119,11 @@ export function operatorPage(page) {
   /** @type {HTMLInputElement} */
   const tokenField = element('token');
   const tokenError = element('token-error');
+  const tokenState = element('token-state');
   /** Empty while no operator has opened the page. */
   let token = '';
+  /** When what is shown was read. */
+  let asOf = '';
   /** Aborts the requests of the reading in flight. */
   let reading = new AbortController();
   /** Aborts the requests that go on with the reading that is shown. */
@@ -150,9 +153,13 @@ export function operatorPage(page) {
       redirect: 'error',
       signal,
     });
-    const answer = await response.json().catch(() => undefined);
-    if (response.ok && answer !== undefined) return answer.data;
-    throw new Refused(response.status, answer?.error?.message ?? `the server answered ${response.status}`);
+    // What a proxy answers in the server's place need not be JSON.
+    const answer = await response.json().catch((failure) => {
+      if (!(failure instanceof SyntaxError)) throw failure;
+    });
+    if (response.ok && answer?.data !== undefined) return answer.data;
+    const silent = `the server answered ${response.status} without ${response.ok ? 'data' : 'a reason'}`;
+    throw new Refused(response.status, answer?.error?.message ?? silent);
   }
 
   /** Forgets the token and everything that it opened. */
@@ -160,6 +167,7 @@ export function operatorPage(page) {
     reading.abort();
     shown.abort();
     token = '';
+    tokenState.textContent = '';
     page.emptied();
     page.opened.hidden = true;
     form.hidden = false;
@@ -168,12 +176,20 @@ export function operatorPage(page) {
   /** @param {unknown} failure */
   function failed(failure) {
     const text = failure instanceof Refused ? failure.message : 'no connection to the server';
-    if (page.opened.hidden || (failure instanceof Refused && failure.status === 401)) {
-      forget();
-      tokenError.textContent = text;
-      tokenField.setAttribute('aria-invalid', 'true');
-      tokenField.focus();
-    } else say('trouble', `Not read: ${text}`);
+    const isWrong = failure instanceof Refused && failure.status === 401;
+    if (!page.opened.hidden && !isWrong) return say('trouble', `Not read: ${text}. Shown as of ${asOf}`);
+    // A failure that says nothing about the token puts it back, for another attempt.
+    if (!isWrong) tokenField.value ||= token;
+    forget();
+    complain(text, isWrong);
+  }
+
+  /** @param {string} text @param {boolean} isWrong whether the token is what is wrong */
+  function complain(text, isWrong) {
+    tokenError.textContent = text;
+    if (isWrong) tokenField.setAttribute('aria-invalid', 'true');
+    else tokenField.removeAttribute('aria-invalid');
+    tokenField.focus();
   }
 
   /** Reads and shows; a reading that began before is given up. */
@@ -182,6 +198,8 @@ export function operatorPage(page) {
     reading = new AbortController();
     const { signal } = reading;
     say('connecting', page.reading);
+    tokenError.textContent = '';
+    tokenState.textContent = page.reading;
     try {
       const show = await page.read(signal);
       if (signal.aborted) return;
@@ -191,9 +209,12 @@ export function operatorPage(page) {
       const wasHidden = page.opened.hidden;
       form.hidden = true;
       page.opened.hidden = false;
+      tokenField.value = '';
       tokenError.textContent = '';
+      tokenState.textContent = '';
       tokenField.removeAttribute('aria-invalid');
-      say('watching', `As of ${new Date().toISOString().slice(0, 19).replace('T', ' ')} UTC`);
+      asOf = `${new Date().toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+      say('watching', `As of ${asOf}`);
       if (wasHidden) page.focused()?.focus();
     } catch (failure) {
       if (!signal.aborted) failed(failure);
@@ -205,6 +226,7 @@ export function operatorPage(page) {
     const { signal } = shown;
     try {
       await work(signal);
+      if (!signal.aborted) say('watching', `As of ${asOf}`);
     } catch (failure) {
       if (!signal.aborted) failed(failure);
     }
@@ -215,11 +237,10 @@ export function operatorPage(page) {
     const given = tokenField.value.trim();
     tokenField.value = '';
     if (!/^[!-~]+$/.test(given)) {
-      tokenError.textContent =
-        given === '' ? 'Enter the admin token.' : 'An admin token is visible ASCII without blanks.';
-      tokenField.setAttribute('aria-invalid', 'true');
-      tokenField.focus();
-      return;
+      return complain(
+        given === '' ? 'Enter the admin token.' : 'An admin token is visible ASCII without blanks.',
+        true,
+      );
     }
     token = given;
     void read();
@@ -230,6 +251,9 @@ export function operatorPage(page) {
     tokenField.focus();
   });
   // A page that the browser keeps for its back button keeps no token.
-  window.addEventListener('pagehide', forget);
+  window.addEventListener('pagehide', () => {
+    tokenField.value = '';
+    forget();
+  });
   return { ask, read, continued };
 }

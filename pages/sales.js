@@ -22,8 +22,8 @@ const SETTLEMENTS = {
 };
 /** Networks whose money is worth nothing, by CAIP-2 id. @type {Readonly<Record<string, string | undefined>>} */
 const TEST_NETWORKS = { 'eip155:84532': 'Base Sepolia' };
-/** Colours in sales.css; further operations repeat them. */
-const PART_COUNT = 8;
+/** Colours in operator.css, one for each paid operation; further operations repeat them. */
+const PART_COUNT = 10;
 /** Undelivered sales a request. */
 const SALES_LIMIT = 20;
 const ATOMIC_DIGITS = 6;

@@ -200,6 +200,92 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await close();
   });
 
+  const HTML = { contentType: 'text/html', body: '<h1>Sorry</h1>' };
+  const refusal = (status: number) => ({ status, json: { error: { code: 'X', message: 'later', request_id: 'r' } } });
+  it.each([
+    ['no connection', undefined, 'no connection to the server'],
+    ['a refusal for the moment', refusal(503), 'later'],
+    ['the page of a proxy', { status: 502, ...HTML }, 'the server answered 502 without a reason'],
+    ['the page of a network’s gate', { status: 200, ...HTML }, 'the server answered 200 without data'],
+    ['JSON of another server', { status: 200, json: {} }, 'the server answered 200 without data'],
+  ])('says so and does without typing the token again after %s', async (_, answer, text) => {
+    const { page, close } = await openPage();
+    await page.route('**/admin/v1/sales/days?*', (route) =>
+      answer === undefined ? route.abort() : route.fulfill(answer),
+    );
+    await page.goto(`${server.url}/sales`);
+    await open(page, ADMIN_TOKEN);
+    await page.locator('#token-error', { hasText: text }).waitFor();
+    expect(await page.locator('#token-error').innerText()).toBe(text);
+    expect(await page.getAttribute('#token', 'aria-invalid')).toBeNull();
+    await page.unroute('**/admin/v1/sales/days?*');
+    await page.keyboard.press('Enter');
+    await opened(page);
+    const asOf = (await page.innerText('#state')).slice('As of '.length);
+    expect(await page.inputValue('#token')).toBe('');
+    await page.route('**/admin/v1/sales/days?*', (route) =>
+      answer === undefined ? route.abort() : route.fulfill(answer),
+    );
+    await page.click('#refresh');
+    await page.waitForSelector('#state[data-kind="trouble"]');
+    expect(await page.innerText('#state')).toBe(`Not read: ${text}. Shown as of ${asOf}`);
+    await close();
+  });
+
+  it('says that it reads the books for the first time, and no longer what was wrong before', async () => {
+    const { page, close } = await openPage();
+    let release = (): void => {};
+    await page.goto(`${server.url}/sales`);
+    await open(page, '');
+    await page.getByText('Enter the admin token.').waitFor();
+    await page.route('**/admin/v1/sales/days?*', async (route) => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await route.continue();
+    });
+    await open(page, ADMIN_TOKEN);
+    await page.locator('#token-state', { hasText: 'Reading the books…' }).waitFor();
+    expect(await page.innerText('#token-error')).toBe('');
+    release();
+    await opened(page);
+    expect(await page.locator('#token-state').textContent()).toBe('');
+    await close();
+  });
+
+  it('keeps no token that was typed and not sent when the page is left', async () => {
+    const { page, close } = await openPage();
+    await page.goto(`${server.url}/sales`);
+    await page.fill('#token', ADMIN_TOKEN);
+    await page.evaluate(() => window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true })));
+    expect(await page.inputValue('#token')).toBe('');
+    await close();
+  });
+
+  it('says no longer that more could not be read once it could', async () => {
+    const { page, close } = await openPage();
+    await showBooks(page);
+    await page.route('**/admin/v1/sales?*', (route) => route.abort(), { times: 1 });
+    await page.click('#more');
+    await page.getByText('Not read: no connection to the server').waitFor();
+    await page.click('#more');
+    await page.getByText('req_7c9e6679-7425-40de-944b-e07fc1f90ae2').waitFor();
+    expect(await page.innerText('#state')).toMatch(/^As of /);
+    await close();
+  });
+
+  it('gives each operation a colour of its own', async () => {
+    const { page, close } = await openPage();
+    await showBooks(page);
+    const fills = await page
+      .locator('.legend')
+      .first()
+      .locator('rect')
+      .evaluateAll((shapes) => shapes.map((shape) => getComputedStyle(shape).fill));
+    expect(new Set(fills).size).toBe(9);
+    await close();
+  });
+
   it.each(LOOKS)('axe finds nothing, $name', { timeout: AXE_TIMEOUT_MS }, async (look) => {
     const { page, close } = await openPage(look);
     await page.goto(`${server.url}/sales`);

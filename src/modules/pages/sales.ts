@@ -21,7 +21,7 @@ ${tokenForm('Show the books')}
 <div id="settlements"></div>
 <section aria-labelledby="undelivered-title">
 <h2 id="undelivered-title" tabindex="-1">Undelivered sales</h2>
-<p class="hint">Paid, but the client had left before the whole answer went out, or the server was killed right after it. An answer of the last moments before a kill may have arrived all the same.</p>
+<p class="hint">Paid, but the client had left before the whole answer went out, or the server was killed right after it. An answer of the last moments before a kill may have arrived all the same. Oldest first.</p>
 <ol id="undelivered" class="undelivered"></ol>
 <p id="none-undelivered" class="empty" hidden>Nothing in this period.</p>
 <p class="actions"><button type="button" id="more" class="plain" hidden>Show more</button></p>
