@@ -123,7 +123,9 @@ function showDays(days, names) {
 function showMissing(companies, total) {
   const more = total > companies.length ? `, the ${grouped(companies.length)} with most jobs below` : '';
   element('missing-count').textContent =
-    total === 0 ? 'Every company with active jobs has one.' : `${grouped(total)} companies with active jobs${more}.`;
+    total === 0
+      ? 'Every company with active jobs has one.'
+      : `${grouped(total)} ${total === 1 ? 'company' : 'companies'} with active jobs${more}.`;
   missingList.replaceChildren(...companies.map(missingItem));
 }
 
@@ -138,15 +140,16 @@ function missingItem({ company, active_jobs: jobs }) {
   /** @param {AbortSignal} signal */
   const send = async (signal) => {
     button.disabled = true;
+    field.removeAttribute('aria-invalid');
     try {
       const { domain } = await page.ask('companies', signal, { company, domain: field.value.trim() });
-      said.textContent = `${domain} is kept; the next build applies it.`;
-      field.removeAttribute('aria-invalid');
+      said.textContent = `${domain} is stored; the next build applies it.`;
     } catch (failure) {
-      // What is wrong with the domain stands beside its field; everything else is the page's.
-      if (!(failure instanceof Refused) || (failure.status !== 400 && failure.status !== 503)) throw failure;
-      said.textContent = failure.message;
-      field.setAttribute('aria-invalid', 'true');
+      // Whether the domain is stored stands beside its field; a token that is no longer accepted is the page's matter.
+      const isRefused = failure instanceof Refused;
+      if (signal.aborted || (isRefused && failure.status === 401)) throw failure;
+      said.textContent = isRefused ? failure.message : 'It may not be stored: no connection to the server.';
+      if (isRefused && failure.status === 400) field.setAttribute('aria-invalid', 'true');
       field.focus();
     } finally {
       button.disabled = false;
@@ -188,7 +191,7 @@ function showBoards(boards, matching) {
   boardList.append(...boards.map(boardItem));
   const shown = boardList.childElementCount;
   element('boards-count').textContent =
-    matching === 0 ? 'No board.' : `${grouped(shown)} of ${grouped(matching)}, those that need you first.`;
+    matching === 0 ? 'No board.' : `${grouped(shown)} of ${grouped(matching)}, those that need attention first.`;
   moreButton.hidden = shown >= matching;
 }
 

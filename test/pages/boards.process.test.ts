@@ -86,7 +86,7 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
     expect(await first.locator('input').getAttribute('aria-invalid')).toBe('true');
     await first.locator('input').fill(' Acme-Example.com ');
     await page.keyboard.press('Enter');
-    await first.getByText('acme-example.com is kept; the next build applies it.').waitFor();
+    await first.getByText('acme-example.com is stored; the next build applies it.').waitFor();
     const history = HistoryDatabase.openForReading(folder);
     const words = storedWords(history);
     history.close();
@@ -98,6 +98,39 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
     );
     // A 400 is the browser's to report too.
     expect(faults.filter((fault) => !fault.includes('400'))).toEqual([]);
+    await close();
+  });
+
+  it('says beside the field that a domain may not be stored, and keeps what was typed', async () => {
+    const { page, close } = await openPage();
+    await open(page, server.url);
+    await page.route('**/admin/v1/companies', (route) => route.abort());
+    const first = page.locator('.missing-company').first();
+    await first.locator('input').fill('other.example');
+    await page.keyboard.press('Enter');
+    await first.getByText('It may not be stored: no connection to the server.').waitFor();
+    expect(await first.locator('input').inputValue()).toBe('other.example');
+    expect(await first.locator('input').getAttribute('aria-invalid')).toBeNull();
+    expect(await page.innerText('#state')).toMatch(/^As of /);
+    await close();
+  });
+
+  it('shows long names and names from right to left, and counts one company as one', async () => {
+    const { page, close } = await openPage();
+    await page.route('**/admin/v1/boards?*', async (route) => {
+      const { data } = (await (await route.fetch()).json()) as { data: { boards: object[] } };
+      const boards = data.boards.map((board) => ({ ...board, company: 'A'.repeat(300) }));
+      const missing = [{ company: 'חברה', active_jobs: 12 }];
+      const companies = { companies_without_domain: missing, total_companies_without_domain: 1 };
+      return route.fulfill({ json: { data: { ...data, boards, ...companies } } });
+    });
+    await open(page, server.url);
+    expect(await isWiderThanWindow(page)).toBe(false);
+    expect(await page.innerText('#missing-count')).toBe('1 company with active jobs.');
+    const [name, jobs] = await Promise.all(
+      ['company', 'jobs'].map((part) => page.locator(`.missing-company [data-part="${part}"]`).boundingBox()),
+    );
+    expect(jobs!.x).toBeGreaterThanOrEqual(name!.x + name!.width);
     await close();
   });
 

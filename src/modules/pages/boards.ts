@@ -8,7 +8,7 @@ import { html } from './html.ts';
 import { tokenForm } from './token-form.ts';
 
 const MAIN = html`<h1>Boards</h1>
-<p class="lead">The boards that this catalogue is watched by: how each one is, what the days brought, and the companies that no buyer can ask for yet.</p>
+<p class="lead">The boards that feed this catalogue: the health of each, what each day brought, and the companies that buyers cannot ask for yet.</p>
 ${tokenForm('Show the boards')}
 <noscript><p class="note">This page needs JavaScript. Without it: <code>paygrade boards --catalogue DIR</code></p></noscript>
 <div id="opened" hidden>
@@ -25,7 +25,7 @@ ${tokenForm('Show the boards')}
 <dl class="figures" id="figures"></dl>
 </section>
 <section aria-labelledby="days-title">
-<h2 id="days-title">What the days brought</h2>
+<h2 id="days-title">Changes by day</h2>
 <figure class="chart">
 <figcaption>Jobs a day <span class="faint">that fetches of boards found opened, changed or closed, UTC</span></figcaption>
 <div class="plot" id="plot"><span class="plot-max" id="plot-max"></span></div>
@@ -39,7 +39,7 @@ ${tokenForm('Show the boards')}
 </section>
 <section aria-labelledby="missing-title">
 <h2 id="missing-title">Companies without a domain</h2>
-<p class="hint">Buyers ask for a company by its domain. What you state here is your word, as with <code>paygrade companies set</code>; the next build applies it.</p>
+<p class="hint">Buyers ask for a company by its domain. A domain that you set here counts like one of <code>paygrade companies set</code>: the next build applies it.</p>
 <p id="missing-count" class="faint"></p>
 <ol id="missing" class="missing"></ol>
 </section>
