@@ -101,7 +101,7 @@ function repairMarkup() {
 
 /** Opens the operation that the URL's fragment names, as in `docs#searchJobs`. */
 function openLinkedOperation() {
-  const name = decodeURIComponent(location.hash.slice(1));
+  const name = location.hash.slice(1);
   if (!/^\w+$/.test(name)) return;
   const block = root.querySelector(`.opblock[id$="-${name}"]`);
   const control = block?.querySelector('.opblock-summary-control');
@@ -123,7 +123,8 @@ function chosenContract() {
 try {
   const address = chosenContract();
   /** @type {HTMLAnchorElement} */ (document.getElementById('contract')).href = address;
-  if (SwaggerUIBundle === undefined) throw new Error('its library (swagger-ui-dist) is not installed on this server');
+  if (SwaggerUIBundle === undefined)
+    throw new Error('its library (swagger-ui-dist) did not load, or is not installed on this server');
   const answer = await fetch(address, { credentials: 'omit' });
   if (!answer.ok) throw new Error(`openapi.json answered with status ${answer.status}`);
   const spec = prepareForReading(await answer.json());

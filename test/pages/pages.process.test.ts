@@ -42,6 +42,22 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
     await close();
   });
 
+  it('the reference does not blame the installation for a library that was lost on the way', async () => {
+    const { page, close } = await openPage();
+    await page.route('**/reference.js', (route) => route.abort());
+    await page.goto(`${server.url}/docs`);
+    await page.locator('#reference-state', { hasText: 'did not load, or is not installed' }).waitFor();
+    await close();
+  });
+
+  it.each(['/docs', '/inbox'])('%s without scripts waits for nothing and offers nothing to fill in', async (path) => {
+    const { page, close } = await openPage({ javaScriptEnabled: false });
+    await page.goto(server.url + path);
+    expect(await page.locator('.note').isVisible()).toBe(true);
+    expect(await page.locator('form, #reference-state').isVisible()).toBe(false);
+    await close();
+  });
+
   it('the overview links to what is there', async () => {
     const { page, close } = await openPage();
     await page.goto(`${server.url}/`);
@@ -100,6 +116,12 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
     const isChosen = path.includes('surface=data');
     expect((await page.locator('.choice [aria-current]').innerText()).includes('Jobs Data API')).toBe(isChosen);
     expect((await page.locator('#reference').innerText()).includes('"next_cursor": null')).toBe(isChosen);
+    // A fragment need not be text.
+    await page.evaluate(async () => {
+      const changed = new Promise((resolve) => addEventListener('hashchange', () => setTimeout(resolve)));
+      location.hash = '%E0%A4%A';
+      await changed;
+    });
     expect(faults).toEqual([]);
     await close();
   });
