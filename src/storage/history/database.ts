@@ -330,7 +330,7 @@ export class HistoryDatabase {
     return Number((this.statement('SELECT total(rows) AS rows FROM feed').get() as Row).rows);
   }
 
-  /** Events, oldest first. @throws HistoryError */
+  /** Events, oldest first. Ends the transaction. @throws HistoryError */
   *events(query: HistoryQuery): Generator<HistoryEvent, void, void> {
     const { where, values } = conditionOf(query, 'event');
     const sql = `SELECT event.at_ms, kind, job.id, title, company, shape, token, field, before, after
@@ -352,7 +352,7 @@ export class HistoryDatabase {
     }
   }
 
-  /** Feeds, oldest first. @throws HistoryError */
+  /** Feeds, oldest first. Ends the transaction. @throws HistoryError */
   *feeds(query: Pick<HistoryQuery, 'board' | 'sinceMs' | 'untilMs'>): Generator<HistoryFeed, void, void> {
     const { where, values } = conditionOf(query, 'feed');
     const sql = `SELECT feed.at_ms, shape, token, rows, is_complete
@@ -368,9 +368,16 @@ export class HistoryDatabase {
     }
   }
 
+  /**
+   * The rows as of the first one, from a copy: a pager may take the next one in an hour, and while a statement reads the file itself
+   * no writer can commit.
+   */
   *#rows(sql: string, values: readonly (string | number)[]): Generator<Row, void, void> {
     try {
-      for (const row of this.database.prepare(sql).iterate(...values)) yield row as Row;
+      this.rollback();
+      this.database.exec('DROP TABLE IF EXISTS temp.shown');
+      this.database.prepare(`CREATE TEMP TABLE shown AS ${sql}`).run(...values);
+      for (const row of this.database.prepare('SELECT * FROM temp.shown ORDER BY rowid').iterate()) yield row as Row;
     } catch (failure) {
       throw historyErrorOf(failure, this.path);
     }

@@ -44,3 +44,25 @@ it('waits for the reader, and is made once it has ended', () => {
   expect(storedWords(history)).toHaveLength(1);
   history.close();
 });
+
+it('does not wait for events and feeds that are shown page by page, and does not show in them', () => {
+  const history = HistoryDatabase.openForSettings(folder);
+  const addFeed = (board: number): void =>
+    history.database.exec(
+      `INSERT INTO board VALUES (${board}, 'lever', 'acme-${board}'); INSERT INTO feed VALUES (${board}, ${board}, 0, 1)`,
+    );
+  addFeed(1);
+  addFeed(2);
+  reader.rollback();
+  history.commit(1);
+
+  const shown = reader.feeds({});
+  expect(shown.next().value?.board).toBe('acme-1');
+  expect(history.tryBegin()).toBe(true);
+  addFeed(3);
+  history.commit(1);
+  expect([...shown].map(({ board }) => board)).toEqual(['acme-2']);
+  expect([...reader.feeds({ sinceMs: 3 })].map(({ board }) => board)).toEqual(['acme-3']);
+  expect([...reader.events({})]).toEqual([]);
+  history.close();
+});
