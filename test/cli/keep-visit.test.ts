@@ -88,6 +88,26 @@ it('a list over which our own reading falls is a failed visit, and not the end o
   expect(history.database.prepare('SELECT count(*) AS jobs FROM job').get()).toEqual({ jobs: 0 });
 });
 
+it('a list that a clock ahead has seen already is read once the clock is set back: the jobs of the list before it are not seen again', async () => {
+  const tables = new BoardTables(history);
+  tables.put(ACME, NOW_MS);
+  const other = JOB.replaceAll('1', '2');
+  const keep = async (atMs: number, ...jobs: string[]) => {
+    history.tryBegin();
+    const settings = { ...settingsOf(tables), nowMs: () => atMs };
+    const visit = { board: tables.find('greenhouse:acme')!, fetched: feedOf(`{"jobs":[${jobs}]}`), atMs };
+    expect(await keepVisit(visit, settings)).toMatchObject({ status: 'ok' });
+  };
+  await keep(NOW_MS, JOB);
+  await keep(NOW_MS + 86_400_000, other);
+  await keep(NOW_MS + 3_600_000, other);
+  const times = history.database.prepare('SELECT id, first_observed_ms, last_observed_ms FROM job ORDER BY id').all();
+  expect(times.map(Object.values)).toEqual([
+    ['greenhouse:acme:1', NOW_MS, NOW_MS],
+    ['greenhouse:acme:2', NOW_MS + 3_600_000, NOW_MS + 86_400_000],
+  ]);
+});
+
 it.each<[string, FetchedFeed, string]>([
   [
     'there was no answer',

@@ -1,5 +1,5 @@
 /** `watch` in virtual time: a round that a slow host holds up has what it found built meanwhile, and gives way to other hosts. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -36,8 +36,13 @@ const LEVER = board('lever', 'moo', 'https://jobs.lever.co/moo');
 const levers = Array.from({ length: 220 }, (_, n) => board('lever', `moo${n}`, `https://jobs.lever.co/moo${n}`));
 
 /** A watch over these boards. `pass` lets time pass while the watch does what falls due. */
-function watching(boards: readonly Board[], isOnce: boolean, play: Played, minutes = { least: 60, most: 1440 }) {
-  const time = new ManualTime();
+function watching(
+  boards: readonly Board[],
+  isOnce: boolean,
+  play: Played,
+  minutes = { least: 60, most: 1440 },
+  time = new ManualTime(),
+) {
   const { io, written } = capturedIo({});
   const outbound = new SlowOutbound(time, play, 0);
   const draw = (): number => 0.5;
@@ -176,3 +181,27 @@ it('takes every board in one round with --once, however long that takes', async 
   expect(watch.minutes()).toBeGreaterThan(12);
   expect(watch.written.stderr).toMatch(/220 of 220 boards visited/);
 }, 30_000);
+
+it('goes on at once when a clock that ran ahead is set back, and says what that means', async () => {
+  const time = new ManualTime();
+  const visits = { least: 60, most: 1440 };
+  const nowMs = time.nowMs();
+  const builtAt = async (): Promise<string> => {
+    const { stdout } = await run(['snapshot', 'inspect', '--json', join(folder, 'jobs.snapshot')], {});
+    return JSON.parse(stdout).built_at;
+  };
+  time.stepWall(30 * 24 * 60 * MINUTE_MS);
+  watch = watching([LEVER], false, listOf, visits, time);
+  await watch.pass(watch.hasBuilt);
+  expect(await builtAt()).toMatch(/^2026-08-31T12:0/);
+  time.stepWall(nowMs - time.nowMs());
+  const { ino } = statSync(join(folder, 'jobs.snapshot'));
+  await watch.pass(() => statSync(join(folder, 'jobs.snapshot')).ino !== ino || watch.minutes() > 99);
+  expect(watch.minutes()).toBeLessThan(5);
+  expect(watch.written.stderr).toMatch(
+    /^warning: 1 board fetched up to 2026-08-31T12:0\S+ by a clock that was set back/m,
+  );
+  await watch.stop();
+  expect(await builtAt()).toMatch(/^2026-08-01T12:0/);
+  expect(watch.asked).toHaveLength(2);
+});

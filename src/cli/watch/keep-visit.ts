@@ -151,12 +151,18 @@ const failureOf = ({ isGone, status, reason, retryAfterMs }: FeedFailure): Failu
   rows: null,
 });
 
-/** Whether the jobs of a board are as its last whole feed was read with the skills of now: the same feed again needs no reading. */
+/**
+ * Whether the jobs of a board are as its last whole feed was read with the skills of now: the same feed again needs no reading.
+ * That feed is later than the visit where the clock ran ahead meanwhile, and its jobs are not those of the feed before the visit.
+ */
 export const isUpToDate = (
   { shape, token, state }: WatchedBoard,
+  atMs: number,
   { history, skills }: Pick<VisitSettings, 'history' | 'skills'>,
-): boolean =>
-  state?.skillsVersion === skills.version && HistoryImport.lastFeedMs(history, shape, token) === state.lastOkMs;
+): boolean => {
+  if (state?.skillsVersion !== skills.version || state.lastOkMs === null || state.lastOkMs >= atMs) return false;
+  return HistoryImport.lastFeedMs(history, shape, token) === state.lastOkMs;
+};
 
 async function take(
   merging: HistoryImport,
@@ -172,7 +178,7 @@ async function take(
   }
   const { pages, partialReason, standing } = fetched;
   const isSame = board.state?.pagesDigest != null && board.state.pagesDigest === pagesDigestOf(fetched);
-  if (isSame && isUpToDate(board, settings)) {
+  if (isSame && isUpToDate(board, atMs, settings)) {
     const counts = merging.repeatLast(board.shape, board.token, atMs);
     if (counts !== undefined) return { counts, refused: 0, isUnchanged: false, partialReason: null };
   }

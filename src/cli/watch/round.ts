@@ -52,7 +52,7 @@ export interface HeldHost {
 }
 
 /** Pause between two tries to write while another process does, milliseconds. */
-const BUSY_PAUSE_MS = 200;
+export const BUSY_PAUSE_MS = 200;
 
 /** @throws HistoryError, and what `aside` throws */
 export async function runRound(boards: readonly WatchedBoard[], settings: RoundSettings): Promise<void> {
@@ -229,8 +229,8 @@ async function visitDetails(
 }
 
 /** Validators are worth sending only while a 304 would tell all. */
-const validatorsFor = (board: WatchedBoard, settings: RoundSettings): Validators | null =>
-  board.state?.validators != null && isUpToDate(board, settings) ? board.state.validators : null;
+const validatorsFor = (board: WatchedBoard, settings: VisitOfRound): Validators | null =>
+  board.state?.validators != null && isUpToDate(board, settings.atMs, settings) ? board.state.validators : null;
 
 /** Keeps visits one after the other: the history has one transaction at a time. */
 class Keeper {

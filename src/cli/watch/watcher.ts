@@ -20,8 +20,9 @@ import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
 import { buildFromHistory, type HistoryBuildPlan } from '../snapshot/build-from-history.ts';
+import { isFetchedAhead, makeDue, setBackLine } from './clock-set-back.ts';
 import { FailingHosts } from './failing-hosts.ts';
-import { type HeldHost, type RoundSettings, runRound } from './round.ts';
+import { BUSY_PAUSE_MS, type HeldHost, type RoundSettings, runRound } from './round.ts';
 import { unvisited, type VisitReport, visitJson, visitLine } from './visit-line.ts';
 import type { WayOut } from './way-out.ts';
 
@@ -102,6 +103,7 @@ export class Watcher {
     if (isOnce && this.#tables.list().length === 0) throw new CommandError(NO_BOARDS);
     let hasSaidNone = false;
     while (!signal.aborted) {
+      await this.#makeDueAfterSetBack();
       const boards = this.#tables.list();
       if (boards.length === 0 && !hasSaidNone) this.#say(`${NO_BOARDS}; this waits for some\n`);
       hasSaidNone = boards.length === 0;
@@ -126,6 +128,20 @@ export class Watcher {
       if (!(error instanceof SnapshotError)) throw error;
       this.#say(`warning: ${error.message}\n`);
     }
+  }
+
+  async #makeDueAfterSetBack(): Promise<void> {
+    const { io, signal, wayOut } = this.#ports;
+    const nowMs = io.clock.nowMs();
+    const ahead = this.#tables.list().filter((board) => isFetchedAhead(board, nowMs));
+    if (ahead.length === 0) return;
+    this.#say(setBackLine(ahead));
+    while (!this.#history.tryBegin()) {
+      await wayOut.pace.pause(BUSY_PAUSE_MS, signal);
+      if (signal.aborted) return;
+    }
+    makeDue(ahead, nowMs, this.#tables);
+    this.#history.commit();
   }
 
   #say(line: string): void {
@@ -217,9 +233,10 @@ export class Watcher {
       : `; next ${next.name} at ${dateTimeOf(Math.max(next.nextMs, this.#ports.io.clock.nowMs()))}`;
   }
 
-  /** Whether a board was observed since the snapshot was built, or there is none that can be used. */
+  /** Whether a board was observed since the snapshot was built, or there is none that can be used, or one of a clock that ran ahead. */
   #isOutdated(): boolean {
     const builtAtMs = builtAtMsOf(this.#plan.out);
+    if (builtAtMs > this.#ports.io.clock.nowMs()) return true;
     return this.#tables.list().some(({ state }) => {
       const hasTaken = state?.health === 'ok' || state?.health === 'partial';
       const observedMs = hasTaken ? state.lastFetchMs : state?.lastOkMs;
@@ -250,10 +267,11 @@ export class Watcher {
   async #untilDue(earliestMs: number): Promise<void> {
     const { io, signal, wayOut } = this.#ports;
     for (;;) {
-      const dueMs = this.#tables
-        .list()
-        .reduce((first, { nextMs }) => Math.min(first, nextMs), Number.POSITIVE_INFINITY);
-      const waitMs = Math.max(dueMs - io.clock.nowMs(), earliestMs - io.clock.monotonicMs());
+      const boards = this.#tables.list();
+      const nowMs = io.clock.nowMs();
+      if (boards.some((board) => isFetchedAhead(board, nowMs))) return;
+      const dueMs = boards.reduce((first, { nextMs }) => Math.min(first, nextMs), Number.POSITIVE_INFINITY);
+      const waitMs = Math.max(dueMs - nowMs, earliestMs - io.clock.monotonicMs());
       if (waitMs <= 0 || signal.aborted) return;
       await wayOut.pace.pause(Math.min(waitMs, LOOK_MS), signal);
     }
