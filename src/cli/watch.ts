@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { awakeTimers } from '../adapters/process/system-timers.ts';
 import { drawFrom, systemRandom } from '../base/random.ts';
+import { folderFaultOf } from '../storage/folder-fault.ts';
 import { HISTORY_FILE, HistoryError } from '../storage/history/database.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { lockState, WATCH_LOCK_FILE } from '../storage/sqlite/lock.ts';
@@ -29,7 +30,7 @@ function lockedFolder(folder: string): { release(): void } {
     const lock = lockState(folder, WATCH_LOCK_FILE);
     if (lock !== undefined) return lock;
   } catch (failure) {
-    throw new CommandError(`${folder} cannot be a catalogue: ${(failure as Error).message}`);
+    throw new CommandError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`);
   }
   throw new CommandError(`another watch runs on ${folder}`);
 }

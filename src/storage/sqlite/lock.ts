@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeOwnFile } from '../own-file.ts';
 import { BUSY, resultCodeOf } from './result-code.ts';
 
 /** In the state folder. */
@@ -16,9 +17,12 @@ export interface StateLock {
   release(): void;
 }
 
-/** Locks the folder; undefined = another process has the lock. @throws Error of node:sqlite when the folder cannot be used */
+/** Locks the folder; undefined = another process has the lock. @throws Error of node:sqlite or node:fs when the folder cannot be used */
 export function lockState(folder: string, file = LOCK_FILE): StateLock | undefined {
-  const database = new DatabaseSync(join(folder, file));
+  const path = join(folder, file);
+  // Who may read it may lock it, and keep the server from starting.
+  makeOwnFile(path);
+  const database = new DatabaseSync(path);
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (failure) {

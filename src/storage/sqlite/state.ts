@@ -30,6 +30,7 @@ import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
 import type { LoadedResolve } from '../memory/resolves-journal.ts';
 import type { Persistence } from '../memory/stores.ts';
+import { makeOwnFile } from '../own-file.ts';
 import { StateError, StateHeldError } from '../state-error.ts';
 import { SqliteBooks } from './books.ts';
 import { DamagedError } from './checksum.ts';
@@ -250,6 +251,7 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
   if (isThere && marker?.sync !== 'normal' && isDamagedLogFile(`${path}-wal`)) {
     throw new DamagedError('its log is damaged in the middle');
   }
+  makeOwnFile(path);
   const database = new StateDatabase({ path, sync: 'full' });
   try {
     if (isThere) database.check();
