@@ -57,8 +57,9 @@ export class OperatorLines {
     this.#clock = clock;
   }
 
+  /** What is not as it would be where a server earns money. */
   notice(text: string): void {
-    this.#line(text, 'info', { message: text });
+    this.#line(text, 'warn', { message: text });
   }
 
   started({ version, processId, docs, catalogue }: Started): void {
@@ -99,7 +100,7 @@ export class OperatorLines {
     this.#line(message, 'error', { message });
   }
 
-  #line(text: string, level: 'info' | 'error', facts: Readonly<Record<string, unknown>>): void {
+  #line(text: string, level: 'info' | 'warn' | 'error', facts: Readonly<Record<string, unknown>>): void {
     const time = new Date(this.#clock.nowMs()).toISOString();
     this.#write(`${this.#isForPeople ? text : printableLines(JSON.stringify({ time, level, ...facts }))}\n`);
   }

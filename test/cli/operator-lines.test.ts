@@ -47,7 +47,7 @@ describe('what the server tells its operator', () => {
     const docs = 'https://pay.example/docs';
     const counts = { active_jobs: 12_345, companies: 1 };
     expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
-      { time, level: 'info', message: 'play money' },
+      { time, level: 'warn', message: 'play money' },
       { time, level: 'info', message: 'the server has started', ...about, docs, ...counts },
       { time, level: 'info', message: 'the server has started', ...about },
       {

@@ -2,7 +2,7 @@
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { throwawayPayee } from '../../src/storage/payee-file.ts';
-import { ANSWERS } from '../../src/storage/sqlite/tables/answers.ts';
+import { ANSWERS, type AnswerOperation } from '../../src/storage/sqlite/tables/answers.ts';
 import { keptStateKey } from '../../src/storage/state-key.ts';
 import { Chance } from '../support/chance.ts';
 import { Folder } from './sqlite/folder.ts';
@@ -14,7 +14,8 @@ it.runIf(process.platform !== 'win32')('every file of a state is for its owner a
   state.start();
   throwawayPayee(folder.path, new Chance(1));
   keptStateKey(folder.path, new Chance(1));
-  await state.journal?.write({ table: ANSWERS, kind: 'forget', serials: [1] });
+  const operation: AnswerOperation = { table: ANSWERS, kind: 'forget', serials: [1] };
+  await state.journal?.write(operation);
   const modeOf = (name: string): string => `${name} ${(statSync(folder.file(name)).mode & 0o777).toString(8)}`;
   const names = ['lock', 'pay-to', 'state-key', 'state.db', 'state.db-shm', 'state.db-wal', 'state.json'];
   const found = readdirSync(folder.path)

@@ -149,7 +149,7 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
         `${failure.message}: clients could use their payments again; restore it, or discard the state with STATE_RESET=true`,
       );
     } else {
-      return damagedState(path, `${path} is damaged (${firstLineOf(failure)})`, ports.clock, release);
+      return damagedState(path, `${path} is damaged (${firstLineOf(failure)})`, ports, release);
     }
   }
   const database: DatabaseOptions = { path, sync: options.sync, commitDelayMs: options.commitDelayMs };
@@ -322,8 +322,9 @@ function putAside(path: string, nowMs: number): string {
 }
 
 /** A damaged state: the server neither reads nor writes it. */
-function damagedState(path: string, why: string, clock: Clock, release: () => void): SqliteState {
+function damagedState(path: string, why: string, { clock, onFault }: JournalPorts, release: () => void): SqliteState {
   const fault = `${why}: the server accepts no payments; restore a sound copy, or discard the state with STATE_RESET=true`;
+  onFault(fault);
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
   const unreadable = (): Promise<never> => Promise.reject(new BooksUnreadableError(`${path} is damaged`));
   return {

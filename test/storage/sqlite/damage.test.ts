@@ -146,6 +146,7 @@ describe('a database file with one bit turned', () => {
       const state = await folder.open({}, history.time);
       expect(state.fault()).toMatch(/^[^\n]*state\.db is damaged \([^\n]+\): the server accepts no payments; [^\n]+$/);
       expect(state.notices).toEqual([state.fault()]);
+      expect(folder.faults).toEqual([state.fault()]);
       await expect(state.persistence.events.delete('cb_any' as never)).rejects.toThrow(/state\.db is damaged/);
       await folder.close();
       expect(readFileSync(path).equals(damaged)).toBe(true);
