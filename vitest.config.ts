@@ -63,8 +63,8 @@ function hasRoom(): boolean {
   return Math.min(bavail * bsize, freemem()) >= ROOM_BYTES;
 }
 
-/** Of a run: `paygrade-run-PID-...`. */
-const RUN = /^paygrade-run-(\d+)-/;
+/** Of a run, by the id of its process: its temporary folder, and the program that its tests start (test/support/server-paths.ts). */
+const RUN = /^(?:paygrade-run|\.bundle)-(\d+)/;
 
 function isAlive(pid: number): boolean {
   try {
@@ -81,16 +81,20 @@ function removeFolder(folder: string): void {
   } catch {}
 }
 
+function removeOfDeadRuns(place: string): void {
+  for (const name of readdirSync(place)) {
+    const pid = RUN.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) removeFolder(join(place, name));
+  }
+}
+
 /**
  * Temporary folders of a run are in one, which goes when the run ends, with what its tests leave behind. It is in memory where
  * there is room: for hundreds of new databases a disk takes thirty times as long.
  */
 function makeTemporaryFolder(): void {
   const place = process.env.TMPDIR === undefined && hasRoom() ? IN_MEMORY : tmpdir();
-  for (const name of readdirSync(place)) {
-    const pid = RUN.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) removeFolder(join(place, name));
-  }
+  removeOfDeadRuns(place);
   const folder = mkdtempSync(join(place, `paygrade-run-${process.pid}-`));
   // PostgreSQL runs as another user.
   chmodSync(folder, 0o1777);
@@ -98,6 +102,15 @@ function makeTemporaryFolder(): void {
   process.env.TMPDIR = folder;
 }
 makeTemporaryFolder();
+
+/** A run that bundled anew where another one starts its servers would take the program away from it. */
+function nameBundle(): void {
+  removeOfDeadRuns(import.meta.dirname);
+  const folder = join(import.meta.dirname, `.bundle-${process.pid}`);
+  process.once('exit', () => removeFolder(folder));
+  process.env.PAYGRADE_BUNDLE = folder;
+}
+nameBundle();
 
 /** How long `expect.poll` asks again: a state that is to come comes late on a machine that others use too. */
 const PATIENT = { poll: { timeout: 10_000 } } as const;
