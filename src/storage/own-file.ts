@@ -1,4 +1,4 @@
-/** A file that nobody but its owner may read, in a folder that others may enter. */
+/** A file that its owner alone may read, in a folder that others may enter. */
 import { closeSync, openSync } from 'node:fs';
 import { errorCodeOf } from '../base/failure.ts';
 
