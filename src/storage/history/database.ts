@@ -25,7 +25,7 @@ import { folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { firstFindingOf } from '../sqlite/check-verdict.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
-import { BUSY, LOCKED, resultCodeOf } from '../sqlite/result-code.ts';
+import { BUSY, FULL, LOCKED, resultCodeOf } from '../sqlite/result-code.ts';
 import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
 import { SCHEMA } from './history-schema.ts';
 
@@ -376,10 +376,19 @@ export class HistoryDatabase {
     try {
       this.rollback();
       this.database.exec('DROP TABLE IF EXISTS temp.shown');
-      this.database.prepare(`CREATE TEMP TABLE shown AS ${sql}`).run(...values);
+      this.#copyShown(sql, values);
       for (const row of this.database.prepare('SELECT * FROM temp.shown ORDER BY rowid').iterate()) yield row as Row;
     } catch (failure) {
       throw historyErrorOf(failure, this.path);
+    }
+  }
+
+  #copyShown(sql: string, values: readonly (string | number)[]): void {
+    try {
+      this.database.prepare(`CREATE TEMP TABLE shown AS ${sql}`).run(...values);
+    } catch (failure) {
+      if (resultCodeOf(failure) !== FULL) throw failure;
+      throw new HistoryError('no space is left for a copy of what is shown; set SQLITE_TMPDIR to another folder');
     }
   }
 }
