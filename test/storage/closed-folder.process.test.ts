@@ -1,8 +1,11 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { requireWritable } from '../../src/cli/snapshot/build-report.ts';
 import { closedFolder } from '../../src/storage/folder-fault.ts';
+import { BooksFile } from '../../src/storage/sqlite/books-file.ts';
+import { StateDatabase } from '../../src/storage/sqlite/database.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -26,4 +29,30 @@ it('a folder that only its server may look into is told from one without the fil
   expect(asNobody(() => closedFolder(closed, 'state.db'))).toBeUndefined();
   expect(asNobody(() => closedFolder(join(closed, 'none'), 'state.db'))).toBeUndefined();
   rmSync(closed, { recursive: true });
+});
+
+it('books that only their server may read are told from those that are damaged', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-closed-'));
+  const path = join(folder, 'state.db');
+  new StateDatabase({ path, sync: 'normal' }).close();
+  chmodSync(path, isRoot ? 0o600 : 0o000);
+  chmodSync(folder, 0o755);
+  const list = () => new BooksFile(folder).list({ sinceMs: 0, isUndeliveredOnly: false, after: undefined, limit: 1 });
+  expect(() => asNobody(list)).toThrow(`${path} is closed to this user: run this as the user that runs the server`);
+  rmSync(folder, { recursive: true });
+});
+
+it('an --out in a folder that this user may not write to is refused before the work', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-closed-'));
+  const out = join(folder, 'out');
+  await requireWritable(out);
+  expect(readdirSync(folder)).toEqual([]);
+  chmodSync(folder, 0o555);
+  if (isRoot) process.seteuid?.('nobody');
+  try {
+    await expect(requireWritable(out)).rejects.toThrow(`${out} cannot be written (EACCES)`);
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+  rmSync(folder, { recursive: true });
 });

@@ -8,6 +8,7 @@ import { type Reach, reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { CommandError, UsageError } from '../command.ts';
 import type { Output } from '../io.ts';
+import { NewFile } from '../new-file.ts';
 import { type ReachReport, reachLines } from './reach-lines.ts';
 
 export interface FileReport {
@@ -72,8 +73,7 @@ export function companyLines(reach: Reach, disputed: readonly string[]): string 
 export async function requireWritable(path: string): Promise<void> {
   const folder = await stat(dirname(path)).catch(() => undefined);
   if (!folder?.isDirectory()) throw new CommandError(`${path} cannot be written: its folder does not exist`);
-  const existing = await stat(path).catch(() => undefined);
-  if (existing && !existing.isFile()) throw new CommandError(`${path} cannot be written: it is not a file`);
+  new NewFile(path).discard();
 }
 
 /** What a rename to the path replaces, by whatever links the path leads there. */

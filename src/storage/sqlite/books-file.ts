@@ -14,6 +14,7 @@ import { closedFolder } from '../folder-fault.ts';
 import { DamagedError } from './checksum.ts';
 import type { Connection } from './connection.ts';
 import { openReadOnly } from './read-only.ts';
+import { CANNOT_OPEN, resultCodeOf } from './result-code.ts';
 import { STATE_FILE } from './state.ts';
 import { readSales, SALES } from './tables/sales.ts';
 
@@ -47,6 +48,9 @@ export class BooksFile {
         if (this.#versionAtRest() === before) return sales;
       }
     } catch (failure) {
+      if (resultCodeOf(failure) === CANNOT_OPEN) {
+        throw new BooksFileError(`${this.#path} is closed to this user: run this as the user that runs the server`);
+      }
       const what = failure instanceof DamagedError ? 'it is damaged: ' : '';
       throw new BooksFileError(`${this.#path}: ${what}${messageOf(failure)}`);
     }
