@@ -1,9 +1,10 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { requireWritable } from '../../src/cli/snapshot/build-report.ts';
 import { closedFolder } from '../../src/storage/folder-fault.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { BooksFile } from '../../src/storage/sqlite/books-file.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
 
@@ -55,4 +56,51 @@ it('an --out in a folder that this user may not write to is refused before the w
     if (isRoot) process.seteuid?.(0);
   }
   rmSync(folder, { recursive: true });
+});
+
+describe('a catalogue that this user may not read', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paygrade-closed-'));
+  const path = join(folder, 'catalogue.sqlite');
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it.each<[string, () => void, string]>([
+    [
+      'a folder that is closed',
+      () => chmodSync(folder, isRoot ? 0o700 : 0o000),
+      `${folder} is closed to this user: run this as the user that runs the server`,
+    ],
+    [
+      'a file that is closed',
+      () => {
+        chmodSync(folder, 0o755);
+        chmodSync(path, isRoot ? 0o600 : 0o000);
+      },
+      `${path} cannot be opened by this user`,
+    ],
+    [
+      'a write that a kill cut off',
+      () => {
+        chmodSync(path, 0o644);
+        const killed = mkdtempSync(join(tmpdir(), 'paygrade-closed-'));
+        const { database } = HistoryDatabase.openForSettings(folder);
+        database.exec('PRAGMA cache_size = 1; CREATE TABLE many (text); INSERT INTO many VALUES (randomblob(100000))');
+        cpSync(folder, killed, { recursive: true });
+        database.exec('ROLLBACK');
+        database.close();
+        cpSync(killed, folder, { recursive: true });
+        rmSync(killed, { recursive: true });
+        chmodSync(path, 0o444);
+        chmodSync(folder, 0o555);
+      },
+      `${path}: a process that was killed left a write half done, which this user may not take back; run this once as the user that imports or watches`,
+    ],
+  ])('is said to be %s', (_, close, words) => {
+    if (readdirSync(folder).length === 0) {
+      const history = HistoryDatabase.openForSettings(folder);
+      history.commit();
+      history.close();
+    }
+    close();
+    expect(() => asNobody(() => HistoryDatabase.openForGlance(folder))).toThrow(words);
+  });
 });

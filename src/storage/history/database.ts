@@ -21,11 +21,11 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
-import { folderFaultOf } from '../folder-fault.ts';
+import { closedFolder, folderFaultOf } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { firstFindingOf } from '../sqlite/check-verdict.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
-import { BUSY, FULL, LOCKED, resultCodeOf } from '../sqlite/result-code.ts';
+import { BUSY, CANNOT_OPEN, FULL, LOCKED, READ_ONLY, resultCodeOf } from '../sqlite/result-code.ts';
 import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
 import { SCHEMA } from './history-schema.ts';
 
@@ -50,6 +50,11 @@ export function historyErrorOf(failure: unknown, path: string): Error {
   if (failure instanceof HistoryError) return failure;
   const code = resultCodeOf(failure);
   if (code === BUSY || code === LOCKED) return new HistoryError(`${path} is in use by an import or a watch`);
+  if (code === READ_ONLY) {
+    const left = 'a process that was killed left a write half done, which this user may not take back';
+    return new HistoryError(`${path}: ${left}; run this once as the user that imports or watches`);
+  }
+  if (code === CANNOT_OPEN) return new HistoryError(`${path} cannot be opened by this user`);
   const { message, code: name } = failure as NodeJS.ErrnoException;
   const isSystem = typeof name === 'string' && 'syscall' in (failure as object);
   if (code === undefined && !isSystem) return failure as Error;
@@ -187,6 +192,8 @@ export class HistoryDatabase {
 
   static #openedForReading(folder: string, isChecked: boolean, waitMs = BUSY_MS): HistoryDatabase {
     const path = join(folder, HISTORY_FILE);
+    const closed = closedFolder(folder, HISTORY_FILE);
+    if (closed !== undefined) throw new HistoryError(closed);
     if (!existsSync(path)) throw new HistoryError(`${folder} holds no catalogue: there is no ${HISTORY_FILE} in it`);
     return HistoryDatabase.#opened(
       path,
@@ -376,19 +383,12 @@ export class HistoryDatabase {
     try {
       this.rollback();
       this.database.exec('DROP TABLE IF EXISTS temp.shown');
-      this.#copyShown(sql, values);
+      this.database.prepare(`CREATE TEMP TABLE shown AS ${sql}`).run(...values);
       for (const row of this.database.prepare('SELECT * FROM temp.shown ORDER BY rowid').iterate()) yield row as Row;
     } catch (failure) {
+      if (resultCodeOf(failure) === FULL)
+        throw new HistoryError('no space is left for a copy of what is shown; set SQLITE_TMPDIR to another folder');
       throw historyErrorOf(failure, this.path);
-    }
-  }
-
-  #copyShown(sql: string, values: readonly (string | number)[]): void {
-    try {
-      this.database.prepare(`CREATE TEMP TABLE shown AS ${sql}`).run(...values);
-    } catch (failure) {
-      if (resultCodeOf(failure) !== FULL) throw failure;
-      throw new HistoryError('no space is left for a copy of what is shown; set SQLITE_TMPDIR to another folder');
     }
   }
 }
