@@ -149,7 +149,9 @@ describe('on a state folder', () => {
     const { exitCode, stderr } = await paygrade(...KEY);
     expect([exitCode, stderr]).toEqual([
       1,
-      expect.stringMatching(/a server runs on .*: ask it with --url and ADMIN_TOKEN/),
+      expect.stringMatching(
+        /a server runs on .*: ask it with --url and ADMIN_TOKEN.*another command has it for a moment: try again/,
+      ),
     ]);
   });
 });

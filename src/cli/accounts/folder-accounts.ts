@@ -31,7 +31,9 @@ export async function inFolder<T>(
   const timers = systemTimers;
   const state = await openSqliteState(options, { clock, timers, onFault: () => {} }).catch((failure: unknown) => {
     if (failure instanceof StateHeldError) {
-      throw new CommandError(`a server runs on ${stateDir}: ask it with --url and ADMIN_TOKEN, or stop it first`);
+      throw new CommandError(
+        `a server runs on ${stateDir}: ask it with --url and ADMIN_TOKEN, or stop it first; where none does, another command has it for a moment: try again`,
+      );
     }
     throw failure instanceof StateError ? new CommandError(failure.message) : failure;
   });
