@@ -28,6 +28,8 @@ export interface OpenedProcess {
 export interface ProcessOptions {
   readonly callbackCount?: number;
   readonly isPlay?: boolean;
+  /** False: as behind a pooler that refuses LISTEN. */
+  readonly hasHints?: boolean;
 }
 
 /** Shows each statement before it is sent; `before` may reject in its place. */
@@ -52,7 +54,7 @@ function watched(connections: Connections, before: (statement: Statement) => voi
 export async function openProcess(
   on: TestDatabase,
   time?: ManualTime,
-  { callbackCount = 100, isPlay = true }: ProcessOptions = {},
+  { callbackCount = 100, isPlay = true, hasHints = true }: ProcessOptions = {},
 ): Promise<OpenedProcess> {
   const clock = time ?? systemClock;
   const timers = time ?? systemTimers;
@@ -61,6 +63,7 @@ export async function openProcess(
   let isKilled = false;
   const connections = watched(on.connections(), ({ text }) => {
     if (isKilled) throw Object.assign(new Error('killed'), { code: 'ECONNRESET' });
+    if (!hasHints && text.startsWith('LISTEN')) throw new Error('refused');
     if (/(INTO|UPDATE) paygrade\.(api_keys|organizations|onboarding_grants)/.test(text)) writeCount++;
   });
   const database = new Database(connections, { clock, timers, onFault() {} });

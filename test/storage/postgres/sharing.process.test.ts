@@ -224,14 +224,13 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
   });
 
   it('wake a wait in another process at once by a hint, and by the poll alone in a quarter of a second', async () => {
-    const processes = await three();
-    const [one, other] = processes.map(({ stores }) => stores.callbacks);
-    const latencies = async (count: number): Promise<number[]> => {
+    const [one, other] = (await three()).map(({ stores }) => stores.callbacks);
+    const latencies = async (waiter: Callbacks, count: number): Promise<number[]> => {
       const found: number[] = [];
       for (let i = 0; i < count; i++) {
-        const handle = await made(one!);
-        const waiting = waitOn(one!, handle);
-        await expect.poll(() => one!.counts.waits).toBe(1);
+        const handle = await made(waiter);
+        const waiting = waitOn(waiter, handle);
+        await expect.poll(() => waiter.counts.waits).toBe(1);
         await new Promise((resolve) => setTimeout(resolve, 20));
         expect(await posted(other!, handle, i % 5 === 4 ? 'y'.repeat(9000) : 'short')).toBe('stored');
         const startMs = performance.now();
@@ -240,12 +239,11 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
       }
       return found.sort((a, b) => a - b);
     };
-    const hinted = await latencies(20);
+    const hinted = await latencies(one!, 20);
     // The poll alone takes 125 ms in the middle; other work on the machine counts as well.
     expect(hinted[10]).toBeLessThan(IS_WHOLE ? 20 : 80);
-    // Without LISTEN and NOTIFY.
-    await processes[0].stores.callbacks.withoutHints();
-    const polled = await latencies(5);
+    const { stores } = await shared!.process({ hasHints: false });
+    const polled = await latencies(stores.callbacks, 5);
     expect(polled[2]).toBeLessThan(400); // 250 ms at most and a round trip, on a machine that others use too
     console.log(
       `wait woken by another process: p50 ${hinted[10]!.toFixed(1)} ms, by the poll ${polled[2]!.toFixed(0)} ms`,

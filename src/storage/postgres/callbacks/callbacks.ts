@@ -224,11 +224,6 @@ export class PostgresCallbacks implements Callbacks {
     void this.#sweeps.close();
   }
 
-  /** Goes on by the poll alone, as on a database without LISTEN and NOTIFY. */
-  withoutHints(): Promise<void> {
-    return this.#hints.close();
-  }
-
   /** After {@link close}: resolves when nothing of it uses the database. Never rejects. */
   async ended(): Promise<void> {
     await Promise.all([this.#hints.close(), this.#sweeps.close(), this.#appends.idle()]);

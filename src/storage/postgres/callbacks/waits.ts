@@ -117,7 +117,6 @@ export class Waits {
       if (wait !== undefined) this.#remove(wait);
       throw failure;
     }
-    if (wait?.isOver) return ended as Promise<Waited>;
     if (found.kind !== 'none') {
       if (wait !== undefined) this.#remove(wait);
       return found.kind === 'event' ? this.#woken(id, found.event) : found;
@@ -173,14 +172,10 @@ export class Waits {
     const isEndFirst = endsInMs <= timeoutMs;
     // Where our clock is ahead, that end may not be one to the database.
     this.#deadlines.add(wait, isEndFirst ? timeoutMs + SKEW_MS_MAX : timeoutMs);
-    if (isEndFirst) watched.cancelEnd ??= this.#ports.timers.after(Math.ceil(endsInMs), () => this.#atEnd(watched));
+    // The lifetime is over then, by our reckoning: the database says so, or the next poll will find it.
+    if (isEndFirst)
+      watched.cancelEnd ??= this.#ports.timers.after(Math.ceil(endsInMs), () => void this.#check([watched]));
     return wait;
-  }
-
-  /** The callback's lifetime is over, by our reckoning: the database says so, or the next poll will find it. */
-  #atEnd(watched: Watched): void {
-    watched.cancelEnd = undefined;
-    void this.#check([watched]);
   }
 
   #remove(wait: Wait): boolean {
@@ -201,7 +196,7 @@ export class Waits {
   }
 
   #pollLater(): void {
-    if (this.#isDraining || this.#watched.size === 0) return;
+    if (this.#watched.size === 0) return;
     this.#cancelPoll ??= this.#ports.timers.after(POLL_MS, () => {
       this.#cancelPoll = undefined;
       this.#pollLater();
