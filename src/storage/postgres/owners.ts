@@ -105,7 +105,6 @@ export class Owner {
 
   /** Ends the lease, so that others take over at once what is left. Never rejects. */
   async end(): Promise<void> {
-    if (this.#isEnded) return;
     this.#isEnded = true;
     this.#lostAtMs = Number.NEGATIVE_INFINITY;
     this.#cancel();

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../src/base/random.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
-import { LEASE_MS, LOOK_MS, Owner } from '../../../src/storage/postgres/owners.ts';
+import { hasNoRow, LEASE_MS, LOOK_MS, Owner, ownerIsDead } from '../../../src/storage/postgres/owners.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
 import { pause } from '../../support/until.ts';
@@ -99,5 +99,22 @@ describe.skipIf(SERVER === undefined)('a lease', () => {
     await owner.renewLostLease();
     time.pass(LEASE_MS);
     expect(losses).toBe(2);
+  });
+
+  it('that has run out, or is none, is of a dead process', async () => {
+    const { database, owner, time } = await openedOwner();
+    await owner.start();
+    const isDead = async (id: string): Promise<unknown> => {
+      const [row] = await database.run({
+        text: `SELECT ${ownerIsDead('holder')} AS is_dead, ${hasNoRow('holder')} AS has_no_row FROM (SELECT $1::text AS holder) AS held`,
+        values: [id],
+      });
+      return row;
+    };
+    time.stepWall(LEASE_MS);
+    expect(await isDead(owner.id)).toEqual({ is_dead: false, has_no_row: false });
+    time.stepWall(1);
+    expect(await isDead(owner.id)).toEqual({ is_dead: true, has_no_row: false });
+    expect(await isDead('another')).toEqual({ is_dead: true, has_no_row: true });
   });
 });
