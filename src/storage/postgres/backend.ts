@@ -117,6 +117,22 @@ async function openOn(
   await migrate(database, TABLES, owner.id);
   if (options.stateKey !== undefined) await checkStateKey(database, address, options.stateKey);
   await owner.start();
+  try {
+    return await openStores(database, owner, options, ports);
+  } catch (failure) {
+    database.endWaits();
+    await owner.end();
+    throw failure;
+  }
+}
+
+async function openStores(
+  database: Database,
+  owner: Owner,
+  options: PostgresOptions,
+  ports: PostgresPorts,
+): Promise<Backend> {
+  const { clock, timers, random, onCallbackFault } = ports;
   const { play } = options;
   const books = await PostgresBooks.open(database, owner, options.salesKeptMs, ports);
   const reservations = await PostgresReservations.open(database, owner, {

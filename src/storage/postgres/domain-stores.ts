@@ -50,16 +50,15 @@ export async function openDomainStores(
   const accounts = new PostgresAccounts(isPlay, ports);
   const retries = new PostgresRetries({ ...ports, accounts });
   const resolves = new PostgresResolves(ports);
-  await Promise.all([callbacks.start(), retries.start(), resolves.start()]);
-  return {
-    callbacks,
-    accounts,
-    retries,
-    resolves,
-    rateLimits,
-    async close() {
-      callbacks.close();
-      await Promise.all([callbacks.ended(), accounts.close(), resolves.close(), rateLimits.close()]);
-    },
+  const close = async (): Promise<void> => {
+    callbacks.close();
+    await Promise.all([callbacks.ended(), accounts.close(), resolves.close(), rateLimits.close()]);
   };
+  try {
+    await Promise.all([callbacks.start(), retries.start(), resolves.start()]);
+  } catch (failure) {
+    await close();
+    throw failure;
+  }
+  return { callbacks, accounts, retries, resolves, rateLimits, close };
 }

@@ -27,6 +27,7 @@ import { LEASE_MS, LOOK_MS } from '../../../src/storage/postgres/owners.ts';
 import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
+import { ManualTime } from '../../support/manual-time.ts';
 import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
 import { pause, until } from '../../support/until.ts';
@@ -618,6 +619,34 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
         throw new Error('the database has fsync off');
       }),
     ).rejects.toThrow('has fsync off');
+    await remove();
+  });
+
+  it('leaves no timer behind when its start fails', async () => {
+    const time = new ManualTime();
+    const { connections, remove, url } = await testDatabase(server, time);
+    const inner = connections();
+    const refusing: Connections = {
+      async connect() {
+        const connection = await inner.connect();
+        return {
+          async query(statement) {
+            if (statement.name !== 'take-resolves-left') return connection.query(statement);
+            throw Object.assign(new Error('refused'), { code: 'XX000', severity: 'ERROR' });
+          },
+          on: (event: string, listener: never) => connection.on(event as 'error', listener),
+          release: (isBroken) => connection.release(isBroken),
+        };
+      },
+      end: () => inner.end(),
+    };
+    const ports = { clock: time, timers: time, random: new Chance(1), onFault() {}, onCallbackFault() {} };
+    const starting = openPostgresBackend(
+      { ...OPTIONS, databaseUrl: url },
+      { ...ports, openConnections: () => refusing },
+    );
+    await expect(starting).rejects.toThrow('refused');
+    expect(time.pendingCount).toBe(0);
     await remove();
   });
 
