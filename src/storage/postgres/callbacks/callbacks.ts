@@ -132,8 +132,7 @@ export class PostgresCallbacks implements Callbacks {
         if (row !== undefined) break;
       }
     } catch (failure) {
-      this.capacity.putBack(claim);
-      await this.capacity.release().catch(() => {});
+      await this.capacity.giveBack(claim).catch(() => {});
       throw failure;
     }
     if (row.is_new === true) {

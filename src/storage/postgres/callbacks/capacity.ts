@@ -55,11 +55,8 @@ export class SharedCapacity implements CallbackCapacity {
     return this.#hasRoom() && this.#claims.add(this.#random.uuid());
   }
 
-  async release(): Promise<void> {
-    const id = this.#held.shift();
-    if (id === undefined) return;
-    const [row] = await this.#database.run({ ...UNCLAIM, values: [id] }, { isPatient: true });
-    if (row !== undefined) this.note(row.claimed as number);
+  release(): Promise<void> {
+    return this.giveBack(this.take());
   }
 
   /** The claim that becomes a callback now; '' for a creation without one, which takes its room unasked. */
@@ -67,9 +64,11 @@ export class SharedCapacity implements CallbackCapacity {
     return this.#held.shift() ?? '';
   }
 
-  /** Gives {@link take}'s claim back to this process. */
-  putBack(id: string): void {
-    if (id !== '') this.#held.unshift(id);
+  /** Ends a claim that {@link take} gave and that became no callback. */
+  async giveBack(id: string): Promise<void> {
+    if (id === '') return;
+    const [row] = await this.#database.run({ ...UNCLAIM, values: [id] }, { isPatient: true });
+    if (row !== undefined) this.note(row.claimed as number);
   }
 
   #hasRoom(): boolean {
