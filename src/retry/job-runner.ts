@@ -186,7 +186,6 @@ export class JobRunner {
     this.#underWay.add(id);
     const recorded = await this.#ports.store.update(id, decide);
     if (recorded !== undefined) return recorded;
-    this.#underWay.delete(id);
     throw new NotSent('the record does not permit it');
   }
 
@@ -247,7 +246,6 @@ export class JobRunner {
     if (answered === undefined) return false;
     if (started === undefined && (answered.kind === 'aborted' || !(await isPermitted(start)))) return false;
     await this.#endDelivery(job.id, answered.kind === 'answer' ? answered.status : null);
-    this.#underWay.delete(job.id);
     return true;
   }
 

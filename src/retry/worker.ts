@@ -95,8 +95,8 @@ export class RetryWorker {
 
   /** Looks for due jobs at that time, or before. */
   wakeAt(timeMs: number): void {
-    const { clock, timers } = this.#ports;
-    const pauseMs = Math.min(Math.max(0, timeMs - clock.nowMs()), this.#lookPauseMs);
+    const { clock, store, timers } = this.#ports;
+    const pauseMs = Math.min(Math.max(0, timeMs - clock.nowMs()), store.lookPauseMs ?? LOOK_PAUSE_MS_MAX);
     const wakeAtMs = clock.monotonicMs() + pauseMs;
     if (this.#state !== 'working' || wakeAtMs >= this.#wakeAtMs) return;
     this.#cancelWake();
@@ -105,10 +105,6 @@ export class RetryWorker {
       this.#wakeAtMs = Number.POSITIVE_INFINITY;
       this.wake();
     });
-  }
-
-  get #lookPauseMs(): number {
-    return this.#ports.store.lookPauseMs ?? LOOK_PAUSE_MS_MAX;
   }
 
   /** Aborts what is under way of a job, if this process holds it. */
@@ -168,7 +164,6 @@ export class RetryWorker {
 
   /** Takes what is due until there is no more, or no room. */
   async #takeAll(): Promise<void> {
-    const { clock } = this.#ports;
     for (;;) {
       const { count, bytes } = this.#room();
       const countMax = Math.min(TAKEN_COUNT_MAX, count);
@@ -182,7 +177,7 @@ export class RetryWorker {
       const { nextDueMs } = await this.#take({ countMax, bytesMax }, without);
       this.#isBehind = without.length > 0;
       if (nextDueMs !== undefined) {
-        this.wakeAt(Math.min(nextDueMs ?? Number.POSITIVE_INFINITY, clock.nowMs() + this.#lookPauseMs));
+        this.wakeAt(nextDueMs ?? Number.POSITIVE_INFINITY);
         return;
       }
       if (this.#state !== 'working') return;

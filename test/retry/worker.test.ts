@@ -221,6 +221,31 @@ describe('the worker of retries', () => {
     expect(world.process.worker.heldCount).toBe(0);
   });
 
+  it('puts no attempt on record that still waits for its turn when it drains', async () => {
+    const world = opened();
+    world.outbound.turnOf = () => new Promise(() => {});
+    world.outbound.target('crowded.example', () => answer(200));
+    const id = await world.create(orderTo('crowded.example'));
+    await world.pass(1000);
+    expect(world.process.worker.dueCount).toBe(1);
+    await world.process.worker.close();
+    expect(await world.process.retries.find(id)).toMatchObject({ status: 'scheduled', attempts: [] });
+  });
+
+  it('keeps nothing of the request once a job has ended, while its event waits to be delivered', async () => {
+    const world = opened();
+    world.outbound.target('well.example', () => answer(200));
+    world.outbound.target('hook.example', () => answer(500));
+    const { request, ...order } = orderTo('well.example');
+    const body = 'x'.repeat(10_000);
+    const long = { ...order, request: { ...request, method: 'POST' as const, body } };
+    const id = await world.create({ ...long, callbackUrl: 'https://hook.example/' });
+    expect((await world.process.store.find(id))?.secrets?.length).toBeGreaterThan(10_000);
+    await world.pass(1000);
+    expect(await world.process.retries.find(id)).toMatchObject({ delivery: { attemptCount: 1, status: 'delivering' } });
+    expect((await world.process.store.find(id))?.secrets?.length).toBeLessThan(1000);
+  });
+
   it('closes without waiting out the pause after a failure of the state', async () => {
     const world = opened();
     world.outbound.target('well.example', () => answer(200));
