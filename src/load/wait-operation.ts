@@ -137,7 +137,8 @@ export class WaitOperation implements Operation {
 
   #onWait(group: WaitGroup, reply: Reply): void {
     const { wake } = group;
-    if (this.#isOver || (wake === undefined && group.isBroken)) return;
+    // Of a callback that the run does not use again, or after the timeout, which has counted it.
+    if (this.#isOver || (wake === undefined ? group.isBroken : wake.waitingCount === 0)) return;
     const { clock, recorder } = this.#run;
     const doneMs = clock.monotonicMs();
     if (reply.kind === 'failure' || reply.status !== 200) {
