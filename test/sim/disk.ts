@@ -116,10 +116,6 @@ export class Disk {
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
   }
 
-  isIdle(): boolean {
-    return this.#underWay === undefined;
-  }
-
   /** The process is gone; with `power`, so is what was not synced. */
   crash(cause: 'process' | 'power'): void {
     const batch = this.#underWay;

@@ -161,11 +161,6 @@ export class Network {
     kept.sending.onCut?.();
     if (kept.isFirst) this.#world.after(this.#travelMs(), () => kept.sending.onLost?.());
   }
-
-  /** Those that wait for an answer of this life. */
-  sendingOf(exchange: Exchange): Sending | undefined {
-    return this.#sendings.get(exchange)?.sending;
-  }
 }
 
 const CODE = /^\{"error":\{"code":"([A-Z_]+)"/;

@@ -67,6 +67,7 @@ class Run {
   constructor(seed: number, wishes: ProfileWishes, onLine?: (line: string) => void) {
     const world = new World(seed, onLine);
     this.world = world;
+    world.afterStep = () => this.#afterStep();
     const draws = new Chance(seed ^ 0x5_1e55);
     this.profile = drawProfile(draws.fork(), wishes);
     this.#chance = draws.fork();
@@ -113,7 +114,7 @@ class Run {
     const { world } = this;
     world.note(JSON.stringify(this.profile));
     world.after(0, () => this.#server.start());
-    await this.#until(() => this.#server.life?.isAccepting === true, FIRST_LIFE_MS);
+    await this.world.until(() => this.#server.life?.isAccepting === true, FIRST_LIFE_MS);
     const app = this.#server.life?.app;
     if (app === undefined) throw new Error('the first life did not start');
     await this.#buyers.learnOffers((request) => app.fetch(request));
@@ -123,10 +124,10 @@ class Run {
       .then(() => {
         isOpen = true;
       });
-    if (!(await this.#until(() => isOpen, FIRST_LIFE_MS))) throw new Error('no key of the organization');
+    if (!(await this.world.until(() => isOpen, FIRST_LIFE_MS))) throw new Error('no key of the organization');
     this.#schedule();
     const endMs = world.nowMs + this.profile.spanMs + 30_000;
-    await this.#passUntil(endMs);
+    await this.world.passUntil(endMs);
     await this.#heal();
     await this.#end();
   }
@@ -276,34 +277,8 @@ class Run {
     }
   }
 
-  /** Steps until then. */
-  async #passUntil(atMs: number): Promise<void> {
+  #afterStep(): void {
     const { world } = this;
-    for (;;) {
-      if (world.violation !== undefined) return;
-      const nextMs = world.nextAtMs();
-      if (nextMs === undefined || nextMs > atMs) break;
-      await this.#step();
-    }
-    world.nowMs = Math.max(world.nowMs, atMs);
-  }
-
-  /** Steps until it is so; a violation of liveness when it takes longer. */
-  async #until(isSo: () => boolean, withinMs: number): Promise<boolean> {
-    const { world } = this;
-    const endMs = world.nowMs + withinMs;
-    while (!isSo()) {
-      if (world.violation !== undefined) return false;
-      const nextMs = world.nextAtMs();
-      if (nextMs === undefined || nextMs > endMs) return false;
-      await this.#step();
-    }
-    return true;
-  }
-
-  async #step(): Promise<void> {
-    const { world } = this;
-    await world.step();
     if (world.stepCount % LOOK_STEPS === 0) this.#look();
     if (world.stepCount > STEPS_PER_PURCHASE_MAX * (this.profile.purchaseCount + 50)) {
       world.fail('L1 everything ends', 'the run does not come to an end');
@@ -358,16 +333,16 @@ class Run {
     const open = this.#buyers.purchases.filter(({ validBeforeSeconds }) => validBeforeSeconds > world.wallMs / 1000);
     const { pendingKeys } = this.#disk.records;
     this.#buyers.pendingAtHeal = new Set(open.map(({ key }) => key).filter((key) => pendingKeys.has(key)));
-    await this.#passUntil(world.nowMs + 15_000);
+    await world.passUntil(world.nowMs + 15_000);
     const { life } = this.#server;
     if (life !== undefined) life.touchesLeft = Number.POSITIVE_INFINITY;
     if (life?.hasDiskBroken === true) this.#server.kill('by its operator');
     if (this.#server.life === undefined) this.#server.start();
     if (this.#server.life !== undefined) this.#server.life.touchesLeft = Number.POSITIVE_INFINITY;
     // The circuit closes at its next probe, and the rate of every address is free after a minute.
-    await this.#passUntil(world.nowMs + 65_000);
+    await world.passUntil(world.nowMs + 65_000);
     const purchases = Array.from({ length: 3 }, () => this.#buyers.buy(true));
-    await this.#passUntil(world.nowMs + 10_000);
+    await world.passUntil(world.nowMs + 10_000);
     await this.#askForLost();
     for (const purchase of purchases) {
       const isPoor = (this.#disk.records.spent.get(purchase.account.payer.address) ?? 0n) > 0n;
@@ -384,7 +359,7 @@ class Run {
     // A clock that was set may have ended the ten minutes.
     if (this.#server.hasSkewed) return;
     const lost = this.#buyers.askForLost();
-    await this.#passUntil(world.nowMs + 40_000);
+    await world.passUntil(world.nowMs + 40_000);
     for (const purchase of lost) {
       if (purchase.successCount === 0) world.fail('C1 every charge has its answer', `${purchase.name} has none`);
     }
@@ -394,7 +369,7 @@ class Run {
     const { world } = this;
     if (world.violation !== undefined) return;
     // Every window and the reconciler's margin are over.
-    await this.#passUntil(world.nowMs + 400_000);
+    await world.passUntil(world.nowMs + 400_000);
     if (world.violation !== undefined) return;
     for (const purchase of this.#buyers.purchases) {
       // Of those that never came near money, a share is asked for.
@@ -404,10 +379,10 @@ class Run {
     }
     this.#callbackClients.listAll();
     this.#resolveClients.readAll();
-    await this.#passUntil(world.nowMs + 10_000);
+    await world.passUntil(world.nowMs + 10_000);
     this.#judgeRest();
     // Every callback is past its end, and every tombstone.
-    await this.#passUntil(world.nowMs + LIFETIME_MS + 10_000);
+    await world.passUntil(world.nowMs + LIFETIME_MS + 10_000);
     const { life } = this.#server;
     if (world.violation !== undefined) return;
     const counts = life?.app?.counts();
@@ -418,10 +393,10 @@ class Run {
     if (counts.claimedBytes !== 0 || counts.callbacks.live !== 0 || counts.callbacks.waits !== 0) {
       world.fail('R1 room', `at the end: ${JSON.stringify(counts)}`);
     }
-    await this.#passUntil(world.nowMs + TOMBSTONE_MS + 700_000);
+    await world.passUntil(world.nowMs + TOMBSTONE_MS + 700_000);
     if (world.violation === undefined) this.#retryClients.judgeEnd(this.#soldRetries.size);
     this.#retryClients.readAll();
-    await this.#passUntil(world.nowMs + 10_000);
+    await world.passUntil(world.nowMs + 10_000);
     await this.#judgeHeld();
     await this.#startAfresh();
   }
@@ -487,15 +462,15 @@ class Run {
     if (world.violation !== undefined) return;
     this.#server.kill('for the last time');
     // Nothing happens for a day: ended jobs and resolves are past their time.
-    await this.#passUntil(world.nowMs + DAY_MS);
+    await world.passUntil(world.nowMs + DAY_MS);
     world.after(0, () => this.#server.start());
-    await this.#until(() => this.#server.life?.isAccepting === true, 1_000);
+    await this.world.until(() => this.#server.life?.isAccepting === true, 1_000);
     const counts = this.#server.life?.app?.counts();
     const { records } = this.#disk;
     if (counts?.reservations !== 0 || records.used.size > 0 || records.pending.size > 0) {
       world.fail('R2 reservations', `${counts?.reservations} held, ${records.used.size} on record when all is over`);
     }
-    await this.#passUntil(world.nowMs + 40_000);
+    await world.passUntil(world.nowMs + 40_000);
     for (const table of ['callback', 'event', 'retry', 'resolve'] as const) {
       const count = records.rowCount(table);
       if (count > 0) world.fail('R3 records', `${count} rows of ${table} are left`);

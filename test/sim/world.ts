@@ -32,6 +32,7 @@ export class World {
   nowMs = 0;
   stepCount = 0;
   violation: Violation | undefined;
+  afterStep = (): void => {};
   readonly counts = new Map<string, number>();
   readonly lines: string[] = [];
   #hash = 0;
@@ -84,25 +85,43 @@ export class World {
     };
   }
 
-  /** Happenings ahead, cancelled ones among them. */
-  get aheadCount(): number {
-    return this.#heap.length;
-  }
-
   /** When something happens next, or undefined. */
-  nextAtMs(): number | undefined {
+  #nextAtMs(): number | undefined {
     while (this.#heap.length > 0 && this.#heap[0]?.run === undefined) this.#pop();
     return this.#heap[0]?.atMs;
   }
 
+  /** Steps until then, or until an invariant breaks. */
+  async passUntil(atMs: number): Promise<void> {
+    for (;;) {
+      if (this.violation !== undefined) return;
+      const nextMs = this.#nextAtMs();
+      if (nextMs === undefined || nextMs > atMs) break;
+      await this.#step();
+    }
+    this.nowMs = Math.max(this.nowMs, atMs);
+  }
+
+  /** Steps until it is so; false when it takes longer, or an invariant breaks. */
+  async until(isSo: () => boolean, withinMs: number): Promise<boolean> {
+    const endMs = this.nowMs + withinMs;
+    while (!isSo()) {
+      if (this.violation !== undefined) return false;
+      const nextMs = this.#nextAtMs();
+      if (nextMs === undefined || nextMs > endMs) return false;
+      await this.#step();
+    }
+    return true;
+  }
+
   /** The next happening, and all that follows from it without time passing. */
-  async step(): Promise<void> {
-    if (this.nextAtMs() === undefined) return;
+  async #step(): Promise<void> {
     const one = this.#pop();
     this.nowMs = Math.max(this.nowMs, one.atMs);
     this.stepCount++;
     one.run?.();
     await drained();
+    this.afterStep();
   }
 
   #isBefore(one: Happening, other: Happening): boolean {

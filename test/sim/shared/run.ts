@@ -86,13 +86,13 @@ class Run {
     world.note(JSON.stringify(profile));
     this.#outside.wire.isHealed = true;
     for (let place = 0; place < profile.gateCount; place++) this.#startGate(place);
-    if (!(await this.#until(() => this.#gates.every(({ isAccepting }) => isAccepting), START_MS))) {
+    if (!(await world.until(() => this.#gates.every(({ isAccepting }) => isAccepting), START_MS))) {
       throw new Error('the processes did not start');
     }
     await this.#customers.learnOffers(this.#gates[0] as Gate);
     this.#outside.wire.isHealed = false;
     this.#schedule();
-    await this.#passUntil(world.nowMs + profile.spanMs + 10_000);
+    await world.passUntil(world.nowMs + profile.spanMs + 10_000);
     await this.#heal();
   }
 
@@ -159,14 +159,14 @@ class Run {
       gate.cutUntilMs = 0;
     }
     const areReady = (): boolean => this.#gates.every((gate) => gate.isAccepting && !gate.isDead);
-    if (!(await this.#until(areReady, 3 * START_MS))) return world.fail('P3 starts again', 'a process does not serve');
-    await this.#passUntil(world.nowMs + TAKEN_OVER_MS);
+    if (!(await world.until(areReady, 3 * START_MS))) return world.fail('P3 starts again', 'a process does not serve');
+    await world.passUntil(world.nowMs + TAKEN_OVER_MS);
     for (const { serial, owner } of payments.cases.values()) {
       if (!this.#gates.some(({ ownerId }) => ownerId === owner)) {
         world.fail('L1 taken over', `case ${serial} is of a process that is no more, 30 s after all is well`);
       }
     }
-    if (this.#gates.some(({ outstanding }) => outstanding.size > 0)) await this.#passUntil(world.nowMs + 30_000);
+    if (this.#gates.some(({ outstanding }) => outstanding.size > 0)) await world.passUntil(world.nowMs + 30_000);
     for (const { key, serial, state, owner } of payments.claims.values()) {
       // What a dead process reserved is free already.
       const isHeld = state === RESERVED && !wire.database.processes.isDead(owner);
@@ -177,36 +177,13 @@ class Run {
         );
     }
     this.#customers.buyTheRest();
-    await this.#passUntil(world.nowMs + 10_000);
+    await world.passUntil(world.nowMs + 10_000);
     this.#callers.listAll();
-    await this.#until(() => payments.cases.size === 0, ENDED_MS);
+    await world.until(() => payments.cases.size === 0, ENDED_MS);
     for (const { serial } of payments.cases.values()) world.fail('L1 everything ends', `case ${serial} has no end`);
     this.#customers.askAll();
-    await this.#passUntil(world.nowMs + 1_000);
+    await world.passUntil(world.nowMs + 1_000);
     if (world.violation === undefined) this.#customers.audit();
-  }
-
-  async #passUntil(atMs: number): Promise<void> {
-    const { world } = this;
-    for (;;) {
-      if (world.violation !== undefined) return;
-      const nextMs = world.nextAtMs();
-      if (nextMs === undefined || nextMs > atMs) break;
-      await world.step();
-    }
-    world.nowMs = Math.max(world.nowMs, atMs);
-  }
-
-  async #until(isSo: () => boolean, withinMs: number): Promise<boolean> {
-    const { world } = this;
-    const endMs = world.nowMs + withinMs;
-    while (!isSo()) {
-      if (world.violation !== undefined) return false;
-      const nextMs = world.nextAtMs();
-      if (nextMs === undefined || nextMs > endMs) return false;
-      await world.step();
-    }
-    return true;
   }
 }
 
