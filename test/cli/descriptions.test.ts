@@ -164,9 +164,7 @@ describe('what the catalogue of import keeps', () => {
     expect((await run(['snapshot', 'build', '--catalogue', at('catalogue'), '--out', at('out')])).exitCode).toBe(0);
     return withSnapshot(at('out'), (snapshot) => {
       const idOf = (row: number): string => snapshot.cold.rowAt(row).id.slice('lever:acme:'.length);
-      const events = Array.from({ length: snapshot.history.count }, (_, position) =>
-        snapshot.history.eventAt(position),
-      );
+      const events = snapshot.history.eventsAt([...Array(snapshot.history.count).keys()]);
       return {
         events: events.map(({ changes, kind, observedMs, row, title }) =>
           [new Date(observedMs).getUTCDate(), kind, idOf(row!), title, ...changes.map(({ field }) => field)].join(' '),

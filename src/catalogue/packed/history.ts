@@ -80,12 +80,10 @@ export class History {
     return this.#sections.historySerials.byteLength > 0;
   }
 
-  /** @param position 0 .. count - 1 @throws SnapshotChangedError when the file changed after it was opened */
-  eventAt(position: number): HistoryEvent {
-    return this.eventsAt([position])[0]!;
-  }
-
-  /** The events at some positions, in their order; those of neighbours are read together. Errors as `eventAt`. */
+  /**
+   * The events at some positions, in their order; those of neighbours are read together.
+   * @param positions 0 .. count - 1 @throws SnapshotChangedError when the file changed after it was opened
+   */
   eventsAt(positions: readonly number[]): HistoryEvent[] {
     const texts = this.#texts
       .allAt(positions)
@@ -114,19 +112,14 @@ export class History {
     });
   }
 
-  /** The events of a job, by observed time, then as recorded. @throws SnapshotChangedError as `eventAt` */
-  eventsOfJob(row: number): HistoryEvent[] {
-    return this.eventsAt([...this.positionsOfJob(row)]);
-  }
-
-  /** The positions of a job's events, in that order. Errors as `eventAt`. */
+  /** The positions of a job's events, by observed time, then as recorded. Errors as `eventsAt`. */
   positionsOfJob(row: number): Uint32Array {
     const { historyOffsets, historyPositions } = this.#sections;
     const { end, start } = this.#placesIn(historyOffsets, historyPositions, row);
     return this.#positionsIn(historyPositions, start, end - start);
   }
 
-  /** The events of a company's jobs, and of absent jobs with its domain. Errors as `eventAt`. */
+  /** The events of a company's jobs, and of absent jobs with its domain. Errors as `eventsAt`. */
   eventsOfCompany(company: number): CompanyEvents {
     const { historyCompanyOffsets, historyCompanyPositions } = this.#sections;
     const { end, start } = this.#placesIn(historyCompanyOffsets, historyCompanyPositions, company);

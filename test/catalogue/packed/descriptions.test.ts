@@ -173,7 +173,7 @@ describe('a description that is read later', () => {
     expect(snapshot.descriptionOf(0).text?.length).toBe(3000);
     isUnchanged = false;
     expect(() => snapshot.descriptionOf(0)).toThrow(SnapshotChangedError);
-    expect(() => snapshot.history.eventAt(0)).toThrow(SnapshotChangedError);
+    expect(() => snapshot.history.eventsAt([0])).toThrow(SnapshotChangedError);
   });
 });
 

@@ -70,11 +70,11 @@ describe('a recorded history', () => {
         });
         const { history } = snapshot;
         expect(history.count).toBe(events.length);
-        expect(Array.from(expected, ({ position }) => history.eventAt(position))).toEqual(expected);
+        expect(expected.flatMap(({ position }) => history.eventsAt([position]))).toEqual(expected);
         for (const row of rows.values()) {
           const own = expected.filter((event) => event.row === row);
           own.sort((a, b) => a.observedMs - b.observedMs || a.position - b.position);
-          expect(history.eventsOfJob(row)).toEqual(own);
+          expect(history.eventsAt([...history.positionsOfJob(row)])).toEqual(own);
         }
         const columns = history.columnsAt(0, events.length);
         expect([...columns.times]).toEqual(events.map(({ observedMs }) => observedMs));
@@ -88,6 +88,7 @@ describe('a recorded history', () => {
 });
 
 describe('the history of jobs that come without one', () => {
+  const allEventsOf = ({ history }: Snapshot) => history.eventsAt([...Array(history.count).keys()]);
   const jobs = generatedJobs(new SeededChance(3), { jobCount: 400, closedPercent: 30 });
 
   it('is a first observation of each, and the closing of closed ones, by time and then by id', () => {
@@ -100,7 +101,7 @@ describe('the history of jobs that come without one', () => {
     expected.sort(
       (a, b) => a.atMs - b.atMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : order.indexOf(b.kind) - order.indexOf(a.kind)),
     );
-    const found = Array.from({ length: snapshot.history.count }, (_, position) => snapshot.history.eventAt(position));
+    const found = allEventsOf(snapshot);
     expect(
       found.map(({ kind, observedMs, row }) => ({ id: snapshot.cold.rowAt(row!).id, atMs: observedMs, kind })),
     ).toEqual(expected);
@@ -109,8 +110,7 @@ describe('the history of jobs that come without one', () => {
   });
 
   it('keeps the ids of its events when jobs are added', () => {
-    const idsOf = (snapshot: Snapshot): string[] =>
-      Array.from({ length: snapshot.history.count }, (_, position) => snapshot.history.eventAt(position).id);
+    const idsOf = (snapshot: Snapshot): string[] => allEventsOf(snapshot).map(({ id }) => id);
     const all = new Set(idsOf(openedJobs(jobs)));
     expect(idsOf(openedJobs(jobs.slice(0, 150))).filter((id) => !all.has(id))).toEqual([]);
   });

@@ -35,7 +35,7 @@ function contentOf(snapshot: Snapshot): unknown {
   return {
     jobs: rows.map((row) => snapshot.job(row)),
     found: rows.map((row) => snapshot.rowOf(snapshot.cold.rowAt(row).id)),
-    events: rows.map((row) => snapshot.history.eventsOfJob(row)),
+    events: rows.map((row) => snapshot.history.eventsAt([...snapshot.history.positionsOfJob(row)])),
     active: Array.from({ length: snapshot.companyCount }, (_, company) => snapshot.activeRowsOf(company)),
     engineers: selectRows(
       snapshot,
