@@ -5,33 +5,18 @@ import type { Reservation } from '../../src/payment/reservations.ts';
 import { localTransactionOf } from '../../src/payment/settlement/play-ledger.ts';
 import type { Backend } from '../../src/storage/backend.ts';
 import { orderFor } from '../payment/fixture.ts';
-import { ManualTime, settle } from '../support/manual-time.ts';
+import { type ManualTime, settle } from '../support/manual-time.ts';
 import { jsonOf, webhookOf } from '../support/opened-inbox.ts';
 import { SALE } from '../support/sale.ts';
 import { unsettledOf } from '../support/unsettled.ts';
+import { type OpenedBackend, withRemoved } from './opened.ts';
 
 /** Of every payer, atomic units: two orders' worth. */
 export const OPENING_ATOMIC = 40_000n;
 
-export interface BackendUnderTest {
-  readonly backend: Backend;
-  /** Opens what a kill at this moment would leave; undefined = nothing outlives the process. */
-  readonly reopen?: () => Promise<Backend>;
-  /** Removes everything; closes what is still open. */
-  remove(): Promise<void>;
-}
-
 /** @param open an empty backend with play money, {@link OPENING_ATOMIC} for every payer */
-export function describeBackend(name: string, open: (time: ManualTime) => Promise<BackendUnderTest>): void {
-  const using = async (test: (opened: BackendUnderTest, time: ManualTime) => Promise<void>): Promise<void> => {
-    const time = new ManualTime();
-    const opened = await open(time);
-    try {
-      await test(opened, time);
-    } finally {
-      await opened.remove();
-    }
-  };
+export function describeBackend(name: string, open: (time: ManualTime) => Promise<OpenedBackend>): void {
+  const using = (test: (opened: OpenedBackend, time: ManualTime) => Promise<void>) => withRemoved(open, test);
   const orderAt = (time: ManualTime): PaymentOrder =>
     orderFor({ validAfterSeconds: 0, validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
 

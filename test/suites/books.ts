@@ -7,23 +7,16 @@ import type { Backend } from '../../src/storage/backend.ts';
 import { orderFor } from '../payment/fixture.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { SALE } from '../support/sale.ts';
-import type { IdentifierKit } from './identifiers.ts';
+import { type OpenedBackend, withRemoved } from './opened.ts';
 
 const DAY_MS = 86_400_000;
 const WAIT = { timeout: 20_000, interval: 5 };
 const ALL: SalesQuery = { sinceMs: 0, isUndeliveredOnly: false, after: undefined, limit: 500 };
 
 /** @param open an empty backend that keeps its sales for 400 days */
-export function describeBooks(name: string, open: (time: ManualTime) => Promise<IdentifierKit>): void {
-  const using = async (test: (opened: IdentifierKit, time: ManualTime) => Promise<void>): Promise<void> => {
-    const time = new ManualTime(Date.UTC(2026, 7, 1, 12));
-    const opened = await open(time);
-    try {
-      await test(opened, time);
-    } finally {
-      await opened.remove();
-    }
-  };
+export function describeBooks(name: string, open: (time: ManualTime) => Promise<OpenedBackend>): void {
+  const using = (test: (opened: OpenedBackend, time: ManualTime) => Promise<void>) =>
+    withRemoved(open, test, new ManualTime(Date.UTC(2026, 7, 1, 12)));
 
   async function sell({ reservations }: Backend, time: ManualTime, operation = 'searchJobs'): Promise<PaymentOrder> {
     const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;

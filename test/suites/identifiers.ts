@@ -5,42 +5,27 @@ import type { PaymentOrder } from '../../src/payment/protocol/order.ts';
 import { ANSWER_BYTES_MAX, KEPT_MS, type Reservation, type Reserved } from '../../src/payment/reservations.ts';
 import type { Backend } from '../../src/storage/backend.ts';
 import { orderFor } from '../payment/fixture.ts';
-import { ManualTime } from '../support/manual-time.ts';
+import type { ManualTime } from '../support/manual-time.ts';
 import { SALE } from '../support/sale.ts';
 import { unsettledOf } from '../support/unsettled.ts';
+import { type OpenedBackend, withRemoved } from './opened.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const SEALED = Uint8Array.of(1, 2, 3);
 
-export interface IdentifierKit {
-  readonly backend: Backend;
-  /** Opens what a kill at this moment would leave; undefined = nothing outlives the process. */
-  readonly reopen?: () => Promise<Backend>;
-  /** Resolves when the process has noticed that time has passed; absent = at once. */
-  readonly renewed?: () => Promise<void>;
-  remove(): Promise<void>;
-}
-
 /** @param open an empty backend */
-export function describeIdentifiers(name: string, open: (time: ManualTime) => Promise<IdentifierKit>): void {
+export function describeIdentifiers(name: string, open: (time: ManualTime) => Promise<OpenedBackend>): void {
   const idOf = (n: number): PaymentIdentifier => `pay_${String(n).padStart(20, '0')}` as PaymentIdentifier;
 
-  const using = async (test: (kit: Kit, time: ManualTime) => Promise<void>): Promise<void> => {
-    const time = new ManualTime();
-    const opened = await open(time);
-    try {
-      await test(new Kit(opened, time), time);
-    } finally {
-      await opened.remove();
-    }
-  };
+  const using = (test: (kit: Kit, time: ManualTime) => Promise<void>) =>
+    withRemoved(open, (opened, time) => test(new Kit(opened, time), time));
 
   class Kit {
     backend: Backend;
-    readonly #opened: IdentifierKit;
+    readonly #opened: OpenedBackend;
     readonly #time: ManualTime;
 
-    constructor(opened: IdentifierKit, time: ManualTime) {
+    constructor(opened: OpenedBackend, time: ManualTime) {
       this.backend = opened.backend;
       this.#opened = opened;
       this.#time = time;

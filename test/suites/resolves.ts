@@ -5,7 +5,8 @@ import { KEPT_MS, TOMBSTONE_MS } from '../../src/resolve/limits.ts';
 import { outcomeJson, type ResolveRecord, type ResolveStore } from '../../src/resolve/resolve-store.ts';
 import { failedWith } from '../../src/resolve/result.ts';
 import { Chance } from '../support/chance.ts';
-import { ManualTime, settle } from '../support/manual-time.ts';
+import { type ManualTime, settle } from '../support/manual-time.ts';
+import { withRemoved } from './opened.ts';
 
 export interface OpenedResolves {
   readonly store: ResolveStore;
@@ -24,15 +25,7 @@ function newRecord(time: ManualTime): ResolveRecord {
 
 /** @param open an empty store */
 export function describeResolves(name: string, open: (time: ManualTime) => Promise<OpenedResolves>): void {
-  const using = async (test: (opened: OpenedResolves, time: ManualTime) => Promise<void>): Promise<void> => {
-    const time = new ManualTime();
-    const opened = await open(time);
-    try {
-      await test(opened, time);
-    } finally {
-      await opened.remove();
-    }
-  };
+  const using = (test: (opened: OpenedResolves, time: ManualTime) => Promise<void>) => withRemoved(open, test);
   const statusOf = async (store: ResolveStore, { id }: ResolveRecord): Promise<string | undefined> =>
     (await store.find(id))?.status;
 
