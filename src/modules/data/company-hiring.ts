@@ -11,7 +11,6 @@ import {
   CATALOGUE_UNAVAILABLE,
   COMPANY_NOT_FOUND,
   hasCatalogue,
-  noCatalogue,
   UPSTREAM_INVALID_RESPONSE,
 } from '../catalogue-refusals.ts';
 import { companyDataOf, companyEntries, EXAMPLE_ACTIVITY } from '../company-answer.ts';
@@ -56,14 +55,11 @@ export const getCompanyHiring = route<DataServices>()({
     },
   },
   ready: hasCatalogue,
-  handle(_, { catalogue, clock }, request) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const nowMs = clock.nowMs();
-    const observed = observationPeriodEndingAt(nowMs);
-    return answered(nowMs, served, request, () =>
+  handle: (_, services, request) =>
+    answered(services, request, (catalogue, nowMs) =>
       inCompany(request.params.domain, (domain) => {
-        const hiring = companyHiring(served.catalogue, domain, observed);
+        const observed = observationPeriodEndingAt(nowMs);
+        const hiring = companyHiring(catalogue, domain, observed);
         return (
           hiring && {
             data: {
@@ -77,6 +73,5 @@ export const getCompanyHiring = route<DataServices>()({
           }
         );
       }),
-    );
-  },
+    ),
 });

@@ -6,7 +6,6 @@ import {
   CATALOGUE_UNAVAILABLE,
   COMPANY_NOT_FOUND,
   hasCatalogue,
-  noCatalogue,
   UPSTREAM_INVALID_RESPONSE,
 } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
@@ -47,16 +46,14 @@ export const listCompanyJobs = route<DataServices>()({
   check: checksCursor(OPERATION),
   ready: hasCatalogue,
   handle(input, services, request) {
-    const served = services.catalogue.current();
-    if (served === undefined) return noCatalogue();
     const { status, observed_since: observedSinceMs, limit } = input;
-    const { snapshot } = served.catalogue;
-    return answerPage(OPERATION, input, services, served, request, (after) =>
+    return answerPage(OPERATION, input, services, request, (catalogue, after) =>
       inCompany(request.params.domain, (domain) => {
+        const { snapshot } = catalogue;
         const code = snapshot.companyOf(domain);
         if (code === undefined) return undefined;
         const company = { name: snapshot.shownNameOf(code), domain: snapshot.domainOf(code) };
-        const listed = jobsPage(served, { company: domain, status, observedSinceMs }, after, limit);
+        const listed = jobsPage(catalogue, { company: domain, status, observedSinceMs }, after, limit);
         return listed === undefined ? badCursor() : withMembers({ company }, listed);
       }),
     );

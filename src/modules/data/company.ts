@@ -9,7 +9,6 @@ import {
   CATALOGUE_UNAVAILABLE,
   COMPANY_NOT_FOUND,
   hasCatalogue,
-  noCatalogue,
   UPSTREAM_INVALID_RESPONSE,
 } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
@@ -54,12 +53,10 @@ export const getCompany = route<DataServices>()({
     },
   },
   ready: hasCatalogue,
-  handle(_, { catalogue, clock }, request) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    return answered(clock.nowMs(), served, request, () =>
+  handle: (_, services, request) =>
+    answered(services, request, (catalogue) =>
       inCompany(request.params.domain, (domain) => {
-        const summary = companySummary(served.catalogue, domain);
+        const summary = companySummary(catalogue, domain);
         return (
           summary && {
             data: {
@@ -74,6 +71,5 @@ export const getCompany = route<DataServices>()({
           }
         );
       }),
-    );
-  },
+    ),
 });

@@ -2,13 +2,14 @@
 import * as v from 'valibot';
 import { ChargedAnswer } from '../../access/credits.ts';
 import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { Refusal } from '../../http/errors.ts';
 import { KeptJson } from '../../http/hot/kept-json.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
-import { fromCatalogue, type Unread } from '../catalogue-refusals.ts';
+import { fromCatalogue, noCatalogue, type Unread } from '../catalogue-refusals.ts';
 import { LIMITATIONS, SYNTHETIC } from '../limitations.ts';
 import { type DataText, dataText } from './pages-memo.ts';
 import type { DataServices } from './services.ts';
@@ -94,12 +95,14 @@ function charged<D>(
  * @param make everything that the answer says of the catalogue, or a refusal
  */
 export function answered<D, C extends string = never>(
-  nowMs: number,
-  served: ServedCatalogue,
+  { catalogue, clock }: DataServices,
   request: RequestView,
-  make: () => Costing<D> | Refusal<C>,
+  make: (catalogue: Catalogue, nowMs: number) => Costing<D> | Refusal<C>,
 ): Charged<D> | Refusal<C> | Unread {
-  const made: Costing<D> | Refusal<C> | Unread = fromCatalogue(make);
+  const served = catalogue.current();
+  if (served === undefined) return noCatalogue();
+  const nowMs = clock.nowMs();
+  const made: Costing<D> | Refusal<C> | Unread = fromCatalogue(() => make(served.catalogue, nowMs));
   return made instanceof Refusal ? made : charged(textOf(made), nowMs, served, request);
 }
 
@@ -108,12 +111,13 @@ export function answered<D, C extends string = never>(
  * @param make the whole `data`, or a refusal
  */
 export function answeredOnce<D, C extends string = never>(
-  { clock, memo }: Pick<DataServices, 'clock' | 'memo'>,
-  served: ServedCatalogue,
+  { catalogue, clock, memo }: DataServices,
   request: RequestView,
   question: string,
-  make: () => DataText | Refusal<C>,
+  make: (served: ServedCatalogue) => DataText | Refusal<C>,
 ): Charged<D> | Refusal<C> | Unread {
+  const served = catalogue.current();
+  if (served === undefined) return noCatalogue();
   const made: DataText | Refusal<C> | Unread = fromCatalogue(() => memo.over(served, question, make));
   return made instanceof Refusal ? made : charged(made, clock.nowMs(), served, request);
 }

@@ -9,7 +9,7 @@ import { observationPeriod, periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
 import { period } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
 import { departmentCounts, departmentCountsOf } from './companies.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
@@ -71,13 +71,10 @@ export const getHiringMetrics = route<DataServices>()({
     },
   },
   ready: hasCatalogue,
-  handle(_, { catalogue, clock }, request) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const nowMs = clock.nowMs();
-    const observed = observationPeriodEndingAt(nowMs);
-    return answered(nowMs, served, request, () => {
-      const metrics = hiringMetrics(served.catalogue, observed);
+  handle: (_, services, request) =>
+    answered(services, request, (catalogue, nowMs) => {
+      const observed = observationPeriodEndingAt(nowMs);
+      const metrics = hiringMetrics(catalogue, observed);
       return {
         data: {
           observation_period: periodOf(observed),
@@ -102,6 +99,5 @@ export const getHiringMetrics = route<DataServices>()({
         },
         cost: COST,
       };
-    });
-  },
+    }),
 });

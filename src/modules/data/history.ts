@@ -4,7 +4,7 @@ import { listHistory } from '../../catalogue/listing/list-history.ts';
 import { HISTORY_KINDS } from '../../catalogue/packed/history-event.ts';
 import { route } from '../../http/route.ts';
 import { companyDomain } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { moment, rule } from '../parameter-rules.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
@@ -49,11 +49,9 @@ export const followHistory = route<DataServices>()({
   check: checksCursor(OPERATION),
   ready: hasCatalogue,
   handle(input, services, request) {
-    const served = services.catalogue.current();
-    if (served === undefined) return noCatalogue();
     const { since: sinceMs, until: untilMs, type: kind, company, limit } = input;
-    return answerPage(OPERATION, input, services, served, request, (after) =>
-      eventsPage(listHistory(served.catalogue, { sinceMs, untilMs, kind, company }, after, limit)),
+    return answerPage(OPERATION, input, services, request, (catalogue, after) =>
+      eventsPage(listHistory(catalogue, { sinceMs, untilMs, kind, company }, after, limit)),
     );
   },
 });

@@ -7,7 +7,6 @@ import {
   CATALOGUE_UNAVAILABLE,
   hasCatalogue,
   JOB_NOT_FOUND,
-  noCatalogue,
   noJob,
   UPSTREAM_INVALID_RESPONSE,
 } from '../catalogue-refusals.ts';
@@ -49,11 +48,8 @@ export const listJobHistory = route<DataServices>()({
   check: checksCursor(OPERATION),
   ready: hasCatalogue,
   handle(input, services, request) {
-    const served = services.catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const { catalogue } = served;
     const { id = '' } = request.params;
-    return answerPage(OPERATION, input, services, served, request, (after) => {
+    return answerPage(OPERATION, input, services, request, (catalogue, after) => {
       const row = catalogue.snapshot.rowOf(id);
       if (row === undefined) return noJob();
       const listed = eventsPage(listEvents(catalogue, row, after, input.limit));

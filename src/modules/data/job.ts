@@ -7,7 +7,6 @@ import {
   CATALOGUE_UNAVAILABLE,
   hasCatalogue,
   JOB_NOT_FOUND,
-  noCatalogue,
   noJob,
   UPSTREAM_INVALID_RESPONSE,
 } from '../catalogue-refusals.ts';
@@ -39,12 +38,9 @@ export const getJob = route<DataServices>()({
     },
   },
   ready: hasCatalogue,
-  handle(_, { catalogue, clock }, request) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    return answered(clock.nowMs(), served, request, () => {
-      const found = findJob(served.catalogue, request.params.id ?? '');
+  handle: (_, services, request) =>
+    answered(services, request, (catalogue) => {
+      const found = findJob(catalogue, request.params.id ?? '');
       return found === undefined ? noJob() : { data: { job: jobDetailOf(found) }, cost: COST };
-    });
-  },
+    }),
 });

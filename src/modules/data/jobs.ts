@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { route } from '../../http/route.ts';
 import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import { companyDomain } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
@@ -33,10 +33,10 @@ export const listAllJobs = route<DataServices>()({
   check: checksCursor(OPERATION),
   ready: hasCatalogue,
   handle(input, services, request) {
-    const served = services.catalogue.current();
-    if (served === undefined) return noCatalogue();
     const { company, status, observed_since: observedSinceMs, limit } = input;
     const filters = { company, status, observedSinceMs };
-    return answerPage(OPERATION, input, services, served, request, (after) => jobsPage(served, filters, after, limit));
+    return answerPage(OPERATION, input, services, request, (catalogue, after) =>
+      jobsPage(catalogue, filters, after, limit),
+    );
   },
 });

@@ -1,5 +1,6 @@
 /** What the lists of the Jobs Data API share: cursors bound to their question, and pages of jobs and of events. */
 import * as v from 'valibot';
+import type { Catalogue } from '../../catalogue/catalogue.ts';
 import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { listJobs } from '../../catalogue/listing/list-jobs.ts';
@@ -91,15 +92,14 @@ export function answerPage<D extends object, C extends string = never>(
   operation: string,
   input: PageInput,
   services: DataServices,
-  served: ServedCatalogue,
   request: RequestView,
-  listAfter: (after: Uint8Array | undefined) => Page<D> | Refusal<C> | undefined,
+  listAfter: (catalogue: Catalogue, after: Uint8Array | undefined) => Page<D> | Refusal<C> | undefined,
 ) {
   const { cursors } = services;
   const { cursor, limit } = input;
   const question = questionIn(operation, input, request);
-  const make = (): DataText | Refusal<C | 'INVALID_CURSOR'> => {
-    const listed = listAfter(cursor === undefined ? undefined : cursors.positionIn(question, cursor));
+  const make = ({ catalogue }: ServedCatalogue): DataText | Refusal<C | 'INVALID_CURSOR'> => {
+    const listed = listAfter(catalogue, cursor === undefined ? undefined : cursors.positionIn(question, cursor));
     if (listed === undefined) return badCursor();
     if (listed instanceof Refusal) return listed;
     const next = listed.next === null ? 'null' : `"${cursors.textOf(question, listed.next)}"`;
@@ -107,12 +107,12 @@ export function answerPage<D extends object, C extends string = never>(
   };
   type Paged = D & { limit: number; next_cursor: string | null };
   const asked = `${question}\n${limit} ${cursor ?? ''}`;
-  return answeredOnce<Paged, C | 'INVALID_CURSOR'>(services, served, request, asked, make);
+  return answeredOnce<Paged, C | 'INVALID_CURSOR'>(services, request, asked, make);
 }
 
 /** A page of jobs. */
 export function jobsPage(
-  { catalogue }: ServedCatalogue,
+  catalogue: Catalogue,
   filters: JobListFilters,
   after: Uint8Array | undefined,
   limit: number,

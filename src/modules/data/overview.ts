@@ -6,7 +6,7 @@ import { catalogueOverview } from '../../catalogue/listing/metrics.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
 import type { DataServices } from './services.ts';
@@ -53,11 +53,9 @@ export const getOverview = route<DataServices>()({
     },
   },
   ready: hasCatalogue,
-  handle(_, { catalogue, clock }, request) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    return answered(clock.nowMs(), served, request, () => {
-      const overview = catalogueOverview(served.catalogue);
+  handle: (_, services, request) =>
+    answered(services, request, (catalogue) => {
+      const overview = catalogueOverview(catalogue);
       return {
         data: {
           active_jobs: overview.activeJobs,
@@ -76,6 +74,5 @@ export const getOverview = route<DataServices>()({
         },
         cost: COST,
       };
-    });
-  },
+    }),
 });

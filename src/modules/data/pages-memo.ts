@@ -36,7 +36,11 @@ export class PagesMemo {
    * @param question the same text for the same question, page and limit
    * @param make gives the text, or a refusal, which is not kept
    */
-  over<R extends Refusal>(served: ServedCatalogue, question: string, make: () => DataText | R): DataText | R {
+  over<R extends Refusal>(
+    served: ServedCatalogue,
+    question: string,
+    make: (served: ServedCatalogue) => DataText | R,
+  ): DataText | R {
     if (served !== this.#served) {
       this.#served = served;
       this.#askedOnce.clear();
@@ -44,7 +48,7 @@ export class PagesMemo {
     }
     const known = this.#texts.get(question);
     if (known !== undefined) return known;
-    const made = make();
+    const made = make(served);
     if (!(made instanceof Refusal)) this.#note(question, made);
     return made;
   }

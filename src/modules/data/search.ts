@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { route } from '../../http/route.ts';
 import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import { companyDomain, employmentType, terms } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { boolean } from '../parameter-rules.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
@@ -46,10 +46,10 @@ export const searchJobs = route<DataServices>()({
   check: checksCursor(OPERATION),
   ready: hasCatalogue,
   handle(input, services, request) {
-    const served = services.catalogue.current();
-    if (served === undefined) return noCatalogue();
     const { employment_type: employmentType, observed_since: observedSinceMs, cursor: _, limit, ...others } = input;
     const filters = { ...others, employmentType, observedSinceMs };
-    return answerPage(OPERATION, input, services, served, request, (after) => jobsPage(served, filters, after, limit));
+    return answerPage(OPERATION, input, services, request, (catalogue, after) =>
+      jobsPage(catalogue, filters, after, limit),
+    );
   },
 });

@@ -4,7 +4,7 @@ import { listSkillCounts } from '../../catalogue/listing/list-skills.ts';
 import { route } from '../../http/route.ts';
 import { count } from '../answer-values.ts';
 import { companyDomain } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, noCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
@@ -49,12 +49,10 @@ export const listSkills = route<DataServices>()({
   check: checksCursor(OPERATION),
   ready: hasCatalogue,
   handle(input, services, request) {
-    const served = services.catalogue.current();
-    if (served === undefined) return noCatalogue();
     const { q, company, department: inDepartment, limit } = input;
     const filters = { q, company, department: inDepartment };
-    return answerPage(OPERATION, input, services, served, request, (after) => {
-      const listed = listSkillCounts(served.catalogue, filters, after, limit);
+    return answerPage(OPERATION, input, services, request, (catalogue, after) => {
+      const listed = listSkillCounts(catalogue, filters, after, limit);
       if (listed === undefined) return undefined;
       const skills = listed.skills.map(({ activeJobs, companies, skill }) => ({
         skill,
