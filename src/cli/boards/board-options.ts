@@ -4,11 +4,12 @@ import { awakeTimers } from '../../adapters/process/system-timers.ts';
 import { drawFrom, systemRandom } from '../../base/random.ts';
 import { loadCompanyList } from '../../ingest/companies/company-list.ts';
 import { BoardTables } from '../../storage/history/board-tables.ts';
-import { HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
-import { CommandError, type TextOption } from '../command.ts';
+import { HistoryDatabase } from '../../storage/history/database.ts';
+import type { TextOption } from '../command.ts';
 import type { Io } from '../io.ts';
 import { reachSettings } from '../watch/watch-settings.ts';
 import { openWayOut } from '../watch/way-out.ts';
+import { withHistory } from '../with-history.ts';
 
 export const BOARD_CATALOGUE = {
   type: 'text',
@@ -56,16 +57,3 @@ export const changeBoards = <Result>(
       return result;
     },
   );
-
-function withHistory<Result>(open: () => HistoryDatabase, act: (history: HistoryDatabase) => Result): Result {
-  let history: HistoryDatabase | undefined;
-  try {
-    history = open();
-    return act(history);
-  } catch (error) {
-    if (error instanceof HistoryError) throw new CommandError(error.message);
-    throw error;
-  } finally {
-    history?.close();
-  }
-}

@@ -4,8 +4,9 @@ import { printable } from '../../base/printable.ts';
 import { boardNameOf, type Employer } from '../../ingest/companies/employer.ts';
 import type { Identity } from '../../ingest/companies/resolve.ts';
 import { companyDirectoryOf } from '../../storage/history/company-directory.ts';
-import { HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
-import { CommandError, command, EXIT_OK } from '../command.ts';
+import { HistoryDatabase } from '../../storage/history/database.ts';
+import { command, EXIT_OK } from '../command.ts';
+import { withHistory } from '../with-history.ts';
 import { CATALOGUE_OPTION, unfittingLine } from './company-lines.ts';
 
 /** Members as `--json` prints them (decisions §8). */
@@ -57,26 +58,20 @@ export const listCompanies = command({
     '`companies set` and `companies import` state what is missing or wrong; the next `snapshot build` applies it.',
   ],
   async run({ options }, { stdout }) {
-    let history: HistoryDatabase | undefined;
-    try {
-      history = HistoryDatabase.openForReading(options.catalogue);
-      const { employers, identities, unfitting } = companyDirectoryOf(history);
-      const all = employers
-        .map((employer, place) => listedOf(employer, identities[place]!))
-        .filter(({ domain }) => !options.missing || domain === null)
-        .sort(byJobs);
-      if (options.json) stdout.write(`${JSON.stringify(all)}\n`);
-      else {
-        stdout.write(`${'active'.padStart(9)}  domain (evidence)  company  board\n`);
-        for (const each of all) stdout.write(lineOf(each));
-        for (const { key } of unfitting) stdout.write(unfittingLine(key));
-      }
-      return EXIT_OK;
-    } catch (error) {
-      if (error instanceof HistoryError) throw new CommandError(error.message);
-      throw error;
-    } finally {
-      history?.close();
+    const { employers, identities, unfitting } = withHistory(
+      () => HistoryDatabase.openForReading(options.catalogue),
+      companyDirectoryOf,
+    );
+    const all = employers
+      .map((employer, place) => listedOf(employer, identities[place]!))
+      .filter(({ domain }) => !options.missing || domain === null)
+      .sort(byJobs);
+    if (options.json) stdout.write(`${JSON.stringify(all)}\n`);
+    else {
+      stdout.write(`${'active'.padStart(9)}  domain (evidence)  company  board\n`);
+      for (const each of all) stdout.write(lineOf(each));
+      for (const { key } of unfitting) stdout.write(unfittingLine(key));
     }
+    return EXIT_OK;
   },
 });

@@ -1,10 +1,9 @@
 /** Keeps the operator's words in a catalogue, in one transaction. */
-
 import type { Employer } from '../../ingest/companies/employer.ts';
 import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
 import { StoredEmployers, storeWords } from '../../storage/history/company-tables.ts';
-import { HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
-import { CommandError } from '../command.ts';
+import { HistoryDatabase } from '../../storage/history/database.ts';
+import { withHistory } from '../with-history.ts';
 
 export interface StatedWords {
   /** Of the new words, those that hold for no employer. */
@@ -22,11 +21,12 @@ export function stateWords(
   words: readonly OperatorWord[],
   allowed: (stated: StatedWords) => void = () => {},
 ): StatedWords {
-  let history: HistoryDatabase | undefined;
-  try {
+  const open = (): HistoryDatabase => {
     // Reading first says that there is no catalogue; opening to write would make one.
     HistoryDatabase.openForReading(folder).close();
-    history = HistoryDatabase.openForSettings(folder);
+    return HistoryDatabase.openForSettings(folder);
+  };
+  return withHistory(open, (history) => {
     const { all } = new StoredEmployers(history);
     const spoken = new OperatorWords(words);
     const stated: StatedWords = {
@@ -36,10 +36,5 @@ export function stateWords(
     allowed(stated);
     if (storeWords(history, words)) history.commit();
     return stated;
-  } catch (error) {
-    if (error instanceof HistoryError) throw new CommandError(error.message);
-    throw error;
-  } finally {
-    history?.close();
-  }
+  });
 }

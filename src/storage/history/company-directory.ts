@@ -1,5 +1,5 @@
 /** The directory of a catalogue (decisions §8): its employers with the identities that every build gives their jobs. */
-import { type CompanyList, loadCompanyList } from '../../ingest/companies/company-list.ts';
+import { loadCompanyList } from '../../ingest/companies/company-list.ts';
 import type { Employer } from '../../ingest/companies/employer.ts';
 import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
 import { type Identity, resolveEmployers } from '../../ingest/companies/resolve.ts';
@@ -21,17 +21,18 @@ export interface BuildDirectory extends Pick<CompanyDirectory, 'unfitting'> {
 }
 
 /** One pass over the jobs; memory grows with the employers. @throws HistoryError */
-export function companyDirectoryOf(history: HistoryDatabase, list: CompanyList = loadCompanyList()): CompanyDirectory {
+export function companyDirectoryOf(history: HistoryDatabase): CompanyDirectory {
   const { all } = new StoredEmployers(history);
   const words = operatorWordsIn(history);
-  return { employers: all, identities: resolveEmployers(all, { words, list }), unfitting: words.unfitting(all) };
+  const identities = resolveEmployers(all, { words, list: loadCompanyList() });
+  return { employers: all, identities, unfitting: words.unfitting(all) };
 }
 
 /** As `companyDirectoryOf`, in a twentieth of its time. */
-export function buildDirectoryOf(history: HistoryDatabase, list: CompanyList = loadCompanyList()): BuildDirectory {
+export function buildDirectoryOf(history: HistoryDatabase): BuildDirectory {
   const stored = new StoredEmployers(history, true);
   const words = operatorWordsIn(history);
-  const identities = resolveEmployers(stored.all, { words, list });
+  const identities = resolveEmployers(stored.all, { words, list: loadCompanyList() });
   return {
     unfitting: words.unfitting(stored.all),
     identityOf: (board, company) => identities[stored.placeOf(board, company)]!,

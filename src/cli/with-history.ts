@@ -1,0 +1,17 @@
+/** The history of a catalogue, for one command. */
+import { type HistoryDatabase, HistoryError } from '../storage/history/database.ts';
+import { CommandError } from './command.ts';
+
+/** Closes it afterwards. @param act at once, not in a promise @throws CommandError for what is wrong with the history */
+export function withHistory<Result>(open: () => HistoryDatabase, act: (history: HistoryDatabase) => Result): Result {
+  let history: HistoryDatabase | undefined;
+  try {
+    history = open();
+    return act(history);
+  } catch (error) {
+    if (error instanceof HistoryError) throw new CommandError(error.message);
+    throw error;
+  } finally {
+    history?.close();
+  }
+}
