@@ -2,15 +2,14 @@
  * Attacks by files that an operator imports: a page nested so deep that it takes minutes, and names that are commands to a
  * terminal (ECMA-48 control sequences: C0, DEL, and C1, which JSON leaves alone).
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { binaryOf, type Ended, MAIN, oneRuntime, type Runtime, startProcess } from '../support/server.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-attacks-input-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 let fileCount = 0;
 function file(name: string, content: string | Buffer): string {

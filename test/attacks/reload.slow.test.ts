@@ -1,9 +1,8 @@
 /** A reload of half a million jobs while requests come: the loop must not stop for it (reliability 212). */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { binaryOf, MAIN, RUNTIMES, startProcess } from '../support/server.ts';
 import { ask, hangUp } from './ask.ts';
 import { AttackedServer } from './attacked-server.ts';
@@ -18,13 +17,12 @@ const LATE_MS_MAX = 10;
 const SLOWDOWN_MAX = 2;
 const from = '127.0.0.1';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-attacks-reload-'));
+const folder = suiteFolder();
 const SNAPSHOT = join(folder, 'large.snapshot');
 beforeAll(async () => {
   const words = ['snapshot', 'synth', '--jobs', String(JOB_COUNT), '--seed', '1', '--out', SNAPSHOT];
   expect(await startProcess(binaryOf('node'), [MAIN, ...words]).ended).toMatchObject({ exitCode: 0 });
 }, 240_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const RELOADS = /^paygrade_catalogue_reloads_total\{[^}]*result="done"[^}]*\} (\d+)$/m;
 

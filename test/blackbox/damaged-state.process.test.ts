@@ -1,10 +1,10 @@
 /** A server on a state that is damaged, missing or older, as its operator and its clients meet it (reliability 123, 124). */
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { answerOf, expectError } from '../support/answers.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { buy, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
@@ -17,8 +17,7 @@ async function says(server: RunningServer, text: string): Promise<void> {
 }
 
 describe.each(oneRuntime('bun'))('under %s', (runtime) => {
-  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-damaged-'));
-  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+  const stateDir = suiteFolder();
   const file = join(stateDir, 'state.db');
   const log = `${file}-wal`;
   const olderCopy = join(stateDir, 'older-copy');

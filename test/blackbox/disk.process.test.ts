@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Callback, createCallback, eventsOf, postJson } from '../support/callback-client.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { oneRuntime, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { buy, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
@@ -58,8 +59,7 @@ const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 if (!hasPrlimit) console.warn('skipping the disk that fails: no prlimit (Debian: util-linux)');
 
 describe.runIf(hasPrlimit).each(oneRuntime('bun'))('a disk that fails, under %s', (runtime) => {
-  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-eio-'));
-  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+  const stateDir = suiteFolder();
 
   it('ends all selling until the next start, keeps what was acknowledged and sells nothing twice (reliability 267)', async () => {
     const server = await start(runtime, stateDir);

@@ -1,11 +1,10 @@
 /** A catalogue behind an http address (siblings §8): fetched, checked, kept, polled; on both runtimes. */
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildSample } from '../../src/ingest/synth/sample.ts';
 import { ObjectStore } from '../support/object-store.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { oneRuntime, type RunningServer, startServer } from '../support/server.ts';
 import { until as untilIn } from '../support/until.ts';
 
@@ -22,7 +21,7 @@ async function jobCountOf(server: RunningServer): Promise<number> {
 
 describe.each(oneRuntime('bun'))('a catalogue behind an address, under %s', { timeout: 120_000 }, (runtime) => {
   const store = new ObjectStore();
-  const cache = mkdtempSync(join(tmpdir(), 'paygrade-cache-'));
+  const cache = suiteFolder();
   let server: RunningServer | undefined;
 
   const start = async (): Promise<RunningServer> => {
@@ -42,7 +41,6 @@ describe.each(oneRuntime('bun'))('a catalogue behind an address, under %s', { ti
   });
   afterAll(() => {
     store.close();
-    rmSync(cache, { recursive: true });
   });
 
   it('is waited for, replaced by one upload, and refused with one line when it is damaged', async () => {

@@ -2,17 +2,15 @@
  * Resolves of real targets through the guarded client, paid by the official client (siblings §5, §7): kills, restarts and shutdown.
  * The targets are servers of the test on loopback, which TARGET_ALLOW opens.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { bodyFor, type Created, ended, RESOLVE_PATH, resolve, show } from '../support/resolve-client.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import {
   binaryOf,
   type Ended,
@@ -78,7 +76,7 @@ describe.each(oneRuntime('bun'))('the Resolve API under %s', (runtime) => {
   const runPaygrade = (words: readonly string[]): Promise<Ended> =>
     startProcess(binaryOf(runtime), [MAIN, ...words]).ended;
   const target = new Target();
-  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-resolve-'));
+  const stateDir = suiteFolder();
   let server: RunningServer;
   const start = () =>
     startServer(runtime, {
@@ -94,7 +92,6 @@ describe.each(oneRuntime('bun'))('the Resolve API under %s', (runtime) => {
   afterAll(async () => {
     expect(await server.stop()).toBe(0);
     target.close();
-    rmSync(stateDir, { recursive: true, force: true });
   });
 
   it('sells a resolve to the official client', async () => {

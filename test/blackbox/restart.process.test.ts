@@ -1,15 +1,12 @@
 /** What was paid for and what was acknowledged survive a kill -9, under both runtimes (reliability 78, 79, 117 to 119, 133, 134, 181). */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bearer, type Callback, createCallback, eventsText, postJson } from '../support/callback-client.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { oneRuntime, startServer } from '../support/server.ts';
 import { encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
 describe.each(oneRuntime('bun'))('a server under %s that is killed', (runtime) => {
-  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-restart-'));
-  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+  const stateDir = suiteFolder();
   const start = () =>
     startServer(runtime, { STATE_DIR: stateDir, LOG_LEVEL: 'error', BASE_URL: 'https://shop.example' });
   const account = wallet();

@@ -3,12 +3,10 @@
  * acknowledged is lost, no job is sent more often than `max_attempts`, no attempt twice, never two at a time; each job is charged
  * once, in credits or by a sale, and what a sale did not make is on the list of the undelivered.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { binaryOf, MAIN, oneRuntime, type RunningServer, startProcess, startServer } from '../support/server.ts';
 import { pause, until } from '../support/until.ts';
 import { encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
@@ -97,13 +95,12 @@ class Target {
 }
 
 describe.each(oneRuntime('bun'))('retries of a server under %s that is killed', (runtime) => {
-  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-retry-kills-'));
+  const stateDir = suiteFolder();
   const target = new Target();
   beforeAll(() => new Promise<void>((resolve) => target.server.listen(0, '0.0.0.0', resolve)));
   afterAll(() => {
     target.server.closeAllConnections();
     target.server.close();
-    rmSync(stateDir, { recursive: true, force: true });
   });
   const start = () =>
     startServer(runtime, {

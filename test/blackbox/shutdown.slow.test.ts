@@ -1,9 +1,7 @@
 /** SIGTERM with settlements in flight (reliability 264): the server finishes them, or records them as unknown and checks them at the next start. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectError, expectPaid, receiptOf } from '../support/answers.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { wallet } from '../support/wallet.ts';
 import { type Facilitated, openFacilitated, settled, transactionOf } from './facilitated-server.ts';
@@ -13,8 +11,7 @@ const payTo = wallet().address;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.each(RUNTIMES)('SIGTERM while a settlement is under way, under %s', (runtime) => {
-  const stateDir = mkdtempSync(join(tmpdir(), 'paygrade-shutdown-'));
-  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
+  const stateDir = suiteFolder();
   const open = (facilitatorUrl?: string): Promise<Facilitated> =>
     openFacilitated(runtime, payTo, {
       STATE_DIR: stateDir,

@@ -1,23 +1,22 @@
 /** One board, one token, whatever the case in which sources write it: `import` and `watch` of the same boards, in both orders. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { BoardStub } from '../support/board-stub.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { NOW_MS, run } from './captured-io.ts';
 
 let folder: string;
 let stub: BoardStub;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-spelling-'));
+  folder = testFolder();
   stub = await BoardStub.open();
 });
 afterEach(() => {
   stub.close();
-  rmSync(folder, { recursive: true });
 });
 
 const HOUR_MS = 3_600_000;

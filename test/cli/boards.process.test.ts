@@ -1,12 +1,12 @@
 /** The commands about boards, against a server that stands for the platforms. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { storedWords } from '../../src/storage/history/company-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { type BoardSite, openBoardSite } from '../adapters/boards/board-site.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { run as runWords } from './captured-io.ts';
 
 let site: BoardSite;
@@ -25,9 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-boards-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 async function run(...words: readonly string[]) {
   const env = { BOARD_ENDPOINTS: site.endpoints, TARGET_ALLOW: site.target };

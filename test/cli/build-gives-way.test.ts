@@ -1,12 +1,12 @@
 /** A build from the catalogue lets the loop turn, and is given up when its process is to end. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { buildFromHistory, KEPT_LIST } from '../../src/cli/snapshot/build-from-history.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { capturedIo, run } from './captured-io.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-gives-way-'));
+const folder = suiteFolder();
 const catalogue = join(folder, 'catalogue');
 const out = join(folder, 'jobs.snapshot');
 const plan = { folder: catalogue, out, maxAgeDays: undefined, mergesSameUrl: false, keepsDescriptions: true };
@@ -30,7 +30,6 @@ beforeAll(async () => {
   writeFileSync(file, JSON.stringify({ jobs, meta: { total: JOBS } }));
   expect(await run(['import', '--catalogue', catalogue, file])).toMatchObject({ exitCode: 0 });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 it('signals come while jobs are read', async () => {
   let turns = 0;

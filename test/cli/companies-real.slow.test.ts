@@ -2,8 +2,6 @@
  * The real files imported and built: how many active jobs can be asked for by company (decisions §8), and what a buyer finds of
  * them (decisions §3: search looks at every active job).
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSnapshotFile } from '../../src/adapters/files/snapshot-file.ts';
@@ -21,10 +19,10 @@ import { comparedText } from '../../src/catalogue/terms.ts';
 import { selectRows } from '../../src/catalogue/whole/select-rows.ts';
 import { realDataMissing, realFiles, skippedWithout } from '../ingest/real-data.ts';
 import { SeededChance } from '../support/generated-catalogue.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { NOW_MS, run } from './captured-io.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-companies-real-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 interface Listed {
   readonly board: string;

@@ -1,18 +1,17 @@
 /** `companies`, and what a build makes of the directory: manifests remembered, words, aliases, reach (decisions §8). */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openSnapshotFile } from '../../src/adapters/files/snapshot-file.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import { openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { run } from './captured-io.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-companies-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const at = (name: string) => join(folder, name);
 function file(name: string, content: unknown): string {

@@ -1,8 +1,7 @@
 /** Descriptions and history from end to end: input, catalogue file, export, and the same file again. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DESCRIPTION_LENGTH_MAX } from '../../src/catalogue/job.ts';
 import type { Snapshot } from '../../src/catalogue/snapshot/snapshot.ts';
 import { openCatalogue } from '../../src/cli/snapshot/inspect.ts';
@@ -12,14 +11,14 @@ import { loadSkillExtractor } from '../../src/ingest/skills/skills.ts';
 import { realDataMissing, realFile, skippedWithout } from '../ingest/real-data.ts';
 import { realShape } from '../ingest/real-shapes.ts';
 import { jobLine } from '../support/catalogue-files.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 import { NOW_MS, run } from './captured-io.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-descriptions-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const at = (name: string) => join(folder, name);
 const lines = (...records: object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');

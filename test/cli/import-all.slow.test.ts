@@ -1,13 +1,10 @@
 /** Every real file in one command: what comes in, and what is refused for which reason. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { EVERY_REAL_FILE, realDataMissing, realFiles, skippedWithout } from '../ingest/real-data.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { run } from './captured-io.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-import-all-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 interface Report {
   readonly files: readonly { format: string | null; read: number; imported: number; refused: Record<string, number> }[];

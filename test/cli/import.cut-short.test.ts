@@ -1,18 +1,17 @@
 /** A file that is cut short brings in the records before the cut, as a partial feed. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packTar } from 'modern-tar';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { run } from './captured-io.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-cut-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const COUNT = 400;
 const random = new SeededRandom(7);

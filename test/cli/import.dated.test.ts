@@ -1,15 +1,14 @@
 /** Several dated files of one board in one import, and jobs that a build leaves out by their age or address. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { testFolder } from '../support/scratch-folder.ts';
 import { run } from './captured-io.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-dated-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 
 interface Posting {

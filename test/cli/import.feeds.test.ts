@@ -2,11 +2,11 @@
  * Dated listings of the same boards: what opened, closed and changed is counted here a second time, by plain code over the
  * files that shares nothing with the program, and compared.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { testFolder } from '../support/scratch-folder.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 import { run } from './captured-io.ts';
 
@@ -16,9 +16,8 @@ const because = isMissing ? ' (skipped: ../shared/data/real is not here)' : '';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-import-real-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 interface Plain {
   readonly board: string;

@@ -3,17 +3,16 @@
  * `npm run test:slow`.
  */
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { binaryOf, MAIN, oneRuntime, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
 import { partOf } from '../support/whole.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-import-process-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 const started = (runtime: Runtime, ...words: string[]) => startProcess(binaryOf(runtime), [MAIN, ...words]);
 

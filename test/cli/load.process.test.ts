@@ -1,17 +1,16 @@
 /** `paygrade load` against running servers: every scenario, what it leaves behind, and how it ends. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCOPES } from '../../src/accounts/scopes.ts';
 import type { LoadResult } from '../../src/load/result.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { binaryOf, MAIN, oneRuntime, type RunningServer, startProcess, startServer } from '../support/server.ts';
 import { loaded, runLoadCommand, startLoad } from './load-support.ts';
 
 const ADMIN_TOKEN = 'a token of the operator of this test'.replaceAll(' ', '-');
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-load-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const share = v.pipe(v.number(), v.minValue(0));

@@ -1,14 +1,13 @@
 /** Commands as processes that read what strangers named: nothing of it may act on the terminal. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packTar } from 'modern-tar';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { jobLine } from '../support/catalogue-files.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { binaryOf, type Ended, MAIN, oneRuntime, type Runtime, startProcess } from '../support/server.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-printable-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 /** Sets the title of a terminal, moves its cursor, fakes a line, and turns the reading direction. */
 const EVIL = '\u001b]0;owned\u0007\u009b2J\r\nfaked: all is well\u202e\u2028';

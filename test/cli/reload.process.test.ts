@@ -1,13 +1,12 @@
 /** `reload` finds the server by the lock of its state, and the lines of the start say what to send a signal to. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { startServer } from '../support/server.ts';
 import { run } from './captured-io.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-reload-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 const kill = (processId: number, name: string): void => {
   process.kill(processId, name);

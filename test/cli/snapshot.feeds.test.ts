@@ -1,18 +1,17 @@
 /** `snapshot build --format auto`: what it takes its inputs for, what it leaves out, and every real file at once. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { EVERY_REAL_FILE, realDataMissing, realFile, skippedWithout } from '../ingest/real-data.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 import { run } from './captured-io.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-formats-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const at = (name: string) => join(folder, name);
 function file(name: string, bytes: string | Uint8Array): string {

@@ -1,10 +1,9 @@
 /** A build that takes over what the last snapshot has gives the same bytes as one from nothing at the same time. */
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import { combinedChecksum } from '../../src/catalogue/packed/combined-checksum.ts';
@@ -14,6 +13,7 @@ import { HISTORY_FILE, HistoryDatabase } from '../../src/storage/history/databas
 import { HistoryImport } from '../../src/storage/history/import.ts';
 import { SeededChance } from '../support/generated-catalogue.ts';
 import { GeneratedHistory } from '../support/generated-history.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 import { capturedIo, NOW_MS, run } from './captured-io.ts';
 
@@ -31,9 +31,8 @@ vi.mock('../../src/adapters/files/snapshot-file.ts', async (original) => {
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-next-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 const at = (name: string): string => join(folder, name);
 const HOUR_MS = 3_600_000;
 

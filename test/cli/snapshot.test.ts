@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { packTar } from 'modern-tar';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { realDataMissing, realFile, skippedWithout } from '../ingest/real-data.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 import { run } from './captured-io.ts';
 
@@ -13,9 +13,8 @@ const SAMPLE = fileURLToPath(new URL('../../data/sample.jsonl', import.meta.url)
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-snapshot-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const at = (name: string) => join(folder, name);
 

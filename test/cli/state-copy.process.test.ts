@@ -1,11 +1,11 @@
 /** `paygrade state copy` when it refuses (siblings §9): one line on stderr that names the option and the reason, and no password. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { EXIT_USAGE } from '../../src/cli/command.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { runToEnd, startServer } from '../support/server.ts';
 
 const AWAY = 'postgres://shop:hidden-word@127.0.0.1:1/shop';
@@ -16,8 +16,7 @@ if (database === undefined) console.log('skipping copies into a database: there 
 afterAll(() => database?.close());
 
 function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'paygrade-copy-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = testFolder();
   return folder;
 }
 

@@ -1,23 +1,22 @@
 /** `up`, as real processes: it watches and serves, and waits for no page before it serves. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BoardStub } from '../support/board-stub.ts';
 import { greenhouseBoard as boardOf, greenhouseListing as listing } from '../support/greenhouse-listing.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { binaryOf, listeningPort, MAIN, startProcess } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 let folder: string;
 let stub: BoardStub;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-up-'));
+  folder = testFolder();
   stub = await BoardStub.open();
 });
 afterEach(() => {
   stub.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const at = (name: string): string => join(folder, name);

@@ -1,7 +1,4 @@
 /** Rounds of `watch` over boards that send their bytes one after another: bounded in time, and no job closes. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FeedMemory } from '../../src/adapters/boards/feed-memory.ts';
 import { FEEDS_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
@@ -17,19 +14,19 @@ import { loadSkillExtractor } from '../../src/ingest/skills/skills.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { BoardStub, type Fault } from '../support/board-stub.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { tenantAnswer } from '../support/workday-tenant.ts';
 
 let folder: string;
 let slow: BoardStub;
 let well: BoardStub;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-drip-'));
+  folder = testFolder();
   [slow, well] = await Promise.all([BoardStub.open(), BoardStub.open()]);
 });
 afterEach(() => {
   slow.close();
   well.close();
-  rmSync(folder, { recursive: true });
 });
 
 const board = (shape: Board['shape'], token: string, address: string): Board => ({

@@ -1,12 +1,12 @@
 /** Rounds of `watch`, in virtual time, over hosts that fail or ask to be left alone. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import type { OutboundResult } from '../../src/outbound/outbound.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { answer, failure } from '../support/targets-by-host.ts';
 import { type Played, virtualRounds } from '../support/virtual-rounds.ts';
 import { NOW_MS, run } from './captured-io.ts';
@@ -15,9 +15,8 @@ const MINUTE_MS = 60_000;
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-hosts-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const board = (shape: Board['shape'], token: string, address: string): Board => ({
   ...{ shape, token, address, company: null, domain: null },

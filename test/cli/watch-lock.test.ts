@@ -1,16 +1,14 @@
 /** Which processes a `watch` keeps off its folder. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { lockState, WATCH_LOCK_FILE } from '../../src/storage/sqlite/lock.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { run } from './captured-io.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-watch-lock-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 it.each([
   ['a server whose state lies in the same folder is none', undefined, 'the catalogue has no boards'],

@@ -1,6 +1,4 @@
 /** `watch` of boards of pages, against a stub: pages that are missing, validators of a single page, robots.txt that cannot be read. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PAGE_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
@@ -10,17 +8,17 @@ import type { Board } from '../../src/ingest/boards/board.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { BoardStub, type Fault } from '../support/board-stub.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { NOW_MS, run } from './captured-io.ts';
 
 let folder: string;
 let stub: BoardStub;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-pages-'));
+  folder = testFolder();
   stub = await BoardStub.open();
 });
 afterEach(() => {
   stub.close();
-  rmSync(folder, { recursive: true });
 });
 
 const board = (shape: Board['shape'], token: string, address: string): Board => ({

@@ -2,21 +2,18 @@
  * Rounds of `watch` in virtual time: no host is asked twice within a second. A thousand boards in `npm run test:slow`, a quarter
  * of them in `npm test`.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import type { OutboundResult } from '../../src/outbound/outbound.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { answer } from '../support/targets-by-host.ts';
 import { type Asked, virtualRounds } from '../support/virtual-rounds.ts';
 import { partOf } from '../support/whole.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-rounds-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Two pages of a list that has two postings. */
 function pageOf(url: URL): OutboundResult {

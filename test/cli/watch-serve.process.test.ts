@@ -2,8 +2,7 @@
  * What the watch and a server do together, as real processes: rounds that are killed lose nothing, and a server loads each snapshot
  * without a failed or mixed answer.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
@@ -13,6 +12,7 @@ import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { jobsToBuild } from '../../src/storage/history/jobs-to-build.ts';
 import { BoardStub } from '../support/board-stub.ts';
 import { greenhouseBoard as boardOf, greenhouseListing as listing } from '../support/greenhouse-listing.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { binaryOf, MAIN, startProcess, startServer } from '../support/server.ts';
 import { pause, until } from '../support/until.ts';
 import { IS_WHOLE, partOf } from '../support/whole.ts';
@@ -20,12 +20,11 @@ import { IS_WHOLE, partOf } from '../support/whole.ts';
 let folder: string;
 let stub: BoardStub;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-watch-serve-'));
+  folder = testFolder();
   stub = await BoardStub.open();
 });
 afterEach(() => {
   stub.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const at = (name: string): string => join(folder, name);

@@ -1,11 +1,10 @@
 /** `watch` of a Workday board: pages, parts of a long search, and descriptions one by one, against a stub of its search. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { BoardStub } from '../support/board-stub.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { storedJobs } from '../support/stored-jobs.ts';
 import { type TenantPosting, tenantAnswer } from '../support/workday-tenant.ts';
 import { NOW_MS, run } from './captured-io.ts';
@@ -18,7 +17,7 @@ const BOARD = { shape: 'workday', token: 'acme/Careers', address: ADDRESS, compa
 let folder: string;
 let stub: BoardStub;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-workday-'));
+  folder = testFolder();
   stub = await BoardStub.open();
   const history = HistoryDatabase.openForSettings(folder);
   new BoardTables(history).put(BOARD, NOW_MS);
@@ -27,7 +26,6 @@ beforeEach(async () => {
 });
 afterEach(() => {
   stub.close();
-  rmSync(folder, { recursive: true });
 });
 
 /** Twelve hundred in the first family. */

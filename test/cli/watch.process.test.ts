@@ -1,6 +1,5 @@
 /** `watch` against stubs of the board APIs that serve real postings. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +10,7 @@ import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { jobsToBuild } from '../../src/storage/history/jobs-to-build.ts';
 import { realDataMissing, realFile, skippedWithout } from '../ingest/real-data.ts';
 import { BoardStub, type Fault } from '../support/board-stub.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { storedJobs } from '../support/stored-jobs.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 import { NOW_MS, run } from './captured-io.ts';
@@ -21,12 +21,11 @@ const MIB = 1024 * 1024;
 let folder: string;
 let stub: BoardStub;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-watch-'));
+  folder = testFolder();
   stub = await BoardStub.open();
 });
 afterEach(() => {
   stub.close();
-  rmSync(folder, { recursive: true });
 });
 
 const at = (name: string): string => join(folder, name);

@@ -1,6 +1,4 @@
 /** GET /v1/companies, aliases in `company=`, and the limitation about assigned domains (decisions §8). */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCompanies } from '../../src/modules/jobs/companies.ts';
@@ -10,10 +8,10 @@ import { type Answer, expectError, expectPaid, parsedBody } from '../support/ans
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
 import { RUNTIME } from '../support/opened-app.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { wallet } from '../support/wallet.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-find-companies-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 /** `count` jobs of one company, the last `closed` of them closed. */
 function jobs(company: string, domain: string | null, count: number, more: object = {}, closed = 0) {

@@ -1,13 +1,11 @@
 /** Cursors of the Jobs Data API: bound to route and filters, authenticated, good after a restart (siblings §4). */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { smallSample } from '../support/small-sample.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-data-cursors-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 interface Listed {
   readonly data: { readonly jobs: readonly { readonly id: string }[]; readonly next_cursor: string | null };

@@ -1,16 +1,14 @@
 /** The Jobs Data API's ways in: keys, scopes, the order of checks, rates and credits (siblings §3, §4). */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Scope } from '../../src/accounts/scopes.ts';
 import { type Answer, answerOf, expectError } from '../support/answers.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { smallSample } from '../support/small-sample.ts';
 
 const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-data-keys-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 const opened: OpenedApp[] = [];
 afterEach(async () => {

@@ -3,16 +3,15 @@
  * must name that promise. Without this, a harness that finds nothing proves nothing.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { binaryOf, PROJECT, processEnvironment } from '../support/server.ts';
 import { SABOTAGES } from './sabotages.ts';
 import { copyProgram } from './steps.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-sabotage-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = suiteFolder();
 
 describe('the crash harness', () => {
   it.each(SABOTAGES.map((one, index) => [one.what, index, one] as const))(

@@ -1,14 +1,13 @@
 /** The simulator finds the faults it is made for: it runs over copies of the program that each break one promise, and must name it. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { copyProgram } from '../crash/steps.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 import { binaryOf, PROJECT, startProcess } from '../support/server.ts';
 import { SABOTAGES } from './sabotages.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-sim-sabotage-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = suiteFolder();
 
 describe('the simulator of retries and resolves', () => {
   it.each(SABOTAGES.map((one, index) => [one.what, index, one] as const))(

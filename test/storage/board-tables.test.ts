@@ -1,13 +1,11 @@
 /** The list of watched boards and their states, in the history of a catalogue. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parseCompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import type { FetchState } from '../../src/ingest/boards/fetch-state.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 
 const DAY_MS = 86_400_000;
 const ACME: Board = {
@@ -27,12 +25,11 @@ const open = (): void => {
   tables = new BoardTables(history);
 };
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-tables-'));
+  folder = testFolder();
   open();
 });
 afterEach(() => {
   history.close();
-  rmSync(folder, { recursive: true });
 });
 
 it('keeps what is committed, and nothing else', () => {

@@ -1,11 +1,10 @@
-import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { folderFaultOf } from '../../src/storage/folder-fault.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-fault-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 const file = join(folder, 'file');
 writeFileSync(file, '');
 const inside = join(folder, 'new');

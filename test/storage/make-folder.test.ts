@@ -1,11 +1,10 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { makeFolder } from '../../src/storage/make-folder.ts';
+import { suiteFolder } from '../support/scratch-folder.ts';
 
-const top = mkdtempSync(join(tmpdir(), 'paygrade-folder-'));
-afterAll(() => rmSync(top, { recursive: true, force: true }));
+const top = suiteFolder();
 
 it('makes missing parents, and accepts existing ones', () => {
   const path = join(top, 'a', 'b', 'c');

@@ -1,9 +1,8 @@
 /** The reload of a large catalogue in a process, under each runtime: the event loop goes on. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { suiteFolder } from '../../support/scratch-folder.ts';
 import { binaryOf, MAIN, oneRuntime, startProcess } from '../../support/server.ts';
 import { IS_WHOLE, partOf } from '../../support/whole.ts';
 import type { ReloadTurns } from './reload-turns.ts';
@@ -12,9 +11,8 @@ const JOB_COUNT = String(partOf(100_000, 30_000));
 const RELOADS = String(partOf(8, 3));
 const TURN_MS_MAX = 10;
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-reload-'));
+const folder = suiteFolder();
 const file = join(folder, 'large.snapshot');
-afterAll(() => rmSync(folder, { recursive: true }));
 beforeAll(async () => {
   const words = ['snapshot', 'synth', '--jobs', JOB_COUNT, '--seed', '3', '--out', file];
   expect(await startProcess(binaryOf('node'), [MAIN, ...words]).ended).toMatchObject({ exitCode: 0 });

@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { catalogueSource, NO_CATALOGUE, SAMPLE } from '../../../src/adapters/files/catalogue-source.ts';
 import { startLoading } from '../../../src/adapters/files/catalogue-thread.ts';
 import type { ServedCatalogue } from '../../../src/catalogue/holder.ts';
@@ -17,14 +16,14 @@ import { synthRecords } from '../../../src/ingest/synth/synth.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { minimalJob } from '../../support/minimal-job.ts';
 import { bytesOfJobs } from '../../support/opened-jobs.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 
 const SRC = fileURLToPath(new URL('../../../src/', import.meta.url));
 
 const portsOf = (time: ManualTime) => ({ clock: time, timers: time });
 
 function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'paygrade-source-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = testFolder();
   return folder;
 }
 

@@ -2,17 +2,17 @@
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { removeUnusedCaches, UNUSED_MS } from '../../../src/adapters/files/compile-caches.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 26);
 const CURRENT = 'v26.10.0-x64-310b2ce3-0';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-caches-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const age = (name: string, ageMs: number): void => {
   const seconds = (NOW_MS - ageMs) / 1000;

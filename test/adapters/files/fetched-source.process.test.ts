@@ -13,6 +13,7 @@ import { SnapshotError } from '../../../src/catalogue/snapshot/snapshot-error.ts
 import { minimalJob } from '../../support/minimal-job.ts';
 import { ObjectStore } from '../../support/object-store.ts';
 import { bytesOfJobs } from '../../support/opened-jobs.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 import { until } from '../../support/until.ts';
 
 const FIRST = bytesOfJobs([minimalJob({ id: 'a' })]);
@@ -82,8 +83,7 @@ describe('a catalogue behind an address', () => {
     const started = await opened({ startLoading: counted });
     expect([jobCountOf(started.load()), running]).toEqual([1, 0]);
     store.object = undefined;
-    const folderWithoutCopy = mkdtempSync(join(tmpdir(), 'paygrade-fetched-'));
-    onTestFinished(() => rmSync(folderWithoutCopy, { recursive: true }));
+    const folderWithoutCopy = testFolder();
     const holder = new CatalogueHolder(await opened({ startLoading: counted, folder: folderWithoutCopy }));
     expect(jobCountOf(holder.current())).toBe('undefined');
     for (const [bytes, jobCount] of [

@@ -1,10 +1,10 @@
 /** A file in the place of the catalogue file is noticed once, when it is whole. */
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SnapshotWatch } from '../../../src/adapters/files/snapshot-watch.ts';
 import { ManualTime } from '../../support/manual-time.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 
 let folder: string;
 let path: string;
@@ -12,14 +12,13 @@ let time: ManualTime;
 let seen: number;
 let watch: SnapshotWatch;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-snapshot-watch-'));
+  folder = testFolder();
   path = join(folder, 'jobs.snapshot');
   writeFileSync(path, 'one');
   time = new ManualTime();
   seen = 0;
   watch = new SnapshotWatch(path);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const start = (): void =>
   watch.start(time, () => {

@@ -1,17 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openSpillFile } from '../../../src/adapters/files/spill-file.ts';
 import { MemorySpill } from '../../../src/catalogue/packed/spill.ts';
 import { SnapshotError } from '../../../src/catalogue/snapshot/snapshot-error.ts';
 import { SeededChance } from '../../support/generated-catalogue.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-spill-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const KINDS = [
   ['a file', () => openSpillFile(join(folder, 'out'))],

@@ -3,7 +3,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,14 +11,14 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openSnapshotFile, removeLeftovers, writeSnapshotFile } from '../../../src/adapters/files/snapshot-file.ts';
 import { openSnapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
 import { SnapshotChangedError, SnapshotError } from '../../../src/catalogue/snapshot/snapshot-error.ts';
 import { generatedJobs, SeededChance } from '../../support/generated-catalogue.ts';
 import { bytesOfJobs } from '../../support/opened-jobs.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 
 const OLD = bytesOfJobs(generatedJobs(new SeededChance(1), { jobCount: 200 }));
 const NEW = bytesOfJobs(generatedJobs(new SeededChance(2), { jobCount: 300 }));
@@ -28,10 +27,9 @@ let directory: string;
 let path: string;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'snapshot-file-'));
+  directory = testFolder();
   path = join(directory, 'catalogue');
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 describe('opening a snapshot file', () => {
   it('reads a file and one behind a symbolic link', () => {

@@ -2,8 +2,6 @@
  * The index over the whole catalogue against a plain filter over the same rows: catalogues of several chunks (two in `npm test`,
  * three in `npm run test:slow`), of texts that it leaves out, and of real postings.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSnapshotFile } from '../../../src/adapters/files/snapshot-file.ts';
@@ -22,6 +20,7 @@ import { expectEqual } from '../../support/expect-equal.ts';
 import { SeededChance } from '../../support/generated-catalogue.ts';
 import { minimalJob } from '../../support/minimal-job.ts';
 import { openedJobs } from '../../support/opened-jobs.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 import { IS_WHOLE, partOf } from '../../support/whole.ts';
 
 interface PlainRow {
@@ -199,8 +198,7 @@ it('finds rows with a word too long for the index, whatever else the filter name
 it.skipIf(realDataMissing)(
   `finds each of many real jobs by the words of its title${skippedWithout}`,
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'paygrade-whole-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = testFolder();
     const out = join(folder, 'real.snapshot');
     const more = IS_WHOLE ? ['aggregator-open-jobs-data.2026-08-04.csv.gz'] : [];
     const files = [...more, 'aggregator-ece-internships.csv.gz'].map(realFile);

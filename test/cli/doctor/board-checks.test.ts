@@ -1,17 +1,14 @@
 /** What `doctor` says about watched boards. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { checkBoards } from '../../../src/cli/doctor/board-checks.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 import { watchedFolder } from '../../support/watched-boards.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-doctor-boards-'));
+  folder = testFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 it('names the boards that are stale, shrinking or gone, and those that nothing fetches', () => {
   watchedFolder(folder, NOW_MS);

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { packTar } from 'modern-tar';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { InputError, type Inputs, type Member, openInputs } from '../../../src/ingest/input/input.ts';
+import { suiteFolder } from '../../support/scratch-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-input-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 function file(name: string, bytes: string | Uint8Array): string {
   const path = join(folder, name);

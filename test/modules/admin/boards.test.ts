@@ -1,13 +1,11 @@
 /** The operator's routes about watched boards: what they show, what they keep, and when they are not there. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { boardsAnswer } from '../../../src/modules/admin/boards.ts';
 import { storedWords } from '../../../src/storage/history/company-tables.ts';
 import { HistoryDatabase } from '../../../src/storage/history/database.ts';
 import { type JobsApp, openJobsApp } from '../../support/jobs-app.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 import { watchedFolder } from '../../support/watched-boards.ts';
 
 const ADMIN_TOKEN = 'operator-0123456789-0123456789-0123';
@@ -17,12 +15,11 @@ const PATHS = ['/admin/v1/boards', '/boards'];
 let folder: string;
 let jobs: JobsApp | undefined;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-watched-'));
+  folder = testFolder();
 });
 afterEach(async () => {
   await jobs?.close();
   jobs = undefined;
-  rmSync(folder, { recursive: true });
 });
 
 const opened = async (): Promise<JobsApp> => {

@@ -1,14 +1,13 @@
 /** The simulator of several processes finds the faults it is made for, in copies of the program that have them. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { copyProgram } from '../../crash/steps.ts';
+import { suiteFolder } from '../../support/scratch-folder.ts';
 import { binaryOf, PROJECT, startProcess } from '../../support/server.ts';
 import { SHARED_SABOTAGES } from './sabotages.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-shared-sabotage-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = suiteFolder();
 
 describe('the simulator of several processes on one database', () => {
   it.each(SHARED_SABOTAGES.map((one, index) => [one.what, index, one] as const))(

@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { firstFindingOf } from '../../../src/storage/sqlite/check-verdict.ts';
+import { suiteFolder } from '../../support/scratch-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'paygrade-verdict-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = suiteFolder();
 
 it('is what is wrong with the first damaged page, not the name above it', () => {
   const path = join(folder, 'a.db');
