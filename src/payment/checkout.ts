@@ -37,7 +37,7 @@ import { type Reason, reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
 import type { Begun, NamedPurchase, Purchase, Settled } from './purchase.ts';
 import {
-  ANSWER_BYTES_MAX,
+  ANSWER_BYTES_CLAIMED,
   type KeptAnswer,
   RecordInDoubtError,
   RecordsUnreadableError,
@@ -195,7 +195,7 @@ export class Checkout {
   async keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
     const { reservations, random } = this.#parts;
     const sealed = sealAnswer(id, content, random);
-    if (sealed.length <= ANSWER_BYTES_MAX) await reservations.replaceKept(sold, sealed);
+    if (sealed.length <= ANSWER_BYTES_CLAIMED) await reservations.replaceKept(sold, sealed);
   }
 
   async #settleInTurn(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {

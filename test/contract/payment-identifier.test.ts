@@ -2,16 +2,39 @@
  * A lost answer is not lost: purchases under a `payment-identifier` (decisions §4), as customers meet them. Kills and restarts
  * are in test/suites/identifiers.ts and test/crash.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { appendPaymentIdentifierToExtensions, generatePaymentId } from '@x402/extensions/payment-identifier';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { ID_LENGTH_MAX, LOCATION_LENGTH_MAX, NAME_LENGTH_MAX, URL_LENGTH_MAX } from '../../src/ingest/native.ts';
 import { KEPT_MS } from '../../src/payment/reservations.ts';
 import { type Answer, answerOf, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
+import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { RUNTIME } from '../support/opened-app.ts';
 import { ShiftedClock } from '../support/shifted-clock.ts';
 import { encodeHeader, type Payment, paymentFor, wallet } from '../support/wallet.ts';
+
+/** Escaped in JSON, and again in the JSON that is sealed, it takes seven bytes. */
+const longest = (start: string, length: number): string => start.padEnd(length - 1, '\u0001').concat('.');
+
+/** Ten active and ten closed jobs of the longest texts that native input permits. */
+const longestJobs = (observedAt: string) =>
+  Array.from({ length: 20 }, (_, i) =>
+    jobLine({
+      id: longest(`${i} `, ID_LENGTH_MAX),
+      title: longest(`${i} `, NAME_LENGTH_MAX),
+      company: longest('c', NAME_LENGTH_MAX),
+      location: longest(`${i} `, LOCATION_LENGTH_MAX),
+      source_url: `https://example.com/${i}?`.padEnd(URL_LENGTH_MAX, '"'),
+      first_observed_at: observedAt,
+      last_observed_at: observedAt,
+      status: i < 10 ? 'active' : 'closed',
+    }),
+  );
 
 describe(`payment identifiers on ${RUNTIME}`, () => {
   let jobs: JobsApp;
@@ -30,8 +53,9 @@ describe(`payment identifiers on ${RUNTIME}`, () => {
     id: unknown,
     payer: PrivateKeyAccount = account,
     init: RequestInit = {},
+    at: JobsApp = jobs,
   ): Promise<Payment & { extensions: unknown }> {
-    const offer = await jobs.offer(path, init);
+    const offer = await at.offer(path, init);
     const extensions = structuredClone(offer.extensions) as Record<string, { info: Record<string, unknown> }>;
     if (typeof id === 'string' && /^[\w-]{16,128}$/.test(id)) appendPaymentIdentifierToExtensions(extensions, id);
     else extensions['payment-identifier']!.info.id = id;
@@ -72,6 +96,22 @@ describe(`payment identifiers on ${RUNTIME}`, () => {
       expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
     }
     expect(await settledCount()).toBe(before);
+  });
+
+  it('the longest answer that a catalogue can give is kept like any other', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paygrade-longest-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'jobs.snap');
+    await buildSnapshot(file, longestJobs(new Date(clock.nowMs() - 3_600_000).toISOString()));
+    const long = await openJobsApp({ SNAPSHOT: file }, { clock });
+    onTestFinished(() => long.close());
+    const path = '/v1/jobs/changes';
+    const id = generatePaymentId();
+    const first = await long.pay(path, await named(path, id, account, {}, long));
+    expectPaid(first, account.address);
+    const again = await long.pay(path, await named(path, id, account, {}, long));
+    expect(again.text).toBe(first.text);
+    expect(receiptOf(again)).toEqual(receiptOf(first));
   });
 
   it('the new authorization is neither reserved nor settled: it buys something else afterwards', async () => {

@@ -148,7 +148,7 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         expect(await kit.backend.reservations.readKept(again.kept)).toEqual(Uint8Array.of(9));
       }));
 
-    it('take no answer without an identifier, and none that is too long', () =>
+    it('take no answer without an identifier, and the longest, but none that is longer', () =>
       using(async (kit) => {
         const order = kit.order();
         const { reservations } = kit.backend;
@@ -161,6 +161,11 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         await expect(
           reservations.recordIntent(named, other, SALE, new Uint8Array(ANSWER_BYTES_MAX + 1)),
         ).rejects.toThrow('too long');
+        const longest = new Uint8Array(ANSWER_BYTES_MAX).fill(7);
+        await reservations.recordIntent(named, other, SALE, longest);
+        await reservations.recordSettled(named, HASH);
+        const kept = await reservations.readKept({ serial: named.serial, transaction: HASH });
+        expect(Buffer.from(kept ?? []).equals(longest)).toBe(true);
       }));
 
     it('know after a kill what was under way, what was kept and for how long', () =>

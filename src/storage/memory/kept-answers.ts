@@ -5,12 +5,12 @@
  * refused before it is paid for.
  */
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
-import { ANSWER_BYTES_MAX, KEPT_MS } from '../../payment/reservations.ts';
+import { ANSWER_BYTES_CLAIMED, ANSWER_BYTES_MAX, KEPT_MS } from '../../payment/reservations.ts';
 
 /** A purchase under an identifier. */
 export interface KeptEntry extends IdentifierClaim {
   readonly serial: number;
-  /** What it takes of the room, bytes: the most that an answer may have, until the answer is known. */
+  /** What it takes of the room, bytes: {@link ANSWER_BYTES_CLAIMED} until the answer is known. */
   bytes: number;
   /** Of the settlement; '' while there is none. */
   transaction: string;
@@ -54,7 +54,7 @@ export class KeptAnswers {
   }
 
   hasRoom(): boolean {
-    return this.#byDigest.size < this.#room.countMax && this.#bytes + ANSWER_BYTES_MAX <= this.#room.bytesMax;
+    return this.#byDigest.size < this.#room.countMax && this.#bytes + ANSWER_BYTES_CLAIMED <= this.#room.bytesMax;
   }
 
   /** Claims a free identifier. The caller has asked {@link find} and {@link hasRoom}. */
@@ -63,7 +63,7 @@ export class KeptAnswers {
       digest,
       fingerprint,
       serial,
-      bytes: ANSWER_BYTES_MAX,
+      bytes: ANSWER_BYTES_CLAIMED,
       transaction: '',
       dueMs: undefined,
     };

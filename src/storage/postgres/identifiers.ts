@@ -7,7 +7,7 @@
  * together may keep more by what the others claim between two looks.
  */
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
-import { ANSWER_BYTES_MAX, type KeptAnswer } from '../../payment/reservations.ts';
+import { ANSWER_BYTES_CLAIMED, type KeptAnswer } from '../../payment/reservations.ts';
 import { ANSWER_ROOM, type AnswerRoom } from '../memory/kept-answers.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row } from './connections.ts';
@@ -52,9 +52,9 @@ const PRUNE = `
     LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
   ) RETURNING 1`;
 
-/** An answer that is not known yet counts with the most that it may have. */
+/** An answer that is not known yet counts with what its claim takes. */
 const COUNT = `
-  SELECT count(*) AS count, coalesce(sum(coalesce(octet_length(n.sealed), ${ANSWER_BYTES_MAX})), 0)::bigint AS bytes
+  SELECT count(*) AS count, coalesce(sum(coalesce(octet_length(n.sealed), ${ANSWER_BYTES_CLAIMED})), 0)::bigint AS bytes
   FROM paygrade.identifiers n`;
 
 /** Identifiers and the bytes of their answers. */
@@ -92,12 +92,12 @@ export class Identifiers {
   hasRoom(): boolean {
     const { countMax, bytesMax } = this.#room;
     if (this.#kept.count + this.#added.count >= countMax) return false;
-    return this.#kept.bytes + this.#added.bytes + ANSWER_BYTES_MAX <= bytesMax;
+    return this.#kept.bytes + this.#added.bytes + ANSWER_BYTES_CLAIMED <= bytesMax;
   }
 
   /** The answer of a claim is on record. @param bytes of the sealed answer */
   noteAnswer(bytes: number): void {
-    this.#add({ count: 0, bytes: bytes - ANSWER_BYTES_MAX });
+    this.#add({ count: 0, bytes: bytes - ANSWER_BYTES_CLAIMED });
   }
 
   #add({ count, bytes }: Kept): void {
@@ -109,7 +109,7 @@ export class Identifiers {
     const values = [hexOfKey(digest), hexOfKey(fingerprint), this.#owner, attempt];
     const statement = { name: 'claim-identifier', text: CLAIM, values };
     const isClaimed = (await this.#database.run(statement, { onDoubt: this.#onDoubt })).length === 1;
-    if (isClaimed) this.#add({ count: 1, bytes: ANSWER_BYTES_MAX });
+    if (isClaimed) this.#add({ count: 1, bytes: ANSWER_BYTES_CLAIMED });
     return isClaimed;
   }
 

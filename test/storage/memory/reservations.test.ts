@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
-import { ANSWER_BYTES_MAX, KEPT_MS, RecordInDoubtError, type Reservation } from '../../../src/payment/reservations.ts';
+import {
+  ANSWER_BYTES_CLAIMED,
+  KEPT_MS,
+  RecordInDoubtError,
+  type Reservation,
+} from '../../../src/payment/reservations.ts';
 import type { AnswerRoom } from '../../../src/storage/memory/kept-answers.ts';
 import { NO_JOURNAL } from '../../../src/storage/memory/reservation-journal.ts';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
@@ -89,7 +94,7 @@ describe('reservations in memory, in size', () => {
     [100, 'reserved'],
     [101, 'no-room'],
   ])('count an answer by its own %d bytes once it is known: another purchase is %s', async (byteCount, kind) => {
-    const kit = inRoom({ countMax: 2, bytesMax: ANSWER_BYTES_MAX + 100 });
+    const kit = inRoom({ countMax: 2, bytesMax: ANSWER_BYTES_CLAIMED + 100 });
     await kit.sell(1, byteCount);
     expect(kit.kindOf(2)).toBe(kind);
   });
@@ -98,13 +103,13 @@ describe('reservations in memory, in size', () => {
     [100, 'reserved'],
     [101, 'no-room'],
   ])('count an answer of %d bytes in the place of a shorter draft: another purchase is %s', async (byteCount, kind) => {
-    const kit = inRoom({ countMax: 2, bytesMax: ANSWER_BYTES_MAX + 100 });
+    const kit = inRoom({ countMax: 2, bytesMax: ANSWER_BYTES_CLAIMED + 100 });
     await kit.store.replaceKept(await kit.sell(1, 10), new Uint8Array(byteCount));
     expect(kit.kindOf(2)).toBe(kind);
   });
 
   it('give the room of an answer to another purchase when its ten minutes are over', async () => {
-    const kit = inRoom({ countMax: 1, bytesMax: ANSWER_BYTES_MAX });
+    const kit = inRoom({ countMax: 1, bytesMax: ANSWER_BYTES_CLAIMED });
     await kit.sell(1, 100);
     kit.time.pass(KEPT_MS - 1);
     expect(kit.kindOf(2)).toBe('no-room');

@@ -1,7 +1,7 @@
 /** Room for the kept answers of payment identifiers in a database (decisions §4, siblings §9). */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
-import { ANSWER_BYTES_MAX, RecordInDoubtError } from '../../../src/payment/reservations.ts';
+import { ANSWER_BYTES_CLAIMED, RecordInDoubtError } from '../../../src/payment/reservations.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { Claims } from '../../../src/storage/postgres/claims.ts';
 import { DatabaseAwayError } from '../../../src/storage/postgres/failures.ts';
@@ -22,7 +22,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const shared = await Shared.open(SERVER);
     onTestFinished(() => shared.remove());
     const { database } = await shared.process();
-    const room = { countMax: 3, bytesMax: 10 * ANSWER_BYTES_MAX };
+    const room = { countMax: 3, bytesMax: 10 * ANSWER_BYTES_CLAIMED };
     const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, owner, () => {}, room));
     expect(one!.hasRoom()).toBe(true);
     expect(await one!.claim(claimOf(1), 1)).toBe(true);
@@ -35,11 +35,14 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect([one!.hasRoom(), other!.hasRoom()]).toEqual([false, false]);
   });
 
-  it('count with the most that they may have until they are known', async () => {
+  it('count with what their claims take until they are known', async () => {
     const shared = await Shared.open(SERVER);
     onTestFinished(() => shared.remove());
     const { database } = await shared.process();
-    const identifiers = new Identifiers(database, 'one', () => {}, { countMax: 100, bytesMax: 2 * ANSWER_BYTES_MAX });
+    const identifiers = new Identifiers(database, 'one', () => {}, {
+      countMax: 100,
+      bytesMax: 2 * ANSWER_BYTES_CLAIMED,
+    });
     await identifiers.claim(claimOf(1), 1);
     expect(identifiers.hasRoom()).toBe(true);
     await identifiers.claim(claimOf(2), 2);
