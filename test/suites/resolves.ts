@@ -100,6 +100,25 @@ export function describeResolves(name: string, open: (time: ManualTime) => Promi
         expect(await statusOf(store, record)).toBeUndefined();
       }));
 
+    it('removes what is over beside one of a clock that ran ahead', () =>
+      using(async ({ store }, time) => {
+        const YEAR_MS = 365 * 24 * KEPT_MS;
+        time.stepWall(YEAR_MS);
+        const ahead = newRecord(time);
+        await store.create(ahead);
+        time.stepWall(-YEAR_MS);
+        for (let hours = 0; hours < 3; hours++) {
+          const record = newRecord(time);
+          await store.create(record);
+          await store.finish(record.id, 'failed', OUTCOME);
+          time.pass(KEPT_MS + 60_000);
+          await settle();
+        }
+        const left = { live: 1, tombstones: 1, storedBytes: 0 };
+        await expect.poll(() => store.counts).toMatchObject(left);
+        expect(await statusOf(store, ahead)).toBe('pending');
+      }));
+
     it('have all of it again after a kill: outcomes, tombstones, and what is pending, once', () =>
       using(async ({ store, reopen }, time) => {
         if (reopen === undefined) return;

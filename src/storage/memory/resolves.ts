@@ -168,11 +168,15 @@ export class MemoryResolves implements ResolveStore {
     });
   }
 
-  /** Stops at the first that is still young: the maps are in the order of creation. */
+  /**
+   * Stops at the first that is still young: the maps are in the order of creation. One of a clock that ran ahead says nothing about
+   * those behind it, which would stay and fill the store until the clock comes there again.
+   */
   #sweep(): void {
     const nowMs = this.#ports.clock.nowMs();
     const expired: ResolveId[] = [];
     for (const { id, tokenDigest, createdAtMs } of this.#live.values()) {
+      if (nowMs < createdAtMs) continue;
       if (nowMs < createdAtMs + KEPT_MS) break;
       expired.push(id);
       this.#remove(id);
@@ -180,8 +184,9 @@ export class MemoryResolves implements ResolveStore {
     }
     const forgotten: ResolveId[] = [];
     for (const { id, createdAtMs } of this.#tombstones.values()) {
-      const isOver = nowMs >= createdAtMs + KEPT_MS + TOMBSTONE_MS;
-      if (!isOver && this.#tombstones.size <= TOMBSTONE_COUNT_MAX) break;
+      const isFull = this.#tombstones.size > TOMBSTONE_COUNT_MAX;
+      if (nowMs < createdAtMs && !isFull) continue;
+      if (nowMs < createdAtMs + KEPT_MS + TOMBSTONE_MS && !isFull) break;
       forgotten.push(id);
       this.#tombstones.delete(id);
     }
