@@ -104,4 +104,12 @@ describe('a shared limit', () => {
     for (let i = 0; i < 4; i++) expect(await limiter.tryPass('client')).toBe(0);
     expect(await limiter.tryPass('client')).toBe(19_000);
   });
+
+  it('counts no longer than a window what others told of before the clock of the database was set back', async () => {
+    const { time, limits } = await opened((nowMs) => [['two', 1, nowMs + 3_600_000, { jobs: { client: 10 } }]]);
+    const limiter = limits.open('jobs', 10, 60_000);
+    expect(await limiter.tryPass('client')).toBe(60_000);
+    time.pass(60_000);
+    expect(await limiter.tryPass('client')).toBe(0);
+  });
 });

@@ -263,6 +263,8 @@ export class SharedRateLimits implements RateLimits, Sharing {
   #count(name: string, limiter: SharedLimiter, [, , atMs, sums]: Heard): void {
     const its = sums[name];
     if (its === undefined) return;
-    limiter.others.add(its, this.#monotonicMs - (this.#databaseMs - atMs) + limiter.windowMs);
+    // A sum of a time to come is of a clock that was set back since; by its time it would count that much longer.
+    const ageMs = Math.max(0, this.#databaseMs - atMs);
+    limiter.others.add(its, this.#monotonicMs - ageMs + limiter.windowMs);
   }
 }
