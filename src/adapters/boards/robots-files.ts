@@ -45,7 +45,7 @@ const GIVEN_UP = unreadable('the watch is ending');
 
 interface Kept {
   readonly robots: Promise<HostRobots>;
-  readonly untilMs: number;
+  readonly askedMs: number;
   /** Memory of the rules, bytes; 0 until they are there. */
   bytes: number;
 }
@@ -68,13 +68,13 @@ export class RobotsFiles {
   async rulesOf(url: URL, signal: AbortSignal): Promise<HostRobots> {
     const { origin } = url;
     const known = this.#kept.get(origin);
-    if (known !== undefined && known.untilMs > this.#clock.nowMs()) {
+    if (known !== undefined && this.#isFresh(known)) {
       const robots = await known.robots;
       // The end of the visit that asked first is not the host's failure.
       return robots === GIVEN_UP && !signal.aborted ? this.rulesOf(url, signal) : robots;
     }
     const robots = this.#ask(`${origin}/robots.txt`, signal);
-    const kept: Kept = { robots, untilMs: this.#clock.nowMs() + ROBOTS_KEPT_MS, bytes: 0 };
+    const kept: Kept = { robots, askedMs: this.#clock.nowMs(), bytes: 0 };
     this.#forget(origin);
     this.#kept.set(origin, kept);
     const found = await robots;
@@ -83,6 +83,12 @@ export class RobotsFiles {
     // A host that cannot say is asked again at the next visit, which its board's backoff puts off.
     else this.#forget(origin);
     return found;
+  }
+
+  /** By the wall clock, which goes on while the machine sleeps. Rules of a time to come are of a clock that was set back since. */
+  #isFresh({ askedMs }: Kept): boolean {
+    const ageMs = this.#clock.nowMs() - askedMs;
+    return ageMs >= 0 && ageMs < ROBOTS_KEPT_MS;
   }
 
   #count(kept: Kept, bytes: number): void {

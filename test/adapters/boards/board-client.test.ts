@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { HostPace } from '../../../src/adapters/boards/host-pace.ts';
 import { KEPT_BYTES_MAX, RobotsFiles } from '../../../src/adapters/boards/robots-files.ts';
 import { openWayOut } from '../../../src/cli/watch/way-out.ts';
-import { memoryOf, ROBOTS_BYTES_MAX } from '../../../src/ingest/watch/robots.ts';
+import { memoryOf, ROBOTS_BYTES_MAX, ROBOTS_KEPT_MS } from '../../../src/ingest/watch/robots.ts';
 import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outbound.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { type TargetAnswer, TargetsByAddress } from '../../support/targets-by-address.ts';
@@ -122,4 +122,22 @@ it('the rules of the hosts that were asked first are forgotten above their memor
   expect(outbound.sent.length).toBe(hosts.length);
   await robots.rulesOf(hosts[0]!, signal);
   expect(outbound.sent.length).toBe(hosts.length + 1);
+});
+
+it('the rules of a host are asked for once a day, and again when the clock was set back since', async () => {
+  const time = new ManualTime();
+  const outbound = new TargetsByAddress();
+  const robots = new RobotsFiles(outbound, new HostPace(0, time, time), time);
+  const host = new URL('https://site.example/');
+  outbound.targets.set(`${host.origin}/robots.txt`, { body: 'User-agent: *\nDisallow: /jobs' });
+  const sentAfter = async (stepMs: number): Promise<number> => {
+    time.stepWall(stepMs);
+    await robots.rulesOf(host, new AbortController().signal);
+    return outbound.sent.length;
+  };
+  expect(await sentAfter(0)).toBe(1);
+  expect(await sentAfter(ROBOTS_KEPT_MS - 1)).toBe(1);
+  expect(await sentAfter(1)).toBe(2);
+  expect(await sentAfter(-30 * ROBOTS_KEPT_MS)).toBe(3);
+  expect(await sentAfter(ROBOTS_KEPT_MS - 1)).toBe(3);
 });
