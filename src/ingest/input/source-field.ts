@@ -115,7 +115,8 @@ function offsetOf(text: string | undefined): string {
 export function timeOf(value: unknown): number | null {
   if (typeof value === 'number') return epochMs(value);
   if (typeof value === 'bigint') return epochMs(Number(value));
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.getTime();
+  // As text: a year of more than four digits is a sentinel or a wrong unit, and no native record can state it.
+  if (value instanceof Date) return parseDateTime(value.toJSON() ?? '') ?? null;
   if (typeof value !== 'string') return null;
   const text = value.trim();
   if (NUMERAL.test(text)) return epochMs(Number(text));
