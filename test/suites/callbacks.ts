@@ -184,6 +184,14 @@ export function describeCallbacks(
         expect((await kit.callbacks.admit(id)).kind).toBe('admitted');
       }));
 
+    it('admit webhooks again after a minute though the wall clock is set back meanwhile', () =>
+      using(async (kit) => {
+        for (let i = 0; i < RATE_COUNT_MAX; i++) await kit.callbacks.admit(NO_ID);
+        kit.time.stepWall(-3_600_000);
+        kit.time.pass(RATE_WINDOW_MS);
+        expect((await kit.callbacks.admit(NO_ID)).kind).toBe('not-found');
+      }));
+
     it('let six hundred reads of one callback begin in any minute (decisions §5)', () =>
       using(async (kit) => {
         const { callbacks, time } = kit;

@@ -22,7 +22,8 @@ export const countOf = (bytes: number): number => Math.floor(bytes / CLAIM_BYTES
 /**
  * $1 ids, $2 tries of each, $3 names this group: one whose answer was lost is repeated, and counts once, unless another group
  * came between the two: then too many tries are counted, never too few. The first `passed` tries
- * pass; `oldest_ms` is the pass that leaves the window first.
+ * pass; `oldest_ms` is the pass that leaves the window first. A pass that is further ahead than the window is long was counted before
+ * the clock was set back; it would refuse webhooks until the clock comes there again.
  */
 export const ADMIT = {
   name: 'admit-webhooks',
@@ -40,7 +41,7 @@ export const ADMIT = {
           paygrade.now_ms(), excluded.attempt
         FROM (
           SELECT coalesce(array_agg(pass ORDER BY pass), '{}') AS kept FROM unnest(r.passes) AS p (pass)
-          WHERE pass > paygrade.now_ms() - ${RATE_WINDOW_MS}
+          WHERE pass > paygrade.now_ms() - ${RATE_WINDOW_MS} AND pass <= paygrade.now_ms() + ${RATE_WINDOW_MS}
         ) AS window_now
       )
       RETURNING id, passed, passes[1] AS oldest_ms
