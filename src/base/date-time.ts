@@ -61,13 +61,14 @@ export function dateTimeOf(timeMs: number): string {
   return new Date(timeMs).toISOString();
 }
 
-const DATED = /(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2}):?(\d{2}))?/;
+const DATED = /(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2}):?(\d{2}))?/g;
 
-/** The date in a file's name (acme.2026-08-21.json, 20260821T204150Z.json), as a time in UTC; null for none. */
+/** The first date in a file's name (acme.2026-08-21.json, 20260821T204150Z.json), as a time in UTC; null for none. */
 export function dateInName(name: string): number | null {
-  const part = DATED.exec(name);
-  if (!part) return null;
-  const [, year, month, day, hour, minute, second] = part;
-  const time = hour === undefined ? '' : `T${hour}:${minute}:${second}Z`;
-  return parseDateTime(`${year}-${month}-${day}${time}`) ?? null;
+  for (const [, year, month, day, hour, minute, second] of name.matchAll(DATED)) {
+    const time = hour === undefined ? '' : `T${hour}:${minute}:${second}Z`;
+    const timeMs = parseDateTime(`${year}-${month}-${day}${time}`);
+    if (timeMs !== undefined) return timeMs;
+  }
+  return null;
 }

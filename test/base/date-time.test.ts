@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dateTimeOf, parseDateTime } from '../../src/base/date-time.ts';
+import { dateInName, dateTimeOf, parseDateTime } from '../../src/base/date-time.ts';
 
 describe('a date-time is read strictly', () => {
   const taken: readonly [text: string, iso: string, because: string][] = [
@@ -79,5 +79,18 @@ describe('a date-time is read strictly', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('the date in a name', () => {
+  it.each<[name: string, iso: string | null, because: string]>([
+    ['acme.2026-08-21.json', '2026-08-21T00:00:00.000Z', 'a date is midnight UTC'],
+    ['20260821T204150Z.json', '2026-08-21T20:41:50.000Z', 'it may be written together, with a time'],
+    ['40155702.2026-08-21.json', '2026-08-21T00:00:00.000Z', 'eight digits before it are none'],
+    ['acme.2026-02-30.json', null, 'there is no such day'],
+    ['acme.json', null, 'there is none'],
+  ])('of %s is %s: %s', (name, iso) => {
+    const timeMs = dateInName(name);
+    expect(timeMs === null ? null : dateTimeOf(timeMs)).toBe(iso);
   });
 });
