@@ -162,9 +162,9 @@ export class RetryWorker {
     this.#look = undefined;
   }
 
-  /** Takes what is due until there is no more, or no room. */
+  /** Takes what is due until there is no more, or no room, or the worker drains. */
   async #takeAll(): Promise<void> {
-    for (;;) {
+    while (this.#state === 'working') {
       const { count, bytes } = this.#room();
       const countMax = Math.min(TAKEN_COUNT_MAX, count);
       const bytesMax = Math.min(TAKEN_BYTES_MAX, bytes);
@@ -180,7 +180,6 @@ export class RetryWorker {
         this.wakeAt(nextDueMs ?? Number.POSITIVE_INFINITY);
         return;
       }
-      if (this.#state !== 'working') return;
     }
   }
 
@@ -194,7 +193,7 @@ export class RetryWorker {
 
   /**
    * Takes what is due of customers who hold few jobs or bytes, before the long line of one who holds many.
-   * @returns false when there was nothing, or no customer holds many
+   * @returns false when it is the others' turn: there was nothing, or no customer holds many
    */
   async #takeOfFew(room: Room, without: readonly string[]): Promise<boolean> {
     const { clock } = this.#ports;
@@ -206,7 +205,7 @@ export class RetryWorker {
     const passed = [...new Set([...without, ...many])];
     const { jobs } = await this.#take(room, passed);
     if (jobs.length === 0) this.#fewAtMs = clock.monotonicMs() + FEW_PAUSE_MS;
-    return jobs.length > 0 && this.#state === 'working';
+    return jobs.length > 0 || this.#state !== 'working';
   }
 
   #room(): Share {

@@ -137,6 +137,22 @@ describe('the worker of retries looks', () => {
     // Those who hold as much as is left are passed over.
     expect(looks.at(-1)?.without).toEqual(['org:b', 'org:c', 'org:d']);
   });
+
+  it('for customers who hold few jobs and few bytes before those who hold many, unless it drains', async () => {
+    const { answers, looks, released, work, worker } = opened();
+    const first = Promise.withResolvers<void>();
+    work.set('a', first.promise);
+    const few = Promise.withResolvers<Taken>();
+    answers.push({ jobs: [dueJob('a', TAKEN_BYTES_MAX)], nextDueMs: undefined }, few.promise);
+    worker.start();
+    await settle();
+    expect(looks.map(({ without }) => without)).toEqual([[], ['org:a']]);
+    worker.drain();
+    few.resolve({ jobs: [dueJob('b')], nextDueMs: undefined });
+    first.resolve();
+    await worker.close();
+    expect([looks.length, released.sort()]).toEqual([2, ['a', 'b']]);
+  });
 });
 
 describe('a job that the worker took', () => {

@@ -343,7 +343,7 @@ describe('the worker of retries', () => {
     world.kill();
     for (let i = 0; i < 100 && world.outbound.seen.length < 3001; i++) await settle();
     expect(world.outbound.seen).toHaveLength(3001);
-    expect(world.outbound.seen.findIndex(({ customer }) => customer === small.customer)).toBeLessThan(1200);
+    expect(world.outbound.seen.slice(0, 1200).map(({ customer }) => customer)).toContain(small.customer);
   });
 });
 
