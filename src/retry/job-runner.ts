@@ -135,7 +135,7 @@ export class JobRunner {
       return this.#ended(job, cancel(job, clock.nowMs()), secrets);
     };
     const recorded = await (store.updateByCustomer?.(id, decide) ?? store.update(id, decide));
-    if (recorded !== undefined && isInterrupted) meter.countAttempt('interrupted');
+    if (isInterrupted) meter.countAttempt('interrupted');
     return recorded?.job;
   }
 
@@ -217,7 +217,7 @@ export class JobRunner {
     return {
       job: after,
       secrets: callback === null ? null : sealer.seal(after.id, secretsText({ request: null, callback })),
-      resultBody: after.result === null || body === null ? null : sealer.seal(after.id, body),
+      resultBody: body === null ? null : sealer.seal(after.id, body),
     };
   }
 

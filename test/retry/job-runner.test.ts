@@ -1,0 +1,160 @@
+/** What the runner puts on record of a job, and what it leaves behind, where nothing went out or the state failed (siblings §6). */
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Exposition } from '../../src/base/prometheus.ts';
+import { DELIVERY_TIMEOUT_MS, KEPT_MS } from '../../src/retry/limits.ts';
+import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
+import type { RetryOrder } from '../../src/retry/retries.ts';
+import { settle } from '../support/manual-time.ts';
+import { answer, failure } from '../support/targets-by-host.ts';
+import { RetryWorld } from './model.ts';
+
+const orderTo = (host: string, callbackUrl: string | null = null): RetryOrder => ({
+  request: { method: 'GET', url: `https://${host}/`, headers: [], body: null },
+  policy: { ...DEFAULT_POLICY, backoff: 'fixed', jitter: false },
+  callbackUrl,
+  deadlineSeconds: 600,
+});
+
+/** `well.example` answers 200; requests to `crowded.example` wait for a turn that never comes. */
+function opened(): RetryWorld {
+  const world = new RetryWorld(1);
+  onTestFinished(() => world.close());
+  world.outbound.target('well.example', () => answer(200));
+  world.outbound.target('crowded.example', () => answer(200));
+  world.outbound.turnOf = (host) => (host === 'crowded.example' ? new Promise(() => {}) : Promise.resolve());
+  return world;
+}
+
+/** Names do not resolve any more, which is known once the function that it gives is called: at the moment of an abort too. */
+function slowLookUp({ outbound }: RetryWorld): () => void {
+  const looked = Promise.withResolvers<void>();
+  outbound.send = async () => {
+    await looked.promise;
+    return failure('unreachable');
+  };
+  return looked.resolve;
+}
+
+describe('a job that is carried on', () => {
+  it('goes to its target and to its callback as what each is, in the turns of its customer', async () => {
+    const world = opened();
+    world.outbound.target('hook.example', () => answer(200));
+    const judged = vi.spyOn(world.outbound.policy, 'judge');
+    const sent = vi.spyOn(world.outbound, 'send');
+    const order = orderTo('well.example', 'https://hook.example/');
+    await world.create({ ...order, policy: { ...order.policy, attemptTimeoutSeconds: 7 } });
+    await world.pass(1000);
+    expect(judged.mock.calls).toEqual([
+      ['https://well.example/', 'retry'],
+      ['https://hook.example/', 'delivery'],
+    ]);
+    expect(sent.mock.calls.map(([{ body, customer, timeoutMs }]) => ({ body, customer, timeoutMs }))).toEqual([
+      { body: null, customer: 'org:acme', timeoutMs: 7000 },
+      { body: null, customer: 'org:acme', timeoutMs: DELIVERY_TIMEOUT_MS },
+    ]);
+  });
+
+  it('has its pauses drawn where its policy wants jitter', async () => {
+    const world = opened();
+    world.outbound.target('busy.example', () => answer(503));
+    const order = orderTo('busy.example');
+    await world.create({ ...order, policy: { ...order.policy, jitter: true } });
+    await world.pass(2499);
+    expect(world.outbound.seen).toHaveLength(1);
+    await world.pass(2500);
+    expect(world.outbound.seen).toHaveLength(2);
+  });
+
+  it('is removed a day after its end', async () => {
+    const world = opened();
+    await world.create(orderTo('well.example'));
+    await world.pass(1000);
+    await world.pass(KEPT_MS - 2000, 60_000);
+    expect(world.jobCount).toBe(1);
+    await world.pass(2000);
+    expect([world.jobCount, world.process.worker.heldCount]).toEqual([0, 0]);
+  });
+
+  it('leaves no timer of its deadline when its attempt ended before anything was sent', async () => {
+    const world = opened();
+    await settle();
+    const before = world.time.pendingCount;
+    world.outbound.blocked.add('blocked.example');
+    const id = await world.create(orderTo('blocked.example'));
+    await world.pass(1000);
+    expect(await world.process.retries.find(id)).toMatchObject({
+      status: 'failed',
+      attempts: [{ outcome: 'blocked' }],
+    });
+    expect(world.time.pendingCount).toBe(before);
+  });
+
+  it('ends at its deadline while it waits for its turn, although the state gives no look', async () => {
+    const world = opened();
+    const id = await world.create(orderTo('crowded.example'));
+    await world.pass(1000);
+    world.isRefused = ({ kind }) => kind === 'take';
+    await world.pass(600_000, 60_000);
+    expect(await world.process.retries.find(id)).toMatchObject({ status: 'expired', attempts: [] });
+  });
+
+  it('has no attempt on record that was cancelled while its name was looked up', async () => {
+    const world = opened();
+    const look = slowLookUp(world);
+    const id = await world.create(orderTo('well.example'));
+    await world.pass(1000);
+    const { meter, retries } = world.process;
+    await retries.cancel(id);
+    look();
+    await world.pass(1000);
+    expect(await retries.find(id)).toMatchObject({ status: 'cancelled', attempts: [] });
+    const page = new Exposition();
+    meter.write(page, 0);
+    expect(page.text).not.toMatch(/outcome="interrupted"\} [^0]/);
+  });
+
+  it('is under way no more once the state did not take how its attempt ended', async () => {
+    const world = opened();
+    let updates = 0;
+    world.isRefused = ({ kind }) => kind === 'update' && ++updates === 2;
+    const id = await world.create(orderTo('well.example'));
+    await settle();
+    const { worker, retries } = world.process;
+    expect([updates, worker.heldCount, worker.dueCount]).toEqual([2, 1, 1]);
+    await world.pass(20_000);
+    expect((await retries.find(id))?.attempts.map(({ outcome }) => outcome)).toEqual(['interrupted', 'success']);
+    expect([worker.heldCount, worker.dueCount]).toEqual([0, 0]);
+    const numbers = world.outbound.seenBy('well.example').map(({ headers }) => headers['x-retry-attempt']);
+    expect(numbers).toEqual(['1', '2']);
+  });
+});
+
+describe('a try of a delivery', () => {
+  it('that is let go while it waits for its turn is not on record', async () => {
+    const world = opened();
+    const id = await world.create(orderTo('well.example', 'https://crowded.example/'));
+    await world.pass(1000);
+    const { worker, retries } = world.process;
+    worker.abandon(id);
+    await world.pass(1000);
+    expect((await retries.find(id))?.delivery).toMatchObject({ status: 'pending', attemptCount: 0 });
+    expect(worker.heldCount).toBe(1);
+  });
+
+  it('whose name does not resolve while the worker drains is not on record', async () => {
+    const world = opened();
+    world.outbound.target('well.example', () => {
+      look = slowLookUp(world);
+      return answer(200);
+    });
+    let look = (): void => {};
+    const id = await world.create(orderTo('well.example', 'https://hook.example/'));
+    await world.pass(1000);
+    const { worker, retries } = world.process;
+    worker.drain();
+    look();
+    await worker.close();
+    expect((await retries.find(id))?.delivery).toMatchObject({ status: 'pending', attemptCount: 0 });
+    expect(world.failures).toEqual([]);
+  });
+});
