@@ -12,6 +12,7 @@ async function opened(heardOf: (nowMs: number) => readonly Heard[] = () => []) {
   const time = new ManualTime();
   const heard = heardOf(time.nowMs());
   let processes = 1;
+  let isAway = false;
   let shareCount = 0;
   const told: string[] = [];
   const database = {
@@ -20,6 +21,7 @@ async function opened(heardOf: (nowMs: number) => readonly Heard[] = () => []) {
       shareCount++;
       // A share that leads to another for ever has to fail the test, not to stop it.
       await new Promise((resolve) => setImmediate(resolve));
+      if (isAway) throw new Error('away');
       if (typeof values[2] === 'string') told.push(values[2]);
       const news = heard.filter(([, , atMs]) => atMs > (values[3] as number));
       return [{ now_ms: time.nowMs(), processes, heard: news }];
@@ -33,6 +35,9 @@ async function opened(heardOf: (nowMs: number) => readonly Heard[] = () => []) {
     told,
     setProcesses(count: number) {
       processes = count;
+    },
+    setAway(away: boolean) {
+      isAway = away;
     },
     shareCount: () => shareCount,
   };
@@ -77,6 +82,18 @@ describe('a shared limit', () => {
     expect(limiter.tryPass('client')).toBeGreaterThan(0);
   });
 
+  it('holds for each process alone while the database is away, and tells all of it afterwards', async () => {
+    const { limits, setAway, told } = await opened();
+    const limiter = limits.open('jobs', 10, 60_000);
+    setAway(true);
+    for (let i = 0; i < 10; i++) expect(await limiter.tryPass('client')).toBe(0);
+    expect(await limiter.tryPass('client')).toBeGreaterThan(0);
+    expect([limits.isAlone, told]).toEqual([true, []]);
+    setAway(false);
+    await limits.share();
+    expect([limits.isAlone, told]).toEqual([false, [JSON.stringify({ jobs: { client: 10 } })]]);
+  });
+
   it('tells all passes of a key once that left memory and came back while it was told', async () => {
     const { limits, told } = await opened();
     const limiter = limits.open('jobs', 600, 60_000);
@@ -85,6 +102,7 @@ describe('a shared limit', () => {
     for (let i = 0; i < windowCountMax(600); i++) expect(limiter.tryPass(`other ${i}`)).toBe(0);
     for (let i = 0; i < 15; i++) expect(limiter.tryPass('client')).toBe(0);
     await telling;
+    await limits.share();
     await limits.share();
     expect(told.map((text) => (JSON.parse(text) as { jobs: { client: number } }).jobs.client)).toEqual([20, 15]);
   });

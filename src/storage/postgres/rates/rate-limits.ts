@@ -62,7 +62,7 @@ class SharedLimiter implements RateLimiter {
   readonly #limit: number;
   readonly #sharing: Sharing;
   readonly #own: LRUCache<string, Own>;
-  /** Keys with at least half of their allowance unshared, or with a request that waits: the next message has them. */
+  /** Keys with at least half of their allowance unshared, so those with a request that waits too: the next message has them. */
   readonly #toShare = new Set<string>();
 
   constructor(limit: number, windowMs: number, sharing: Sharing) {
@@ -80,8 +80,6 @@ class SharedLimiter implements RateLimiter {
     if (waitMs > 0) return waitMs;
     const allowance = allowanceOf(this.#limit, this.#sharing.processCount);
     if (own.unshared >= allowance && !this.#sharing.isAlone) {
-      // The allowance of an earlier time, with fewer processes, may have left it out.
-      this.#toShare.add(key);
       return this.#sharing.share().then(() => this.tryPass(key));
     }
     own.window.tryPass(nowMs);
