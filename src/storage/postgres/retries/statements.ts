@@ -122,14 +122,14 @@ export const FREE_DEAD = { name: 'free-retries-of-the-dead', text: freeText(owne
 /** The same of processes that have ended in order. */
 export const FREE_LEFT = { name: 'free-retries-left', text: freeText(hasNoRow('holder')) } as const;
 
-/** $1 id, $2 hold. */
+/** $1 id, $2 hold. When its next step is due, whether or not it had that hold. */
 export const RELEASE = {
   name: 'release-retry',
   text: `
     WITH released AS (
-      UPDATE paygrade.retries SET holder = NULL, hold = NULL, is_abandoned = false WHERE id = $1 AND hold = $2 RETURNING id
+      UPDATE paygrade.retries SET holder = NULL, hold = NULL, is_abandoned = false WHERE id = $1 AND hold = $2
     )
-    SELECT r.next_ms, EXISTS (SELECT FROM released) AS is_released FROM paygrade.retries r WHERE r.id = $1`,
+    SELECT next_ms FROM paygrade.retries WHERE id = $1`,
 } as const;
 
 /** $1 id. */
