@@ -15,8 +15,10 @@ async function opened(heardOf: (nowMs: number) => readonly Heard[] = () => []) {
   let isAway = false;
   let shareCount = 0;
   const told: string[] = [];
+  let forgetCount = 0;
   const database = {
     async run({ name, values = [] }: { name?: string; values?: readonly unknown[] }) {
+      if (name === 'forget-rates') forgetCount++;
       if (name !== 'share-rates') return [];
       shareCount++;
       // A share that leads to another for ever has to fail the test, not to stop it.
@@ -40,6 +42,7 @@ async function opened(heardOf: (nowMs: number) => readonly Heard[] = () => []) {
       isAway = away;
     },
     shareCount: () => shareCount,
+    forgetCount: () => forgetCount,
   };
 }
 
@@ -129,5 +132,24 @@ describe('a shared limit', () => {
     expect(await limiter.tryPass('client')).toBe(60_000);
     time.pass(60_000);
     expect(await limiter.tryPass('client')).toBe(0);
+  });
+
+  it('never lets one pass for a sum that left out of turn, and is right with the next share', async () => {
+    const { time, limits } = await opened((nowMs) => [
+      ['two', 1, nowMs - 1000, { jobs: { other: 1 } }],
+      ['three', 1, nowMs - 20_000, { jobs: { client: 10 } }],
+    ]);
+    const limiter = limits.open('jobs', 10, 60_000);
+    expect(limiter.peek('client')).toBe(40_000);
+    time.pass(45_000);
+    expect([limiter.peek('client'), limiter.tryPass('client')]).toEqual([1, 1]);
+    await limits.share();
+    expect([limiter.peek('client'), limiter.tryPass('client')]).toEqual([0, 0]);
+  });
+
+  it('has old sums removed every thirty shares', async () => {
+    const { limits, forgetCount, shareCount } = await opened();
+    while (shareCount() < 60) await limits.share();
+    expect(forgetCount()).toBe(2);
   });
 });
