@@ -1,0 +1,159 @@
+/** What a process charges that knows the credits of an organization, over a database that carries out two statements. */
+import { describe, expect, it } from 'vitest';
+import type { OnboardingGrant } from '../../../src/accounts/balance.ts';
+import { nextMonthMs } from '../../../src/accounts/month.ts';
+import { Charges, type Purchase } from '../../../src/storage/postgres/accounts/charges.ts';
+import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
+import type { Database } from '../../../src/storage/postgres/database.ts';
+import { StatementError } from '../../../src/storage/postgres/failures.ts';
+import { Chance } from '../../support/chance.ts';
+
+const JOB: Purchase = { name: 'charge-and-buy', text: '', values: ['a job'] };
+
+/** An organization with a subscription of 10 and onboarding credits of 5 that last, and 3 that lapse in an hour. */
+function opened() {
+  const acme = { version: 1, month_ms: 0, charged: 0, subscription: 10, subscription_charged: 0 };
+  let nowMs = Date.UTC(2026, 7, 1, 12);
+  const grants: { -readonly [K in keyof OnboardingGrant]: OnboardingGrant[K] }[] = [
+    { serial: 1, amount: 5, remaining: 5, expiresAtMs: null },
+    { serial: 2, amount: 3, remaining: 3, expiresAtMs: nowMs + 3_600_000 },
+  ];
+  const entries = new Set<string>();
+  const sent: Statement[] = [];
+  /** How the next charges fail; `lost`: it is carried out, and its repeat finds that the organization has changed. */
+  const faults: ('lost' | Error)[] = [];
+  const database = {
+    async run(statement: Statement): Promise<readonly Row[]> {
+      const { name, values = [] } = statement;
+      sent.push(statement);
+      const [organization, version] = values as [string, number];
+      if (organization !== 'acme') return [];
+      if (name === 'read-credits') {
+        const common = { ...acme, now_ms: nowMs, is_charged: entries.has(values[1] as string) };
+        const live = grants.filter(({ expiresAtMs }) => expiresAtMs === null || expiresAtMs > nowMs);
+        const none = { serial: null, amount: null, remaining: null, expires_ms: null };
+        return live.length === 0
+          ? [{ ...common, ...none }]
+          : live.map(({ expiresAtMs, ...grant }) => ({ ...common, ...grant, expires_ms: expiresAtMs }));
+      }
+      const fault = faults.shift();
+      if (fault instanceof Error) throw fault;
+      const [untilMs, monthMs, amount, subscription] = values.slice(2, 6) as number[];
+      const [serials, amounts, entry] = values.slice(6, 9) as [number[], number[], string];
+      if (version !== acme.version || nowMs >= untilMs!) return [{ is_charged: false, now_ms: nowMs }];
+      const isSame = acme.month_ms === monthMs;
+      acme.version++;
+      acme.month_ms = monthMs!;
+      acme.charged = (isSame ? acme.charged : 0) + amount!;
+      acme.subscription_charged = (isSame ? acme.subscription_charged : 0) + subscription!;
+      for (const [at, serial] of serials.entries())
+        grants.find((one) => one.serial === serial)!.remaining -= amounts[at]!;
+      entries.add(entry);
+      return [{ is_charged: fault !== 'lost', now_ms: nowMs }];
+    },
+  } as unknown as Database;
+  const charges = new Charges(database, new Chance(1));
+  /** Names of the statements of these charges. */
+  const named = async <T>(work: () => Promise<T>): Promise<readonly [T, (string | undefined)[]]> => {
+    sent.length = 0;
+    return [await work(), sent.map(({ name }) => name)];
+  };
+  return {
+    ...{ acme, grants, charges, entries, faults, sent, named },
+    pass(ms: number) {
+      nowMs += ms;
+    },
+    passTo(ms: number) {
+      nowMs = ms;
+    },
+    nowMs: () => nowMs,
+  };
+}
+
+const charged = (remaining: number) => ({ kind: 'charged', remaining });
+
+describe('charges of an organization', () => {
+  it('take one statement each once its credits are known, and those of one turn take one together', async () => {
+    const { charges, grants, acme, named } = opened();
+    expect(await named(() => charges.charge('acme', 4))).toEqual([charged(14), ['read-credits', 'charge-credits']]);
+    const [[first, second, third], names] = await named(() =>
+      Promise.all([1, 2, 10].map((amount) => charges.charge('acme', amount))),
+    );
+    expect([first, second, third, names]).toEqual([charged(13), charged(11), charged(1), ['charge-credits']]);
+    expect(grants.map(({ remaining }) => remaining)).toEqual([1, 0]);
+    expect(acme).toMatchObject({ charged: 17, subscription_charged: 10 });
+  });
+
+  it('are made once when the answer is lost', async () => {
+    const { acme, charges, entries, faults } = opened();
+    await charges.charge('acme', 1);
+    faults.push('lost');
+    expect(await charges.charge('acme', 2)).toEqual(charged(15));
+    expect([acme.charged, entries.size]).toEqual([3, 2]);
+  });
+
+  it('are refused only by credits that were read for them', async () => {
+    const { acme, charges, named } = opened();
+    await charges.charge('acme', 15);
+    acme.subscription = 100;
+    acme.version++;
+    expect((await named(() => charges.charge('acme', 90)))[0]).toEqual(charged(3));
+    expect(await named(() => charges.charge('acme', 4))).toEqual([
+      { kind: 'insufficient', remaining: 3 },
+      ['read-credits'],
+    ]);
+    const both = await Promise.all([charges.charge('acme', 4), charges.charge('acme', 3)]);
+    expect(both).toEqual([{ kind: 'insufficient', remaining: 3 }, charged(0)]);
+    expect(await charges.charge('acme', 0)).toEqual(charged(0));
+  });
+
+  it('are decided again by what another process has left', async () => {
+    const { acme, charges, named } = opened();
+    await charges.charge('acme', 1);
+    acme.version++;
+    acme.subscription = 0;
+    expect(await named(() => charges.charge('acme', 8))).toEqual([
+      { kind: 'insufficient', remaining: 7 },
+      ['charge-credits', 'read-credits'],
+    ]);
+  });
+
+  it('take nothing that has lapsed, and begin a new month, since the credits were known', async () => {
+    const { acme, charges, grants, nowMs, pass, passTo } = opened();
+    await charges.charge('acme', 1);
+    pass(3_600_000);
+    expect(await charges.charge('acme', 1)).toEqual(charged(14));
+    expect(grants[1]?.remaining).toBe(2);
+    passTo(nextMonthMs(nowMs()));
+    expect(await charges.charge('acme', 1)).toEqual(charged(14));
+    expect(acme).toMatchObject({ charged: 1, subscription_charged: 1 });
+  });
+
+  it('that buy something go alone', async () => {
+    const { charges, named, sent } = opened();
+    const [all, names] = await named(() =>
+      Promise.all([
+        charges.charge('acme', 1, JOB),
+        charges.charge('acme', 1),
+        charges.charge('acme', 1),
+        charges.charge('acme', 1, JOB),
+      ]),
+    );
+    expect(all).toEqual([17, 16, 15, 14].map(charged));
+    expect(names).toEqual(['read-credits', 'charge-and-buy', 'charge-credits', 'charge-and-buy']);
+    expect(sent.map(({ values }) => values?.slice(9))).toEqual([[], ['a job'], [], ['a job']]);
+  });
+
+  it('know nothing after a failure, which no other organization notices', async () => {
+    const { charges, faults, named } = opened();
+    await charges.charge('acme', 1);
+    faults.push(new Error('away'));
+    expect(await charges.charge('acme', 1)).toEqual({ kind: 'unavailable', detail: 'away' });
+    expect((await named(() => charges.charge('acme', 1)))[1]).toEqual(['read-credits', 'charge-credits']);
+    const there = new StatementError('there already', '23505');
+    faults.push(there);
+    await expect(charges.charge('acme', 1, JOB)).rejects.toBe(there);
+    await expect(charges.charge('nobody', 1)).rejects.toThrow('unknown organization');
+    expect(await charges.charge('acme', 1)).toEqual(charged(15));
+  });
+});
