@@ -54,7 +54,11 @@ describe('the deadline of a job', () => {
   it('is the first moment at which nothing more is sent', () => {
     const job = jobWith();
     expect(stepOf(job, DEADLINE_MS - 1)).toBe('attempt');
-    expect(startAttempt(job, DEADLINE_MS - 1)).toMatchObject({ status: 'running' });
+    expect(startAttempt(job, DEADLINE_MS - 1)).toMatchObject({
+      ...{ status: 'running', updatedAtMs: DEADLINE_MS - 1, nextAttemptAtMs: null },
+      // So that the next start finds it at once, if a kill interrupts it.
+      dueAtMs: DEADLINE_MS - 1,
+    });
     expect(expire(job, DEADLINE_MS - 1)).toBeUndefined();
     expect(stepOf(job, DEADLINE_MS)).toBe('expire');
     expect(startAttempt(job, DEADLINE_MS)).toBeUndefined();
@@ -81,7 +85,7 @@ describe('the deadline of a job', () => {
     ['an attempt that ends at it', DEADLINE_MS, 'expired', null, DEADLINE_MS + KEPT_MS],
   ] as const)('decides after %s', (_, nowMs, status, nextAttemptAtMs, dueAtMs) => {
     const job = ended(started(jobWith(), START_MS), nowMs);
-    expect(job).toMatchObject({ status, nextAttemptAtMs, dueAtMs });
+    expect(job).toMatchObject({ status, nextAttemptAtMs, dueAtMs, result: status === 'expired' ? RESULT : null });
     expect(job.attempts).toMatchObject([{ number: 1, outcome: 'http_error', nextAttemptAtMs }]);
   });
 });
@@ -124,6 +128,7 @@ describe('the attempts of a job', () => {
     const job = ended(started(jobWith(), START_MS), START_MS, end);
     expect(job.status).toBe(status);
     expect(job.failure?.code).toBe(code);
+    expect(job.result).toBe(status === 'waiting' ? null : end.result);
     expect(endAttempt(job, end, START_MS, 0)).toBeUndefined();
   });
 
@@ -195,5 +200,6 @@ describe('an ended job', () => {
     const job = cancel(jobWith({}, true), START_MS)!;
     const late = { ...job.delivery!, nextAttemptAtMs: START_MS + KEPT_MS + 1 };
     expect(withDelivery(job, late).dueAtMs).toBe(START_MS + KEPT_MS);
+    expect(stepOf(withDelivery(job, late), START_MS + KEPT_MS)).toBe('remove');
   });
 });

@@ -2,7 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import type { RetryId } from '../../src/retry/identifier.ts';
 import { newJob } from '../../src/retry/job.ts';
-import { HELD_BYTES_MAX, LOOK_PAUSE_MS_MAX, TAKEN_BYTES_MAX } from '../../src/retry/limits.ts';
+import {
+  HELD_BYTES_MAX,
+  HELD_COUNT_MAX,
+  LOOK_PAUSE_MS_MAX,
+  TAKEN_BYTES_MAX,
+  TAKEN_COUNT_MAX,
+} from '../../src/retry/limits.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { DueJob, DueQuery, RetryRecord, RetryStore, Taken } from '../../src/retry/store.ts';
 import { RetryWorker, type WorkerPorts } from '../../src/retry/worker.ts';
@@ -136,6 +142,20 @@ describe('the worker of retries looks', () => {
     for (const { bytesMax } of looks) expect(bytesMax).toBe(TAKEN_BYTES_MAX);
     // Those who hold as much as is left are passed over.
     expect(looks.at(-1)?.without).toEqual(['org:b', 'org:c', 'org:d']);
+  });
+
+  it('for nobody who holds as many jobs as there is room left for', async () => {
+    const { answers, looks, work, worker } = opened();
+    const jobsOf = (customer: string, count: number): DueJob[] =>
+      Array.from({ length: count }, (_, at) => dueJob(`${customer} ${at}`, 0, customer));
+    const jobs = [...jobsOf('org:large', HELD_COUNT_MAX - 100), ...jobsOf('org:small', 50), ...jobsOf('org:less', 1)];
+    const never = new Promise<void>(() => {});
+    for (const { id } of jobs) work.set(id, never);
+    answers.push({ jobs, nextDueMs: undefined });
+    worker.start();
+    await settle();
+    const ofOthers = { countMax: 49, without: ['org:large', 'org:small'] };
+    expect(looks).toMatchObject([{ countMax: TAKEN_COUNT_MAX, without: [] }, ofOthers, ofOthers]);
   });
 
   it('for customers who hold few jobs and few bytes before those who hold many, unless it drains', async () => {
