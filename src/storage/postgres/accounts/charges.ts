@@ -217,7 +217,6 @@ export class Charges {
         }
       }
       state = undefined;
-      isFresh = false;
     }
     throw new Error('other processes charge this organization all the time');
   }
