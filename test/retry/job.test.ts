@@ -114,6 +114,19 @@ describe('the attempts of a job', () => {
     expect(stepOf(last, DEADLINE_MS - 1)).toBe('none');
   });
 
+  it('come after pauses that double where the policy says so', () => {
+    let job = jobWith({ backoff: 'exponential' });
+    for (const [nowMs, nextAttemptAtMs] of [
+      [START_MS, START_MS + 5000],
+      [START_MS + 5000, START_MS + 15_000],
+      [START_MS + 15_000, START_MS + 35_000],
+    ] as const) {
+      job = ended(started(job, nowMs), nowMs);
+      expect(job.nextAttemptAtMs).toBe(nextAttemptAtMs);
+    }
+    expect(cancel(job, START_MS + 20_000)?.nextAttemptAtMs).toBeNull();
+  });
+
   it.each([
     [endWith({ outcome: 'success', statusCode: 200 }), 'succeeded', undefined],
     [endWith({ outcome: 'blocked', statusCode: null, result: null }), 'failed', 'TARGET_NOT_ALLOWED'],

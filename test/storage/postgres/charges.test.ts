@@ -40,7 +40,7 @@ function opened() {
       if (fault instanceof Error) throw fault;
       const [untilMs, monthMs, amount, subscription] = values.slice(2, 6) as number[];
       const [serials, amounts, entry] = values.slice(6, 9) as [number[], number[], string];
-      if (version !== acme.version || nowMs >= untilMs!) return [{ is_charged: false, now_ms: nowMs }];
+      if (version !== acme.version || nowMs >= untilMs!) return [{ is_charged: false }];
       const isSame = acme.month_ms === monthMs;
       acme.version++;
       acme.month_ms = monthMs!;
@@ -49,7 +49,7 @@ function opened() {
       for (const [at, serial] of serials.entries())
         grants.find((one) => one.serial === serial)!.remaining -= amounts[at]!;
       entries.add(entry);
-      return [{ is_charged: fault !== 'lost', now_ms: nowMs }];
+      return [{ is_charged: fault !== 'lost' }];
     },
   } as unknown as Database;
   const charges = new Charges(database, new Chance(1));

@@ -212,7 +212,7 @@ export class Charges {
         values.push(sum.serials, sum.amounts, entry, ...(purchase?.values ?? []));
         const [row] = await this.#database.run({ name, text, values });
         if (row?.is_charged === true) {
-          this.#states.set(organization, { ...state, version: state.version + 1, nowMs: row.now_ms as number });
+          this.#states.set(organization, { ...state, version: state.version + 1 });
           return judged;
         }
       }

@@ -48,7 +48,7 @@ export const chargeText = (purchase = ''): string => `
       INSERT INTO paygrade.credit_entries (id, organization, amount, at_ms)
       SELECT $9::text, name, $5::bigint, paygrade.now_ms() FROM debit
     )${purchase === '' ? '' : `,${purchase}`}
-    SELECT EXISTS (SELECT FROM debit) AS is_charged, paygrade.now_ms() AS now_ms`;
+    SELECT EXISTS (SELECT FROM debit) AS is_charged`;
 
 /** A charge that buys no record. */
 export const CHARGE = { name: 'charge-credits', text: chargeText() } as const;
