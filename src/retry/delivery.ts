@@ -34,7 +34,7 @@ export const isDeliveryOver = ({ status }: Delivery): boolean => status === 'del
 /** Puts a try on record; undefined where none may be made. */
 export function startDelivery(delivery: Delivery, nowMs: number): Delivery | undefined {
   const { attemptCount, isUnderWay } = delivery;
-  if (isUnderWay || isDeliveryOver(delivery) || attemptCount >= DELIVERY_PAUSES_MS.length) return undefined;
+  if (isUnderWay || isDeliveryOver(delivery)) return undefined;
   return {
     ...delivery,
     status: 'delivering',

@@ -1,10 +1,10 @@
 /** What an attempt's answer becomes on record (siblings §5, §6). */
 import { describe, expect, it } from 'vitest';
-import { attemptEndOf } from '../../src/retry/attempts.ts';
+import { attemptEndOf, attemptHeaders } from '../../src/retry/attempts.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 
-const answered = (status: number, headers: [string, string][] = []) =>
+const answered = (status: number, headers: [string, string][] = [], isUnreadable = false) =>
   attemptEndOf(
     {
       kind: 'answer',
@@ -12,7 +12,7 @@ const answered = (status: number, headers: [string, string][] = []) =>
       headers,
       body: new TextEncoder().encode('{"a":1}'),
       isTruncated: false,
-      isUnreadable: false,
+      isUnreadable,
       durationMs: 41.6,
     } as Parameters<typeof attemptEndOf>[0],
     NOW_MS,
@@ -52,5 +52,24 @@ describe('the end of an attempt', () => {
       end: { outcome, durationMs: 42, statusCode: null, retryAfterSeconds: null, result: null },
       body: null,
     });
+  });
+
+  it('shows no body in a coding that was not asked for', () => {
+    const { body, end } = answered(200, [], true);
+    expect([body, end.result?.sizeBytes]).toEqual(['null', 7]);
+  });
+});
+
+describe('the headers of an attempt', () => {
+  it.each([
+    [[], ['idempotency-key', 'rt_1']],
+    [[['Idempotency-Key', 'own']], undefined],
+  ] as const)('beside %j name job and attempt, and the idempotency key where the customer has none', (headers, key) => {
+    const request = { method: 'GET', url: 'https://well.example/', headers, body: null } as const;
+    const own = [
+      ['x-retry-id', 'rt_1'],
+      ['x-retry-attempt', '3'],
+    ];
+    expect(attemptHeaders('rt_1', 3, request)).toEqual([...headers, ...own, ...(key === undefined ? [] : [key])]);
   });
 });

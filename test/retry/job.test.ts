@@ -191,10 +191,10 @@ describe('an ended job', () => {
     [null, false],
   ])('has told its callback with the answer %s: %s', (statusCode, isDelivered) => {
     const tried = startDelivery(NEW_DELIVERY, START_MS)!;
-    const { status, deliveredAtMs, lastStatusCode } = endDelivery(tried, statusCode, START_MS + 9)!;
-    expect({ status, deliveredAtMs, lastStatusCode }).toEqual({
+    expect(endDelivery(tried, statusCode, START_MS + 9)).toMatchObject({
       status: isDelivered ? 'delivered' : 'delivering',
       deliveredAtMs: isDelivered ? START_MS + 9 : null,
+      nextAttemptAtMs: isDelivered ? null : START_MS + 9 + 5000,
       lastStatusCode: statusCode,
     });
   });
