@@ -168,7 +168,6 @@ export class Charges {
       const charged = await this.#decide(organization, amounts, entry, group[0]?.purchase);
       return charged.map(({ charge }) => charge);
     } catch (failure) {
-      this.#states.delete(organization);
       if (failure instanceof UnknownOrganizationError || isTaken(failure)) throw failure;
       // What may be on record stays taken: credits are never spent twice.
       const detail = messageOf(failure);
@@ -192,6 +191,7 @@ export class Charges {
         if (state.isCharged) return judged;
         isFresh = true;
       }
+      // Nothing is known of it until a charge is on record.
       this.#states.delete(organization);
       const { balance, nowMs } = state;
       judged = amounts.map((amount) => judge(balance, amount, nowMs));
