@@ -1,13 +1,13 @@
-/** Creations of callbacks and the room that they claim, over a database whose answers a test gives. */
+/** Creations of callbacks and the room that they claim, and failures where nobody waits, over a database whose answers a test gives. */
 import { describe, expect, it } from 'vitest';
 import type { RateLimits } from '../../../src/base/rate-limits.ts';
-import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
+import { CLAIM_BYTES, SWEEP_PAUSE_MS } from '../../../src/callback/limits.ts';
 import { digestOf } from '../../../src/callback/read-token.ts';
 import { PostgresCallbacks } from '../../../src/storage/postgres/callbacks/callbacks.ts';
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database, RunOptions } from '../../../src/storage/postgres/database.ts';
 import { Chance } from '../../support/chance.ts';
-import { ManualTime } from '../../support/manual-time.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
 
 const ROOM_COUNT = 2;
 
@@ -16,9 +16,13 @@ function opened(created: (values: readonly unknown[]) => Row | undefined | Promi
   const time = new ManualTime();
   const sent: Statement[] = [];
   const patient: string[] = [];
+  const faults: unknown[] = [];
+  let outage: string | undefined;
+  let isSweepFailing = false;
   let claimed = 0;
   const database = {
-    fault: () => undefined,
+    fault: () => outage,
+    connect: () => Promise.reject(new Error('no connection for hints')),
     async run({ name = '', values = [] }: Statement, { isPatient }: RunOptions = {}): Promise<readonly Row[]> {
       sent.push({ name, text: '', values });
       if (isPatient) patient.push(name);
@@ -26,6 +30,10 @@ function opened(created: (values: readonly unknown[]) => Row | undefined | Promi
         const ids = values[0] as string[];
         claimed += ids.length;
         return [{ held: ids, claimed }];
+      }
+      if (/^(sweep|forget|count)-/.test(name)) {
+        if (isSweepFailing) throw new Error('a sweep');
+        return [{ count: 0, claimed, live: 0, over: 0, unknown: 0 }];
       }
       if (name === 'give-back-claim') return [{ claimed: --claimed }];
       const row = await created(values);
@@ -36,14 +44,16 @@ function opened(created: (values: readonly unknown[]) => Row | undefined | Promi
   const ports = { clock: time, timers: time, random: new Chance(1), database, rateLimits, processId: 'one' };
   const callbacks = new PostgresCallbacks(ROOM_COUNT * CLAIM_BYTES, {
     ...ports,
-    onFault(fault) {
-      throw fault;
-    },
+    onFault: (fault) => void faults.push((fault as Error).message),
   });
   const countOf = (): number => callbacks.capacity.claimedBytes / CLAIM_BYTES;
   const valuesOf = (name: string): (readonly unknown[])[] =>
     sent.filter((one) => one.name === name).map(({ values = [] }) => values);
-  return { time, callbacks, countOf, patient, valuesOf };
+  const failSweeps = (isFailing: boolean, because?: string): void => {
+    isSweepFailing = isFailing;
+    outage = because;
+  };
+  return { time, callbacks, countOf, patient, valuesOf, faults, failSweeps };
 }
 
 const isNew = ([, token_digest]: readonly unknown[]): Row => ({ token_digest, is_new: true });
@@ -99,5 +109,35 @@ describe('a callback that is created', () => {
       const { callbacks } = opened((values) => ({ ...isNew(values), is_new: false, ...row }));
       await expect(callbacks.create()).rejects.toThrow('has ended');
     }
+  });
+});
+
+describe('a sweep that fails', () => {
+  it('is said, unless the database is away, and the next one comes', async () => {
+    const { callbacks, failSweeps, faults, time, valuesOf } = opened(isNew);
+    await callbacks.start();
+    for (const [because, said] of [
+      ['away', []],
+      [undefined, ['a sweep']],
+    ] as const) {
+      failSweeps(true, because);
+      time.pass(SWEEP_PAUSE_MS);
+      await settle();
+      expect(faults).toEqual(said);
+    }
+    failSweeps(false);
+    time.pass(SWEEP_PAUSE_MS);
+    await settle();
+    expect(valuesOf('count-callbacks')).toHaveLength(2);
+    callbacks.close();
+    await callbacks.ended();
+    expect(time.pendingCount).toBe(0);
+  });
+
+  it('fails a start, which leaves no timer', async () => {
+    const { callbacks, failSweeps, time } = opened(isNew);
+    failSweeps(true);
+    await expect(callbacks.start()).rejects.toThrow('a sweep');
+    expect(time.pendingCount).toBe(0);
   });
 });
