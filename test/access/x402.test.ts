@@ -14,9 +14,10 @@ import type { RequestView } from '../../src/http/request-view.ts';
 import { createCallback } from '../../src/modules/callbacks/create.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
+import type { PaymentIdentifier } from '../../src/payment/protocol/identifier.ts';
 import { type Address, BASE } from '../../src/payment/protocol/network.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
-import { RecordInDoubtError } from '../../src/payment/reservations.ts';
+import { ANSWER_BYTES_MAX, RecordInDoubtError } from '../../src/payment/reservations.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
 import type {
@@ -203,7 +204,7 @@ describe('a request without a payment', () => {
     expect(offered(refusal).error).toMatch(/v1 is not supported/);
   });
 
-  it('gets no offer while the settlement is unreachable, and one while it is only busy', async () => {
+  it('gets no offer while the settlement is unreachable or the state has a fault, and one while it is only busy', async () => {
     const kit = setUp(new Scripted());
     kit.settlement.ready = { kind: 'unreachable' };
     const refusal = await kit.refused(null);
@@ -212,6 +213,8 @@ describe('a request without a payment', () => {
     expect(refusal.extras.headers).not.toHaveProperty('payment-required');
     kit.settlement.ready = { kind: 'busy' };
     expect((await kit.refused(null)).code).toBe('PAYMENT_REQUIRED');
+    kit.reservations.fault = () => 'the disk is full';
+    expect((await kit.refused(null)).code).toBe('SETTLEMENT_UNAVAILABLE');
   });
 });
 
@@ -428,10 +431,15 @@ describe('verification by the settlement', () => {
     const time = new ManualTime(NOW_MS);
     const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => true });
     const kit = setUp(new Scripted(), { turns });
-    await kit.passed(await signed(), Object.assign(visit(await signed()), { answerSeconds: 10, isSlow: true }));
+    const slow = await kit.passed(
+      await signed({}, 1),
+      Object.assign(visit(await signed({}, 1)), { answerSeconds: 10, isSlow: true }),
+    );
     expect(turns.counts().held).toBe(0);
     const header = await signed();
     const held = await kit.passed(header, Object.assign(visit(header), { answerSeconds: 5 }));
+    expect(turns.counts().held).toBe(1);
+    await slow.settle();
     expect(turns.counts().held).toBe(1);
     await held.settle();
     expect(turns.counts().held).toBe(0);
@@ -501,15 +509,21 @@ describe('settlement', () => {
     expect(kit.reservations.count).toBe(0);
   });
 
-  it('refused halves the turns with the facilitator that the client’s network may hold', async () => {
-    const time = new ManualTime(NOW_MS);
-    const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => false });
-    const kit = setUp(new Scripted(), { turns });
+  it('refused halves the turns with the facilitator that the client’s network may hold, until one succeeds', async () => {
     const refused = { kind: 'refused', reason: 'insufficient_funds', transaction: '', detail: '' } as const;
-    kit.settlement.settled = async () => refused;
-    await (await kit.passed(await signed())).settle();
-    for (let i = 0; i < TURN_COUNT_MAX; i++) void turns.enter(clientNetworkOf('127.0.0.1'), () => false);
-    expect(turns.counts().held).toBe(TURN_COUNT_MAX / 4);
+    const heldAfter = async (outcomes: SettleOutcome[]): Promise<number> => {
+      const time = new ManualTime(NOW_MS);
+      const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => false });
+      const kit = setUp(new Scripted(), { turns });
+      for (const [index, outcome] of outcomes.entries()) {
+        kit.settlement.settled = async () => outcome;
+        await (await kit.passed(await signed({}, index))).settle();
+      }
+      for (let i = 0; i < TURN_COUNT_MAX; i++) void turns.enter(clientNetworkOf('127.0.0.1'), () => false);
+      return turns.counts().held;
+    };
+    expect(await heldAfter([refused])).toBe(TURN_COUNT_MAX / 4);
+    expect(await heldAfter([refused, { kind: 'settled', transaction: HASH }])).toBe(NEWCOMER_COUNT_MAX / 2);
   });
 
   it('does not show a facilitator’s message to the client', async () => {
@@ -825,6 +839,19 @@ it.each([
 });
 
 describe('several operations of one checkout', () => {
+  it('keep no answer that is longer than what may be kept: its draft stays', async () => {
+    const { reservations, services } = setUp(new Scripted());
+    const replaced: number[] = [];
+    reservations.replaceKept = async (_, { length }) => void replaced.push(length);
+    const kept = async (length: number): Promise<void> =>
+      services.paid.checkout.keep('an identifier' as PaymentIdentifier, { serial: 1 }, 'x'.repeat(length));
+    const SEAL_BYTES = 44;
+    await kept(ANSWER_BYTES_MAX - SEAL_BYTES + 1);
+    expect(replaced).toEqual([]);
+    await kept(ANSWER_BYTES_MAX - SEAL_BYTES);
+    expect(replaced).toEqual([ANSWER_BYTES_MAX]);
+  });
+
   it('sell one authorization once in total (reliability 75)', async () => {
     const kit = setUp(new Scripted());
     const other = gateOf(kit.services, { ...ROUTE, path: '/v1/callbacks' });
