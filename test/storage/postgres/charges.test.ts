@@ -130,7 +130,7 @@ describe('charges of an organization', () => {
   });
 
   it('that buy something go alone', async () => {
-    const { charges, named, sent } = opened();
+    const { charges, grants, named, sent } = opened();
     const [all, names] = await named(() =>
       Promise.all([
         charges.charge('acme', 1, JOB),
@@ -141,6 +141,7 @@ describe('charges of an organization', () => {
     );
     expect(all).toEqual([17, 16, 15, 14].map(charged));
     expect(names).toEqual(['read-credits', 'charge-and-buy', 'charge-credits', 'charge-and-buy']);
+    expect(grants.map(({ remaining }) => remaining)).toEqual([5, 0]);
     expect(sent.map(({ values }) => values?.slice(9))).toEqual([[], ['a job'], [], ['a job']]);
   });
 

@@ -196,7 +196,7 @@ export class Charges {
       const { balance, nowMs } = state;
       judged = amounts.map((amount) => judge(balance, amount, nowMs));
       const taken = judged.flatMap((one) => one.taken ?? []);
-      const isWhole = amounts.every((amount, index) => amount > 0 && judged[index]?.taken !== undefined);
+      const isWhole = judged.every((one) => one.taken !== undefined);
       if (isFresh && taken.length === 0) return judged;
       if (isFresh || isWhole) {
         const sum = sumOf(taken);
