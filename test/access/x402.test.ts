@@ -1,6 +1,6 @@
 /** The gate from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
@@ -17,7 +17,7 @@ import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
 import type { PaymentIdentifier } from '../../src/payment/protocol/identifier.ts';
 import { type Address, BASE } from '../../src/payment/protocol/network.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
-import { ANSWER_BYTES_MAX, RecordInDoubtError } from '../../src/payment/reservations.ts';
+import { ANSWER_BYTES_MAX, RecordInDoubtError, RecordsUnreadableError } from '../../src/payment/reservations.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
 import type {
@@ -237,13 +237,20 @@ describe('a payment that is not acceptable', () => {
 
   it('with a forged signature reserves nothing and learns nothing, before and after the victim pays (reliability 64)', async () => {
     const kit = setUp(new Scripted());
+    const [charged, paid] = (['chargeForgery', 'markPaid'] as const).map((what) =>
+      vi.spyOn(RecoveryQueue.prototype, what),
+    );
+    onTestFinished(() => void vi.restoreAllMocks());
     const payment = await signedPayment();
     const other = await signedPayment({}, payer(1));
     const forged = edited(payment, 'payload.signature', other.payload.signature);
     const before = await kit.refused(forged);
     expect(before.code).toBe('PAYMENT_INVALID');
     expect(kit.reservations.count).toBe(0);
+    const network = clientNetworkOf('127.0.0.1');
+    expect([charged?.mock.calls, paid?.mock.calls]).toEqual([[[network]], []]);
     await (await kit.passed(encodeHeader(payment))).settle();
+    expect([charged?.mock.calls, paid?.mock.calls]).toEqual([[[network]], [[network]]]);
     const after = await kit.refused(forged);
     expect(after.extras).toEqual(before.extras);
     expect(after.message).toBe(before.message);
@@ -463,6 +470,37 @@ describe('verification by the settlement', () => {
     expect(kit.settlement.verifyCount).toBe(1);
   });
 
+  it('of a signature that only the chain can check is not asked for in vain, and holds no turn that comes to nothing', async () => {
+    const time = new ManualTime(NOW_MS);
+    const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => true });
+    const kit = setUp(new Scripted(), { turns });
+    const header = edited(await signedPayment(), 'payload.signature', `0x${'ab'.repeat(66)}`);
+    kit.settlement.ready = { kind: 'busy' };
+    expect((await kit.refused(header)).code).toBe('SETTLEMENT_UNAVAILABLE');
+    kit.settlement.ready = { kind: 'ready' };
+    kit.reservations.fault = () => 'the disk is full';
+    expect((await kit.refused(header)).code).toBe('SETTLEMENT_UNAVAILABLE');
+    expect(kit.settlement.verifyCount).toBe(0);
+    kit.reservations.fault = () => undefined;
+    kit.settlement.verified = async () => {
+      kit.settlement.ready = { kind: 'busy' };
+      return { kind: 'valid' };
+    };
+    expect((await kit.refused(header)).code).toBe('SETTLEMENT_UNAVAILABLE');
+    expect([turns.counts().held, kit.reservations.count]).toEqual([0, 0]);
+  });
+
+  it('that comes after the same payment was sold is 409', async () => {
+    const kit = setUp(new Scripted());
+    const header = edited(await signedPayment(), 'payload.signature', `0x${'ab'.repeat(66)}`);
+    kit.settlement.verified = async () => {
+      kit.settlement.verified = async () => ({ kind: 'valid' });
+      await (await kit.passed(header)).settle();
+      return { kind: 'invalid', reason: 'invalid_exact_evm_nonce_already_used', detail: '' };
+    };
+    expect((await kit.refused(header)).code).toBe('PAYMENT_ALREADY_USED');
+  });
+
   it('comes before the reservation where only the chain can check the signature', async () => {
     const kit = setUp(new Scripted());
     const header = edited(await signedPayment(), 'payload.signature', `0x${'ab'.repeat(66)}`);
@@ -626,6 +664,15 @@ describe('settlement', () => {
     expect((await kit.refused(unsold)).code).toBe('SETTLEMENT_UNAVAILABLE');
     const otherAmount = await signed({ authorization: { value: '1' } });
     expect((await kit.refused(otherAmount)).code).toBe('PAYMENT_INVALID');
+  });
+
+  it('that may have been sold is 503 and no new offer after its window while that cannot be read', async () => {
+    const kit = setUp(new Scripted());
+    const header = await signed({ authorization: { validBefore: String(NOW_SECONDS + 20) } });
+    kit.time.pass(14_001);
+    const unreadable = new RecordsUnreadableError('the database is away');
+    kit.reservations.statusOf = (() => Promise.reject(unreadable)) as never;
+    expect((await kit.refused(header)).code).toBe('SETTLEMENT_UNAVAILABLE');
   });
 
   it.each(['unknown', 'settled'] as const)(
