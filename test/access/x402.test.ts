@@ -675,6 +675,15 @@ describe('settlement', () => {
     expect((await kit.refused(header)).code).toBe('SETTLEMENT_UNAVAILABLE');
   });
 
+  it('that may be on record is 503 where nothing can be sold and that cannot be read', async () => {
+    const kit = setUp(new Scripted());
+    kit.settlement.ready = { kind: 'busy' };
+    kit.reservations.find = (() => Promise.reject(new RecordsUnreadableError('the database is away'))) as never;
+    expect((await kit.refused(await signed())).code).toBe('SETTLEMENT_UNAVAILABLE');
+    kit.reservations.find = (() => Promise.reject(new Error('a bug'))) as never;
+    await expect(kit.refused(await signed({}, 1))).rejects.toThrow('a bug');
+  });
+
   it.each(['unknown', 'settled'] as const)(
     'whose outcome is %s is 409 and no new offer after a restart with another price, recipient or address',
     async (kind) => {

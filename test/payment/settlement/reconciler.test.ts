@@ -148,6 +148,14 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.time.pendingCount).toBe(0);
   });
 
+  it('keeps it used when it is refused at the moment at which its window ends', async () => {
+    const kit = await unknownCase(new Script(REFUSED));
+    const { order } = await kit.add();
+    kit.time.stepWall(119_000);
+    await kit.seconds(1);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
+  });
+
   it('does not give up a case at once whose window was over before the first call', async () => {
     const kit = await unknownCase(new Script(AWAY, AWAY, SETTLED));
     kit.time.stepWall(3_600_000);
