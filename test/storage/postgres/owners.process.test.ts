@@ -128,4 +128,15 @@ describe.skipIf(SERVER === undefined)('a lease', () => {
     time.stepWall(LEASE_MS + 1);
     expect(await endOf(database, owner.id)).toEqual({ is_dead: true, has_no_row: false });
   });
+
+  it('lasts as long as the latest renewal says, also when an earlier one is carried out after it', async () => {
+    const { database, owner, time } = await openedOwner();
+    const untilMs = async () => (await database.run({ text: 'SELECT lease_until_ms FROM paygrade.processes' }))[0];
+    await owner.start();
+    expect(await untilMs()).toEqual({ lease_until_ms: time.nowMs() + LEASE_MS });
+    // The repeat of one whose answer was lost, by the time at which it began.
+    time.stepWall(-500);
+    await database.probe();
+    expect(await untilMs()).toEqual({ lease_until_ms: time.nowMs() + 500 + LEASE_MS });
+  });
 });
