@@ -358,6 +358,21 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await takenBy(one)).toEqual([]);
     }));
 
+  it('says of no job that it was ended elsewhere which was taken after that', () =>
+    using(1, async (one) => {
+      const { retries } = one.backend;
+      const { job } = freshJob();
+      one.losses.set('take-retries', 1);
+      await takenBy(one);
+      await retries.create({ job, secrets: null, resultBody: null });
+      // A late look holds it, and nobody knows.
+      await one.again('take-retries');
+      await retries.updateByCustomer(job.id, (before) => ({ job: { ...before.job, endedAtMs: Date.now() } }));
+      expect(await takenBy(one)).toEqual([job.id]);
+      const query = { nowMs: Date.now(), countMax: 10, bytesMax: 1000, without: [] };
+      expect((await retries.takeDue(query)).abandoned).toBeUndefined();
+    }));
+
   it('frees an idempotency key that could not be released, and those of a dead process', () =>
     using(2, async (one, other) => {
       const { retries } = one.backend;

@@ -90,7 +90,7 @@ export const TAKE = {
       FROM due WINDOW sorted AS (ORDER BY next_ms, id)
     ),
     taken AS (
-      UPDATE paygrade.retries r SET holder = $5, hold = $6 FROM fitting f
+      UPDATE paygrade.retries r SET holder = $5, hold = $6, is_abandoned = false FROM fitting f
       WHERE r.id = f.id AND (f.place = 1 OR f.total <= $3::bigint) RETURNING r.id, r.customer, r.next_ms, f.byte_count
     ),
     held AS (
@@ -114,7 +114,7 @@ export const FREE_STRAYS = {
 } as const;
 
 const freeText = (isDead: string): string => `
-    UPDATE paygrade.retries SET holder = NULL, hold = NULL, is_abandoned = false WHERE holder IS NOT NULL AND ${isDead}`;
+    UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder IS NOT NULL AND ${isDead}`;
 
 /** What dead processes held is free again. */
 export const FREE_DEAD = { name: 'free-retries-of-the-dead', text: freeText(ownerIsDead('holder')) } as const;
@@ -127,7 +127,7 @@ export const RELEASE = {
   name: 'release-retry',
   text: `
     WITH released AS (
-      UPDATE paygrade.retries SET holder = NULL, hold = NULL, is_abandoned = false WHERE id = $1 AND hold = $2
+      UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE id = $1 AND hold = $2
     )
     SELECT next_ms FROM paygrade.retries WHERE id = $1`,
 } as const;
