@@ -1,0 +1,221 @@
+/** Statements that fail, over connections whose answers a test gives. */
+import { describe, expect, it } from 'vitest';
+import type { Connections, Row } from '../../../src/storage/postgres/connections.ts';
+import { Database, PATIENCE_MS } from '../../../src/storage/postgres/database.ts';
+import { DatabaseAwayError, InDoubtError, StatementError } from '../../../src/storage/postgres/failures.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
+
+const ofServer = (code: string): Error => Object.assign(new Error(`SQLSTATE ${code}`), { code, severity: 'ERROR' });
+const DEADLOCK = ofServer('40P01');
+const REFUSED = ofServer('23505');
+const CANCELLED = ofServer('57014');
+const LOST = Object.assign(new Error('the connection is gone'), { code: 'ECONNRESET' });
+const NO_CONNECTION = Object.assign(new Error('nobody listens'), { code: 'ECONNREFUSED' });
+const ROWS: Row[] = [{ one: 1 }];
+const STATEMENT = { text: 'statement' };
+
+type Answer = Row[] | Error;
+
+function opened() {
+  const time = new ManualTime();
+  const answers: Answer[] = [];
+  /** What the next tries to connect come to; undefined = a connection. */
+  const connects: (Error | undefined)[] = [];
+  const sent: string[] = [];
+  const broken: boolean[] = [];
+  const faults: (string | undefined)[] = [];
+  const connections: Connections = {
+    async connect() {
+      const failure = connects.shift();
+      if (failure !== undefined) throw failure;
+      return {
+        async query({ text }) {
+          sent.push(text);
+          const answer = answers.shift() ?? ROWS;
+          if (answer instanceof Error) throw answer;
+          return { rows: answer, rowCount: answer.length };
+        },
+        on() {},
+        release: (isBroken) => void broken.push(isBroken),
+      };
+    },
+    async end() {},
+  };
+  const database = new Database(connections, {
+    clock: time,
+    timers: time,
+    onFault: (fault) => void faults.push(fault),
+  });
+  /** How often a statement was sent by then. */
+  const sentAfter = async (ms: number): Promise<number> => {
+    time.pass(ms);
+    await settle();
+    return sent.length;
+  };
+  const away = async (): Promise<void> => {
+    connects.push(...Array<Error>(100).fill(NO_CONNECTION));
+    const failed = expect(database.run(STATEMENT)).rejects.toBeInstanceOf(DatabaseAwayError);
+    for (let passedMs = 0; passedMs <= PATIENCE_MS; passedMs += 50) await sentAfter(50);
+    await failed;
+  };
+  return { ...{ time, database, answers, connects, sent, broken, faults }, sentAfter, away };
+}
+
+describe('a statement', () => {
+  it('that meets a deadlock is repeated at once, twenty times at most', async () => {
+    const { answers, broken, database } = opened();
+    answers.push(...Array<Error>(20).fill(DEADLOCK));
+    expect(await database.run(STATEMENT)).toEqual(ROWS);
+    expect(database.counts).toEqual({ statements: 21, repeats: 20 });
+    answers.push(...Array<Error>(21).fill(DEADLOCK));
+    await expect(database.run(STATEMENT)).rejects.toBeInstanceOf(StatementError);
+    expect([answers, broken.at(-1), database.fault()]).toEqual([[], true, undefined]);
+  });
+
+  it('whose answer is lost is repeated at once, and then after a pause; before each repeat it says so', async () => {
+    const { answers, broken, database, faults, sent, sentAfter } = opened();
+    answers.push(LOST, LOST);
+    let doubtCount = 0;
+    const running = database.run(STATEMENT, { onDoubt: () => doubtCount++ });
+    await settle();
+    expect([sent.length, doubtCount]).toEqual([2, 2]);
+    expect(faults).toEqual([expect.stringContaining('the connection is gone')]);
+    expect(await sentAfter(49)).toBe(2);
+    expect(await sentAfter(1)).toBe(3);
+    expect(await running).toEqual(ROWS);
+    expect([broken, doubtCount, faults.at(-1)]).toEqual([[true, true, false], 2, undefined]);
+  });
+
+  it('is repeated after pauses that grow', async () => {
+    const { answers, database, faults, sentAfter } = opened();
+    answers.push(...Array<Error>(6).fill(CANCELLED));
+    const running = database.run(STATEMENT);
+    await settle();
+    for (const [index, pauseMs] of [50, 100, 200, 400, 500, 500].entries()) {
+      expect(await sentAfter(pauseMs - 1)).toBe(index + 1);
+      expect(await sentAfter(1)).toBe(index + 2);
+    }
+    expect(await running).toEqual(ROWS);
+    expect(faults).toEqual([]);
+  });
+
+  it('that one lost connection fails says nothing of the database', async () => {
+    const { answers, database, faults } = opened();
+    answers.push(LOST);
+    expect(await database.run(STATEMENT)).toEqual(ROWS);
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ['is refused', [REFUSED], StatementError],
+    ['is refused after an answer that was lost, and may have met itself', [LOST, REFUSED], InDoubtError],
+  ] as const)('that %s, is not repeated', async (_, failures, kind) => {
+    const { answers, database } = opened();
+    answers.push(...failures);
+    await expect(database.run(STATEMENT)).rejects.toBeInstanceOf(kind);
+    expect(answers).toEqual([]);
+  });
+
+  it.each([
+    ['changed nothing where it was never sent', [], NO_CONNECTION, DatabaseAwayError],
+    ['changed nothing where it was cancelled', [CANCELLED], undefined, DatabaseAwayError],
+    ['is in doubt where an answer was lost before', [LOST], NO_CONNECTION, InDoubtError],
+  ] as const)('that is given up after four seconds %s', async (_, failures, then, kind) => {
+    const { answers, connects, database, sentAfter } = opened();
+    answers.push(...(then === undefined ? Array<Error>(100).fill(failures[0] as Error) : failures));
+    if (then !== undefined) connects.push(...failures.map(() => undefined), ...Array<Error>(100).fill(then));
+    let failure: unknown;
+    database.run(STATEMENT).catch((found: unknown) => {
+      failure = found;
+    });
+    await sentAfter(PATIENCE_MS - 1000);
+    expect(failure).toBeUndefined();
+    for (let passedMs = 0; passedMs <= 4 * PATIENCE_MS; passedMs += 500) await sentAfter(500);
+    expect(failure).toBeInstanceOf(kind);
+  });
+
+  it('fails at once while the database is known to be away, unless it is patient', async () => {
+    const { away, connects, database, sent, sentAfter } = opened();
+    await away();
+    const left = connects.length;
+    await expect(database.run(STATEMENT)).rejects.toBeInstanceOf(DatabaseAwayError);
+    expect(connects).toHaveLength(left);
+    const patient = database.run(STATEMENT, { isPatient: true });
+    await settle();
+    connects.length = 0;
+    await sentAfter(500);
+    expect(await patient).toEqual(ROWS);
+    expect([sent.includes('statement'), database.fault()]).toEqual([true, undefined]);
+  });
+
+  it('waits for nothing at the end of its process', async () => {
+    const { connects, database, time } = opened();
+    connects.push(...Array<Error>(100).fill(NO_CONNECTION));
+    const failed = expect(database.run(STATEMENT)).rejects.toBeInstanceOf(DatabaseAwayError);
+    await settle();
+    database.endWaits();
+    await failed;
+    await expect(database.run(STATEMENT, { isPatient: true })).rejects.toBeInstanceOf(DatabaseAwayError);
+    expect(time.pendingCount).toBe(0);
+    await database.close();
+    connects.length = 0;
+    await expect(database.run(STATEMENT, { isPatient: true })).rejects.toThrow('was closed');
+  });
+});
+
+describe('a database that is away', () => {
+  it('is probed four times a second until it can be used', async () => {
+    const { away, connects, database, faults, sent, sentAfter, time } = opened();
+    await away();
+    connects.length = 0;
+    sent.length = 0;
+    await sentAfter(250);
+    expect([sent.length, database.fault(), time.pendingCount]).toEqual([1, undefined, 0]);
+    expect(faults).toEqual([expect.stringContaining('nobody listens'), undefined]);
+  });
+
+  it('is one whose clock is more than a second off, as far as the way there lets it be known', async () => {
+    const { answers, database, faults, time } = opened();
+    const probedAt = (now_ms: number): Promise<boolean> => {
+      answers.push([{ now_ms, read_only: 'off' }]);
+      return database.probe();
+    };
+    expect(await probedAt(time.nowMs() - 1000)).toBe(true);
+    await probedAt(time.nowMs() + 1001);
+    expect(database.fault()).toBe("the clock of this machine is 1.0 s behind the database's");
+    await probedAt(time.nowMs() - 1001);
+    await probedAt(time.nowMs());
+    expect(faults).toEqual([expect.stringContaining('1.0 s behind'), undefined]);
+    answers.push([{ now_ms: time.nowMs(), read_only: 'on' }]);
+    expect(await database.probe()).toBe(false);
+  });
+});
+
+describe('a transaction', () => {
+  const twoOf = (database: Database): Promise<string> =>
+    database.transaction(async (query) => {
+      await query({ text: 'first' });
+      await query({ text: 'second' });
+      return 'done';
+    });
+
+  it('is repeated whole after a deadlock, and rolled back before', async () => {
+    const { answers, broken, database, sent } = opened();
+    answers.push(ROWS, ROWS, DEADLOCK);
+    expect(await twoOf(database)).toBe('done');
+    const whole = ['BEGIN', 'first', 'second'];
+    expect(sent).toEqual([...whole, 'ROLLBACK', ...whole, 'COMMIT']);
+    expect(broken).toEqual([false, false]);
+  });
+
+  it.each([
+    ['changed nothing when it is lost before its commit', [ROWS, LOST, LOST], DatabaseAwayError],
+    ['is in doubt when the answer to its commit is lost', [ROWS, ROWS, ROWS, LOST], InDoubtError],
+    ['changed nothing when a statement is refused', [ROWS, REFUSED, LOST], StatementError],
+  ] as const)('%s, and its connection is thrown away', async (_, given, kind) => {
+    const { answers, broken, database, sent } = opened();
+    answers.push(...(given as readonly Answer[]));
+    await expect(twoOf(database)).rejects.toBeInstanceOf(kind);
+    expect([broken, answers, sent.length]).toEqual([[true], [], given.length]);
+  });
+});
