@@ -282,9 +282,9 @@ export class Journal {
     this.#commitNext();
   }
 
-  /** Lets the writer keep the process alive only while a request waits for it. */
+  /** Lets the writer keep the process alive only while a request waits for it, or its end. */
   #rest(): void {
-    if (this.#inFlight.length > 0 || this.#readings.size > 0) return;
+    if (this.#inFlight.length > 0 || this.#readings.size > 0 || this.#onClosed !== undefined) return;
     this.#writer?.setAwaited(false);
     if (this.#queue.length === 0) this.#onIdle?.();
   }

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { Journal } from '../../../src/storage/sqlite/journal.ts';
 import { ANSWERS } from '../../../src/storage/sqlite/tables/answers.ts';
 import { PROBE } from '../../../src/storage/sqlite/tables/probe.ts';
-import type { OpenWriter } from '../../../src/storage/sqlite/writer-messages.ts';
-import { ManualTime } from '../../support/manual-time.ts';
+import type { OpenWriter, WriterReply } from '../../../src/storage/sqlite/writer-messages.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
 
 it('a journal closes although the system gives its writer no thread', async () => {
   const time = new ManualTime();
@@ -43,4 +43,32 @@ it('a journal closes that was about to open its writer, with what was written me
   await journal.close();
   await writing;
   expect(posted).toEqual(['batch', 'close']);
+});
+
+it('a journal keeps its process alive until its writer has closed, also when a read is answered before', async () => {
+  const time = new ManualTime();
+  const posted: string[] = [];
+  const awaited: boolean[] = [];
+  let reply = (_: WriterReply): void => {};
+  const openWriter: OpenWriter = (_, { onReply }) => {
+    reply = onReply;
+    return {
+      post: ({ kind }) => void posted.push(kind),
+      setAwaited: (isAwaited) => void awaited.push(isAwaited),
+      terminate: async () => {},
+    };
+  };
+  const journal = new Journal(
+    { path: '/nowhere', sync: 'full' },
+    { clock: time, timers: time, onFault() {}, openWriter, soon: (run) => run() },
+  );
+  const reading = journal.read({ table: ANSWERS });
+  const closing = journal.close();
+  await settle();
+  expect(posted).toEqual(['read', 'close']);
+  reply({ kind: 'read', id: 1, found: 'an answer' });
+  expect(await reading).toBe('an answer');
+  expect(awaited.at(-1)).toBe(true);
+  reply({ kind: 'closed' });
+  await closing;
 });
