@@ -367,7 +367,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       await retries.create({ job, secrets: null, resultBody: null });
       // A late look holds it, and nobody knows.
       await one.again('take-retries');
-      await retries.updateByCustomer(job.id, (before) => ({ job: { ...before.job, endedAtMs: Date.now() } }));
+      await retries.updateByCustomer!(job.id, (before) => ({ job: { ...before.job, endedAtMs: Date.now() } }));
       expect(await takenBy(one)).toEqual([job.id]);
       const query = { nowMs: Date.now(), countMax: 10, bytesMax: 1000, without: [] };
       expect((await retries.takeDue(query)).abandoned).toBeUndefined();
