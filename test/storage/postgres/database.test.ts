@@ -24,6 +24,8 @@ function opened() {
   const sent: string[] = [];
   const broken: boolean[] = [];
   const faults: (string | undefined)[] = [];
+  /** How long each statement takes. */
+  const trip = { ms: 0 };
   const connections: Connections = {
     async connect() {
       const failure = connects.shift();
@@ -31,6 +33,7 @@ function opened() {
       return {
         async query({ text }) {
           sent.push(text);
+          time.pass(trip.ms);
           const answer = answers.shift() ?? ROWS;
           if (answer instanceof Error) throw answer;
           return { rows: answer, rowCount: answer.length };
@@ -58,7 +61,7 @@ function opened() {
     for (let passedMs = 0; passedMs <= PATIENCE_MS; passedMs += 50) await sentAfter(50);
     await failed;
   };
-  return { ...{ time, database, answers, connects, sent, broken, faults }, sentAfter, away };
+  return { ...{ time, database, answers, connects, sent, broken, faults, trip }, sentAfter, away };
 }
 
 describe('a statement', () => {
@@ -175,7 +178,7 @@ describe('a database that is away', () => {
   });
 
   it('is one whose clock is more than a second off, as far as the way there lets it be known', async () => {
-    const { answers, database, faults, time } = opened();
+    const { answers, database, faults, time, trip } = opened();
     const probedAt = (now_ms: number): Promise<boolean> => {
       answers.push([{ now_ms, read_only: 'off' }]);
       return database.probe();
@@ -186,6 +189,15 @@ describe('a database that is away', () => {
     await probedAt(time.nowMs() - 1001);
     await probedAt(time.nowMs());
     expect(faults).toEqual([expect.stringContaining('1.0 s behind'), undefined]);
+    // Said somewhere on a way of a second.
+    trip.ms = 1000;
+    await probedAt(time.nowMs() + 500 + 1500);
+    expect(database.fault()).toBeUndefined();
+    await probedAt(time.nowMs() + 500 - 1501);
+    expect(database.fault()).toContain("ahead of the database's");
+    await probedAt(time.nowMs() + 500);
+    expect(faults).toHaveLength(4);
+    trip.ms = 0;
     answers.push([{ now_ms: time.nowMs(), read_only: 'on' }]);
     expect(await database.probe()).toBe(false);
   });
