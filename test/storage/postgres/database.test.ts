@@ -102,12 +102,15 @@ describe('a statement', () => {
     expect(faults).toEqual([]);
   });
 
-  it('that one lost connection fails says nothing of the database', async () => {
-    const { answers, database, faults } = opened();
-    answers.push(LOST);
-    expect(await database.run(STATEMENT)).toEqual(ROWS);
-    expect(faults).toEqual([]);
-  });
+  it.each([LOST, ofServer('08006'), ofServer('57P01')])(
+    'that fails with one connection (%s) says nothing of the database',
+    async (failure) => {
+      const { answers, database, faults } = opened();
+      answers.push(failure);
+      expect(await database.run(STATEMENT)).toEqual(ROWS);
+      expect(faults).toEqual([]);
+    },
+  );
 
   it.each([
     ['is refused', [REFUSED], StatementError],
@@ -158,8 +161,12 @@ describe('a statement', () => {
     await settle();
     database.endWaits();
     await failed;
-    await expect(database.run(STATEMENT, { isPatient: true })).rejects.toBeInstanceOf(DatabaseAwayError);
     expect(time.pendingCount).toBe(0);
+    const ending = opened();
+    ending.database.endWaits();
+    ending.connects.push(NO_CONNECTION);
+    await expect(ending.database.run(STATEMENT)).rejects.toBeInstanceOf(DatabaseAwayError);
+    expect(ending.time.pendingCount).toBe(0);
     await database.close();
     connects.length = 0;
     await expect(database.run(STATEMENT, { isPatient: true })).rejects.toThrow('was closed');
@@ -170,9 +177,11 @@ describe('a database that is away', () => {
   it('is probed four times a second until it can be used', async () => {
     const { away, connects, database, faults, sent, sentAfter, time } = opened();
     await away();
+    const paused = database.pause(60_000);
     connects.length = 0;
     sent.length = 0;
     await sentAfter(250);
+    await paused;
     expect([sent.length, database.fault(), time.pendingCount]).toEqual([1, undefined, 0]);
     expect(faults).toEqual([expect.stringContaining('nobody listens'), undefined]);
   });
