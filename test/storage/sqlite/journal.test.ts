@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { Journal } from '../../../src/storage/sqlite/journal.ts';
+import { RecordInDoubtError } from '../../../src/payment/reservations.ts';
+import { Journal, StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
 import { ANSWERS } from '../../../src/storage/sqlite/tables/answers.ts';
 import { PROBE } from '../../../src/storage/sqlite/tables/probe.ts';
 import type { OpenWriter, WriterReply } from '../../../src/storage/sqlite/writer-messages.ts';
@@ -71,4 +72,46 @@ it('a journal keeps its process alive until its writer has closed, also when a r
   expect(awaited.at(-1)).toBe(true);
   reply({ kind: 'closed' });
   await closing;
+});
+
+it('a journal that closes before it has opened its writer opens none', async () => {
+  const time = new ManualTime();
+  const soon: (() => void)[] = [];
+  const openWriter: OpenWriter = () => {
+    throw new Error('opened');
+  };
+  const faults: unknown[] = [];
+  const journal = new Journal(
+    { path: '/nowhere', sync: 'full' },
+    {
+      clock: time,
+      timers: time,
+      onFault: (fault) => void faults.push(fault),
+      openWriter,
+      soon: (run) => void soon.push(run),
+    },
+  );
+  journal.open();
+  await journal.close();
+  for (const run of soon) run();
+  expect([soon.length, faults]).toEqual([1, []]);
+});
+
+it('a journal whose disk has failed refuses every later record at once', async () => {
+  const time = new ManualTime();
+  const openWriter: OpenWriter = (_, { onReply }) => ({
+    post({ kind }) {
+      const result = { kind: 'broken', detail: 'disk I/O error', isInDoubt: true } as const;
+      if (kind === 'batch') onReply({ kind: 'batch', result });
+    },
+    setAwaited() {},
+    terminate: async () => {},
+  });
+  const journal = new Journal(
+    { path: '/nowhere', sync: 'full' },
+    { clock: time, timers: time, onFault() {}, openWriter, soon: (run) => run() },
+  );
+  await expect(journal.write(PROBE)).rejects.toBeInstanceOf(RecordInDoubtError);
+  await expect(journal.write(PROBE)).rejects.toBeInstanceOf(StateRefusedError);
+  expect(journal.fault()).toContain('disk I/O error');
 });
