@@ -172,8 +172,8 @@ function boardItem(board) {
   part('health').textContent = board.health;
   part('health').dataset.health = board.health;
   part('name').textContent = board.board;
-  part('company').textContent =
-    [board.company, board.domain].filter((one) => one !== null).join(', ') || 'Company unknown';
+  part('company').textContent = board.company ?? board.domain ?? 'Company unknown';
+  part('domain').textContent = board.company === null || board.domain === null ? '' : `, ${board.domain}`;
   const known = board.jobs === null ? 'unknown' : grouped(board.jobs);
   const isOther = board.last_jobs !== null && board.last_jobs !== board.jobs;
   part('jobs').textContent = isOther ? `${known}; the last fetch listed ${grouped(board.last_jobs ?? 0)}` : known;

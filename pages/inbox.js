@@ -374,12 +374,14 @@ function showJson(into, json) {
     return;
   }
   into.replaceChildren(
-    ...pieces.map(({ kind, text }) => {
+    ...pieces.flatMap(({ kind, text }) => {
       if (kind === 'space' || kind === 'mark') return text;
-      const span = document.createElement('span');
-      span.className = `json-${kind}`;
-      span.textContent = text;
-      return span;
+      const isString = text.startsWith('"');
+      // A string may turn the direction of what follows it; quotes outside of it stay in their places, as all other marks do.
+      const shown = document.createElement(isString ? 'bdi' : 'span');
+      shown.className = `json-${kind}`;
+      shown.textContent = isString ? text.slice(1, -1) : text;
+      return isString ? ['"', shown, '"'] : shown;
     }),
   );
 }

@@ -118,19 +118,26 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
   it('shows long names and names from right to left, and counts one company as one', async () => {
     const { page, close } = await openPage();
     await page.route('**/admin/v1/boards?*', async (route) => {
-      const { data } = (await (await route.fetch()).json()) as { data: { boards: object[] } };
-      const boards = data.boards.map((board) => ({ ...board, company: 'A'.repeat(300) }));
+      const answer = (await (await route.fetch()).json()) as { data: { boards: object[] } };
+      const { data } = answer;
+      const boards = data.boards.map((board, i) =>
+        i === 0 ? { ...board, company: 'x\u202ecba', domain: 'acme.example' } : { ...board, company: 'A'.repeat(300) },
+      );
       const missing = [{ company: 'חברה', active_jobs: 12 }];
       const companies = { companies_without_domain: missing, total_companies_without_domain: 1 };
-      return route.fulfill({ json: { data: { ...data, boards, ...companies } } });
+      return route.fulfill({ json: { ...answer, data: { ...data, boards, ...companies } } });
     });
     await open(page, server.url);
     expect(await isWiderThanWindow(page)).toBe(false);
     expect(await page.innerText('#missing-count')).toBe('1 company with active jobs.');
-    const [name, jobs] = await Promise.all(
-      ['company', 'jobs'].map((part) => page.locator(`.missing-company [data-part="${part}"]`).boundingBox()),
-    );
-    expect(jobs!.x).toBeGreaterThanOrEqual(name!.x + name!.width);
+    for (const [first, second] of [
+      ['.missing-company [data-part="company"]', '.missing-company [data-part="jobs"]'],
+      ['.board [data-part="company"]', '.board [data-part="domain"]'],
+    ]) {
+      const [one, next] = await Promise.all([first!, second!].map((part) => page.locator(part).first().boundingBox()));
+      expect(next!.x).toBeGreaterThanOrEqual(one!.x + one!.width);
+    }
+    expect(await page.locator('.board > p').first().innerText()).toBe('x\u202ecba, acme.example');
     await close();
   });
 

@@ -115,6 +115,28 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
   it('a long media type makes the page no wider than its window', async () => {
     const { callback } = await boughtCallback(server.url);
     await send(callback, 'x', `text/plain; note=${'y'.repeat(200)}`);
+  it('a name or a text that turns the direction of writing leaves the marks around it in their places', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await watch(page, callback);
+    await send(callback, '{"n\u202eame":"t\u202eext","\u05d0":1}');
+    await page.locator('.json-other').waitFor();
+    const places = await page.locator('[data-part="body"]').evaluate((body) => {
+      const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
+      const found: [string, number][] = [];
+      while (walker.nextNode()) {
+        const text = walker.currentNode.textContent ?? '';
+        const range = document.createRange();
+        range.selectNodeContents(walker.currentNode);
+        if (text.trim() !== '') found.push([text, range.getBoundingClientRect().x]);
+      }
+      return found;
+    });
+    expect(places.map(([text]) => text).join('')).toBe('{"n\u202eame": "t\u202eext","\u05d0": 1}');
+    const line = places.slice(1, 9).map(([, x]) => x);
+    expect(line).toEqual(line.toSorted((a, b) => a - b));
+    expect(watched.faults).toEqual([]);
+  });
+
     await watch(page, callback);
     await page.getByText('note=yyy').first().waitFor();
     expect(await isWiderThanWindow(page)).toBe(false);

@@ -52,7 +52,7 @@ ${tokenForm('Show the boards')}
 </div>
 <template id="board-template"><li class="panel board">
 <h3><span class="health" data-part="health"></span> <span data-part="name"></span></h3>
-<p class="faint"><span data-part="company"></span></p>
+<p class="faint"><span data-part="company"></span><span data-part="domain"></span></p>
 <dl>
 <div><dt>Jobs</dt><dd data-part="jobs"></dd></div>
 <div><dt>Last fetch</dt><dd data-part="last"></dd></div>
