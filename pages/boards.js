@@ -1,16 +1,6 @@
 // @ts-check
 /** The operator's page about watched boards: health, what the days brought, companies without a domain, and each board. */
-import {
-  copyOf,
-  element,
-  grouped,
-  lastDays,
-  legendItem,
-  operatorPage,
-  Refused,
-  rowOf,
-  stackedBars,
-} from './operator.js';
+import { copyOf, element, grouped, legendItem, operatorPage, partOf, Refused, rowOf, stackedBars } from './operator.js';
 
 /**
  * @typedef {{ day: string, fetches: number, opened: number, changed: number, closed: number, reopened: number }} Day
@@ -50,22 +40,23 @@ const page = operatorPage({
   focused: () => element('health-title'),
 });
 
-/** Path of the boards that are shown, without the number of their page. */
+/** Path of the boards that are shown. */
 let shownPath = '';
+/** Where they go on; null behind the last one. @type {string | null} */
+let nextCursor = null;
 
 /** @param {AbortSignal} signal */
 async function read(signal) {
-  const names = lastDays(Number(periodField.value));
   const health = healthField.value === '' ? '' : `&health=${healthField.value}`;
-  const path = `boards?since=${names[0]}&limit=${LIMIT}${health}&page=`;
-  const data = await page.ask(`${path}1`, signal);
+  const path = `boards?limit=${LIMIT}${health}&since=`;
+  const { names, data } = await page.askDays(path, Number(periodField.value), signal);
   return () => {
-    shownPath = path;
+    shownPath = path + names[0];
     showHealth(data.health, data.overdue);
     showDays(data.days, names);
     showMissing(data.companies_without_domain, data.total_companies_without_domain);
     boardList.replaceChildren();
-    showBoards(data.boards, data.matching_boards);
+    showBoards(data);
   };
 }
 
@@ -126,20 +117,26 @@ function showMissing(companies, total) {
     total === 0
       ? 'Every company with active jobs has one.'
       : `${grouped(total)} ${total === 1 ? 'company' : 'companies'} with active jobs${more}.`;
-  missingList.replaceChildren(...companies.map(missingItem));
+  // A company that is listed again keeps its field: a domain may be typed in it and not sent yet.
+  const items = new Map(Array.from(missingList.children, (item) => [partOf(item, 'company').textContent, item]));
+  missingList.replaceChildren(
+    ...companies.map(({ company, active_jobs: jobs }) => {
+      const item = items.get(company) ?? missingItem(company);
+      partOf(item, 'jobs').textContent = `${grouped(jobs)} job${jobs === 1 ? '' : 's'}`;
+      return item;
+    }),
+  );
 }
 
-/** @param {Missing} missing */
-function missingItem({ company, active_jobs: jobs }) {
+/** @param {string} company */
+function missingItem(company) {
   const { copy, part } = copyOf(missingTemplate);
   part('company').textContent = company;
-  part('jobs').textContent = `${grouped(jobs)} job${jobs === 1 ? '' : 's'}`;
   const field = /** @type {HTMLInputElement} */ (part('domain'));
   const button = /** @type {HTMLButtonElement} */ (part('button'));
   const said = part('said');
   /** @param {AbortSignal} signal */
   const send = async (signal) => {
-    button.disabled = true;
     field.removeAttribute('aria-invalid');
     try {
       const { domain } = await page.ask('companies', signal, { company, domain: field.value.trim() });
@@ -151,13 +148,11 @@ function missingItem({ company, active_jobs: jobs }) {
       said.textContent = isRefused ? failure.message : 'It may not be stored: no connection to the server.';
       if (isRefused && failure.status === 400) field.setAttribute('aria-invalid', 'true');
       field.focus();
-    } finally {
-      button.disabled = false;
     }
   };
   copy.querySelector('form')?.addEventListener('submit', (event) => {
     event.preventDefault();
-    void page.continued(send);
+    void page.continued(button, send);
   });
   return copy;
 }
@@ -168,7 +163,6 @@ const minuteOf = (time) => (time === null ? 'never' : `${time.slice(0, 16).repla
 /** @param {Board} board */
 function boardItem(board) {
   const { copy, part } = copyOf(boardTemplate);
-  copy.dataset.health = board.health;
   part('health').textContent = board.health;
   part('health').dataset.health = board.health;
   part('name').textContent = board.board;
@@ -186,25 +180,21 @@ function boardItem(board) {
   return copy;
 }
 
-/** @param {readonly Board[]} boards @param {number} matching */
-function showBoards(boards, matching) {
-  boardList.append(...boards.map(boardItem));
+/** @param {{ boards: readonly Board[], matching_boards: number, next_cursor: string | null }} data */
+function showBoards({ boards, matching_boards: matching, next_cursor }) {
+  nextCursor = next_cursor;
+  // A fetch since the last request may have moved a board that is shown to a place further behind.
+  const names = new Set(Array.from(boardList.children, (item) => partOf(item, 'name').textContent));
+  boardList.append(...boards.filter(({ board }) => !names.has(board)).map(boardItem));
   const shown = boardList.childElementCount;
   element('boards-count').textContent =
     matching === 0 ? 'No board.' : `${grouped(shown)} of ${grouped(matching)}, those that need attention first.`;
-  moreButton.hidden = shown >= matching;
+  moreButton.hidden = nextCursor === null;
 }
 
-moreButton.addEventListener('click', () => {
-  moreButton.disabled = true;
-  void page
-    .continued(async (signal) => {
-      const data = await page.ask(`${shownPath}${Math.floor(boardList.childElementCount / LIMIT) + 1}`, signal);
-      if (!signal.aborted) showBoards(data.boards, data.matching_boards);
-    })
-    .finally(() => {
-      moreButton.disabled = false;
-    });
+page.continuedBy(moreButton, boardList, async (signal) => {
+  const data = await page.ask(`${shownPath}&cursor=${encodeURIComponent(nextCursor ?? '')}`, signal);
+  if (!signal.aborted) showBoards(data);
 });
 periodField.addEventListener('change', () => void page.read());
 healthField.addEventListener('change', () => void page.read());

@@ -4,7 +4,7 @@
  * this module and in the Authorization header. Everything that a server answers enters a page as text.
  */
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
@@ -26,11 +26,12 @@ export class Refused extends Error {
 /** @param {number | bigint} count */
 export const grouped = (count) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
-/** The last UTC days, oldest first. @param {number} count */
-export function lastDays(count) {
-  const today = Date.now();
-  return Array.from({ length: count }, (_, i) => new Date(today - (count - 1 - i) * DAY_MS).toISOString().slice(0, 10));
-}
+/** The UTC days that end with the one of a moment, oldest first. @param {number} count @param {number} nowMs */
+const lastDays = (count, nowMs) =>
+  Array.from({ length: count }, (_, i) => new Date(nowMs - (count - 1 - i) * DAY_MS).toISOString().slice(0, 10));
+
+/** @param {Element} copy of a template @param {string} name */
+export const partOf = (copy, name) => /** @type {HTMLElement} */ (copy.querySelector(`[data-part="${name}"]`));
 
 /**
  * The parts of a template's copy by name.
@@ -40,9 +41,7 @@ export function copyOf(template) {
   const copy = /** @type {HTMLElement} */ (
     /** @type {DocumentFragment} */ (template.content.cloneNode(true)).firstElementChild
   );
-  /** @param {string} name */
-  const part = (name) => /** @type {HTMLElement} */ (copy.querySelector(`[data-part="${name}"]`));
-  return { copy, part };
+  return { copy, part: (/** @type {string} */ name) => partOf(copy, name) };
 }
 
 /** @param {string} name @param {Readonly<Record<string, string>>} attributes */
@@ -124,6 +123,8 @@ export function operatorPage(page) {
   let token = '';
   /** When what is shown was read. */
   let asOf = '';
+  /** When the server gave the last answer, by its clock: this machine's may be wrong. */
+  let answeredMs = Date.now();
   /** Aborts the requests of the reading in flight. */
   let reading = new AbortController();
   /** Aborts the requests that go on with the reading that is shown. */
@@ -157,9 +158,25 @@ export function operatorPage(page) {
     const answer = await response.json().catch((failure) => {
       if (!(failure instanceof SyntaxError)) throw failure;
     });
-    if (response.ok && answer?.data !== undefined) return answer.data;
+    const generatedMs = Date.parse(answer?.meta?.generated_at);
+    if (response.ok && !Number.isNaN(generatedMs)) {
+      answeredMs = generatedMs;
+      return answer.data;
+    }
     const silent = `the server answered ${response.status} without ${response.ok ? 'data' : 'a reason'}`;
     throw new Refused(response.status, answer?.error?.message ?? silent);
+  }
+
+  /**
+   * Asks for the days of a period that ends today, again where today turns out to be another day.
+   * @param {string} path its query ends with `since=` @param {number} count of days @param {AbortSignal} signal
+   */
+  async function askDays(path, count, signal) {
+    for (;;) {
+      const names = lastDays(count, answeredMs);
+      const data = await ask(path + names[0], signal);
+      if (names[0] === lastDays(count, answeredMs)[0]) return { names, data };
+    }
   }
 
   /** Forgets the token and everything that it opened. */
@@ -213,7 +230,7 @@ export function operatorPage(page) {
       tokenError.textContent = '';
       tokenState.textContent = '';
       tokenField.removeAttribute('aria-invalid');
-      asOf = `${new Date().toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+      asOf = `${new Date(answeredMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
       say('watching', `As of ${asOf}`);
       if (wasHidden) page.focused()?.focus();
     } catch (failure) {
@@ -221,15 +238,38 @@ export function operatorPage(page) {
     }
   }
 
-  /** Runs more work of the reading that is shown. @param {(signal: AbortSignal) => Promise<void>} work */
-  async function continued(work) {
+  /**
+   * Runs more work of the reading that is shown, one at a time for its button. The button stays enabled: a disabled one loses the
+   * focus. @param {HTMLButtonElement} button @param {(signal: AbortSignal) => Promise<void>} work
+   */
+  async function continued(button, work) {
+    if (button.ariaDisabled === 'true') return;
     const { signal } = shown;
+    button.ariaDisabled = 'true';
     try {
       await work(signal);
       if (!signal.aborted) say('watching', `As of ${asOf}`);
     } catch (failure) {
       if (!signal.aborted) failed(failure);
+    } finally {
+      button.ariaDisabled = null;
     }
+  }
+
+  /**
+   * Lets a button show more of a list. After the last part, which hides the button, the focus goes on with the first new item.
+   * @param {HTMLButtonElement} button @param {HTMLElement} list @param {(signal: AbortSignal) => Promise<void>} readMore
+   */
+  function continuedBy(button, list, readMore) {
+    const work = async (/** @type {AbortSignal} */ signal) => {
+      const { childElementCount } = list;
+      await readMore(signal);
+      const first = /** @type {HTMLElement | undefined} */ (list.children[childElementCount]);
+      if (signal.aborted || !button.hidden || first === undefined) return;
+      first.tabIndex = -1;
+      first.focus();
+    };
+    button.addEventListener('click', () => void continued(button, work));
   }
 
   form.addEventListener('submit', (event) => {
@@ -255,5 +295,5 @@ export function operatorPage(page) {
     tokenField.value = '';
     forget();
   });
-  return { ask, read, continued };
+  return { ask, askDays, read, continued, continuedBy };
 }

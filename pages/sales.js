@@ -4,7 +4,7 @@
  * Everything from the books enters the page as text. Sales of play money, of a test network and of real money are never added up together.
  */
 
-import { copyOf, element, grouped, lastDays, legendItem, operatorPage, rowOf, stackedBars } from './operator.js';
+import { copyOf, element, grouped, legendItem, operatorPage, rowOf, stackedBars } from './operator.js';
 
 /**
  * @typedef {'local' | 'facilitator'} Settlement
@@ -25,7 +25,7 @@ const TEST_NETWORKS = { 'eip155:84532': 'Base Sepolia' };
 /** Colours in operator.css, one for each paid operation; further operations repeat them. */
 const PART_COUNT = 10;
 /** Undelivered sales a request. */
-const SALES_LIMIT = 20;
+const SALES_LIMIT = 100;
 const ATOMIC_DIGITS = 6;
 
 const books = element('books');
@@ -74,13 +74,12 @@ const page = operatorPage({
 
 /** @param {AbortSignal} signal */
 async function read(signal) {
-  const period = lastDays(Number(periodField.value));
+  const period = await page.askDays('sales/days?since=', Number(periodField.value), signal);
   // One after the other: a wrong token counts once.
-  const sums = await page.ask(`sales/days?since=${period[0]}`, signal);
-  const found = await page.ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${period[0]}`, signal);
+  const found = await page.ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${period.names[0]}`, signal);
   return () => {
-    names = period;
-    days = sums.days;
+    names = period.names;
+    days = period.data.days;
     undeliveredList.replaceChildren();
     showSales(found);
     showSettlements();
@@ -89,14 +88,9 @@ async function read(signal) {
 
 /** @param {AbortSignal} signal */
 async function readMore(signal) {
-  moreButton.disabled = true;
-  try {
-    const path = `sales?undelivered=true&limit=${SALES_LIMIT}&since=${names[0]}`;
-    const found = await page.ask(`${path}&cursor=${encodeURIComponent(nextCursor ?? '')}`, signal);
-    if (!signal.aborted) showSales(found);
-  } finally {
-    moreButton.disabled = false;
-  }
+  const path = `sales?undelivered=true&limit=${SALES_LIMIT}&since=${names[0]}`;
+  const found = await page.ask(`${path}&cursor=${encodeURIComponent(nextCursor ?? '')}`, signal);
+  if (!signal.aborted) showSales(found);
 }
 
 /** @param {{ sales: readonly Sale[], next_cursor: string | null }} page */
@@ -232,4 +226,4 @@ function drawChart(copy, part, own, operations, title) {
 
 periodField.addEventListener('change', () => void page.read());
 measureField.addEventListener('change', showSettlements);
-moreButton.addEventListener('click', () => void page.continued(readMore));
+page.continuedBy(moreButton, undeliveredList, readMore);

@@ -85,8 +85,10 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
     await first.getByText('must be a domain name').waitFor();
     expect(await first.locator('input').getAttribute('aria-invalid')).toBe('true');
     await first.locator('input').fill(' Acme-Example.com ');
+    await first.locator('button').focus();
     await page.keyboard.press('Enter');
     await first.getByText('acme-example.com is stored; the next build applies it.').waitFor();
+    expect(await first.locator('button').evaluate((button) => button === document.activeElement)).toBe(true);
     const history = HistoryDatabase.openForReading(folder);
     const words = storedWords(history);
     history.close();
@@ -141,19 +143,47 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
     await close();
   });
 
-  it('goes on with the boards that it shows after others could not be read', async () => {
+  it('goes on with the boards that it shows after others could not be read, and shows each once', async () => {
     const { page, requests, close } = await openPage();
     await page.route('**/admin/v1/boards?*', async (route) => {
-      if (route.request().url().includes('health=gone')) return route.abort();
-      const answer = (await (await route.fetch()).json()) as { data: object };
-      return route.fulfill({ json: { ...answer, data: { ...answer.data, matching_boards: WATCHED.length + 1 } } });
+      const url = new URL(route.request().url());
+      if (url.searchParams.get('health') === 'gone') return route.abort();
+      // A board of the first part has moved to the second.
+      const isSecond = url.searchParams.get('cursor') === '20ashby:a b';
+      url.searchParams.delete('cursor');
+      const answer = (await (await route.fetch({ url: url.href })).json()) as { data: { boards: object[] } };
+      const boards = isSecond ? answer.data.boards.slice(1) : answer.data.boards.slice(0, 3);
+      const data = { ...answer.data, boards, next_cursor: isSecond ? null : '20ashby:a b' };
+      return route.fulfill({ json: { ...answer, data } });
     });
     await open(page, server.url);
     await page.selectOption('#health', 'gone');
     await page.getByText('Not read: no connection to the server').waitFor();
-    await page.click('#more');
-    await page.waitForFunction((count) => document.querySelectorAll('.board').length > count, WATCHED.length);
+    await page.focus('#more');
+    await page.keyboard.press('Enter');
+    await page.getByText('5 of 5').waitFor();
+    const names = await page.locator('.board [data-part="name"]').allInnerTexts();
+    expect(new Set(names).size).toBe(WATCHED.length);
+    expect(names).toHaveLength(WATCHED.length);
+    expect(await page.locator('#more').isVisible()).toBe(false);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain(names[3]);
     expect(requests.at(-1)?.url).not.toContain('health=');
+    await close();
+  });
+
+  it('keeps the domains that were typed and not sent when it reads again', async () => {
+    const { page, close } = await openPage();
+    await open(page, server.url);
+    const field = page.locator('.missing-company input').first();
+    await field.fill('typed.example');
+    for (const again of [() => page.selectOption('#period', '90'), () => page.click('#refresh')]) {
+      await Promise.all([page.waitForResponse('**/admin/v1/boards?*'), again()]);
+      await page.waitForSelector('#state[data-kind="watching"]');
+      expect(await field.inputValue()).toBe('typed.example');
+    }
+    await page.click('#forget');
+    await open(page, server.url);
+    expect(await field.inputValue()).toBe('');
     await close();
   });
 

@@ -154,6 +154,19 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await close();
   });
 
+  it('shows the days of the server’s calendar where the clock of the browser is wrong', async () => {
+    const { page, requests, close } = await openPage();
+    await page.clock.setFixedTime(new Date('2031-05-05T12:00:00Z'));
+    await showBooks(page);
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await page.innerText('#state')).toBe(`As of ${today} 00:00:00 UTC`);
+    expect(await page.locator('[data-part="last-day"]').first().innerText()).toBe(today);
+    const since = new Date(Date.parse(today) - 29 * 86_400_000).toISOString().slice(0, 10);
+    expect(requests.at(-1)?.url).toContain(`since=${since}`);
+    expect(requests.filter(({ url }) => url.includes('/sales/days?')).at(-1)?.url).toContain(`since=${since}`);
+    await close();
+  });
+
   it('keeps the token of a reading that a second Enter meets', async () => {
     const { page, requests, close } = await openPage();
     const held: (() => void)[] = [];

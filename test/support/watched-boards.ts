@@ -7,7 +7,7 @@ import { HistoryDatabase } from '../../src/storage/history/database.ts';
 
 const HOUR_MS = 3_600_000;
 
-const stateOf = (nowMs: number, changed: Partial<FetchState>): FetchState => ({
+export const stateOf = (nowMs: number, changed: Partial<FetchState>): FetchState => ({
   health: 'ok',
   lastFetchMs: nowMs - HOUR_MS,
   lastOkMs: nowMs - HOUR_MS,

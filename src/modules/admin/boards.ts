@@ -15,7 +15,7 @@ import {
 } from '../../catalogue/watched-boards.ts';
 import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { integer, moment, oneOf } from '../parameter-rules.ts';
+import { integer, moment, oneOf, rule } from '../parameter-rules.ts';
 import {
   boardDayRecord,
   boardDayRecordOf,
@@ -30,24 +30,33 @@ import type { BoardsServices } from './services.ts';
 
 /** Boards an answer. */
 const BOARDS_MAX = 500;
-const PAGES_MAX = 999;
+/** Twice what a rank and the longest name need. */
+const CURSOR_LENGTH_MAX = 500;
 /** Companies without a domain an answer: those that hide most jobs. */
 const COMPANIES_MAX = 50;
 
 /** The ones that need the operator first. */
 const RANK: Readonly<Record<BoardHealth, number>> = { gone: 0, unhealthy: 1, failed: 2, partial: 3, new: 4, ok: 5 };
 
-const byNeed =
-  (nowMs: number) =>
-  (a: ShownBoard, b: ShownBoard): number =>
-    RANK[a.health] - RANK[b.health] ||
-    Number(isOverdue(b, nowMs)) - Number(isOverdue(a, nowMs)) ||
-    (a.name < b.name ? -1 : 1);
+/**
+ * A board's place in the order of the answer, as text that compares as the places do: rank, overdue before others, name. It is
+ * the cursor too: fetches move boards between two requests, and one that stays where it was is given once.
+ */
+const placeOf = (board: ShownBoard, nowMs: number): string =>
+  `${RANK[board.health]}${isOverdue(board, nowMs) ? 0 : 1}${board.name}`;
+
+const boardsCursor = v.pipe(
+  v.string(),
+  v.regex(/^[0-5][01]./),
+  v.maxLength(CURSOR_LENGTH_MAX),
+  rule({ rule: 'a `next_cursor` of this route', jsonSchema: { maxLength: CURSOR_LENGTH_MAX } }),
+);
 
 export const boardsAnswer = envelope(
   v.strictObject({
     boards: v.array(boardRecord),
     matching_boards: v.number(),
+    next_cursor: v.nullable(v.string()),
     health: healthCounts,
     overdue: v.number(),
     days: v.array(boardDayRecord),
@@ -66,7 +75,7 @@ export const listBoards = route<BoardsServices>()({
     since: v.optional(moment),
     health: v.optional(oneOf(BOARD_HEALTHS)),
     limit: v.optional(integer(1, BOARDS_MAX), 100),
-    page: v.optional(integer(1, PAGES_MAX), 1),
+    cursor: v.optional(boardsCursor, ''),
   }),
   answer: boardsAnswer,
   errors: [STATE_UNAVAILABLE],
@@ -77,8 +86,11 @@ export const listBoards = route<BoardsServices>()({
     if (view instanceof Refusal) return view;
     const { boards, days, statedNames } = view;
     const matching = boards.filter(({ health }) => input.health === undefined || health === input.health);
-    const from = (input.page - 1) * input.limit;
-    const shown = matching.sort(byNeed(nowMs)).slice(from, from + input.limit);
+    const ahead = matching
+      .map((board) => ({ board, place: placeOf(board, nowMs) }))
+      .filter(({ place }) => place > input.cursor)
+      .sort((a, b) => (a.place < b.place ? -1 : 1));
+    const shown = ahead.slice(0, input.limit);
     const snapshot = catalogue.current()?.catalogue.snapshot;
     const missing =
       snapshot === undefined
@@ -86,8 +98,9 @@ export const listBoards = route<BoardsServices>()({
         : missingDomains(snapshot, COMPANIES_MAX, (name) => statedNames.has(comparedText(name)));
     return {
       data: {
-        boards: shown.map((board) => boardRecordOf(board, nowMs)),
+        boards: shown.map(({ board }) => boardRecordOf(board, nowMs)),
         matching_boards: matching.length,
+        next_cursor: shown.length < ahead.length ? (shown.at(-1)?.place ?? null) : null,
         health: countByHealth(boards),
         overdue: boards.filter((board) => isOverdue(board, nowMs)).length,
         days: days.map(boardDayRecordOf),

@@ -2,11 +2,12 @@
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { boardsAnswer } from '../../../src/modules/admin/boards.ts';
+import { BoardTables } from '../../../src/storage/history/board-tables.ts';
 import { storedWords } from '../../../src/storage/history/company-tables.ts';
 import { HistoryDatabase } from '../../../src/storage/history/database.ts';
 import { type JobsApp, openJobsApp } from '../../support/jobs-app.ts';
 import { testFolder } from '../../support/scratch-folder.ts';
-import { watchedFolder } from '../../support/watched-boards.ts';
+import { stateOf, watchedFolder } from '../../support/watched-boards.ts';
 
 const ADMIN_TOKEN = 'operator-0123456789-0123456789-0123';
 const authorization = `Bearer ${ADMIN_TOKEN}`;
@@ -56,15 +57,39 @@ describe('the watched boards of a server', () => {
     expect([all.matching_boards, all.overdue]).toEqual([5, 1]);
     expect(all.boards[1]).toMatchObject({ jobs: 100, last_jobs: 3, reason: '3 jobs, where 100 are usual' });
     expect(all.boards[3]).toMatchObject({ jobs: null, last_fetch_at: null, next_at: null, reason: null });
-    const { boards, matching_boards } = await listed('?limit=2&page=3');
-    expect([boards.map(({ board }) => board), matching_boards]).toEqual([['greenhouse:acme'], 5]);
     expect((await listed('?health=failed')).boards).toHaveLength(1);
-    for (const query of ['?health=sick', '?limit=0', '?limit=501', '?page=0', '?since=yesterday', '?x=1']) {
+    for (const query of [
+      '?health=sick',
+      '?limit=0',
+      '?limit=501',
+      '?page=2',
+      '?cursor=',
+      '?cursor=62acme',
+      '?cursor=00',
+      '?since=yesterday',
+      '?x=1',
+    ]) {
       expect([query, (await jobs!.get(`/admin/v1/boards${query}`, { authorization })).status]).toEqual([query, 400]);
     }
     expect((await jobs!.get('/admin/v1/boards?health=sick', { authorization })).text).toContain(
       '`health` must be one of new, ok, partial, unhealthy, failed, gone',
     );
+  });
+
+  it('are listed by pages, each board that no fetch moves in between once', async () => {
+    await opened();
+    const first = await listed('?limit=2');
+    expect(first.boards.map(({ board }) => board)).toEqual(['lever:away', 'greenhouse:shrunk']);
+    const history = HistoryDatabase.openForSettings(folder);
+    const tables = new BoardTables(history);
+    tables.store('lever:away', stateOf(Date.now(), {}), Date.now() + 3_600_000);
+    history.database.exec('COMMIT');
+    history.close();
+    const second = await listed(`?limit=2&cursor=${encodeURIComponent(first.next_cursor!)}`);
+    expect(second.boards.map(({ board }) => board)).toEqual(['ashby:<img src=x onerror=alert(1)>', 'workable:fresh']);
+    const last = await listed(`?limit=2&cursor=${encodeURIComponent(second.next_cursor!)}`);
+    expect(last.boards.map(({ board }) => board)).toEqual(['greenhouse:acme', 'lever:away']);
+    expect([last.matching_boards, last.next_cursor]).toEqual([5, null]);
   });
 
   it('have their days summed over all boards', async () => {
