@@ -11,7 +11,8 @@ const SHOWN_MS = 1_600;
  * @param {Element} [shown] the element that shows the text
  */
 export async function copyFrom(button, text, shown) {
-  const label = button.textContent ?? '';
+  // Not disabled while it shows the result: that would take the focus from it.
+  button.dataset.label ??= button.textContent ?? '';
   let said = 'Copied';
   try {
     await navigator.clipboard.writeText(text());
@@ -23,10 +24,8 @@ export async function copyFrom(button, text, shown) {
     }
   }
   button.textContent = said;
-  button.disabled = true;
   setTimeout(() => {
-    button.textContent = label;
-    button.disabled = false;
+    button.textContent = button.dataset.label ?? '';
   }, SHOWN_MS);
 }
 

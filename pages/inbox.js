@@ -117,15 +117,17 @@ class Watch {
     this.#token = '';
     this.#request.abort();
     clearInterval(this.#ticking);
+    deleteDialog.close();
+    const hadFocus = [stopButton, deleteButton].some((button) => button === document.activeElement);
     for (const button of [stopButton, deleteButton]) button.disabled = true;
     sending.hidden = true;
-    deleteDialog.close();
     if (kind === 'ended') {
       timeLeft.textContent = 'no time left';
       timeBar.value = 0;
     }
     say(kind, text);
     form.hidden = false;
+    if (hadFocus) addressField.focus();
   }
 
   async delete() {
@@ -460,10 +462,7 @@ form.addEventListener('submit', (event) => {
   start();
 });
 addressField.addEventListener('paste', () => setTimeout(fillFromAnswer));
-stopButton.addEventListener('click', () => {
-  current?.end('stopped', 'Stopped. The token is forgotten.');
-  addressField.focus();
-});
+stopButton.addEventListener('click', () => current?.end('stopped', 'Stopped. The token is forgotten.'));
 // The browser may keep a page for the back button (bfcache); the token must not stay in it.
 addEventListener('pagehide', () => {
   tokenField.value = '';

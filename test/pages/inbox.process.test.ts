@@ -96,8 +96,11 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     expect((await shown.innerText()).replace(/\n\s*|: /g, (found) => (found === ': ' ? ':' : ''))).toBe(
       sent.replace('[ ]', '[]'),
     );
-    await page.locator('[data-part="copy-body"]').click();
+    const copy = page.locator('[data-part="copy-body"]');
+    await copy.click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await shown.innerText());
+    expect(await copy.innerText()).toBe('Copied');
+    expect(await copy.evaluate((button) => button === document.activeElement)).toBe(true);
 
     await page.locator('[data-part="raw-title"]').click();
     expect(await page.locator('[data-part="hex"]').innerText()).toMatch(/^00000 {2}7b 22 62 69 67 22 3a 31 {2}/);
@@ -112,9 +115,6 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     expect(watched.faults).toEqual([]);
   });
 
-  it('a long media type makes the page no wider than its window', async () => {
-    const { callback } = await boughtCallback(server.url);
-    await send(callback, 'x', `text/plain; note=${'y'.repeat(200)}`);
   it('a name or a text that turns the direction of writing leaves the marks around it in their places', async () => {
     const { callback } = await boughtCallback(server.url);
     await watch(page, callback);
@@ -137,6 +137,9 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     expect(watched.faults).toEqual([]);
   });
 
+  it('a long media type makes the page no wider than its window', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await send(callback, 'x', `text/plain; note=${'y'.repeat(200)}`);
     await watch(page, callback);
     await page.getByText('note=yyy').first().waitFor();
     expect(await isWiderThanWindow(page)).toBe(false);
@@ -237,6 +240,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     await page.focus('#delete-confirm');
     await page.keyboard.press('Enter');
     await page.locator('#state', { hasText: 'Deleted' }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe('address');
     expect((await fetch(callback.callback_url, { method: 'POST', body: 'gone' })).status).toBe(404);
   });
 
