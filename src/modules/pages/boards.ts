@@ -45,7 +45,7 @@ ${tokenForm('Show the boards')}
 </section>
 <section aria-labelledby="boards-title">
 <h2 id="boards-title">Boards</h2>
-<p id="boards-count" class="faint"></p>
+<p id="boards-count" class="faint" role="status"></p>
 <ol id="boards" class="boards"></ol>
 <p class="actions"><button type="button" id="more" class="plain" hidden>Show more</button></p>
 </section>

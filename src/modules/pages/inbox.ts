@@ -34,7 +34,7 @@ function main({ facts }: PageServices): Html {
 <h2 id="watched-id" class="mono" tabindex="-1"></h2>
 <p id="state" class="state" role="status"></p>
 </div>
-<div class="meter"><span id="time-left" role="timer"></span><progress id="time-bar" max="1" value="1" aria-label="Share of the lifetime that is left"></progress><span id="event-count"></span></div>
+<div class="meter"><span id="time-left" role="timer"></span><progress id="time-bar" max="1" value="1" aria-label="Share of the lifetime that is left"></progress><span id="event-count" role="status"></span></div>
 <div id="sending"><p class="hint">Send something to it:</p><pre data-copy><code id="send-command"></code></pre></div>
 <p class="actions"><button type="button" id="stop" class="plain">Stop and forget the token</button> <button type="button" id="delete" class="plain danger">Delete the callback</button></p>
 </div>
@@ -48,7 +48,7 @@ function main({ facts }: PageServices): Html {
 </dialog>
 <template id="event-template"><li class="panel event"><article>
 <header><h3><span data-part="method"></span> <span data-part="size"></span></h3><p><time data-part="time"></time> <span data-part="type"></span></p><p class="mono faint" data-part="id"></p></header>
-<div class="event-part"><div class="event-bar"><h4>Body</h4><button type="button" class="plain" data-part="copy-body">Copy</button></div><pre data-part="body" tabindex="0" role="group" aria-label="Body"></pre><p class="hint" data-part="inexact" hidden>The page could not read the exact bytes, so long numbers may be rounded here.</p></div>
+<div class="event-bar"><h4>Body</h4><button type="button" class="plain" data-part="copy-body">Copy</button></div><pre data-part="body" tabindex="0" role="group" aria-label="Body"></pre><p class="hint" data-part="inexact" hidden>The page could not read the exact bytes, so long numbers may be rounded here.</p>
 <details><summary data-part="headers-title"></summary><table class="headers"><tbody data-part="headers"></tbody></table></details>
 <details data-part="raw"><summary data-part="raw-title"></summary><div class="event-bar"><button type="button" class="plain" data-part="copy-hex">Copy as hex</button> <a class="plain" data-part="download">Download</a></div><pre data-part="hex" tabindex="0" role="group" aria-label="Bytes in hex"></pre><button type="button" class="plain" data-part="all-hex" hidden></button></details>
 </article></li></template>
