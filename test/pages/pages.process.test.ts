@@ -42,6 +42,19 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
     await close();
   });
 
+  it('a contrast mode of the system leaves the current page and the time that is left to be seen', async () => {
+    const { page, close } = await openPage({ forcedColors: 'active' });
+    await page.goto(`${server.url}/inbox`);
+    const links = page.locator('.site-header nav a');
+    const lines = await links.evaluateAll((all) => all.map((link) => getComputedStyle(link).borderBottomStyle));
+    expect(lines).toEqual(['none', 'none', 'solid']);
+    const [bar, paper] = await page.evaluate(() =>
+      ['#time-bar', 'body'].map((name) => getComputedStyle(document.querySelector(name)!).backgroundColor),
+    );
+    expect(bar).not.toBe(paper);
+    await close();
+  });
+
   it('the reference does not blame the installation for a library that was lost on the way', async () => {
     const { page, close } = await openPage();
     await page.route('**/reference.js', (route) => route.abort());

@@ -287,6 +287,20 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await close();
   });
 
+  it('prints every day', async () => {
+    const { page, close } = await openPage();
+    await showBooks(page);
+    const box = page.locator('.days-box').first();
+    const hidden = () => box.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
+    await box.locator('tbody').evaluate((rows) => {
+      for (let i = 0; i < 4; i++) rows.append(...[...rows.children].map((row) => row.cloneNode(true)));
+    });
+    expect(await hidden()).toBeGreaterThan(0);
+    await page.emulateMedia({ media: 'print' });
+    expect(await hidden()).toBe(0);
+    await close();
+  });
+
   it('gives each operation a colour of its own', async () => {
     const { page, close } = await openPage();
     await showBooks(page);
