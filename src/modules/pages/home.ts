@@ -213,7 +213,7 @@ unknown, the server keeps checking it, and <code>GET /v1/payments/{network}/{pay
 <dl class="terms">
 <div><dt>Network</dt><dd><code>${network.id}</code> ${network.name}</dd></div>
 <div><dt>Settlement</dt><dd>${isPlay ? 'play money, nothing on a chain' : `USDC on ${network.name}, by an x402 facilitator`}</dd></div>
-<div><dt>Paid to</dt><dd><code class="wrap">${payTo}</code></dd></div>
+<div><dt>Paid to</dt><dd><code>${payTo}</code></dd></div>
 </dl>
 </section>`;
 }
@@ -227,8 +227,7 @@ function firstPurchase(paid: readonly Operation[], hasJobs: boolean): Operation 
 /** The heading of the page by what the server has. */
 function hero({ facts, has }: PageServices, first: Operation | undefined): Html {
   const isPaid = has('jobs') || has('callbacks');
-  return html`<div class="hero">
-<h1>${has('jobs') ? 'Answers about hiring, one request at a time' : has('data') ? 'Jobs, companies and history over HTTP' : 'Webhook addresses for ten minutes'}</h1>
+  return html`<h1>${has('jobs') ? 'Answers about hiring, one request at a time' : has('data') ? 'Jobs, companies and history over HTTP' : 'Webhook addresses for ten minutes'}</h1>
 <p class="lead">${
     isPaid
       ? html`Send an HTTP request, get its price, sign a USDC transfer, and receive ${
@@ -246,7 +245,6 @@ ${
     : undefined
 }
 <p class="actions">${first === undefined ? undefined : html`<a class="button" href="#buy">Buy a first answer</a>`} <a href="./docs">Read the reference</a></p>
-</div>
 `;
 }
 
