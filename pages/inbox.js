@@ -215,7 +215,8 @@ class Watch {
 
   /** @param {string} reason @param {number} [leastMs] */
   async #pause(reason, leastMs = 0) {
-    const pauseMs = Math.max(pauseMsAfter(this.#failureCount++), leastMs);
+    // Nothing is left to watch after a lifetime, and a timer of 25 days would fire at once.
+    const pauseMs = Math.min(Math.max(pauseMsAfter(this.#failureCount++), leastMs), lifetimeMs);
     this.#isSynced = false;
     say('trouble', `${reason}; trying again in ${Math.ceil(pauseMs / 1000)} s`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));

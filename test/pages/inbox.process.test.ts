@@ -269,6 +269,20 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     await page.waitForSelector('#state[data-kind="watching"]');
   });
 
+  it('does not ask at once when it is told to wait for longer than a timer can', async () => {
+    const { callback } = await boughtCallback(server.url);
+    const json = { error: { code: 'OVERLOADED', message: 'later', request_id: 'r' } };
+    await page.route('**/events', (route) =>
+      route.fulfill({ status: 503, headers: { 'retry-after': '2592000' }, json }),
+    );
+    await page.fill('#address', callback.id);
+    await page.fill('#token', callback.read_token);
+    await page.keyboard.press('Enter');
+    await page.locator('#state', { hasText: 'later; trying again in' }).waitFor();
+    await expect(page.waitForRequest('**/events', { timeout: 300 })).rejects.toThrow('Timeout');
+    expect(await page.innerText('#state')).toBe('later; trying again in 600 s');
+  });
+
   it('does not go on watching a connection that has died without a word', async () => {
     const { callback } = await boughtCallback(server.url);
     await page.evaluate(() => {
