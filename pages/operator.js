@@ -5,6 +5,8 @@
  */
 
 const DAY_MS = 86_400_000;
+/** Longer than any answer takes. A network that fails without a word would leave a page reading for ever. */
+const ANSWER_MS = 60_000;
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
@@ -139,7 +141,7 @@ export function operatorPage(page) {
   /**
    * Asks the server. @param {string} path below the operator's routes @param {AbortSignal} signal
    * @param {object} [body] sent as JSON by POST
-   * @throws {Refused} for every answer but a success; TypeError without a connection
+   * @throws {Refused} for every answer but a success; another error without a connection
    */
   async function ask(path, signal, body) {
     const response = await fetch(`./admin/v1/${path}`, {
@@ -152,7 +154,7 @@ export function operatorPage(page) {
       cache: 'no-store',
       credentials: 'omit',
       redirect: 'error',
-      signal,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     });
     // What a proxy answers in the server's place need not be JSON.
     const answer = await response.json().catch((failure) => {

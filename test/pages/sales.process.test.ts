@@ -245,6 +245,19 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await close();
   });
 
+  it('does not go on reading from a connection that has died without a word', async () => {
+    const { page, close } = await openPage();
+    await showBooks(page);
+    await page.evaluate(() => {
+      const real = AbortSignal.timeout;
+      AbortSignal.timeout = (ms) => real.call(AbortSignal, ms / 100);
+    });
+    await page.route('**/admin/v1/sales/days?*', () => {});
+    await page.click('#refresh');
+    await page.getByText('Not read: no connection to the server').waitFor({ timeout: 5000 });
+    await close();
+  });
+
   it('says that it reads the books for the first time, and no longer what was wrong before', async () => {
     const { page, close } = await openPage();
     let release = (): void => {};
