@@ -110,13 +110,21 @@ function showDays(days, names) {
   element('days').replaceChildren(...rows);
 }
 
+/**
+ * The list leaves out the companies whose domain has been stated since the build; the total counts them.
+ * @param {number} listed @param {number} total
+ */
+function missingText(listed, total) {
+  if (total === 0) return 'Every company with active jobs has one.';
+  const all = `${grouped(total)} ${total === 1 ? 'company' : 'companies'} with active jobs.`;
+  if (listed === total) return all;
+  if (listed === 0) return `${all} The next build applies the domain that is stated for each.`;
+  return `${all} Below are those with most jobs, without the ones whose domain the next build applies.`;
+}
+
 /** @param {readonly Missing[]} companies @param {number} total */
 function showMissing(companies, total) {
-  const more = total > companies.length ? `, the ${grouped(companies.length)} with most jobs below` : '';
-  element('missing-count').textContent =
-    total === 0
-      ? 'Every company with active jobs has one.'
-      : `${grouped(total)} ${total === 1 ? 'company' : 'companies'} with active jobs${more}.`;
+  element('missing-count').textContent = missingText(companies.length, total);
   // A company that is listed again keeps its field: a domain may be typed in it and not sent yet.
   const items = new Map(Array.from(missingList.children, (item) => [partOf(item, 'company').textContent, item]));
   missingList.replaceChildren(

@@ -98,6 +98,15 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
       (name) => document.querySelector('.missing-company [data-part="company"]')?.textContent !== name,
       company,
     );
+    expect(await page.innerText('#missing-count')).toMatch(
+      / with active jobs\. Below .*, without the ones whose domain/,
+    );
+    await page.route('**/admin/v1/boards?*', async (route) => {
+      const answer = (await (await route.fetch()).json()) as { data: object };
+      return route.fulfill({ json: { ...answer, data: { ...answer.data, companies_without_domain: [] } } });
+    });
+    await page.click('#refresh');
+    await page.locator('#missing-count', { hasText: 'applies the domain that is stated for each' }).waitFor();
     // A 400 is the browser's to report too.
     expect(faults.filter((fault) => !fault.includes('400'))).toEqual([]);
     await close();
