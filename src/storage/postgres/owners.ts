@@ -116,18 +116,12 @@ export class Owner {
       .catch(() => {});
   }
 
-  /**
-   * A renewal that comes late shortens no lease, unless that has more than two times {@link LEASE_MS} to go: then it is of a clock
-   * that was set back since, and would keep others from taking over until the clock comes there again.
-   */
   #renewal(): Statement {
     return {
       name: 'renew-lease',
       text: `INSERT INTO paygrade.processes AS p (id, started_ms, lease_until_ms)
              VALUES ($1, paygrade.now_ms(), paygrade.now_ms() + $2::bigint)
-             ON CONFLICT (id) DO UPDATE SET lease_until_ms =
-               CASE WHEN p.lease_until_ms BETWEEN excluded.lease_until_ms AND excluded.lease_until_ms + $2::bigint
-               THEN p.lease_until_ms ELSE excluded.lease_until_ms END
+             ON CONFLICT (id) DO UPDATE SET lease_until_ms = greatest(p.lease_until_ms, excluded.lease_until_ms)
              RETURNING paygrade.now_ms() AS now_ms`,
       values: [this.id, LEASE_MS],
     };
