@@ -5,6 +5,7 @@
 import { type ClientBase, Pool, type PoolClient, type QueryResult, types } from 'pg';
 import { errorCodeOf } from '../../base/failure.ts';
 import type { DatabaseAddress } from './address.ts';
+import { PoolBusyError } from './failures.ts';
 
 /** A statement that leaves nothing to the text: values are parameters. */
 export interface Statement {
@@ -95,6 +96,10 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
     try {
       return await pool.connect();
     } catch (failure) {
+      // The wait ended, not an attempt to connect, which would not be open. A database that hangs loses these connections soon.
+      if (errorCodeOf(failure) === undefined && openCount >= pool.options.max) {
+        throw new PoolBusyError('all connections are at work', { cause: failure });
+      }
       const isCrowded = errorCodeOf(failure) === TOO_MANY_CONNECTIONS && pool.totalCount > 0;
       if (!isCrowded || performance.now() > untilMs) throw failure;
       pool.options.max = Math.max(1, openCount);

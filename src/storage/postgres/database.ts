@@ -242,7 +242,8 @@ export class Database {
       isBroken = false;
       return result;
     } catch (failure) {
-      if (!isCommitting) {
+      // Behind a statement without an answer, a rollback would wait for it: the end of the connection rolls back as well.
+      if (!isCommitting && !(failure instanceof Failed && failure.kind === 'away')) {
         isBroken = await connection.query(ROLLBACK).then(
           () => false,
           () => true,

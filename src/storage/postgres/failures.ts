@@ -14,9 +14,14 @@ export class StatementError extends Error {
   }
 }
 
-/** The database cannot be reached, or has cancelled the statement: it changed nothing. */
+/** The database cannot be reached, or has cancelled the statement, or no connection was free: it changed nothing. */
 export class DatabaseAwayError extends OutageError {
   override readonly name = 'DatabaseAwayError';
+}
+
+/** All connections were at work for as long as a statement waits for one. */
+export class PoolBusyError extends Error {
+  override readonly name = 'PoolBusyError';
 }
 
 /** The connection was lost, or the answer did not come, after the statement was sent: it may have been carried out. */
@@ -26,7 +31,7 @@ export class InDoubtError extends OutageError {
 
 /**
  * `again`: changed nothing, and may succeed at once when it is repeated.
- * `cancelled`: changed nothing, for its time, a lock or an administrator; it says nothing of other statements.
+ * `cancelled`: changed nothing, for its time, a lock, an administrator or want of a connection; it says nothing of other statements.
  * `away`: changed nothing, and the database cannot be written now (starting, stopping, a stand-by, no connection left).
  * `lost`: may have been carried out.
  * `refused`: an error of the statement or its values.
@@ -62,7 +67,7 @@ const sqlStateOf = (failure: unknown): string | undefined => {
 export type Stage = 'connecting' | 'uncommitted' | 'sent';
 
 export function failureKindOf(failure: unknown, stage: Stage): FailureKind {
-  if (stage === 'connecting') return 'away';
+  if (stage === 'connecting') return failure instanceof PoolBusyError ? 'cancelled' : 'away';
   const lost = stage === 'sent' ? 'lost' : 'away';
   const state = sqlStateOf(failure);
   if (state === undefined || LOST.has(state) || state.startsWith('08')) return lost;

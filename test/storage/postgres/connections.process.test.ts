@@ -7,7 +7,7 @@ import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts';
 import { CONNECTION_LIMITS } from '../../../src/storage/postgres/backend.ts';
 import { BooksReader } from '../../../src/storage/postgres/books.ts';
 import { Hints } from '../../../src/storage/postgres/callbacks/hints.ts';
-import { openConnections } from '../../../src/storage/postgres/connections.ts';
+import { type ConnectionLimits, openConnections } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
@@ -96,6 +96,59 @@ describe.skipIf(SERVER === undefined)('a statement that is cancelled', () => {
       expect(database.fault()).toBeUndefined();
     },
   );
+});
+
+describe.skipIf(server === undefined)('a pool whose connections are all at work', () => {
+  const open = async (limits: Partial<ConnectionLimits>) => {
+    const faults: unknown[] = [];
+    const connections = openConnections(parseDatabaseUrl(await server!.freshUrl()), {
+      ...CONNECTION_LIMITS,
+      ...limits,
+    });
+    const onFault = (fault: unknown): void => void faults.push(fault);
+    const database = new Database(connections, { clock: systemClock, timers: systemTimers, onFault });
+    onTestFinished(() => database.close());
+    return { database, faults };
+  };
+
+  it('says nothing of the database: what waits too long for one fails alone', async () => {
+    const { database, faults } = await open({ countMax: 2, connectMs: 500 });
+    database.endWaits();
+    const sleep = { text: 'SELECT pg_sleep(0.9)' };
+    const ends = await Promise.allSettled([sleep, sleep, STATEMENT].map((statement) => database.run(statement)));
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(ends[2]).toMatchObject({ reason: expect.any(OutageError) });
+    expect(faults).toEqual([]);
+  });
+
+  it('is noticed to hang with the database, however many statements wait', async () => {
+    const { database, faults } = await open({ countMax: 2, statementMs: 600, connectMs: 300 });
+    await Promise.all([database.run(STATEMENT), database.run(STATEMENT)]);
+    server!.freeze(true);
+    const waiting = setInterval(() => void database.run(STATEMENT).catch(() => {}), 20);
+    try {
+      await until('it is away', async () => faults.length > 0);
+    } finally {
+      clearInterval(waiting);
+      server!.freeze(false);
+    }
+    await until('it is back', async () => database.fault() === undefined);
+  });
+
+  it('gets a connection back at once whose statement in a transaction was not answered', async () => {
+    const statementMs = 1000;
+    const { database } = await open({ countMax: 2, statementMs });
+    await database.run(STATEMENT);
+    server!.freeze(true);
+    const startMs = performance.now();
+    const failed = expect(database.transaction((query) => query(STATEMENT))).rejects.toThrow(OutageError);
+    try {
+      await failed;
+      expect(performance.now() - startMs).toBeLessThan(2 * statementMs);
+    } finally {
+      server!.freeze(false);
+    }
+  });
 });
 
 const STATEMENT = { text: 'SELECT pg_sleep(0.02)' };
