@@ -13,7 +13,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Statement } from './connections.ts';
-import type { Database } from './database.ts';
+import { type Database, LATE_MS } from './database.ts';
 
 export const LEASE_MS = 10_000;
 /** Between two renewals, and between two looks for processes that have died. */
@@ -186,11 +186,19 @@ export class Owner {
     }
   }
 
+  /**
+   * And shortens leases of a clock that was ahead and has been set back: of a process that died meanwhile they would last as long as
+   * it was ahead. No shorter than a lease that is given while this is carried out late.
+   */
   readonly #forgetProcesses: Look = async () => {
     await this.#database.run({
       name: 'forget-processes',
-      text: 'DELETE FROM paygrade.processes WHERE lease_until_ms < paygrade.now_ms() - $1::bigint',
-      values: [FORGET_MS],
+      text: `WITH shortened AS (
+               UPDATE paygrade.processes SET lease_until_ms = paygrade.now_ms() + $2::bigint
+               WHERE lease_until_ms > paygrade.now_ms() + $2::bigint
+             )
+             DELETE FROM paygrade.processes WHERE lease_until_ms < paygrade.now_ms() - $1::bigint`,
+      values: [FORGET_MS, LEASE_MS + LATE_MS],
     });
   };
 }

@@ -1,7 +1,7 @@
 /** Looks of a process that shares a database (siblings §9). */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../src/base/random.ts';
-import { Database } from '../../../src/storage/postgres/database.ts';
+import { Database, LATE_MS } from '../../../src/storage/postgres/database.ts';
 import { hasNoRow, LEASE_MS, LOOK_MS, Owner, ownerIsDead } from '../../../src/storage/postgres/owners.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
@@ -127,5 +127,23 @@ describe.skipIf(SERVER === undefined)('a lease', () => {
     time.stepWall(-500);
     await database.probe();
     expect(await untilMs()).toEqual({ lease_until_ms: time.nowMs() + 500 + LEASE_MS });
+  });
+
+  it('of a clock that was ahead ends soon after it is set back', async () => {
+    const { database, owner, time } = await openedOwner();
+    await owner.start();
+    await database.run({
+      text: "INSERT INTO paygrade.processes VALUES ('gone', paygrade.now_ms(), paygrade.now_ms() + 3600000)",
+    });
+    const leftMs = async (id: string): Promise<unknown> => {
+      const text = 'SELECT lease_until_ms - paygrade.now_ms() AS left_ms FROM paygrade.processes WHERE id = $1';
+      return (await database.run({ text, values: [id] }))[0]?.left_ms;
+    };
+    const looked = async (): Promise<unknown> => {
+      time.pass(LOOK_MS);
+      return leftMs('gone');
+    };
+    await expect.poll(looked, { timeout: 5000 }).toBeLessThanOrEqual(LEASE_MS + LATE_MS);
+    expect(await leftMs(owner.id)).toBeLessThanOrEqual(LEASE_MS);
   });
 });
