@@ -219,7 +219,7 @@ export class Checkout {
       await reservations.release(reservation);
       return unavailable(`the intent could not be recorded: ${messageOf(failure)}`);
     }
-    const outcome = await this.#moveMoney(order);
+    const outcome = await this.#moveMoney(order, reservation);
     if (outcome.kind === 'settled') turn?.notePaid();
     if (outcome.kind === 'refused') turn?.noteRefused();
     try {
@@ -351,9 +351,10 @@ export class Checkout {
   }
 
   /** The settlement's word as an outcome; a port that throws has broken its promise after money may have moved. */
-  async #moveMoney(order: PaymentOrder): Promise<SettleOutcome> {
+  async #moveMoney(order: PaymentOrder, reservation: Reservation): Promise<SettleOutcome> {
+    const { settlement, reservations } = this.#parts;
     try {
-      return await this.#parts.settlement.settle(order);
+      return await settlement.settle(order, () => reservations.isHeld(reservation));
     } catch (failure) {
       return { kind: 'unknown', transaction: '', detail: `settlement threw: ${messageOf(failure)}` };
     }
