@@ -327,6 +327,28 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await other.backend.accounts.usage('acme')).toMatchObject({ charged: 2, remaining: 3 });
     }));
 
+  it('gives a charge back that failed because its answer was lost, once, and carries it out no more', () =>
+    using(2, async (one, other) => {
+      const { accounts } = one.backend;
+      await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 5, expiresAtMs: null });
+      await accounts.grant({ organization: 'acme', kind: 'subscription', amount: 3, expiresAtMs: null });
+      const usage = () => other.backend.accounts.usage('acme');
+      one.losses.set('charge-credits', 1000);
+      expect(await accounts.charge('acme', 4)).toMatchObject({ kind: 'unavailable' });
+      expect(await usage()).toMatchObject({ charged: 4, remaining: 4 });
+      one.losses.clear();
+      await until('the database is back', () => one.backend.fault() === undefined);
+      one.losses.set('give-back-credits', 1);
+      one.time.look();
+      await expect.poll(usage).toMatchObject({ charged: 0, remaining: 8 });
+      const charge = one.sent.get('charge-credits') as Statement;
+      const version = (charge.values?.[1] as number) + 2;
+      one.sent.set('charge-credits', { ...charge, values: charge.values?.with(1, version) ?? [] });
+      await expect(one.again('charge-credits')).rejects.toThrow('duplicate key');
+      expect(await accounts.charge('acme', 8)).toEqual({ kind: 'charged', remaining: 0 });
+      expect(await usage()).toMatchObject({ charged: 8, remaining: 0 });
+    }));
+
   it('keeps the hold of a job that is taken again before its release is answered', () =>
     using(1, async (one) => {
       const { retries } = one.backend;

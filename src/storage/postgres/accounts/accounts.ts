@@ -29,6 +29,7 @@ import { minuteOf, USE_COUNT_MAX, USES_PAUSE_MS } from '../../memory/stored-keys
 import type { Row, Statement } from '../connections.ts';
 import type { Database } from '../database.ts';
 import { Group } from '../groups.ts';
+import type { Owner } from '../owners.ts';
 import { Charges, type Purchase } from './charges.ts';
 import {
   AUTHENTICATE,
@@ -53,6 +54,8 @@ export interface PostgresAccountsPorts {
   readonly timers: Timers;
   readonly random: Random;
   readonly database: Database;
+  /** Looks of a process that charges; none of a command. */
+  readonly owner?: Pick<Owner, 'onLook'>;
   /** Something failed where no request waits for it. */
   onFault(fault: unknown): void;
 }
@@ -74,6 +77,7 @@ export class PostgresAccounts implements Accounts {
     this.#isPlay = isPlay;
     this.#ports = ports;
     this.#charges = new Charges(database, random);
+    ports.owner?.onLook(() => this.#charges.giveBack());
     this.#lookUps = new Group((digests) => database.run({ ...AUTHENTICATE, values: [digests] }), {
       keyOf: (digest) => digest,
       takesRepeatedKeys: true,
@@ -162,12 +166,13 @@ export class PostgresAccounts implements Accounts {
     return row?.has_any as boolean;
   }
 
-  /** Records the uses of keys that still wait. Never rejects. */
+  /** Gives back and records what still waits. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelForget?.();
     this.#cancelUses?.();
     this.#cancelUses = undefined;
+    await this.#charges.giveBack().catch(() => {});
     await this.#recordUses();
   }
 

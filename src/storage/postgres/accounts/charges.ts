@@ -5,7 +5,8 @@
  * again. So no lock is held between statements, and a process alone with an organization pays one round trip a group.
  *
  * A refusal is only ever given by a state that was read for it. Groups of several organizations are apart: one customer's
- * failure never fails another's. An answer that was lost is found again by the id of the group's entry.
+ * failure never fails another's. An answer that was lost is found again by the id of the group's entry; a group that has failed
+ * meanwhile is given back, unless it bought something, which a repeat of its creation finds.
  */
 import { LRUCache } from 'lru-cache';
 import type { Charge } from '../../../accounts/accounts.ts';
@@ -14,8 +15,8 @@ import { messageOf } from '../../../base/failure.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
-import { StatementError } from '../failures.ts';
-import { CHARGE, READ } from './statements.ts';
+import { changedNothing, StatementError } from '../failures.ts';
+import { CHARGE, GIVE_BACK, READ } from './statements.ts';
 
 /** Charges in one statement. */
 const COUNT_MAX = 1000;
@@ -42,6 +43,14 @@ export interface Purchase {
   readonly text: string;
   /** Of its parts: from `PURCHASE_FIRST` on. */
   readonly values: readonly unknown[];
+}
+
+/** One group on its way. */
+interface Attempt {
+  /** Id of its entry. */
+  readonly entry: string;
+  /** What may be on record: of {@link GIVE_BACK}, from the month on. */
+  inDoubt: readonly unknown[] | undefined;
 }
 
 interface Charged {
@@ -120,6 +129,8 @@ export class Charges {
   readonly #waiting = new Map<string, Waiting[]>();
   /** As the last statement of this process left them. */
   readonly #states = new LRUCache<string, CreditState>({ max: STATE_COUNT_MAX });
+  /** Values of {@link GIVE_BACK}, of groups whose statements were under way when the database went away. */
+  readonly #failed = new Set<readonly unknown[]>();
 
   constructor(database: Database, random: Random) {
     this.#database = database;
@@ -145,6 +156,14 @@ export class Charges {
     return creditStateOf(await this.#database.run({ ...READ, values: [organization, entry] }));
   }
 
+  /** Gives back charges that failed and may be on record. May be repeated. */
+  async giveBack(): Promise<void> {
+    for (const values of this.#failed) {
+      await this.#database.run({ ...GIVE_BACK, values });
+      this.#failed.delete(values);
+    }
+  }
+
   async #chargeAll(organization: string): Promise<void> {
     // Charges of the same turn go together.
     await undefined;
@@ -162,14 +181,17 @@ export class Charges {
   }
 
   async #chargeGroup(organization: string, group: readonly Waiting[]): Promise<Charge[]> {
-    const entry = this.#random.uuid();
+    const attempt: Attempt = { entry: this.#random.uuid(), inDoubt: undefined };
     const amounts = group.map(({ amount }) => amount);
+    const purchase = group[0]?.purchase;
     try {
-      const charged = await this.#decide(organization, amounts, entry, group[0]?.purchase);
+      const charged = await this.#decide(organization, amounts, attempt, purchase);
       return charged.map(({ charge }) => charge);
     } catch (failure) {
       if (failure instanceof UnknownOrganizationError || isTaken(failure)) throw failure;
-      // What may be on record stays taken: credits are never spent twice.
+      if (attempt.inDoubt !== undefined && purchase === undefined) {
+        this.#failed.add([organization, attempt.entry, ...attempt.inDoubt]);
+      }
       const detail = messageOf(failure);
       return amounts.map(() => ({ kind: 'unavailable', detail }));
     }
@@ -178,9 +200,10 @@ export class Charges {
   async #decide(
     organization: string,
     amounts: readonly number[],
-    entry: string,
+    attempt: Attempt,
     purchase: Purchase | undefined,
   ): Promise<Charged[]> {
+    const { entry } = attempt;
     let state = this.#states.get(organization);
     let isFresh = false;
     let judged: Charged[] = [];
@@ -189,6 +212,7 @@ export class Charges {
         state = await this.read(organization, entry);
         if (state === undefined) throw new UnknownOrganizationError();
         if (state.isCharged) return judged;
+        attempt.inDoubt = undefined;
         isFresh = true;
       }
       // Nothing is known of it until a charge is on record.
@@ -210,7 +234,11 @@ export class Charges {
         ];
         const { name, text } = purchase ?? CHARGE;
         values.push(sum.serials, sum.amounts, entry, ...(purchase?.values ?? []));
-        const [row] = await this.#database.run({ name, text, values });
+        attempt.inDoubt = [sum.monthMs, sum.amount, sum.subscription, sum.serials, sum.amounts];
+        const [row] = await this.#database.run({ name, text, values }).catch((failure: unknown) => {
+          if (changedNothing(failure)) attempt.inDoubt = undefined;
+          throw failure;
+        });
         if (row?.is_charged === true) {
           this.#states.set(organization, { ...state, version: state.version + 1 });
           return judged;

@@ -53,6 +53,29 @@ export const chargeText = (purchase = ''): string => `
 /** A charge that buys no record. */
 export const CHARGE = { name: 'charge-credits', text: chargeText() } as const;
 
+/**
+ * $1 name, $2 id of an entry, $3 month, $4 amount, $5 taken from the subscription, $6 serials of grants and $7 what was taken from
+ * each. A charge of this entry that is on record is given back, once, and its entry is negative then. Otherwise the entry is
+ * there from now on, so the charge is refused should it be carried out late.
+ */
+export const GIVE_BACK = {
+  name: 'give-back-credits',
+  text: `
+    WITH entry AS (
+      INSERT INTO paygrade.credit_entries AS e (id, organization, amount, at_ms) VALUES ($2, $1, 0, paygrade.now_ms())
+      ON CONFLICT (id) DO UPDATE SET amount = -e.amount WHERE e.amount > 0 RETURNING e.amount
+    ),
+    credited AS (
+      UPDATE paygrade.organizations SET version = version + 1,
+        charged = charged - CASE month_ms WHEN $3::bigint THEN $4::bigint ELSE 0 END,
+        subscription_charged = subscription_charged - CASE month_ms WHEN $3::bigint THEN $5::bigint ELSE 0 END
+      FROM entry WHERE name = $1 AND entry.amount < 0
+    )
+    UPDATE paygrade.onboarding_grants g SET remaining = g.remaining + part.amount
+    FROM unnest($6::bigint[], $7::bigint[]) AS part (serial, amount), entry
+    WHERE g.serial = part.serial AND entry.amount < 0`,
+} as const;
+
 /** Number of the first parameter of a purchase. */
 export const PURCHASE_FIRST = 10;
 
