@@ -261,7 +261,9 @@ export function describeCallbacks(
           seen.push(waited.eventId);
         }
         expect(seen).toEqual(posted);
-        expect(await kit.wait(handle, `evt_${'0'.repeat(32)}`, 1_000)).toEqual({ kind: 'unknown-event' });
+        for (const unknown of [`evt_${'0'.repeat(32)}`, '\0', `${seen[0]}\0`, '\ud800', ' ']) {
+          expect(await kit.wait(handle, unknown, 1_000)).toEqual({ kind: 'unknown-event' });
+        }
       }));
 
     it('end a wait by its timeout, a disconnect, the deletion or the expiry of its callback, and at shutdown', () =>

@@ -268,7 +268,9 @@ export class Waits {
   }
 
   async #look(questions: readonly Question[]): Promise<Found[]> {
-    const values = [questions.map(({ id }) => id), questions.map(({ after }) => after)];
+    // A query may hold U+0000, which no text of PostgreSQL can, and no id of an event either.
+    const afters = questions.map(({ after }) => after.replaceAll('\0', '-'));
+    const values = [questions.map(({ id }) => id), afters];
     const rows = await this.#ports.database.run({ ...LOOK, values });
     return rows.map((row): Found => {
       const ended = endOf(row);
