@@ -13,7 +13,7 @@ import { PostgresBooks } from './books.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { Database } from './database.ts';
 import { openDomainStores } from './domain-stores.ts';
-import { DatabaseAwayError, InDoubtError } from './failures.ts';
+import { DatabaseAwayError, deniedOr, InDoubtError } from './failures.ts';
 import { migrate } from './migrations.ts';
 import { Owner } from './owners.ts';
 import { PostgresPlayLedger } from './play-ledger.ts';
@@ -59,7 +59,7 @@ export async function openPostgresBackend(options: PostgresOptions, ports: Postg
     const isOfDatabase = failure instanceof DatabaseAwayError || failure instanceof InDoubtError;
     throw isOfDatabase
       ? new StateError(`the database ${address.shown} cannot be used: ${firstLineOf(failure)}`)
-      : failure;
+      : deniedOr(failure, address.shown);
   }
 }
 

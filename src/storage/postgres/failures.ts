@@ -1,6 +1,7 @@
 /** What the failures of statements mean, by SQLSTATE and by the codes of sockets, never by the text of a message. */
 import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { OutageError } from '../../base/outage.ts';
+import { StateError } from '../state-error.ts';
 
 /** A statement ended with an error of the database; it changed nothing. */
 export class StatementError extends Error {
@@ -96,3 +97,12 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
 /** True for a failure of a statement that changed nothing. */
 export const changedNothing = (failure: unknown): boolean =>
   failure instanceof StatementError || failure instanceof DatabaseAwayError;
+
+/** SQLSTATE: insufficient privilege. */
+const DENIED = '42501';
+
+/** A right that the database's user lacks is for its operator to give, and no bug: one line. Any other failure as it is. */
+export const deniedOr = (failure: unknown, shown: string): unknown =>
+  failure instanceof StatementError && failure.code === DENIED
+    ? new StateError(`the database ${shown} cannot be used: ${failure.message}`)
+    : failure;

@@ -6,6 +6,7 @@ import { parseDatabaseUrl } from './address.ts';
 import { checkDurability } from './backend.ts';
 import { openConnections } from './connections.ts';
 import { Database } from './database.ts';
+import { deniedOr } from './failures.ts';
 import { type TablesFound, tablesIn } from './migrations.ts';
 import type { DatabasePorts } from './opened.ts';
 import { KEY_CHECK, keyCheckOf, otherKey } from './secrets.ts';
@@ -47,6 +48,13 @@ export async function inspectDatabase(
     if (fault !== undefined) throw new StateError(fault);
     if (sync === 'full') await checkDurability(database, address);
     const tables = await tablesIn(database, TABLES);
+    if (tables === 'none') {
+      const [may] = await database.run({
+        text: "SELECT has_database_privilege(current_database(), 'CREATE') AS may_create",
+      });
+      if (may?.may_create !== true)
+        throw new StateError(`the database ${shown} is empty, and its user may not make the tables`);
+    }
     if (tables !== 'current') return { shown, tables, serverCount: 0 };
     const [kept] = await database.run({
       text: 'SELECT bytes FROM paygrade.secrets WHERE name = $1',
@@ -61,6 +69,8 @@ export async function inspectDatabase(
       text: 'SELECT count(*) AS count FROM paygrade.processes WHERE lease_until_ms >= paygrade.now_ms()',
     });
     return { shown, tables, serverCount: alive?.count as number };
+  } catch (failure) {
+    throw deniedOr(failure, shown);
   } finally {
     await database.close();
   }

@@ -6,6 +6,7 @@ import { StateError } from '../state-error.ts';
 import { parseDatabaseUrl } from './address.ts';
 import { openConnections } from './connections.ts';
 import { Database } from './database.ts';
+import { deniedOr } from './failures.ts';
 import { checkMigrated, migrate } from './migrations.ts';
 import { TABLES } from './tables/tables.ts';
 
@@ -41,6 +42,8 @@ export async function onDatabase<T>(
     }
     if (isEmpty && maker !== undefined) await migrate(database, TABLES, maker);
     return await work(database);
+  } catch (failure) {
+    throw deniedOr(failure, address.shown);
   } finally {
     await database.close();
   }

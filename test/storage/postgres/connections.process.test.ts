@@ -1,14 +1,19 @@
-/** A server that gives this process fewer connections than it asks for, and statements that take long. */
+/** A server that gives this process fewer connections or rights than it needs, and statements that take long. */
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { OutageError } from '../../../src/base/outage.ts';
+import { systemRandom } from '../../../src/base/random.ts';
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts';
-import { CONNECTION_LIMITS } from '../../../src/storage/postgres/backend.ts';
+import { CONNECTION_LIMITS, openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { BooksReader } from '../../../src/storage/postgres/books.ts';
 import { Hints } from '../../../src/storage/postgres/callbacks/hints.ts';
 import { type ConnectionLimits, openConnections } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
+import { inspectDatabase } from '../../../src/storage/postgres/inspect.ts';
+import { migrate } from '../../../src/storage/postgres/migrations.ts';
+import { onDatabase } from '../../../src/storage/postgres/opened.ts';
+import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
 import { pause, until } from '../../support/until.ts';
@@ -152,6 +157,38 @@ describe.skipIf(server === undefined)('a pool whose connections are all at work'
 });
 
 const STATEMENT = { text: 'SELECT pg_sleep(0.02)' };
+
+describe.skipIf(server === undefined)('a database whose user lacks a right', () => {
+  it('is refused in one line by a start, a command and a look at it', async () => {
+    const url = new URL(await server!.freshUrl());
+    const ports = { clock: systemClock, timers: systemTimers };
+    const start = () =>
+      openPostgresBackend(
+        { databaseUrl: url.href, sync: 'normal', salesKeptMs: 1, callbackBytes: 1, play: undefined },
+        { ...ports, random: systemRandom, onFault() {}, onCallbackFault() {} },
+      );
+    const command = () => onDatabase(url.href, 'one', ports, async () => {});
+    const inspect = () => inspectDatabase(url.href, { sync: 'normal', stateKey: undefined }, ports);
+    const refused = (end: string) => ({
+      name: 'StateError',
+      message: expect.stringMatching(`^the database 127\\.0\\.0\\.1:\\d+/\\w+ ${end}`),
+    });
+    const owner = new Database(openConnections(parseDatabaseUrl(url.href), CONNECTION_LIMITS), {
+      ...ports,
+      onFault() {},
+    });
+    await owner.run({ text: 'CREATE ROLE weak LOGIN' });
+    url.username = 'weak';
+    const denied = refused('cannot be used: permission denied for database');
+    await expect(start()).rejects.toMatchObject(denied);
+    await expect(command()).rejects.toMatchObject(denied);
+    await expect(inspect()).rejects.toMatchObject(refused('is empty, and its user may not make the tables$'));
+    await migrate(owner, TABLES, 'owner');
+    await owner.close();
+    const closed = refused('cannot be used: permission denied for schema paygrade$');
+    for (const refusedOne of [start, command, inspect]) await expect(refusedOne()).rejects.toMatchObject(closed);
+  });
+});
 
 describe.skipIf(server === undefined)('a database that gives few connections', () => {
   it('is not away while there are some: statements take turns on them', async () => {
