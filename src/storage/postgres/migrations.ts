@@ -29,8 +29,19 @@ const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 /** Domain -> version. */
 type Versions = ReadonlyMap<string, number>;
 
+/** Encodings of a server that keep every text; another one refuses statements that hold characters which it lacks. */
+const ENCODINGS: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII']);
+
+/** @throws StateError when the database cannot keep every text */
 async function versionsOf(query: Query): Promise<Versions> {
-  const [found] = await query({ text: `SELECT to_regclass('paygrade.versions') IS NOT NULL AS is_there` });
+  const [found] = await query({
+    text: `SELECT to_regclass('paygrade.versions') IS NOT NULL AS is_there, current_setting('server_encoding') AS encoding`,
+  });
+  if (!ENCODINGS.has(found?.encoding)) {
+    throw new StateError(
+      `the encoding of the database is ${String(found?.encoding)}; create one whose encoding is UTF8`,
+    );
+  }
   if (found?.is_there !== true) return new Map();
   const rows = await query({ text: 'SELECT domain, version FROM paygrade.versions' });
   return new Map(rows.map(({ domain, version }) => [domain as string, version as number]));
@@ -87,7 +98,7 @@ async function step(query: Query, owner: string, { name }: DomainTables, version
 
 /**
  * @param owner names this process in the lock row
- * @throws StateError when a newer release has migrated the database
+ * @throws StateError when a newer release has migrated the database, or it cannot keep every text
  */
 export async function migrate(database: Database, tables: readonly DomainTables[], owner: string): Promise<void> {
   const pending = async (): Promise<boolean> => pendingOf(tables, await database.transaction(versionsOf));

@@ -659,6 +659,29 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
     await remove();
   });
 
+  it.each([
+    ['LATIN1', 'the encoding of the database is LATIN1; create one whose encoding is UTF8'],
+    ['SQL_ASCII', undefined],
+  ])('with the encoding %s is refused where it cannot keep every text', async (encoding, refusal) => {
+    const { url, connections, remove } = await testDatabase(server);
+    const others = connections();
+    const connection = await others.connect();
+    const name = `encoded_${encoding.toLowerCase()}`;
+    const text = `CREATE DATABASE ${name} ENCODING ${encoding} LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`;
+    await connection.query({ text });
+    const encoded = new URL(url);
+    encoded.pathname = `/${name}`;
+    const ended = await opening({ databaseUrl: encoded.href }).then(
+      (backend) => backend.close(),
+      ({ message }: Error) => message,
+    );
+    await connection.query({ text: `DROP DATABASE ${name}` });
+    connection.release(false);
+    await others.end();
+    await remove();
+    expect(ended).toBe(refusal);
+  });
+
   it('leaves no timer behind when its start fails', async () => {
     const time = new ManualTime();
     const { connections, remove, url } = await testDatabase(server, time);
