@@ -78,6 +78,7 @@ export class Database {
   #probe: Statement = CLOCK_PROBE;
   #outage: string | undefined;
   #skew: string | undefined;
+  #aheadMs: number | undefined;
   #isProbing = false;
   #cancelProbe = (): void => {};
   /** Before repeats; a probe that succeeds ends them. */
@@ -96,6 +97,11 @@ export class Database {
   /** Why the database cannot be used now; undefined = it can. */
   fault(): string | undefined {
     return this.#outage ?? this.#skew;
+  }
+
+  /** The database's wall clock less our monotonic one, at the last probe: it changes where that clock is set. */
+  get aheadMs(): number | undefined {
+    return this.#aheadMs;
   }
 
   /** Statements that were sent, and how many of them were repeats. */
@@ -185,7 +191,9 @@ export class Database {
       throw failure.error;
     });
     const tripMs = clock.monotonicMs() - startMs;
-    this.#noteClock(Number(rows[0]?.now_ms) - (beforeMs + tripMs / 2), tripMs / 2);
+    const databaseMs = Number(rows[0]?.now_ms);
+    this.#aheadMs = databaseMs - (startMs + tripMs / 2);
+    this.#noteClock(databaseMs - (beforeMs + tripMs / 2), tripMs / 2);
     this.#noteUsable();
     return rows[0]?.read_only !== 'on';
   }

@@ -7,7 +7,8 @@
  * under way ends before another begins it again.
  *
  * While the database was away no process could renew its lease. So a process takes nothing over before it has been in contact
- * for {@link LEASE_MS} without a break: by then every other one that lives has renewed its own.
+ * for {@link LEASE_MS} without a break: by then every other one that lives has renewed its own. The same holds after the database's
+ * clock was set ahead, which makes every lease look as if it had run out.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
@@ -55,6 +56,8 @@ export class Owner {
   #cancelLoss = (): void => {};
   /** Monotonic time since which every renewal has succeeded in time; undefined = none since the last failure or loss. */
   #inContactSinceMs: number | undefined;
+  /** Of the database at the last renewal. */
+  #aheadMs = Number.POSITIVE_INFINITY;
   #isEnded = false;
   #cancel = (): void => {};
   #renewing: Promise<void> = Promise.resolve();
@@ -140,6 +143,10 @@ export class Owner {
     const startMs = clock.monotonicMs();
     await this.#database.probe();
     if (this.#isEnded) return;
+    const aheadMs = this.#database.aheadMs ?? 0;
+    // A smaller step leaves every lease that is renewed in time.
+    if (aheadMs - this.#aheadMs > LOOK_MS) this.#inContactSinceMs = undefined;
+    this.#aheadMs = aheadMs;
     this.#lostAtMs = startMs + LEASE_MS - LOSS_MARGIN_MS;
     this.#cancelLoss();
     this.#cancelLoss = timers.after(this.#lostAtMs - clock.monotonicMs(), () => {

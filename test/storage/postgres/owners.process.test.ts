@@ -75,6 +75,23 @@ describe.skipIf(SERVER === undefined)('a process that stood still', () => {
     expect(await looked(LOOK_MS)).toEqual(['look', 'take-over']);
     expect(await looked(6 * LEASE_MS)).toEqual(['look']);
   });
+
+  it("takes nothing over for a lease after the database's clock was set ahead", async () => {
+    const { owner, time } = await openedOwner();
+    let takeOverCount = 0;
+    owner.onDead(async () => void takeOverCount++);
+    await owner.start();
+    const passed = async (): Promise<number> => {
+      time.pass(LOOK_MS);
+      await pause(50);
+      return takeOverCount;
+    };
+    await expect.poll(passed, { timeout: 5000 }).toBeGreaterThan(0);
+    takeOverCount = 0;
+    time.stepWall(2 * LEASE_MS);
+    for (let passedMs = 0; passedMs < LEASE_MS; passedMs += LOOK_MS) expect(await passed()).toBe(0);
+    await expect.poll(passed, { timeout: 5000 }).toBeGreaterThan(0);
+  });
 });
 
 describe.skipIf(SERVER === undefined)('a lease', () => {
