@@ -80,7 +80,7 @@ export class ModelDatabase {
       ...this.payments.meanings,
       ...this.callbacks.meanings,
       'renew-lease': ([id, leaseMs]) => this.#renew(id as unknown as string, leaseMs as unknown as number),
-      'forget-processes': ([forgetMs]) => this.#forgetProcesses(forgetMs as unknown as number),
+      'forget-processes': (values) => this.#forgetProcesses(values as unknown as readonly [number, number]),
       'share-rates': (values) => this.#shareRates(values),
       'forget-rates': () => this.#forgetRates(),
     };
@@ -103,7 +103,7 @@ export class ModelDatabase {
   #unnamed(text: string): Meaning | undefined {
     if (/^(BEGIN|COMMIT|ROLLBACK|SET |LISTEN )/.test(text)) return NOTHING;
     if (text.includes('clock_timestamp()) * 1000)::bigint AS now_ms')) return () => [{ now_ms: this.nowMs() }];
-    if (text.includes("to_regclass('paygrade.versions')")) return () => [{ is_there: true }];
+    if (text.includes("to_regclass('paygrade.versions')")) return () => [{ is_there: true, encoding: 'UTF8' }];
     if (text === 'SELECT domain, version FROM paygrade.versions') {
       return () => TABLES.map(({ name, migrations }) => ({ domain: name, version: migrations.length }));
     }
@@ -134,10 +134,11 @@ export class ModelDatabase {
     return [{ now_ms: nowMs }];
   }
 
-  #forgetProcesses(forgetMs: number): Row[] {
-    const beforeMs = this.nowMs() - forgetMs;
-    for (const [id, { leaseUntilMs }] of this.processes.rows) {
-      if (leaseUntilMs < beforeMs) this.processes.rows.delete(id);
+  #forgetProcesses([forgetMs, leaseMsMax]: readonly [number, number]): Row[] {
+    const nowMs = this.nowMs();
+    for (const [id, process] of this.processes.rows) {
+      process.leaseUntilMs = Math.min(process.leaseUntilMs, nowMs + leaseMsMax);
+      if (process.leaseUntilMs < nowMs - forgetMs) this.processes.rows.delete(id);
     }
     return [];
   }
