@@ -1,10 +1,12 @@
 /** What `import` and `snapshot build` share: the manifest, reading all inputs, and the messages about them. */
 import { grouped } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
-import { CutShort, type InputFile, type Member } from '../ingest/input/input.ts';
+import { CutShort, InputError, type InputFile, type Member } from '../ingest/input/input.ts';
 import type { Intake } from '../ingest/intake.ts';
+import type { FileSummary } from '../ingest/intake-report.ts';
 import type { Rejection } from '../ingest/job-sink.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/shapes/board-manifest.ts';
+import { nativeShape } from '../ingest/shapes/native.ts';
 import type { Shape } from '../ingest/shapes/shape.ts';
 import { CommandError, quoted, type TextOption } from './command.ts';
 import { operatorText, SHOWN_COUNT_MAX } from './operator-file.ts';
@@ -57,10 +59,14 @@ export class Complaints {
   }
 }
 
+/** A document of a source may say that it lists no job. Native lines have that shape before they are read. */
+const hasContent = ({ shape, read }: FileSummary): boolean =>
+  read > 0 || (shape !== null && shape !== nativeShape.name);
+
 /**
  * Feeds every member of every file to the intake.
- * @param leaveOut receives the error of a file or member that cannot be read or recognised. Reading goes on behind it, unless
- * `leaveOut` throws
+ * @param leaveOut receives the error of a file or member that cannot be read or recognised, or is empty. Reading goes on behind
+ * it, unless `leaveOut` throws
  */
 export async function takeAll(
   files: readonly InputFile[],
@@ -68,11 +74,13 @@ export async function takeAll(
   leaveOut: (error: unknown) => void,
 ): Promise<void> {
   for (const file of files) {
+    let isLeftOut = false;
     try {
       for await (const member of file.members()) {
         try {
           await intake.take(member);
         } catch (error) {
+          isLeftOut = true;
           leaveOut(error);
           // The next member of an archive starts where this one ends.
           for await (const _ of member.bytes);
@@ -80,8 +88,11 @@ export async function takeAll(
       }
     } catch (error) {
       if (error instanceof CutShort) intake.breakOff(file.name);
+      isLeftOut = true;
       leaveOut(error);
     }
+    const isRead = intake.files.some((summary) => summary.name === file.name && hasContent(summary));
+    if (!isRead && !isLeftOut) leaveOut(new InputError(`${file.name}: is empty`));
   }
 }
 

@@ -469,7 +469,10 @@ describe('import', () => {
     const words = ['import', '--catalogue', at('catalogue'), '--observed-at', '2026-08-01', '--json', '-'];
     const { stdout } = await run(words, { stdin: line('2026-02-01') });
     expect((JSON.parse(stdout) as Report).files).toMatchObject([{ file: 'stdin', format: 'native', imported: 1 }]);
-    expect((await run(words, { stdin: '' })).stderr).toContain('stdin: is empty\n');
+    for (const format of [[], ['--format', 'native']]) {
+      const empty = await run([...words, ...format], { stdin: '' });
+      expect([empty.exitCode, empty.stderr]).toEqual([2, expect.stringContaining('stdin: is empty\n')]);
+    }
     const times = { first_observed_at: '2026-01-01T00:00:00.000Z', last_observed_at: '2026-02-01T00:00:00.000Z' };
     expect((await jobs()).n).toMatchObject(times);
     await complete(2, file('n.jsonl', line('2026-02-01')));

@@ -43,6 +43,9 @@ const buildWords = (words: readonly string[]) => {
 const build = (...words: string[]) => run(buildWords(words));
 const buildFrom = (stdin: string | Uint8Array, ...words: string[]) => run(buildWords(words), { stdin });
 
+/** A catalogue without rows. */
+const buildEmpty = () => buildFrom(line('a', { last_observed_at: '2026-11-02' }), '--max-age-days', '1');
+
 async function inspected(path = at('out')): Promise<Record<string, unknown>> {
   const { exitCode, stdout } = await run(['snapshot', 'inspect', '--json', path]);
   expect(exitCode).toBe(0);
@@ -213,8 +216,40 @@ describe('snapshot build', () => {
     });
   });
 
-  it('builds an empty catalogue of nothing, with a word about it', async () => {
-    const { exitCode, stderr } = await buildFrom('');
+  it.each([
+    [['--format', 'native'], '', 1, 'paygrade: stdin: is empty\n'],
+    [['--format', 'native'], '\n \n', 1, 'paygrade: stdin: is empty\n'],
+    [['--format', 'lever'], '', 1, 'paygrade: stdin: is empty\n'],
+    [['--format', 'auto'], '', 2, 'stdin: is empty\nnothing was written: no input could be read\n'],
+    [['--rejects', 'bad'], 'x\n', 1, 'line 1: is not JSON\nnothing was written: 1 record, all rejected\n'],
+  ])('%j writes no catalogue of %j', async (words, stdin, exitCode, stderr) => {
+    file('out', 'what was there');
+    const given = words.map((word) => (word === 'bad' ? at('bad') : word));
+    expect(await buildFrom(stdin, ...given)).toEqual({ exitCode, stdout: '', stderr });
+    expect(readFileSync(at('out'), 'utf8')).toBe('what was there');
+    if (words.includes('bad')) expect(readFileSync(at('bad'), 'utf8')).toBe(stdin);
+  });
+
+  it('names an empty file among others that auto reads', async () => {
+    const { exitCode, stderr } = await build('--format', 'auto', SAMPLE, file('empty', ''));
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`${at('empty')}: is empty\n`);
+    expect(await inspected()).toMatchObject({ rows: 25 });
+  });
+
+  it('writes no catalogue of a feed whose every record was refused', async () => {
+    file('out', 'what was there');
+    const job = { id: 1, title: 'Cook', absolute_url: 'ftp://acme.example/', updated_at: '2026-11-20T00:00:00Z' };
+    const changed = JSON.stringify({ jobs: [job], meta: { total: 1 } });
+    const { exitCode, stdout, stderr } = await buildFrom(changed, '--format', 'greenhouse', '--company', 'A', '--json');
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('nothing was written: 1 record, all rejected\n');
+    expect(JSON.parse(stdout)).toMatchObject({ written: false, source_rows: 1, rejected_rows: 1 });
+    expect(readFileSync(at('out'), 'utf8')).toBe('what was there');
+  });
+
+  it('builds a catalogue without jobs where all are too old, with a word about it', async () => {
+    const { exitCode, stderr } = await buildEmpty();
     expect(exitCode).toBe(0);
     expect(stderr).toContain('warning: the catalogue has no jobs\n');
     expect(await inspected()).toMatchObject({ rows: 0, companies: 0, first_observed_at: null, bytes_per_job: null });
@@ -378,7 +413,7 @@ describe('snapshot export', () => {
   });
 
   it('of an empty catalogue is empty', async () => {
-    await buildFrom('');
+    await buildEmpty();
     expect(await run(['snapshot', 'export', at('out')])).toEqual({ exitCode: 0, stdout: '', stderr: '' });
   });
 });

@@ -259,15 +259,11 @@ class FileImport {
           total,
         }),
     });
-    for (const { name, inputs } of sources) {
+    for (const { inputs } of sources) {
       current = inputs;
-      const leftOutBefore = this.#leftOutCount;
       await takeAll(inputs?.files ?? [], intake, (error) => this.#leaveOut(error));
       bytesBefore += inputs?.progress.bytesRead ?? 0;
       current = null;
-      const isRead = intake.files.some((file) => file.name === inputName(name) && file.shape !== null);
-      if (inputs !== null && !isRead && this.#leftOutCount === leftOutBefore)
-        this.#leaveOut(new InputError(`${inputName(name)}: is empty`));
     }
     this.#progress.clear();
     this.#complaints.summarise();

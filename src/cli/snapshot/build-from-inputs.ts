@@ -139,6 +139,14 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
     report(plan.isJson, io.stdout, unwritten);
     return EXIT_USAGE;
   }
+  if (source > 0 && rejected === source) {
+    // A producer that changed its records must not empty a catalogue.
+    rejects?.finish();
+    rejects?.commit();
+    say(`nothing was written: ${quantity(source, 'record')}, all rejected\n`);
+    report(plan.isJson, io.stdout, unwritten);
+    return EXIT_FAILED;
+  }
   for (const { key } of companies.finish(wordsOf(manifest), loadCompanyList())) say(unfittingLine(key));
   const built = builder.finish((digest) => {
     const facts = intake.factsOf(digest);

@@ -63,5 +63,6 @@ export function parseBoardFile(text: string): BoardFile {
     } else if (!boards.has(address)) boards.set(address, { address, company, domain });
   }
   if (isOpen) refused.push({ line: rows.length + 1, field: 'the record', reason: OPEN_QUOTE });
+  if (plain.trim() === '') refused.push({ line: 1, field: 'address', reason: 'is missing: the file is empty' });
   return { boards: [...boards.values()], refused };
 }

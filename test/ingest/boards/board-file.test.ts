@@ -12,7 +12,7 @@ const LONGEST = 'x'.repeat(NAME_LENGTH_MAX);
 
 describe('a file of boards', () => {
   it.each([
-    ['is empty', '', []],
+    ['has a header only', 'address,company\n', []],
     [
       'is a list of addresses',
       'lever:a\n\n https://b.example/jobs \n',
@@ -38,6 +38,8 @@ describe('a file of boards', () => {
   });
 
   it.each([
+    ['', 1, 'address'],
+    ['\uFEFF\n \n', 1, 'address'],
     ['company,domain\nAcme,a.com\n', 1, 'the header'],
     ['address;company\nlever:a;A\n', 1, 'the header'],
     ['address,company\nlever:a,A\n,B\n', 3, 'address'],
