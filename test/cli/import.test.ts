@@ -16,9 +16,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../../src/cli/command.ts';
+import { PROGRAM } from '../../src/cli/program.ts';
 import { HistoryDatabase, HistoryError } from '../../src/storage/history/database.ts';
 import { minimalJob } from '../support/minimal-job.ts';
-import { NOW_MS, run } from './captured-io.ts';
+import { capturedIo, NOW_MS, run } from './captured-io.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -454,6 +456,20 @@ describe('import', () => {
     const one = file(`acme${ending}`, `${JSON.stringify(posting)}\n`);
     expect((await on(1, one)).report?.files).toMatchObject([{ format: 'lever', read: 1, imported: 1 }]);
     expect((await on(2, '--format', 'lever', one)).report?.files).toMatchObject([{ format: 'lever', imported: 1 }]);
+  });
+
+  it('holds up no writer of the catalogue while stdin is read', async () => {
+    const { io, written } = capturedIo({});
+    async function* slow(): AsyncGenerator<Uint8Array> {
+      const bytes = readFileSync(greenhouse('acme.json', [1, 2]));
+      yield bytes.subarray(0, 9);
+      HistoryDatabase.openForSettings(at('catalogue'), 0).close();
+      yield bytes.subarray(9);
+    }
+    const words = ['import', '--catalogue', at('catalogue'), '--format', 'greenhouse', '-'];
+    const exitCode = await runProgram(PROGRAM, words, { ...io, stdin: { bytes: slow(), isTerminal: false } });
+    expect([exitCode, written.stderr]).toEqual([0, expect.stringContaining('2 new')]);
+    expect(readdirSync(at('catalogue'))).toEqual(['catalogue.sqlite']);
   });
 
   it('reads stdin and native lines, whose own observations hold', async () => {

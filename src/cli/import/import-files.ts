@@ -3,17 +3,23 @@
  * names and leaves out a file that it cannot read and a feed that looks broken. If the process dies, the catalogue is as it
  * was before or after the import.
  */
+import { join } from 'node:path';
+import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
+import type { Spill } from '../../catalogue/packed/spill.ts';
+import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { manifestOf, wordsOf } from '../../ingest/companies/manifest-words.ts';
 import {
   BrokenOff,
+  type Bytes,
   InputError,
   type Inputs,
   inputName,
   type Member,
   openInputs,
+  STDIN,
   timeInNameOf,
 } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
@@ -21,7 +27,7 @@ import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { unfittingKeys } from '../../storage/history/company-tables.ts';
-import { HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
+import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
 import type { FeedOutcome, Refusal } from '../../storage/history/merge.ts';
 import { CommandError, EXIT_OK, EXIT_USAGE, UsageError } from '../command.ts';
@@ -39,6 +45,7 @@ import {
   type ImportReport,
   type RefusedRows,
 } from './import-report.ts';
+import { spooled } from './spooled.ts';
 
 /** Most feeds that are listed one by one: an aggregate holds thousands. */
 const LISTED_FEED_COUNT_MAX = 20;
@@ -157,8 +164,16 @@ class FileImport {
     });
     const skills = loadSkillExtractor();
     const rejects = rejectsPath === undefined ? null : rejectsAt(rejectsPath);
+    let spill: Spill | undefined;
     let history: HistoryDatabase | undefined;
     try {
+      let { bytes: stdin } = this.#io.stdin;
+      if (this.#plan.paths.includes(STDIN)) {
+        // One that cannot be used is refused before anything is read.
+        HistoryDatabase.openForSettings(catalogue).close();
+        spill = openSpillFile(join(catalogue, HISTORY_FILE));
+        stdin = await spooled(stdin, spill);
+      }
       history = HistoryDatabase.openForImport(catalogue);
       const merging = new HistoryImport(history, {
         mayHaveDays: this.#plan.isFromName,
@@ -170,7 +185,7 @@ class FileImport {
           ),
       });
       const words = merging.rememberWords(wordsOf(manifest));
-      const sources = await this.#openSources();
+      const sources = await this.#openSources(stdin);
       const intake = await this.#readAll(sources, { sink: merging, skills, manifest: manifestOf(words), rejects });
       const merged = this.#merge(merging);
       for (const key of unfittingKeys(history, manifest.keys())) this.#say(unfittingLine(key));
@@ -181,10 +196,12 @@ class FileImport {
       return this.#leftOutCount > 0 ? EXIT_USAGE : EXIT_OK;
     } catch (error) {
       this.#progress.clear();
-      if (error instanceof HistoryError || error instanceof InputError) throw new CommandError(error.message);
+      const isOutside = [HistoryError, InputError, SnapshotError].some((kind) => error instanceof kind);
+      if (isOutside) throw new CommandError((error as Error).message);
       throw error;
     } finally {
       rejects?.discard();
+      spill?.close();
       history?.close();
     }
   }
@@ -202,11 +219,11 @@ class FileImport {
     this.#say(`${error.message}${taken}\n`);
   }
 
-  async #openSources(): Promise<readonly Source[]> {
+  async #openSources(stdin: Bytes): Promise<readonly Source[]> {
     const sources: Source[] = [];
     for (const path of this.#plan.paths) {
       try {
-        sources.push({ name: path, inputs: await openInputs([path], this.#io.stdin.bytes) });
+        sources.push({ name: path, inputs: await openInputs([path], stdin) });
       } catch (error) {
         this.#leaveOut(error);
         sources.push({ name: path, inputs: null });

@@ -70,7 +70,8 @@ const PACKED_BYTES = 16 * 1024;
 const HEAD_BYTES = 262;
 const TAR_MAGIC_AT = 257;
 
-const STDIN = '-';
+/** The path that means stdin. */
+export const STDIN = '-';
 
 /** The name of an input by its path on the command line: control characters as escapes, or `stdin`. */
 export const inputName = (path: string): string =>
