@@ -145,6 +145,7 @@ export const serve = command({
     /** The current action of SIGHUP, which is handled from here to the end, because unhandled it would end the process. */
     let onHangUp = (): void => {};
     const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
+    const shutdown = stopSignal(io, endsWithStdin);
     const plain = new Responder({}, LISTENER_BODIES.responses, { report: () => {} }); // sends refusals only
     const refused: Refuse = (code, message, extras) =>
       plain.refusal(refuse(code, message, extras), `req_${systemRandom.uuid()}`);
@@ -164,25 +165,24 @@ export const serve = command({
     const addresses = { baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address };
     const watch = snapshotWatchOf(config);
     const damage = Promise.withResolvers<string>();
+    const ports: AppPorts<MadeResponse> = {
+      clock: io.clock,
+      random: systemRandom,
+      memory: processMemory(),
+      ...LISTENER_BODIES,
+      components: [{ metrics: (page) => listener.metrics(page) }],
+      ...reports,
+      onDamagedCatalogue: damage.resolve,
+      onCatalogue: (fault) => tellReload(lines, app, fault),
+      onSnapshotFault: (fault) => lines.snapshotFault(fault),
+    };
     try {
-      app = await openServed(
-        { ...config, ...addresses, port: listener.port },
-        {
-          clock: io.clock,
-          random: systemRandom,
-          memory: processMemory(),
-          ...LISTENER_BODIES,
-          components: [{ metrics: (page) => listener.metrics(page) }],
-          ...reports,
-          onDamagedCatalogue: damage.resolve,
-          onCatalogue: (fault) => tellReload(lines, app, fault),
-          onSnapshotFault: (fault) => lines.snapshotFault(fault),
-        },
-      );
-    } catch (failure) {
-      await listener.close(0);
-      throw failure;
+      app = await Promise.race([openServed({ ...config, ...addresses, port: listener.port }, ports), shutdown]);
+    } finally {
+      if (app === undefined) await listener.close(0);
     }
+    // What is half open ends with the process: it has accepted nothing.
+    if (app === undefined) return EXIT_OK;
 
     const opened = app;
     for (const notice of opened.notices) lines.notice(notice);
@@ -198,7 +198,6 @@ export const serve = command({
       void reloadCatalogue(opened, lines);
     };
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
-    const shutdown = stopSignal(io, endsWithStdin);
     io.stdout.write(`listening on ${address}\n`);
 
     const damaged = await Promise.race([shutdown, damage.promise]);

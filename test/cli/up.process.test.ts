@@ -1,6 +1,8 @@
 /** `up`, as real processes: it watches and serves, and waits for no page before it serves. */
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BoardStub } from '../support/board-stub.ts';
@@ -60,6 +62,23 @@ describe('up', () => {
     for (const one of [pid!, ...children]) process.kill(one, 'SIGTERM');
     expect(await started.ended).toMatchObject({ exitCode: 0 });
     expect(started.stderr()).not.toContain('starts again');
+  }, 60_000);
+
+  it('ends at a SIGTERM that comes before it serves', async () => {
+    const mute = createServer().listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const database = `postgres://a:b@127.0.0.1:${(mute.address() as AddressInfo).port}/x`;
+    const started = startProcess(
+      binaryOf('node'),
+      [MAIN, 'up'],
+      { ...stub.env, PORT: '0', DATABASE_URL: database, STATE_KEY: Buffer.alloc(32).toString('base64') },
+      '',
+      folder,
+    );
+    await until('the watch', () => /this waits for some/.test(started.stderr()), 20_000);
+    started.child.kill('SIGTERM');
+    expect(await started.ended).toMatchObject({ exitCode: 0, stdout: expect.not.stringContaining('listening') });
+    mute.close();
   }, 60_000);
 
   it('serves before the pages of the file have answered, and looks at none again at the next start', async () => {
