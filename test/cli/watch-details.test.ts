@@ -1,9 +1,16 @@
 /** Descriptions that `watch` asks for one by one. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PageAnswer } from '../../src/adapters/boards/board-client.ts';
-import { fetchDetails } from '../../src/cli/watch/details.ts';
+import { fetchDetails, rowsWithout } from '../../src/cli/watch/details.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import type { BoardRequest } from '../../src/ingest/boards/board-request.ts';
+import { OWN_ORIGINS } from '../../src/ingest/boards/origins.ts';
+import { BoardTables } from '../../src/storage/history/board-tables.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { NOW_MS } from './captured-io.ts';
 
 const BOARD: Board = {
   ...{ shape: 'smartrecruiters', token: 'Acme', company: null, domain: null },
@@ -39,6 +46,29 @@ async function found(...answers: readonly PageAnswer[]) {
 }
 
 describe('descriptions of a visit', () => {
+  it('are asked for again where the last try was by a clock that ran ahead', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paygrade-details-'));
+    const history = HistoryDatabase.openForSettings(folder);
+    try {
+      const tables = new BoardTables(history);
+      tables.put(BOARD, NOW_MS);
+      const [watched] = tables.list();
+      const posting = { id: '744', name: 'Cook', company: { identifier: 'Acme', name: 'Acme' } };
+      const list = [Buffer.from(JSON.stringify({ totalFound: 1, content: [posting] }))];
+      const wantedIds = () =>
+        rowsWithout({ history, tables }, watched!, list, { atMs: NOW_MS, origins: OWN_ORIGINS }).map(({ id }) => id);
+      const ids = wantedIds();
+      expect(ids).toHaveLength(1);
+      tables.keepDetailTries(watched!.name, ids, NOW_MS - 1);
+      expect(wantedIds()).toEqual([]);
+      tables.keepDetailTries(watched!.name, ids, NOW_MS + 30 * 86_400_000);
+      expect(wantedIds()).toEqual(ids);
+    } finally {
+      history.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('are not asked for after three failures in a row', async () => {
     const fault = refused(500, true);
     const { asked, came, urls } = await found(fault, fault, page('{"jobAd":"2"}'), fault, fault, fault);

@@ -68,7 +68,8 @@ export function rowsWithout(
       if (!shaped.ok) continue;
       const { id } = shaped.record;
       const tried = tries.get(id);
-      if (tried !== undefined && atMs < nextDetailMs(tried)) continue;
+      // One that is still to come was made by a clock that ran ahead.
+      if (tried !== undefined && tried.triedMs <= atMs && atMs < nextDetailMs(tried)) continue;
       if ((known.get(id) as Row | undefined) === undefined) wanted.set(id, { id, row, request });
     }
   }
