@@ -163,6 +163,14 @@ describe('doctor on the catalogue', () => {
 });
 
 describe('doctor on the state', () => {
+  it('notes a file that others may read, and only where its folder lets them in', async () => {
+    const stateDir = await madeState('open');
+    chmodSync(join(stateDir, 'state.db'), 0o644);
+    expect(JSON.stringify((await examine({ 'state-dir': stateDir })).report)).not.toContain('other users');
+    chmodSync(stateDir, 0o755);
+    expect(JSON.stringify((await examine({ 'state-dir': stateDir })).report)).toMatch(/other users .*chmod 600/);
+  });
+
   let sound: string;
   beforeAll(async () => {
     sound = await madeState('sound');

@@ -1,6 +1,6 @@
 /** Checks of the files: the catalogue and the state. They take no lock and write nothing. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { NO_CATALOGUE, SAMPLE } from '../../adapters/files/catalogue-source.ts';
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import type { Config } from '../../app/configuration.ts';
@@ -88,6 +88,13 @@ function isWritable(path: string): boolean {
   }
 }
 
+/** By its own mode and its folder's: a start changes neither, and made files of 0644 once. Windows has no such modes. */
+const isOpenToOthers = (path: string): boolean =>
+  process.platform !== 'win32' &&
+  existsSync(path) &&
+  (statSync(path).mode & 0o044) !== 0 &&
+  (statSync(dirname(path)).mode & 0o011) !== 0;
+
 function checkSpace(findings: Findings, folder: string, callbackBytes: number): void {
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;
@@ -157,6 +164,8 @@ export function checkState({ stateDir, settlement, stateReset, callbackBytes }: 
     const locked = paths.find((path) => !isWritable(path));
     if (locked !== undefined)
       findings.mend(`this user cannot write ${locked}`, 'give it to the user that runs the server');
+    const file = join(stateDir, STATE_FILE);
+    if (isOpenToOthers(file)) findings.note(`other users of this machine may read ${file}`, `chmod 600 ${file}*`);
     checkSpace(findings, folder, callbackBytes);
     if (folder === resolve(stateDir)) checkContents(findings, stateDir);
     else findings.ok(`${stateDir} does not exist: the first start creates it`);
