@@ -2,7 +2,16 @@
 import { printable } from '../base/printable.ts';
 import { INCLUDES } from '../resolve/result.ts';
 import { refusedPurchase, walletOf } from './callback/buy.ts';
-import { type Answer, exchange, json, patientExchange, pause, refused, url } from './callback/callback-client.ts';
+import {
+  type Answer,
+  exchange,
+  json,
+  objectFrom,
+  patientExchange,
+  pause,
+  refused,
+  url,
+} from './callback/callback-client.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { serverOf } from './paying-client.ts';
@@ -48,7 +57,7 @@ async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resol
     await pause(POLL_PAUSE_MS, signal);
     const answer = await patientExchange(target, { headers: { authorization: `Bearer ${readToken}` }, signal }, io);
     if (answer.status !== 200) throw refused(answer);
-    const shown = JSON.parse(answer.text) as Resolved;
+    const shown = objectFrom<Resolved>(answer);
     if (shown.status !== 'pending') return { ...shown, read_token: readToken };
   }
   throw new CommandError(`${created.id} has not ended`);
@@ -100,7 +109,7 @@ export const resolveUrl = command({
     const base = serverOf(options.url, io.env);
     const body = { url: target, include: includeOf(options.include), max_wait_seconds: options.wait };
     const answer = await buy(base, body, io);
-    const ended = await outcomeOf(base, JSON.parse(answer.text) as Resolved, io);
+    const ended = await outcomeOf(base, objectFrom<Resolved>(answer), io);
     if (options.json) io.stdout.write(`${JSON.stringify(ended)}\n`);
     if (ended.failure !== null) {
       io.stderr.write(`${printable(ended.failure.code)}: ${printable(ended.failure.message)}\n`);

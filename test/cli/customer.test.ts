@@ -127,6 +127,18 @@ describe('a purchase', () => {
     },
   );
 
+  it.each([
+    ['callback new', ['callback', 'new'], 201],
+    ['retry create', ['retry', 'create', 'https://a.example/', '--json'], 201],
+    ['retry status', ['retry', 'status', 'rt_1', '--token', 'x', '--json'], 200],
+    ['resolve', ['resolve', 'https://a.example/', '--json'], 200],
+  ])('by %s of another kind of server says so in one line', async (_, words, status) => {
+    answerBy(new Response('<html>', { status }));
+    const { exitCode, stdout, stderr } = await run(words);
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`paygrade: the server answered ${status} with what paygrade does not answer: <html>\n`);
+  });
+
   it('of a resolve that takes longer shows its read token at once, and goes on when the server was away', async () => {
     const pending = {
       id: 'rs_1',

@@ -3,7 +3,7 @@ import { printable } from '../../base/printable.ts';
 import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
 import { type PayingClient, payingClient } from '../paying-client.ts';
-import { type Answer, exchange, refused } from './callback-client.ts';
+import { type Answer, exchange, objectFrom, refused } from './callback-client.ts';
 
 export interface BoughtCallback {
   readonly id: string;
@@ -33,7 +33,7 @@ export function refusedPurchase(answer: Answer, { env }: Io): CommandError {
 export async function buyCallback(base: string, { payingFetch }: PayingClient, io: Io): Promise<BoughtCallback> {
   const answer = await exchange(`${base}/v1/callbacks`, { method: 'POST' }, payingFetch);
   if (answer.status !== 201) throw refusedPurchase(answer, io);
-  const made = JSON.parse(answer.text) as Record<string, unknown>;
+  const made = objectFrom<Record<string, unknown>>(answer);
   return {
     id: String(made.id),
     callbackUrl: String(made.callback_url),

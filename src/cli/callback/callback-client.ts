@@ -130,6 +130,19 @@ export function refused(answer: Answer): CommandError {
   return new CommandError(`${answer.status} ${code}: ${message}`);
 }
 
+/** The object of an answer that succeeded. @throws CommandError when another kind of server answers */
+export function objectFrom<Shown>({ status, text }: Answer): Shown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Shown below.
+  }
+  if (typeof value === 'object' && value !== null) return value as Shown;
+  const shown = printable(text, SHOWN_BODY_LENGTH);
+  throw new CommandError(`the server answered ${status} with what paygrade does not answer: ${shown}`);
+}
+
 /** An authorized request that must succeed. @throws CommandError for any status but 200 */
 export async function read(target: string, readToken: string, method = 'GET'): Promise<Answer> {
   const answer = await exchange(target, { method, headers: { authorization: `Bearer ${readToken}` } });

@@ -1,7 +1,7 @@
 /** `callback events`: lists the stored events of a callback. */
 import { printable } from '../../base/printable.ts';
 import { command, EXIT_OK } from '../command.ts';
-import { callbackOf, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { callbackOf, ID, json, objectFrom, read, token, tokenOf, url } from './callback-client.ts';
 import { eventLine, oneLine } from './event-line.ts';
 import { memberOf, partsOf } from './json-parts.ts';
 
@@ -13,13 +13,13 @@ export const listEvents = command({
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
     const target = `${callbackOf(id as string, options.url, io.env).own}/events`;
-    const { text } = await read(target, tokenOf(options.token, io));
+    const answer = await read(target, tokenOf(options.token, io));
+    const { expires_at } = objectFrom<{ expires_at: string }>(answer);
     if (options.json) {
-      io.stdout.write(`${oneLine(text)}\n`);
+      io.stdout.write(`${oneLine(answer.text)}\n`);
       return EXIT_OK;
     }
-    const { expires_at } = JSON.parse(text) as { expires_at: string };
-    const events = partsOf(memberOf(text, 'events') ?? '');
+    const events = partsOf(memberOf(answer.text, 'events') ?? '');
     for (const event of events) io.stdout.write(`${eventLine(event)}\n`);
     io.stderr.write(`${events.length} of 10 events; expires at ${printable(String(expires_at))}\n`);
     return EXIT_OK;

@@ -1,6 +1,14 @@
 /** The events of a callback as they arrive, by its wait route. */
 import type { Io } from '../io.ts';
-import { errorOf, exchange, type NamedCallback, patientExchange, pause, refused } from './callback-client.ts';
+import {
+  errorOf,
+  exchange,
+  type NamedCallback,
+  objectFrom,
+  patientExchange,
+  pause,
+  refused,
+} from './callback-client.ts';
 import { memberOf } from './json-parts.ts';
 
 /** Error codes with which a wait ends normally. A rejected `after` has another code. */
@@ -47,7 +55,7 @@ export async function* eventsOf({
       continue;
     }
     if (answer.status !== 200) throw refused(answer);
-    const waited = JSON.parse(answer.text) as { received: boolean; next_wait_url: string };
+    const waited = objectFrom<{ received: boolean; next_wait_url: string }>(answer);
     if (!waited.received) continue;
     yield memberOf(answer.text, 'event') ?? '';
     target = base + waited.next_wait_url;

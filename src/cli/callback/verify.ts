@@ -1,7 +1,7 @@
 /** `callback verify`: checks the signature of a stored event. The exit code says whether it is valid. */
 import { printable } from '../../base/printable.ts';
 import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
-import { callbackOf, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { callbackOf, ID, json, objectFrom, read, token, tokenOf, url } from './callback-client.ts';
 import { type EventAnswer, oneLine } from './event-line.ts';
 import { SENDERS, type Sender, signatureFaultOf } from './senders.ts';
 
@@ -23,7 +23,7 @@ export const verifyEvent = command({
     const secret = io.env.WEBHOOK_SECRET;
     if (secret === undefined || secret === '') throw new UsageError('the secret is missing: set WEBHOOK_SECRET');
     const target = `${callbackOf(id as string, options.url, io.env).own}/events`;
-    const { events } = JSON.parse((await read(target, readToken)).text) as { events: EventAnswer[] };
+    const { events } = objectFrom<{ events: EventAnswer[] }>(await read(target, readToken));
     const event = events.find((candidate) => candidate.id === eventId);
     if (event === undefined) throw new CommandError('404 EVENT_NOT_FOUND: this callback has no such event');
     const { bytes } = await read(`${target}/${event.id}/raw`, readToken);

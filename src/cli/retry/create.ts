@@ -1,7 +1,7 @@
 /** `retry create`: has a server send a request until it works, for a payment or with an API key. */
 import { printable } from '../../base/printable.ts';
 import { refusedPurchase, walletOf } from '../callback/buy.ts';
-import { exchange, refused } from '../callback/callback-client.ts';
+import { exchange, objectFrom, refused } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
 import { json, key, keyFrom, retryApiOf, url } from './retry-client.ts';
@@ -84,11 +84,11 @@ export const createRetry = command({
       send,
     );
     if (answer.status !== 201 && answer.status !== 200) throw given ? refused(answer) : refusedPurchase(answer, io);
+    const made = objectFrom<Record<string, unknown>>(answer);
     if (options.json) {
       io.stdout.write(`${oneLine(answer.text)}\n`);
       return EXIT_OK;
     }
-    const made = JSON.parse(answer.text) as Record<string, unknown>;
     for (const name of ['id', 'status_url', 'read_token', 'callback_secret', 'expires_at']) {
       const value = made[name];
       if (typeof value === 'string') io.stdout.write(`${name.padEnd(17)}${printable(value)}\n`);

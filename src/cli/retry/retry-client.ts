@@ -1,6 +1,6 @@
 /** What the `retry` commands share: their options, the job that they name, and how a job is shown to people. */
 import { printable } from '../../base/printable.ts';
-import { type Answer, exchange, patientExchange, refused } from '../callback/callback-client.ts';
+import { type Answer, exchange, objectFrom, patientExchange, refused } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -92,6 +92,7 @@ function retryLines(retry: ShownRetry): string {
 }
 
 /** Prints a job as the server sent it. */
-export function show({ text }: Answer, isJson: boolean, { stdout }: Io): void {
-  stdout.write(isJson ? `${oneLine(text)}\n` : retryLines(JSON.parse(text) as ShownRetry));
+export function show(answer: Answer, isJson: boolean, { stdout }: Io): void {
+  const retry = objectFrom<ShownRetry>(answer);
+  stdout.write(isJson ? `${oneLine(answer.text)}\n` : retryLines(retry));
 }

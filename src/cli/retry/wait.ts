@@ -1,5 +1,5 @@
 /** `retry wait`: waits until a job has ended, and shows it. */
-import { pause } from '../callback/callback-client.ts';
+import { objectFrom, pause } from '../callback/callback-client.ts';
 import { untilInterrupted } from '../callback/follow.ts';
 import { command, EXIT_OK } from '../command.ts';
 import {
@@ -38,7 +38,7 @@ export const waitForRetry = command({
     await untilInterrupted(io, async (signal) => {
       let answer = await asked(address, credential, { signal });
       while (!signal.aborted) {
-        const { status } = JSON.parse(answer.text) as ShownRetry;
+        const { status } = objectFrom<ShownRetry>(answer);
         if (ENDED.has(status)) {
           show(answer, options.json, io);
           exitCode = status === 'succeeded' ? EXIT_OK : EXIT_NOT_SUCCEEDED;
