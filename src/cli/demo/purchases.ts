@@ -59,7 +59,10 @@ export function priceOf({ accepts: [wanted] }: Offer): bigint {
 
 async function exchange(url: string, init: RequestInit, send: typeof fetch): Promise<Response> {
   try {
-    return await send(url, { ...init, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    const answer = await send(url, { ...init, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    // One that breaks off is no answer.
+    await answer.clone().arrayBuffer();
+    return answer;
   } catch (failure) {
     throw failure instanceof CommandError ? failure : noAnswer(url, failure);
   }

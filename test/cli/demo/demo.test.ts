@@ -101,6 +101,13 @@ describe('demo', () => {
     expect(stderr).toContain('expected an offer (402) from /v1/jobs/signals');
   });
 
+  it('says in one line that an answer broke off', async () => {
+    const body = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) });
+    overloaded = [new Response(body, { status: 200 })];
+    const { exitCode, stderr } = await demo();
+    expect([exitCode, stderr]).toEqual([1, `paygrade: no answer from ${URL_OF_SERVER}: terminated\n`]);
+  });
+
   it('prints all of it with --json', async () => {
     const { stdout } = await demo(['--json']);
     const { wallet, purchases } = JSON.parse(stdout) as {
