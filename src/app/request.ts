@@ -4,6 +4,7 @@
  */
 import type { ClientConnection, ServedRequest } from '../adapters/listen/listen.ts';
 import { type ClientAddress, parseClientAddress } from '../base/client-network.ts';
+import { detached } from '../base/detached.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { Random } from '../base/random.ts';
 import type { BodyReceiver } from '../http/body-stream.ts';
@@ -31,14 +32,21 @@ export interface RequestParts {
 /** A connection whose listener can close it in the middle of an answer. */
 export type CuttableConnection = Required<Pick<ClientConnection, 'cut'>>;
 
+/** Of a longer X-Forwarded-For the entry is copied out, so that what counts by it does not hold the rest. */
+const FORWARDED_LENGTH_MAX = 512;
+
+function lastEntryOf(forwarded: string): string {
+  const entry = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
+  return forwarded.length > FORWARDED_LENGTH_MAX ? detached(entry) : entry;
+}
+
 /**
  * Whose request it is. Behind a trusted proxy the last entry of X-Forwarded-For: the proxy wrote that one, the client may have
  * sent the others. An entry that is no address (`unknown`, a name, nothing behind a comma) does not count: the request is
  * the proxy's then, because a client must not choose what it is counted as.
  */
 function clientAddressOf(peer: string, forwarded: string | null): ClientAddress {
-  const reported =
-    forwarded === null ? undefined : parseClientAddress(forwarded.slice(forwarded.lastIndexOf(',') + 1).trim());
+  const reported = forwarded === null ? undefined : parseClientAddress(lastEntryOf(forwarded));
   return reported ?? parseClientAddress(peer) ?? { address: peer, network: peer };
 }
 
