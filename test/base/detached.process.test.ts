@@ -1,17 +1,27 @@
 /** What is kept of long texts, under both runtimes: only a process on its own shows what an engine keeps in memory. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { binaryOf, PROJECT, RUNTIMES } from '../support/server.ts';
+import { binaryOf, PROJECT, RUNTIMES, type Runtime } from '../support/server.ts';
 
 const TEXT_BYTES = 500_000;
 const COUNT = 200;
 
 /** Prints by how many bytes the process has grown with what was cut out of long texts. */
 const scriptOf = (cut: string): string => `
+const { EventEmitter } = await import('node:events');
 const { detached } = await import('${PROJECT}/src/base/detached.ts');
+const { NodeExchange } = await import('${PROJECT}/src/adapters/listen/node-exchange.ts');
 const { HttpRequestView } = await import('${PROJECT}/src/app/request.ts');
 const collect = globalThis.Bun?.gc ?? globalThis.gc;
 const kept = [];
+async function readRequest(text) {
+  const incoming = new EventEmitter();
+  const reading = new NodeExchange('/', incoming, {}).readAtMost(text.length);
+  incoming.emit('data', Buffer.from(text));
+  incoming.emit('end');
+  await reading;
+  return incoming;
+}
 collect(true);
 const before = process.memoryUsage.rss();
 for (let i = 0; i < ${COUNT}; i++) {
@@ -23,6 +33,13 @@ collect(globalThis.Bun !== undefined);
 console.log(kept.length && process.memoryUsage.rss() - before);
 `;
 
+function expectNothingKept(runtime: Runtime, cut: string): void {
+  const script = scriptOf(cut);
+  const words = runtime === 'node' ? ['--expose-gc', '--input-type=module', '-e', script] : ['-e', script];
+  const { stdout } = spawnSync(binaryOf(runtime), words, { encoding: 'utf8' });
+  expect(Number.parseInt(stdout, 10)).toBeLessThan((TEXT_BYTES * COUNT) / 2);
+}
+
 describe.each(RUNTIMES)('under %s nothing of a long text is kept', (runtime) => {
   it.each([
     ['by a copy of a part', 'detached(text.slice(1000, 1030))'],
@@ -31,9 +48,10 @@ describe.each(RUNTIMES)('under %s nothing of a long text is kept', (runtime) => 
       `new HttpRequestView({}, { path: '/', search: '' }, {}, 0, { address: '', header: () => text }, { trustProxy: true }).clientNetwork()`,
     ],
   ])('%s', (_, cut) => {
-    const script = scriptOf(cut);
-    const words = runtime === 'node' ? ['--expose-gc', '--input-type=module', '-e', script] : ['-e', script];
-    const { stdout } = spawnSync(binaryOf(runtime), words, { encoding: 'utf8' });
-    expect(Number.parseInt(stdout, 10)).toBeLessThan((TEXT_BYTES * COUNT) / 2);
+    expectNothingKept(runtime, cut);
   });
+});
+
+it('a request of node:http does not keep the body that was read from it', () => {
+  expectNothingKept('node', 'await readRequest(text)');
 });

@@ -79,7 +79,11 @@ export class NodeExchange implements ClientConnection, DirectBody {
       };
       incoming
         .on('data', collect)
-        .on('end', () => resolve(gathered.bytes()))
+        .on('end', () => {
+          resolve(gathered.bytes());
+          // The listeners stay with the request until its answer, which may take seconds.
+          gathered.clear();
+        })
         .on('close', () => {
           if (!incoming.complete) reject(new Error('the client has disconnected'));
         });
