@@ -79,7 +79,9 @@ export const createRetry = route<RetryServices>()({
   errors: [...BODY_ERRORS, TARGET_NOT_ALLOWED],
   examples: { bodies: { 'application/json': EXAMPLE_BODY }, answer: EXAMPLE_CREATED },
   readBody: readOrder,
-  async handle({ body: checked }, { outbound, retries, baseUrl }, _request, principal) {
+  async handle({ body: checked }, { outbound, retries, baseUrl }, request, principal) {
+    // The order has all of it, and a look-up may take seconds.
+    request.bodyBytes = undefined;
     const { order } = checked;
     const customer = customerOf(principal);
     const sold = (principal as Partial<Payer>).draft as RetryDraft | undefined;
