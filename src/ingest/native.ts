@@ -4,6 +4,7 @@
  * are ignored; a wrong field is named with a fixed reason, so that refusals can be counted by it.
  */
 import { parseDateTime } from '../base/date-time.ts';
+import { isUrl } from '../base/parsed-url.ts';
 import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { DOMAIN_EVIDENCE } from '../catalogue/domain-evidence.ts';
 import {
@@ -173,7 +174,7 @@ function sourceUrl(value: unknown): string {
     throw new FieldRefused('source_url', `is longer than ${URL_LENGTH_MAX} characters`);
   }
   if (!value.isWellFormed()) throw new FieldRefused('source_url', NOT_UNICODE);
-  if (!HTTP_URL.test(value) || URL_FORBIDDEN.test(value) || !URL.canParse(value)) {
+  if (!HTTP_URL.test(value) || URL_FORBIDDEN.test(value) || !isUrl(value)) {
     throw new FieldRefused('source_url', 'must be an absolute http or https URL');
   }
   return value;

@@ -3,8 +3,8 @@
  * It opens nothing and asks nothing, so that what it says follows from its rules, the settings and its arguments.
  */
 import { type IpAddress, type IpRange, isInRange, parseIp } from '../base/ip-address.ts';
+import { parseUrl } from '../base/parsed-url.ts';
 import { ADDRESS_RULES, AddressJudge, type AddressRefusal, type AddressRules, unmapped } from './address-rules.ts';
-import { parseUrl } from './parsed-url.ts';
 import type { Judged, Purpose, RefusedTarget, Target, TargetPolicy } from './target.ts';
 import {
   hostPortOf,

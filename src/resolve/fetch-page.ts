@@ -5,9 +5,9 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { decodeUtf8Latin1 } from '../base/codec.ts';
+import { parseUrl } from '../base/parsed-url.ts';
 import { headerOf, REDIRECT_STATUSES } from '../outbound/answer.ts';
 import type { Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
-import { parseUrl } from '../outbound/parsed-url.ts';
 import type { Target } from '../outbound/target.ts';
 import { REDIRECT_COUNT_MAX, URL_LENGTH_MAX, WIRE_BYTES_MAX } from './limits.ts';
 import type { FailureCode, Redirect } from './result.ts';

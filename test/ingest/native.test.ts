@@ -132,6 +132,11 @@ describe('a native record becomes a job', () => {
       { source_url: 'HTTP://Acme.example:80/a/../b?q=%7e#x' },
       { sourceUrl: 'HTTP://Acme.example:80/a/../b?q=%7e#x' },
     ],
+    [
+      'a URL with a host in Punycode',
+      { source_url: 'https://xn--bcher-kva.example/a--b' },
+      { sourceUrl: 'https://xn--bcher-kva.example/a--b' },
+    ],
     ['a long URL', { source_url: URL_EDGE }, { sourceUrl: URL_EDGE }],
     [
       'given skills stand as given, repeats once',
@@ -190,6 +195,8 @@ describe('a native record becomes a job', () => {
     ['source_url', '//acme.example/1', 'must be an absolute http or https URL'],
     ['source_url', 'https:acme.example', 'must be an absolute http or https URL'],
     ['source_url', 'https://', 'must be an absolute http or https URL'],
+    ['source_url', 'https://xn--a.example/1', 'must be an absolute http or https URL'],
+    ['source_url', 'https://%78n--a.example/1', 'must be an absolute http or https URL'],
     ['source_url', ' https://acme.example/1', 'must be an absolute http or https URL'],
     ['source_url', 'https://acme.example/a b', 'must be an absolute http or https URL'],
     ['source_url', 'https://acme.example\\@evil.example', 'must be an absolute http or https URL'],

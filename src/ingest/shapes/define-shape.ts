@@ -1,5 +1,6 @@
 /** A shape from its mapping: the fields that a source has, by the names that the catalogue uses. */
 import { dateTimeOf } from '../../base/date-time.ts';
+import { isUrl } from '../../base/parsed-url.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import { objectOf, type SourceRecord } from '../input/source-field.ts';
 import { hashOf } from './job-id.ts';
@@ -83,7 +84,7 @@ function shapedOf(shape: string, draft: Draft, context: ShapeContext): Shaped {
   const title = draft.title[1]!;
   const company = draft.company[1]!;
   const url = draft.url[1]!;
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+  if (!/^https?:\/\//i.test(url) || !isUrl(url)) {
     return refused(draft.url[0], 'is not an http or https URL');
   }
   const location = draft.location ?? null;

@@ -1,10 +1,10 @@
 /** The body of a resolve and its rules (siblings §5, §7). Everything here is decided without a look-up, before anybody pays. */
 import * as v from 'valibot';
+import { parseUrl } from '../../base/parsed-url.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
 import { type BodyServices, jsonBody } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { LOOK_UP_MS } from '../../outbound/limits.ts';
-import { parseUrl } from '../../outbound/parsed-url.ts';
 import type { Target, TargetPolicy } from '../../outbound/target.ts';
 import { URL_LENGTH_MAX, WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX } from '../../resolve/limits.ts';
 import { INCLUDES, type ResolveQuestion } from '../../resolve/result.ts';

@@ -150,6 +150,7 @@ describe('a SimplifyJobs listing becomes a native record', () => {
     ['no company', { company_name: null }, 'company_name', 'is missing or blank'],
     ['no address', { url: undefined }, 'url', 'is missing or blank'],
     ['an address that is none', { url: 'acme.example/1' }, 'url', 'is not an http or https URL'],
+    ['an address whose host is no Punycode', { url: 'https://xn--a.example/1' }, 'url', 'is not an http or https URL'],
   ])('refuses a listing with %s', (_because, fields, field, reason) => {
     expect(shaped(fields)).toMatchObject({ ok: false, field, reason });
   });
