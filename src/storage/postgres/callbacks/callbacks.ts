@@ -6,6 +6,7 @@
  * Webhooks, looks and tokens of one turn go as groups. A webhook is acknowledged once its event has committed.
  */
 import type { Clock } from '../../../base/clock.ts';
+import { detached } from '../../../base/detached.ts';
 import { isSameDigest } from '../../../base/digest.ts';
 import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { Random } from '../../../base/random.ts';
@@ -176,7 +177,7 @@ export class PostgresCallbacks implements Callbacks {
   async admitRead(id: CallbackId, token: string): Promise<ReadAdmission> {
     const authorized = await this.authorize(id, token);
     if (authorized.kind !== 'allowed') return authorized;
-    const retryAfterMs = await this.#reads.tryPass(id);
+    const retryAfterMs = await this.#reads.tryPass(detached(id));
     return retryAfterMs === 0 ? authorized : { kind: 'too-many', retryAfterMs };
   }
 
