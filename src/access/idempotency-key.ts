@@ -76,6 +76,8 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
         }
         case 'conflict':
           return idempotencyConflict();
+        case 'under-way':
+          return stateUnavailable('another request with this idempotency key is under way');
         default:
           return claimed satisfies never;
       }

@@ -53,6 +53,11 @@ export const FEW_PAUSE_MS = 1_000;
 
 /** The worker looks again after this time, although it knows of nothing that falls due: a clock may have been set. */
 export const LOOK_PAUSE_MS_MAX = 30_000;
+/**
+ * A request waits this long for others with its idempotency key: time for a look at names and a settlement. Each holds its body
+ * meanwhile, and without a bound as many as came at once would follow one another, five seconds each.
+ */
+export const CLAIM_WAIT_MS_MAX = 15_000;
 /** Between two tries for an idempotency key that a request in another process has claimed. */
 export const CLAIM_PAUSE_MS = 100;
 /** After a failure of the store. */

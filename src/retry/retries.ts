@@ -8,7 +8,7 @@ import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import { newCallbackSecret, newReadToken, newRetryId, type RetryId, tokenDigestOf } from './identifier.ts';
 import { type IdempotencyClaim, isReadable, newJob, type RetryJob } from './job.ts';
-import { CLAIM_PAUSE_MS } from './limits.ts';
+import { CLAIM_PAUSE_MS, CLAIM_WAIT_MS_MAX } from './limits.ts';
 import type { RetryPolicy } from './policy.ts';
 import type { Sealer } from './sealer.ts';
 import { type CustomerRequest, secretsText } from './secrets.ts';
@@ -44,7 +44,9 @@ export type ClaimResult =
   /** Nothing has this key: it is this request's until {@link Claimed.release}. */
   | { readonly kind: 'claimed'; readonly claim: IdempotencyClaim; release(): void }
   | { readonly kind: 'existing'; readonly job: RetryJob }
-  | { readonly kind: 'conflict' };
+  | { readonly kind: 'conflict' }
+  /** Another request has had it for {@link CLAIM_WAIT_MS_MAX}. */
+  | { readonly kind: 'under-way' };
 
 interface KeyClaim {
   readonly ended: Promise<void>;
@@ -79,7 +81,10 @@ export class Retries {
     const { store, clock } = this.#ports;
     const key = sha256Base64Url(`${customer}\n${keyText}`);
     const fingerprint = Buffer.from(sha256Latin1(body), 'latin1').toString('base64url');
-    for (let other = this.#claims.get(key); other !== undefined; other = this.#claims.get(key)) await other.ended;
+    const deadlineMs = clock.monotonicMs() + CLAIM_WAIT_MS_MAX;
+    for (let other = this.#claims.get(key); other !== undefined; other = this.#claims.get(key)) {
+      if (!(await this.#endsBy(deadlineMs, other))) return { kind: 'under-way' };
+    }
     const release = this.#claimed(key);
     try {
       await this.#claimShared(key);
@@ -93,6 +98,18 @@ export class Retries {
       release();
       throw failure;
     }
+  }
+
+  /** Whether a claim ends before the deadline. */
+  #endsBy(deadlineMs: number, { ended }: KeyClaim): Promise<boolean> {
+    const { clock, timers } = this.#ports;
+    return new Promise((resolve) => {
+      const stopTimer = timers.after(deadlineMs - clock.monotonicMs(), () => resolve(false));
+      void ended.then(() => {
+        stopTimer();
+        resolve(true);
+      });
+    });
   }
 
   /** Waits for the end of a request in another process that has the key. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/base/random.ts';
 import { newRetryId } from '../../src/retry/identifier.ts';
 import { newJob, type RetryJob } from '../../src/retry/job.ts';
-import { KEPT_MS } from '../../src/retry/limits.ts';
+import { CLAIM_WAIT_MS_MAX, KEPT_MS } from '../../src/retry/limits.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import { Retries, type RetriesPorts } from '../../src/retry/retries.ts';
 import type { RetryStore } from '../../src/retry/store.ts';
@@ -69,6 +69,20 @@ describe('an idempotency key', () => {
     (await waiting[1]).release();
     (await late).release();
     expect(results).toEqual(['claimed 1', 'claimed 2', 'claimed 3']);
+  });
+
+  it('is not waited for without end, however many have it one after the other', async () => {
+    const { claim, time } = opened();
+    const first = await claimed(claim());
+    const [second, third] = [claimed(claim()), claim()];
+    await settle();
+    time.pass(CLAIM_WAIT_MS_MAX - 1);
+    first.release();
+    await second;
+    await settle();
+    time.pass(1);
+    expect(await third).toEqual({ kind: 'under-way' });
+    expect(time.pendingCount).toBe(0);
   });
 
   it('is free again when the state could not say whether it has a job', async () => {
