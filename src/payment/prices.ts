@@ -39,7 +39,7 @@ export function parsePrices(text: string): ParsedPrices {
     if (prices[name] !== undefined) return fault(`${name} has two prices`);
     const atomic = rest.length === 0 ? usdcAtomicOf(amount) : undefined;
     if (atomic === undefined || atomic === 0n) {
-      return fault(`${shown} has no price above 0 with at most six decimals`);
+      return fault(`${shown} has no price above 0 and below 1,000,000 USDC with at most six decimals`);
     }
     prices[name] = usdcTextOf(atomic);
   }

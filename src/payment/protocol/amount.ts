@@ -1,8 +1,8 @@
 /** Money: decimal text to atomic units of USDC (6 decimals) and back, never through a float. */
 import { USDC_DECIMALS } from './network.ts';
 
-/** At most 12 digits before the point, which keeps every sum far below 2^63. */
-const USDC_TEXT = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,6}))?$/;
+/** At most 6 digits before the point, so that the sum of nine million sales is below 2^63, which databases can add up to. */
+const USDC_TEXT = /^(0|[1-9][0-9]{0,5})(?:\.([0-9]{1,6}))?$/;
 
 /** `"0.02"` -> `20000n`; undefined for anything but plain decimal text with at most six decimal places. */
 export function usdcAtomicOf(text: string): bigint | undefined {

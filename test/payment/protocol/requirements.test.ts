@@ -168,7 +168,7 @@ describe('amounts', () => {
     ['1', 1_000_000n],
     ['0.000001', 1n],
     ['0', 0n],
-    ['999999999999.999999', 999_999_999_999_999_999n],
+    ['999999.999999', 999_999_999_999n],
   ])('%s USDC is %s atomic units', (text, atomic) => {
     expect(usdcAtomicOf(text)).toBe(atomic);
   });
@@ -191,7 +191,7 @@ describe('amounts', () => {
     '0.0000001',
     '１',
   ];
-  it.each([...BAD, '1000000000000'])('%j is no amount in USDC', (text) => {
+  it.each([...BAD, '1000000'])('%j is no amount in USDC', (text) => {
     expect(usdcAtomicOf(text)).toBeUndefined();
   });
 
@@ -218,7 +218,7 @@ it.each([
   [123_450n, '0.12345'],
   [1_000_000n, '1.00'],
   [1_500_000n, '1.50'],
-  [12_345_678_901_234n, '12345678.901234'],
+  [123_456_789_012n, '123456.789012'],
 ])('%s atomic units are %s USDC', (atomic, text) => {
   expect(usdcTextOf(atomic)).toBe(text);
   expect(usdcAtomicOf(text)).toBe(atomic);
