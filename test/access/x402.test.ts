@@ -19,7 +19,7 @@ import type { PaymentIdentifier } from '../../src/payment/protocol/identifier.ts
 import { type Address, BASE } from '../../src/payment/protocol/network.ts';
 import type { PaymentOrder } from '../../src/payment/protocol/order.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
-import { ANSWER_BYTES_MAX, RecordInDoubtError, RecordsUnreadableError } from '../../src/payment/reservations.ts';
+import { ANSWER_BYTES_CLAIMED, RecordInDoubtError, RecordsUnreadableError } from '../../src/payment/reservations.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
 import type {
@@ -909,17 +909,17 @@ it.each([
 });
 
 describe('several operations of one checkout', () => {
-  it('keep no answer that is longer than what may be kept: its draft stays', async () => {
+  it('keep no answer that is longer than the room claimed for it: its draft stays', async () => {
     const { reservations, services } = setUp(new Scripted());
     const replaced: number[] = [];
     reservations.replaceKept = async (_, { length }) => void replaced.push(length);
     const kept = async (length: number): Promise<void> =>
       services.paid.checkout.keep('an identifier' as PaymentIdentifier, { serial: 1 }, 'x'.repeat(length));
     const SEAL_BYTES = 44;
-    await kept(ANSWER_BYTES_MAX - SEAL_BYTES + 1);
+    await kept(ANSWER_BYTES_CLAIMED - SEAL_BYTES + 1);
     expect(replaced).toEqual([]);
-    await kept(ANSWER_BYTES_MAX - SEAL_BYTES);
-    expect(replaced).toEqual([ANSWER_BYTES_MAX]);
+    await kept(ANSWER_BYTES_CLAIMED - SEAL_BYTES);
+    expect(replaced).toEqual([ANSWER_BYTES_CLAIMED]);
   });
 
   it('sell one authorization once in total (reliability 75)', async () => {

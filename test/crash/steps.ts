@@ -52,8 +52,8 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'payment/checkout.ts',
-    '    const outcome = await this.#moveMoney(order);\n',
-    `    const outcome = await this.#moveMoney(order);
+    '    const outcome = await this.#moveMoney(order, reservation);\n',
+    `    const outcome = await this.#moveMoney(order, reservation);
     if (id !== undefined && outcome.kind === 'settled') ${at('step: money moved')}\n`,
   ],
   [

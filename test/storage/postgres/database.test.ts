@@ -230,7 +230,7 @@ describe('a transaction', () => {
   });
 
   it.each([
-    ['changed nothing when it is lost before its commit', [ROWS, LOST, LOST], DatabaseAwayError],
+    ['changed nothing when it is lost before its commit', [ROWS, LOST], DatabaseAwayError],
     ['is in doubt when the answer to its commit is lost', [ROWS, ROWS, ROWS, LOST], InDoubtError],
     ['changed nothing when a statement is refused', [ROWS, REFUSED, LOST], StatementError],
   ] as const)('%s, and its connection is thrown away', async (_, given, kind) => {
