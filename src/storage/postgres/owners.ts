@@ -61,6 +61,8 @@ export class Owner {
   #isEnded = false;
   #cancel = (): void => {};
   #renewing: Promise<void> = Promise.resolve();
+  /** The renewal that decisions wait for. */
+  #regaining: Promise<void> | undefined;
   /** The look that runs. */
   #looking: Promise<void> | undefined;
 
@@ -91,11 +93,15 @@ export class Owner {
   }
 
   /**
-   * Renews a lease that was lost, before a decision that needs it.
+   * Renews a lease that was lost, before a decision that needs it: after an outage the next look may be seconds away.
    * @throws DatabaseAwayError, StatementError or InDoubtError
    */
   async renewLostLease(): Promise<void> {
-    if (this.isLeaseLost) await this.#renewLease();
+    if (!this.isLeaseLost) return;
+    this.#regaining ??= this.#renewLease().finally(() => {
+      this.#regaining = undefined;
+    });
+    await this.#regaining;
   }
 
   /** Enters this process. The renewal of its lease is the database's probe from now on. */

@@ -132,10 +132,10 @@ export class PostgresReservations implements Reservations {
   ): Promise<void> {
     const open = this.#openOf(reservation, 'reserved');
     const { key, serial, attempt, digest } = open;
-    if ((digest === undefined) !== (sealed === undefined)) {
+    if ((digest === undefined) !== (sealed === undefined))
       throw new Error('an identifier and an answer belong together');
-    }
     const answer = digest === undefined || sealed === undefined ? undefined : { digest, sealed: checkedAnswer(sealed) };
+    await this.#owner.renewLostLease();
     open.state = 'settling';
     open.intent = { order, sale };
     let recorded: Recorded | undefined;

@@ -588,6 +588,12 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await buy(one, order)).toBe('settled');
     }));
 
+  it('sells when its lease ran out and no look has renewed it yet, as after an outage', () =>
+    using(1, async (one) => {
+      one.time.standStill(LEASE_MS);
+      expect(await buy(one, freshOrder())).toBe('settled');
+    }));
+
   it('takes over no case of its own that begins while the question for those of the dead is repeated', () =>
     using(1, async (one) => {
       const order = freshOrder();

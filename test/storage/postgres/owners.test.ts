@@ -77,6 +77,20 @@ describe('a lease', () => {
     expect(await passed(LOOK_MS)).toEqual(['renewed', 'took over', 'forget-processes']);
   });
 
+  it('that ran out is renewed once for all decisions that wait for it then', async () => {
+    const { done, owner, passed, renewals } = opened();
+    await owner.start();
+    renewals.answer = AWAY;
+    await passed(LEASE_MS);
+    const decisions = (): Promise<unknown> => Promise.all([owner.renewLostLease(), owner.renewLostLease()]);
+    await expect(decisions()).rejects.toThrow('away');
+    renewals.answer = async () => {};
+    done.length = 0;
+    await decisions();
+    await owner.renewLostLease();
+    expect([done, owner.isLeaseLost]).toEqual([['renewed'], false]);
+  });
+
   it('ends after a renewal that is under way, and leaves no timer', async () => {
     const { done, owner, passed, renewals, time } = opened();
     await owner.start();
