@@ -15,6 +15,7 @@ import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Statement } from './connections.ts';
 import { type Database, LATE_MS } from './database.ts';
+import { DatabaseAwayError } from './failures.ts';
 
 export const LEASE_MS = 10_000;
 /** Between two renewals, and between two looks for processes that have died. */
@@ -98,6 +99,7 @@ export class Owner {
    */
   async renewLostLease(): Promise<void> {
     if (!this.isLeaseLost) return;
+    if (this.#isEnded) throw new DatabaseAwayError('this process has ended its lease');
     this.#regaining ??= this.#renewLease().finally(() => {
       this.#regaining = undefined;
     });
@@ -119,6 +121,7 @@ export class Owner {
     this.#cancel();
     this.#cancelLoss();
     await this.#renewing;
+    await this.#regaining?.catch(() => {});
     await this.#looking;
     await this.#database
       .run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [this.id] })

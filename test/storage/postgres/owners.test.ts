@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
+import { DatabaseAwayError } from '../../../src/storage/postgres/failures.ts';
 import { LEASE_MS, LOOK_MS, Owner } from '../../../src/storage/postgres/owners.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 
@@ -108,6 +109,22 @@ describe('a lease', () => {
     await idle.owner.start();
     await idle.owner.end();
     expect(idle.time.pendingCount).toBe(0);
+  });
+
+  it('that has ended is renewed by no decision, also by one that waits for it then', async () => {
+    const { done, owner, passed, renewals } = opened();
+    await owner.start();
+    renewals.answer = AWAY;
+    await passed(LEASE_MS);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    renewals.answer = () => promise;
+    done.length = 0;
+    const decision = owner.renewLostLease();
+    const ending = owner.end();
+    await expect(owner.renewLostLease()).rejects.toBeInstanceOf(DatabaseAwayError);
+    resolve();
+    await Promise.all([decision, ending]);
+    expect(done).toEqual(['renewed', 'ended']);
   });
 
   it('says what failed in a look, unless the database is away', async () => {
