@@ -103,7 +103,7 @@ function makeTemporaryFolder(): void {
 }
 makeTemporaryFolder();
 
-/** A run that bundled anew where another one starts its servers would take the program away from it. */
+/** Each run bundles into its own folder: one that another run starts its servers from must not be replaced. */
 function nameBundle(): void {
   removeOfDeadRuns(import.meta.dirname);
   const folder = join(import.meta.dirname, `.bundle-${process.pid}`);

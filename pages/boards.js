@@ -118,8 +118,8 @@ function missingText(listed, total) {
   if (total === 0) return 'Every company with active jobs has one.';
   const all = `${grouped(total)} ${total === 1 ? 'company' : 'companies'} with active jobs.`;
   if (listed === total) return all;
-  if (listed === 0) return `${all} The next build applies the domain that is stated for each.`;
-  return `${all} Below are those with most jobs, without the ones whose domain the next build applies.`;
+  if (listed === 0) return `${all} Each has a stated domain, which the next build applies.`;
+  return `${all} Below are those with the most jobs, except those with a stated domain, which the next build applies.`;
 }
 
 /** @param {readonly Missing[]} companies @param {number} total */
@@ -153,7 +153,9 @@ function missingItem(company) {
       // Whether the domain is stored stands beside its field; a token that is no longer accepted is the page's matter.
       const isRefused = failure instanceof Refused;
       if (signal.aborted || (isRefused && failure.status === 401)) throw failure;
-      said.textContent = isRefused ? failure.message : 'It may not be stored: no connection to the server.';
+      said.textContent = isRefused
+        ? failure.message
+        : 'No connection to the server: it is unknown whether the domain is stored.';
       if (isRefused && failure.status === 400) field.setAttribute('aria-invalid', 'true');
       field.focus();
     }

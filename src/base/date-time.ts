@@ -8,7 +8,7 @@
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
 /**
- * What published schemas say of such a text: all but leap seconds, and 29 February also of years that have none. Without
+ * The pattern of published schemas for such a text. It leaves out leap seconds, admits 29 February in every year, and uses no
  * lookahead, which some validators lack.
  */
 export const DATE_TIME_PATTERN =

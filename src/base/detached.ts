@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 
 /**
- * A copy of a text that was cut from a longer one: for a slice, engines keep the whole text in memory. By way of bytes: Bun finds the
- * slice again in what it was joined with.
+ * A copy of a text that was cut from a longer one: for a slice, engines keep the whole text in memory. It goes by way of bytes,
+ * because Bun recognises a slice that is joined with another text and cut off again.
  */
 export const detached = <T extends string>(text: T): T => Buffer.from(text).toString() as T;

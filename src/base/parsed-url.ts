@@ -1,6 +1,6 @@
 /**
- * An address as the URL Standard reads it, on both runtimes. Node keeps a label that begins with `xn--` and is no Punycode of a
- * valid one, which the standard refuses (URL Standard, domain to ASCII), as Bun does.
+ * An address as the URL Standard parses it, on both runtimes. Node accepts a label that begins with `xn--` and is not the Punycode
+ * of a valid one; the standard (domain to ASCII) and Bun refuse it.
  */
 import { domainToUnicode } from 'node:url';
 

@@ -16,8 +16,8 @@ const ASCII = /^[!-~]+$/;
 const ENDS_IN_NUMBER = /\.(?:[0-9]+|0x[0-9a-f]*)$/;
 
 /**
- * What published schemas say of a domain before it is in lower case. The last label begins with a letter, as every top-level
- * domain does: to exclude no more than numbers takes lookahead, which some validators lack.
+ * The pattern of published schemas for a domain, in any case. The last label begins with a letter, as every top-level domain
+ * does: to exclude numbers alone would take lookahead, which some validators lack.
  */
 export const COMPANY_DOMAIN_PATTERN =
   '^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$';

@@ -59,7 +59,7 @@ export class Complaints {
   }
 }
 
-/** A document of a source may say that it lists no job. Native lines have that shape before they are read. */
+/** A source's document may list no jobs. Native input has its shape before it is read, so only its lines count. */
 const hasContent = ({ shape, read }: FileSummary): boolean =>
   read > 0 || (shape !== null && shape !== nativeShape.name);
 

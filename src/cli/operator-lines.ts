@@ -57,7 +57,7 @@ export class OperatorLines {
     this.#clock = clock;
   }
 
-  /** What is not as it would be where a server earns money. */
+  /** Something that a server for real money should not have. */
   notice(text: string): void {
     this.#line(text, 'warn', { message: text });
   }

@@ -87,7 +87,7 @@ export interface AccessDocumentation {
 export interface Access<P extends object = object, S = never> {
   /** Codes that the gate refuses with. */
   readonly errors: readonly ErrorCode[];
-  /** Of these codes, those for a request without the credential, which an alternative gets only where it is the last. */
+  /** Of these codes, those for a request without the credential: of several alternatives, only the last one gets it. */
   readonly errorsWithout?: readonly ErrorCode[];
   readonly documentation: AccessDocumentation;
   /** True: the gate decides before the kit decodes the input (an API key); otherwise after it (a payment). */

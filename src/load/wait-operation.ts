@@ -137,7 +137,7 @@ export class WaitOperation implements Operation {
 
   #onWait(group: WaitGroup, reply: Reply): void {
     const { wake } = group;
-    // Of a callback that the run does not use again, or after the timeout, which has counted it.
+    // The reply belongs to a callback that the run no longer uses, or comes after the timeout, which has counted the wait.
     if (this.#isOver || (wake === undefined ? group.isBroken : wake.waitingCount === 0)) return;
     const { clock, recorder } = this.#run;
     const doneMs = clock.monotonicMs();

@@ -32,7 +32,7 @@ function hasTerms(text: string): boolean {
   return count > 0 && count <= TERM_COUNT_MAX;
 }
 
-/** One to eight terms, of one character at least or of two together with the blanks between them. */
+/** One to eight terms, of at least `min` characters together, the blanks between them included. */
 function termsPattern(min: 1 | 2): string {
   const more = (least: number): string => `(\\s+\\S+){${least},${TERM_COUNT_MAX - 1}}`;
   return min === 1 ? `^\\s*\\S+${more(0)}\\s*$` : `^\\s*(\\S{2,}${more(0)}|\\S${more(1)})\\s*$`;

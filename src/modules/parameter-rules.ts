@@ -11,7 +11,7 @@ export const boolean = v.pipe(v.boolean(), rule({ rule: '`true` or `false`' }));
 export const oneOf = <const T extends readonly string[]>(words: T) =>
   v.pipe(v.picklist(words), rule({ rule: `one of ${words.join(', ')}` }));
 
-/** What published schemas say of an address to call. */
+/** The pattern of published schemas for an address to call. */
 export const ADDRESS_PATTERN = '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]';
 
 export function integer(min: number, max: number) {

@@ -60,8 +60,8 @@ export const KEPT_MS = 600_000;
  */
 export const ANSWER_BYTES_MAX = 1_048_576;
 /**
- * What an identifier takes of the room for kept answers until its answer is known, bytes: nearly all are shorter. What is longer
- * takes no draft's place, so a long resolve stays a draft.
+ * What an identifier takes of the room for kept answers until its answer is known, bytes: nearly all answers are shorter. A longer
+ * one does not replace its draft, so a long resolve stays a draft.
  */
 export const ANSWER_BYTES_CLAIMED = 196_608;
 

@@ -10,7 +10,7 @@ export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 /** A token (RFC 9110 §5.6.2). */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** What published schemas say of a name and of a value: visible characters at its ends. */
+/** Patterns of published schemas for a name and for a value, which begins and ends with a visible character. */
 export const HEADER_NAME_PATTERN = NAME.source;
 export const HEADER_VALUE_PATTERN =
   '^([!-~\\x80-\\x9f\\xa1-\\xff]([\\t -~\\x80-\\xff]*[!-~\\x80-\\x9f\\xa1-\\xff])?)?$';

@@ -3,8 +3,8 @@ import { closeSync, openSync } from 'node:fs';
 import { errorCodeOf } from '../base/failure.ts';
 
 /**
- * Makes the file, empty, for SQLite to open, which would leave it readable for all (0644); its log and index get the mode of the
- * file. One that exists is not opened: closing it would release the locks that this process has on it. @throws Error of node:fs
+ * Makes an empty file for SQLite to open, which by itself would make it readable for all (0644). The log and its index get the mode
+ * of the file. One that exists is not opened: closing it would release this process's locks on it. @throws Error of node:fs
  */
 export function makeOwnFile(path: string): void {
   try {

@@ -474,7 +474,7 @@ describe('verification by the settlement', () => {
     expect(kit.settlement.verifyCount).toBe(1);
   });
 
-  it('of a signature that only the chain can check is not asked for in vain, and holds no turn that comes to nothing', async () => {
+  it('of a signature that only the chain can check is not requested while nothing can be sold, and frees its turn when it comes to nothing', async () => {
     const time = new ManualTime(NOW_MS);
     const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => true });
     const kit = setUp(new Scripted(), { turns });
@@ -909,7 +909,7 @@ it.each([
 });
 
 describe('several operations of one checkout', () => {
-  it('keep no answer that is longer than the room claimed for it: its draft stays', async () => {
+  it('keep no answer that is longer than the room claimed for it, and keep its draft instead', async () => {
     const { reservations, services } = setUp(new Scripted());
     const replaced: number[] = [];
     reservations.replaceKept = async (_, { length }) => void replaced.push(length);

@@ -150,7 +150,7 @@ describe('on a state folder', () => {
     expect([exitCode, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /a server runs on .*: ask it with --url and ADMIN_TOKEN.*another command has it for a moment: try again/,
+        /is in use: if a server runs on it, ask .* with --url and ADMIN_TOKEN.*another command holds it for a moment, so try again/,
       ),
     ]);
   });

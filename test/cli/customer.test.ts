@@ -136,7 +136,9 @@ describe('a purchase', () => {
     answerBy(new Response('<html>', { status }));
     const { exitCode, stdout, stderr } = await run(words);
     expect([exitCode, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(`paygrade: the server answered ${status} with what paygrade does not answer: <html>\n`);
+    expect(stderr).toContain(
+      `paygrade: the server answered ${status}, but not as paygrade does; check its address: <html>\n`,
+    );
   });
 
   it('of a resolve that takes longer shows its read token at once, and goes on when the server was away', async () => {

@@ -88,7 +88,7 @@ it('a list over which our own reading falls is a failed visit, and not the end o
   expect(history.database.prepare('SELECT count(*) AS jobs FROM job').get()).toEqual({ jobs: 0 });
 });
 
-it('a list that a clock ahead has seen already is read once the clock is set back: the jobs of the list before it are not seen again', async () => {
+it('a list that was already seen while the clock ran ahead is read again once the clock is set back, and the jobs of the list before it are not observed once more', async () => {
   const tables = new BoardTables(history);
   tables.put(ACME, NOW_MS);
   const other = JOB.replaceAll('1', '2');

@@ -46,7 +46,7 @@ async function found(...answers: readonly PageAnswer[]) {
 }
 
 describe('descriptions of a visit', () => {
-  it('are asked for again where the last try was by a clock that ran ahead', () => {
+  it('are fetched again where the last try was made while the clock ran ahead', () => {
     const folder = mkdtempSync(join(tmpdir(), 'paygrade-details-'));
     const history = HistoryDatabase.openForSettings(folder);
     try {

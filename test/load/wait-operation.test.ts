@@ -48,7 +48,7 @@ describe('the waits of a load test', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it.each([true, false])('are held again once a webhook has woken them (its answer came first: %s)', (isFirst) => {
+  it.each([true, false])('are opened again once a webhook has woken them (its answer came first: %s)', (isFirst) => {
     const { hooks, operation, outcomes, waits } = opened(1);
     const ends: string[] = [];
     expect([waits.length, operation.readiness()]).toEqual([2, 'ready']);
@@ -65,7 +65,7 @@ describe('the waits of a load test', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('that nothing woke in time are counted once, whatever comes later, and another callback takes their place', () => {
+  it('that nothing woke in time are counted once, whatever comes later, and another callback replaces theirs', () => {
     const { hooks, operation, outcomes, waits } = opened(2);
     const ends: string[] = [];
     operation.start(0, (ending) => ends.push(ending));

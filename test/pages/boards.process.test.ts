@@ -99,27 +99,27 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
       company,
     );
     expect(await page.innerText('#missing-count')).toMatch(
-      / with active jobs\. Below .*, without the ones whose domain/,
+      / with active jobs\. Below .*, except those with a stated domain/,
     );
     await page.route('**/admin/v1/boards?*', async (route) => {
       const answer = (await (await route.fetch()).json()) as { data: object };
       return route.fulfill({ json: { ...answer, data: { ...answer.data, companies_without_domain: [] } } });
     });
     await page.click('#refresh');
-    await page.locator('#missing-count', { hasText: 'applies the domain that is stated for each' }).waitFor();
+    await page.locator('#missing-count', { hasText: 'Each has a stated domain' }).waitFor();
     // A 400 is the browser's to report too.
     expect(faults.filter((fault) => !fault.includes('400'))).toEqual([]);
     await close();
   });
 
-  it('says beside the field that a domain may not be stored, and keeps what was typed', async () => {
+  it('says beside the field when it is unknown whether a domain is stored, and keeps what was typed', async () => {
     const { page, close } = await openPage();
     await open(page, server.url);
     await page.route('**/admin/v1/companies', (route) => route.abort());
     const first = page.locator('.missing-company').first();
     await first.locator('input').fill('other.example');
     await page.keyboard.press('Enter');
-    await first.getByText('It may not be stored: no connection to the server.').waitFor();
+    await first.getByText('No connection to the server: it is unknown whether the domain is stored.').waitFor();
     expect(await first.locator('input').inputValue()).toBe('other.example');
     expect(await first.locator('input').getAttribute('aria-invalid')).toBeNull();
     expect(await page.innerText('#state')).toMatch(/^As of /);

@@ -283,7 +283,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     expect(await page.innerText('#state')).toBe('later; trying again in 600 s');
   });
 
-  it('does not go on watching a connection that has died without a word', async () => {
+  it('does not go on watching over a connection that has died silently', async () => {
     const { callback } = await boughtCallback(server.url);
     await page.evaluate(() => {
       const real = AbortSignal.timeout;
@@ -306,7 +306,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     expect(await page.locator('[data-part="raw-title"]').isVisible()).toBe(true);
   });
 
-  it('tells the time of an event in UTC, as its answers do', async () => {
+  it('shows the time of an event in UTC, as the answers do', async () => {
     const { callback } = await boughtCallback(server.url);
     await send(callback, '{}');
     await watch(page, callback);

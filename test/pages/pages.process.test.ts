@@ -42,7 +42,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
     await close();
   });
 
-  it('a contrast mode of the system leaves the current page and the time that is left to be seen', async () => {
+  it('the current page and the time left stay visible in the contrast mode of the system', async () => {
     const { page, close } = await openPage({ forcedColors: 'active' });
     await page.goto(`${server.url}/inbox`);
     const links = page.locator('.site-header nav a');

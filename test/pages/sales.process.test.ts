@@ -245,7 +245,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await close();
   });
 
-  it('does not go on reading from a connection that has died without a word', async () => {
+  it('does not go on reading from a connection that has died silently', async () => {
     const { page, close } = await openPage();
     await showBooks(page);
     await page.evaluate(() => {
@@ -258,7 +258,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await close();
   });
 
-  it('says that it reads the books for the first time, and no longer what was wrong before', async () => {
+  it('says that it reads the books for the first time, and clears the previous error', async () => {
     const { page, close } = await openPage();
     let release = (): void => {};
     await page.goto(`${server.url}/sales`);
@@ -288,7 +288,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await close();
   });
 
-  it('says no longer that more could not be read once it could', async () => {
+  it('drops the message that more could not be read once it can be', async () => {
     const { page, close } = await openPage();
     await showBooks(page);
     await page.route('**/admin/v1/sales?*', (route) => route.abort(), { times: 1 });
@@ -314,7 +314,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await close();
   });
 
-  it('gives each operation a colour of its own', async () => {
+  it('gives each operation a different colour', async () => {
     const { page, close } = await openPage();
     await showBooks(page);
     const fills = await page

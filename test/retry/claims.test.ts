@@ -110,7 +110,7 @@ describe('an idempotency key', () => {
     expect(removed).toEqual([job.id]);
   });
 
-  it('is asked for again and again while another process has it, and given back to all', async () => {
+  it('is requested repeatedly while another process has it, and then released for all processes', async () => {
     const given: string[] = [];
     let isTaken = true;
     const { claim, time } = opened({

@@ -98,7 +98,7 @@ describe('a job that is carried on', () => {
     expect(await world.process.retries.find(id)).toMatchObject({ status: 'expired', attempts: [] });
   });
 
-  it('has no attempt on record that was cancelled while its name was looked up', async () => {
+  it('has no attempt on record when it was cancelled during the look-up of its name', async () => {
     const world = opened();
     const look = slowLookUp(world);
     const id = await world.create(orderTo('well.example'));
@@ -113,7 +113,7 @@ describe('a job that is carried on', () => {
     expect(page.text).not.toMatch(/outcome="interrupted"\} [^0]/);
   });
 
-  it('is under way no more once the state did not take how its attempt ended', async () => {
+  it('is no longer under way once the state has failed to record the end of its attempt', async () => {
     const world = opened();
     let updates = 0;
     world.isRefused = ({ kind }) => kind === 'update' && ++updates === 2;
@@ -130,7 +130,7 @@ describe('a job that is carried on', () => {
 });
 
 describe('a try of a delivery', () => {
-  it('that is let go while it waits for its turn is not on record', async () => {
+  it('that is released while it waits for its turn is not on record', async () => {
     const world = opened();
     const id = await world.create(orderTo('well.example', 'https://crowded.example/'));
     await world.pass(1000);

@@ -144,7 +144,7 @@ describe('the worker of retries looks', () => {
     expect(looks.at(-1)?.without).toEqual(['org:b', 'org:c', 'org:d']);
   });
 
-  it('for nobody who holds as many jobs as there is room left for', async () => {
+  it('for no customer who holds as many jobs as there is room left for', async () => {
     const { answers, looks, work, worker } = opened();
     const jobsOf = (customer: string, count: number): DueJob[] =>
       Array.from({ length: count }, (_, at) => dueJob(`${customer} ${at}`, 0, customer));
@@ -218,7 +218,7 @@ describe('a job that the worker took', () => {
 });
 
 describe('a worker that drains', () => {
-  it('releases what a look that was under way still takes, takes no more, and leaves no timer', async () => {
+  it('releases what a look under way still takes, takes no more, and leaves no timer', async () => {
     const { answers, looks, released, time, worker } = opened();
     const taken = Promise.withResolvers<Taken>();
     answers.push(taken.promise);

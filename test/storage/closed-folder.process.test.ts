@@ -92,7 +92,7 @@ describe('a catalogue that this user may not read', () => {
         chmodSync(path, 0o444);
         chmodSync(folder, 0o555);
       },
-      `${path}: a process that was killed left a write half done, which this user may not take back; run this once as the user that imports or watches`,
+      `${path}: a killed process left an unfinished write, which this user may not roll back; run this once as the user that imports or watches`,
     ],
   ])('is said to be %s', (_, close, words) => {
     if (readdirSync(folder).length === 0) {

@@ -100,7 +100,7 @@ export function describeResolves(name: string, open: (time: ManualTime) => Promi
         expect(await statusOf(store, record)).toBeUndefined();
       }));
 
-    it('removes what is over beside one of a clock that ran ahead', () =>
+    it('removes what is over though an older one was created while the clock ran ahead', () =>
       using(async ({ store }, time) => {
         const YEAR_MS = 365 * 24 * KEPT_MS;
         time.stepWall(YEAR_MS);

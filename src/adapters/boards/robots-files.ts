@@ -85,7 +85,7 @@ export class RobotsFiles {
     return found;
   }
 
-  /** By the wall clock, which goes on while the machine sleeps. Rules of a time to come are of a clock that was set back since. */
+  /** By the wall clock, which goes on while the machine sleeps. Rules from the future were asked for before the clock was set back. */
   #isFresh({ askedMs }: Kept): boolean {
     const ageMs = this.#clock.nowMs() - askedMs;
     return ageMs >= 0 && ageMs < ROBOTS_KEPT_MS;

@@ -61,7 +61,7 @@ export class BodyCollector {
   }
 }
 
-/** An answer that changes the protocol, which no question asks for. */
+/** An answer that changes the protocol, which the gate never asks for. */
 export const SWITCHED: Exchanged = { kind: 'answer', status: 101, text: '' };
 export const TOO_LONG: Exchanged = { kind: 'unusable', detail: `the body has more than ${ANSWER_BYTES_MAX} bytes` };
 export const CUT: Exchanged = { kind: 'lost', detail: 'connection lost within the answer' };

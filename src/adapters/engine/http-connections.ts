@@ -63,7 +63,7 @@ export class HttpConnections implements Connections {
         response.on('error', () => resolve(CUT));
         response.on('aborted', () => resolve(CUT));
       });
-      // Without a listener the connection would be closed, and nothing said.
+      // Without a listener Node closes the connection and emits nothing.
       sent.on('upgrade', (_, socket) => {
         socket.destroy();
         resolve(SWITCHED);

@@ -118,7 +118,7 @@ export class HttpFacilitator implements Settlement {
     return outcome;
   }
 
-  /** Repeats a pending settlement once, within the deadline, where it is this process's still. */
+  /** Repeats a pending settlement once, within the deadline, if this process still holds the payment. */
   async #settleTwice(order: PaymentOrder, isHeld: () => MaybePromise<boolean>): Promise<SettleOutcome> {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();

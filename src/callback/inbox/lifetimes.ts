@@ -141,7 +141,7 @@ export class Lifetimes {
     return this.#tombstones.get(id)?.tokenDigest;
   }
 
-  /** The rate window of an id without a live callback, which is kept without the request that it was cut from. */
+  /** The rate window of an id without a live callback. It stores a copy of the id: a slice would keep its request in memory. */
   rateOfUnknown(id: CallbackId): RateWindow {
     const window = this.#unknownIds.get(id) ?? newRateWindow();
     this.#unknownIds.set(detached(id), window);

@@ -32,7 +32,7 @@ export async function inFolder<T>(
   const state = await openSqliteState(options, { clock, timers, onFault: () => {} }).catch((failure: unknown) => {
     if (failure instanceof StateHeldError) {
       throw new CommandError(
-        `a server runs on ${stateDir}: ask it with --url and ADMIN_TOKEN, or stop it first; where none does, another command has it for a moment: try again`,
+        `${stateDir} is in use: if a server runs on it, ask that server with --url and ADMIN_TOKEN, or stop it first; if not, another command holds it for a moment, so try again`,
       );
     }
     throw failure instanceof StateError ? new CommandError(failure.message) : failure;

@@ -140,7 +140,7 @@ export function objectFrom<Shown>({ status, text }: Answer): Shown {
   }
   if (typeof value === 'object' && value !== null) return value as Shown;
   const shown = printable(text, SHOWN_BODY_LENGTH);
-  throw new CommandError(`the server answered ${status} with what paygrade does not answer: ${shown}`);
+  throw new CommandError(`the server answered ${status}, but not as paygrade does; check its address: ${shown}`);
 }
 
 /** An authorized request that must succeed. @throws CommandError for any status but 200 */

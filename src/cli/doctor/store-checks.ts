@@ -88,7 +88,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** By its own mode and its folder's: a start changes neither, and made files of 0644 once. Windows has no such modes. */
+/** By the modes of the file and its folder. A start changes neither, and earlier releases made files of 0644. Windows has no modes. */
 const isOpenToOthers = (path: string): boolean =>
   process.platform !== 'win32' &&
   existsSync(path) &&
@@ -165,7 +165,7 @@ export function checkState({ stateDir, settlement, stateReset, callbackBytes }: 
     if (locked !== undefined)
       findings.mend(`this user cannot write ${locked}`, 'give it to the user that runs the server');
     const file = join(stateDir, STATE_FILE);
-    if (isOpenToOthers(file)) findings.note(`other users of this machine may read ${file}`, `chmod 600 ${file}*`);
+    if (isOpenToOthers(file)) findings.note(`other users of this machine can read ${file}`, `chmod 600 ${file}*`);
     checkSpace(findings, folder, callbackBytes);
     if (folder === resolve(stateDir)) checkContents(findings, stateDir);
     else findings.ok(`${stateDir} does not exist: the first start creates it`);

@@ -169,7 +169,7 @@ class FileImport {
     try {
       let { bytes: stdin } = this.#io.stdin;
       if (this.#plan.paths.includes(STDIN)) {
-        // One that cannot be used is refused before anything is read.
+        // A catalogue that cannot be used is refused before stdin is read.
         HistoryDatabase.openForSettings(catalogue).close();
         spill = openSpillFile(join(catalogue, HISTORY_FILE));
         stdin = await spooled(stdin, spill);

@@ -6,7 +6,7 @@ import type { Bytes } from '../../ingest/input/input.ts';
 const READ_BYTES = 256 * 1024;
 
 /**
- * @param source a failure of it is thrown by the bytes, behind what came before
+ * @param source its failure is thrown by the returned bytes, after what came before it
  * @returns the same bytes, once @throws SnapshotError when there is no room
  */
 export async function spooled(source: Bytes, spill: Spill): Promise<Bytes> {

@@ -68,7 +68,7 @@ export function rowsWithout(
       if (!shaped.ok) continue;
       const { id } = shaped.record;
       const tried = tries.get(id);
-      // One that is still to come was made by a clock that ran ahead.
+      // A try from the future was made while the clock ran ahead.
       if (tried !== undefined && tried.triedMs <= atMs && atMs < nextDetailMs(tried)) continue;
       if ((known.get(id) as Row | undefined) === undefined) wanted.set(id, { id, row, request });
     }

@@ -152,8 +152,8 @@ const failureOf = ({ isGone, status, reason, retryAfterMs }: FeedFailure): Failu
 });
 
 /**
- * Whether the jobs of a board are as its last whole feed was read with the skills of now: the same feed again needs no reading.
- * That feed is later than the visit where the clock ran ahead meanwhile, and its jobs are not those of the feed before the visit.
+ * Whether the jobs of a board are those of its last whole feed, read with the current skills: then the same feed need not be read
+ * again. A feed later than the visit was fetched while the clock ran ahead: its jobs are not those of the feed before the visit.
  */
 export const isUpToDate = (
   { shape, token, state }: WatchedBoard,

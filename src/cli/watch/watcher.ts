@@ -233,7 +233,7 @@ export class Watcher {
       : `; next ${next.name} at ${dateTimeOf(Math.max(next.nextMs, this.#ports.io.clock.nowMs()))}`;
   }
 
-  /** Whether a board was observed since the snapshot was built, or there is none that can be used, or one of a clock that ran ahead. */
+  /** Whether there is no usable snapshot, or it was built before the last observation or while the clock ran ahead. */
   #isOutdated(): boolean {
     const builtAtMs = builtAtMsOf(this.#plan.out);
     if (builtAtMs > this.#ports.io.clock.nowMs()) return true;

@@ -39,8 +39,8 @@ const COMPANIES_MAX = 50;
 const RANK: Readonly<Record<BoardHealth, number>> = { gone: 0, unhealthy: 1, failed: 2, partial: 3, new: 4, ok: 5 };
 
 /**
- * A board's place in the order of the answer, as text that compares as the places do: rank, overdue before others, name. It is
- * the cursor too: fetches move boards between two requests, and one that stays where it was is given once.
+ * A board's position in the answer, as text that sorts in that order: rank, overdue before others, name. It is the cursor too:
+ * fetches move boards between two requests, and a board that keeps its position is given once.
  */
 const placeOf = (board: ShownBoard, nowMs: number): string =>
   `${RANK[board.health]}${isOverdue(board, nowMs) ? 0 : 1}${board.name}`;

@@ -36,7 +36,7 @@ const decodeBody = jsonBody(
   REQUEST_DEPTH_MAX,
 );
 
-/** Tells the payment how long the look at the names may take, which comes before the settlement, and what names the purchase. */
+/** Tells the payment how long the look-up of the names may take, because it precedes the settlement, and what names the purchase. */
 async function readOrder(request: RequestView, services: RetryServices) {
   request.answerSeconds = LOOK_UP_MS / 1000;
   const key = request.header('idempotency-key');

@@ -4,8 +4,8 @@
  * because an authorization moves money at most once, but a refusal needs care: after `validBefore` it may merely say
  * "expired" about a transfer that did happen. From then on only a success counts; without one the authorization ends as dead.
  *
- * A process that stood still while another took its case over asks no more, and says nothing of its end: the other may have found
- * that nothing moved, and a transfer now would be charged for nothing.
+ * A process that stood still while another took its case over asks no more, and records no end but a settlement: the other may have
+ * found that nothing moved, and a transfer now would be charged for nothing.
  *
  * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
@@ -119,7 +119,7 @@ export class Reconciler {
 
   async #repeat(one: WatchedCase): Promise<void> {
     try {
-      // Money that has moved is recorded by any process that knows of it.
+      // Any process that knows that money has moved records it.
       if (one.outcome?.kind !== 'settled' && !(await this.#ports.reservations.isHeld(one.reservation))) {
         this.#open.delete(one);
         return;

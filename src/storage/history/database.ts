@@ -51,7 +51,7 @@ export function historyErrorOf(failure: unknown, path: string): Error {
   const code = resultCodeOf(failure);
   if (code === BUSY || code === LOCKED) return new HistoryError(`${path} is in use by an import or a watch`);
   if (code === READ_ONLY) {
-    const left = 'a process that was killed left a write half done, which this user may not take back';
+    const left = 'a killed process left an unfinished write, which this user may not roll back';
     return new HistoryError(`${path}: ${left}; run this once as the user that imports or watches`);
   }
   if (code === CANNOT_OPEN) return new HistoryError(`${path} cannot be opened by this user`);

@@ -169,8 +169,8 @@ export class MemoryResolves implements ResolveStore {
   }
 
   /**
-   * Stops at the first that is still young: the maps are in the order of creation. One of a clock that ran ahead says nothing about
-   * those behind it, which would stay and fill the store until the clock comes there again.
+   * Stops at the first that is still young: the maps are in the order of creation. One that was created while the clock ran ahead is
+   * passed over, or those behind it would stay and fill the store until the clock reaches its time again.
    */
   #sweep(): void {
     const nowMs = this.#ports.clock.nowMs();

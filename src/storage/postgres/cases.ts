@@ -101,8 +101,8 @@ const UNKNOWN = `
   WHERE k.serial = item.serial RETURNING k.serial`;
 
 /**
- * That no money moved says a process of its own attempts only. Where another one has taken the case over, that one may be moving it:
- * only its holder frees it or ends it as dead. Whichever finds it settled is right.
+ * A process knows only of its own attempts that no money moved. Where another one has taken the case over, that one may be moving
+ * it: only its holder frees a case or ends it as dead. Whichever finds it settled is right.
  */
 const RELEASED = `
   WITH item AS (SELECT * FROM unnest($2::bigint[]) AS item(serial)),
@@ -133,8 +133,8 @@ const ENDED_DEAD = `
   UNION ALL SELECT c.serial FROM item JOIN paygrade.claims c ON c.serial = item.serial AND c.state = ${DEAD}`;
 
 /**
- * Takes over what a process without life held, and what an unanswered take-over of ours has taken already. Not what we know of: our
- * work on it ends first, by its record or by the question whether it is ours still.
+ * Takes over what a dead process held, and what an unanswered take-over of ours has taken already. Not what we know of: our work on
+ * it ends first, with its record or with the answer that it is no longer ours.
  */
 const takeOverText = (isDead: string): string => `
   WITH taken AS (

@@ -96,9 +96,9 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
     try {
       return await pool.connect();
     } catch (failure) {
-      // The wait ended, not an attempt to connect, which would not be open. A database that hangs loses these connections soon.
+      // All connections are open, so the wait for one timed out, not an attempt to connect. One that hangs will be lost soon.
       if (errorCodeOf(failure) === undefined && openCount >= pool.options.max) {
-        throw new PoolBusyError('all connections are at work', { cause: failure });
+        throw new PoolBusyError('all connections are in use', { cause: failure });
       }
       const isCrowded = errorCodeOf(failure) === TOO_MANY_CONNECTIONS && pool.totalCount > 0;
       if (!isCrowded || performance.now() > untilMs) throw failure;
@@ -113,7 +113,7 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
   };
   return {
     async connect(isKept = false) {
-      if (isKept && pool.options.max - kept.size < 2) throw new Error('statements need the connections that there are');
+      if (isKept && pool.options.max - kept.size < 2) throw new Error('statements need all connections');
       const client = await taken(performance.now() + limits.connectMs);
       if (isKept) kept.add(client);
       const swallow = (): void => {};

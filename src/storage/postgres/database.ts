@@ -99,7 +99,7 @@ export class Database {
     return this.#outage ?? this.#skew;
   }
 
-  /** The database's wall clock less our monotonic one, at the last probe: it changes where that clock is set. */
+  /** The database's wall clock less our monotonic one, at the last probe: it changes when that clock is set. */
   get aheadMs(): number | undefined {
     return this.#aheadMs;
   }
@@ -168,7 +168,7 @@ export class Database {
     }
   }
 
-  /** A connection beside those of statements, which the caller releases. It says nothing of the database when there is none. */
+  /** A connection beside those of statements, which the caller releases. Failing to get one says nothing about the database. */
   connect(): Promise<Connection> {
     return this.#connections.connect(true);
   }
@@ -250,7 +250,7 @@ export class Database {
       isBroken = false;
       return result;
     } catch (failure) {
-      // Behind a statement without an answer, a rollback would wait for it: the end of the connection rolls back as well.
+      // A rollback would wait behind a statement that was not answered; the end of the connection rolls back as well.
       if (!isCommitting && !(failure instanceof Failed && failure.kind === 'away')) {
         isBroken = await connection.query(ROLLBACK).then(
           () => false,

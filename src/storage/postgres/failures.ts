@@ -32,7 +32,7 @@ export class InDoubtError extends OutageError {
 
 /**
  * `again`: changed nothing, and may succeed at once when it is repeated.
- * `cancelled`: changed nothing, for its time, a lock, an administrator or want of a connection; it says nothing of other statements.
+ * `cancelled`: changed nothing, because of a timeout, a lock, an administrator or the lack of a connection; others may succeed.
  * `away`: changed nothing, and the database cannot be written now (starting, stopping, a stand-by, no connection left).
  * `lost`: may have been carried out.
  * `refused`: an error of the statement or its values.
@@ -41,7 +41,7 @@ export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused';
 
 /** Serialization failure, deadlock. */
 const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01']);
-/** A statement that was cancelled, a lock that was not to be had in time. */
+/** Statement cancelled; lock not available in time. */
 const CANCELLED: ReadonlySet<string> = new Set(['57014', '55P03']);
 /**
  * Cannot connect now, cannot execute in a read-only transaction (a stand-by after a failover), an error of the server's disk; and
@@ -101,7 +101,7 @@ export const changedNothing = (failure: unknown): boolean =>
 /** SQLSTATE: insufficient privilege. */
 const DENIED = '42501';
 
-/** A right that the database's user lacks is for its operator to give, and no bug: one line. Any other failure as it is. */
+/** A right that the database's user lacks is for the operator to grant, and no bug: one line. Other failures stay as they are. */
 export const deniedOr = (failure: unknown, shown: string): unknown =>
   failure instanceof StatementError && failure.code === DENIED
     ? new StateError(`the database ${shown} cannot be used: ${failure.message}`)

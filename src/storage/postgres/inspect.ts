@@ -53,7 +53,9 @@ export async function inspectDatabase(
         text: "SELECT has_database_privilege(current_database(), 'CREATE') AS may_create",
       });
       if (may?.may_create !== true)
-        throw new StateError(`the database ${shown} is empty, and its user may not make the tables`);
+        throw new StateError(
+          `the database ${shown} is empty, and its user may not create the tables: grant it CREATE on the database`,
+        );
     }
     if (tables !== 'current') return { shown, tables, serverCount: 0 };
     const [kept] = await database.run({

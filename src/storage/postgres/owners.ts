@@ -57,7 +57,7 @@ export class Owner {
   #cancelLoss = (): void => {};
   /** Monotonic time since which every renewal has succeeded in time; undefined = none since the last failure or loss. */
   #inContactSinceMs: number | undefined;
-  /** Of the database at the last renewal. */
+  /** `aheadMs` of the database at the last renewal. */
   #aheadMs = Number.POSITIVE_INFINITY;
   #isEnded = false;
   #cancel = (): void => {};
@@ -153,7 +153,7 @@ export class Owner {
     await this.#database.probe();
     if (this.#isEnded) return;
     const aheadMs = this.#database.aheadMs ?? 0;
-    // A smaller step leaves every lease that is renewed in time.
+    // A smaller step ends no lease that is renewed in time.
     if (aheadMs - this.#aheadMs > LOOK_MS) this.#inContactSinceMs = undefined;
     this.#aheadMs = aheadMs;
     this.#lostAtMs = startMs + LEASE_MS - LOSS_MARGIN_MS;
@@ -203,8 +203,8 @@ export class Owner {
   }
 
   /**
-   * And shortens leases of a clock that was ahead and has been set back: of a process that died meanwhile they would last as long as
-   * it was ahead. No shorter than a lease that is given while this is carried out late.
+   * Also shortens leases that were given while the database's clock ran ahead: that of a process that died meanwhile would last until
+   * the clock reaches its time. None becomes shorter than a lease that is given while this is carried out late.
    */
   readonly #forgetProcesses: Look = async () => {
     await this.#database.run({

@@ -20,7 +20,7 @@ export interface StateLock {
 /** Locks the folder; undefined = another process has the lock. @throws Error of node:sqlite or node:fs when the folder cannot be used */
 export function lockState(folder: string, file = LOCK_FILE): StateLock | undefined {
   const path = join(folder, file);
-  // Who may read it may lock it, and keep the server from starting.
+  // Anyone who may read it may lock it, and so keep the server from starting.
   makeOwnFile(path);
   const database = new DatabaseSync(path);
   try {

@@ -103,7 +103,7 @@ it.each([
   expect(answer).toMatchObject({ kind: 'failed', status: 302, reason: 'status 302 without a usable Location' });
 });
 
-it('the rules of the hosts that were asked first are forgotten above their memory, and asked for again', async () => {
+it('the rules of the hosts that were asked first are dropped once all rules exceed their memory bound, and fetched again', async () => {
   const time = new ManualTime();
   const outbound = new TargetsByAddress();
   const pace = new HostPace(0, time, time);
@@ -124,7 +124,7 @@ it('the rules of the hosts that were asked first are forgotten above their memor
   expect(outbound.sent.length).toBe(hosts.length + 1);
 });
 
-it('the rules of a host are asked for once a day, and again when the clock was set back since', async () => {
+it('the rules of a host are fetched once a day, and again after the clock is set back', async () => {
   const time = new ManualTime();
   const outbound = new TargetsByAddress();
   const robots = new RobotsFiles(outbound, new HostPace(0, time, time), time);

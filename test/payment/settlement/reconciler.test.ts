@@ -249,7 +249,7 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.reports).toEqual([]);
   });
 
-  it('says nothing of the end of a case that another process has taken over, and records one that settled', async () => {
+  it('records no end of a case that another process has taken over, unless it settled', async () => {
     const store = new MemoryReservations(new ManualTime());
     store.isHeld = () => false;
     const kit = await unknownCase(new Script(UNKNOWN), store);

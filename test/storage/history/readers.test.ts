@@ -45,7 +45,7 @@ it('waits for the reader, and is made once it has ended', () => {
   history.close();
 });
 
-it('does not wait for events and feeds that are shown page by page, and does not show in them', () => {
+it('does not wait for events and feeds that are read page by page, and does not show in them', () => {
   const history = HistoryDatabase.openForSettings(folder);
   const addFeed = (board: number): void =>
     history.database.exec(

@@ -116,7 +116,7 @@ describe.skipIf(server === undefined)('a pool whose connections are all at work'
     return { database, faults };
   };
 
-  it('says nothing of the database: what waits too long for one fails alone', async () => {
+  it('does not make the database count as away: only the statement that waits too long fails', async () => {
     const { database, faults } = await open({ countMax: 2, connectMs: 500 });
     database.endWaits();
     const sleep = { text: 'SELECT pg_sleep(0.9)' };
@@ -126,7 +126,7 @@ describe.skipIf(server === undefined)('a pool whose connections are all at work'
     expect(faults).toEqual([]);
   });
 
-  it('is noticed to hang with the database, however many statements wait', async () => {
+  it('notices that the database hangs, however many statements wait', async () => {
     const { database, faults } = await open({ countMax: 2, statementMs: 600, connectMs: 300 });
     await Promise.all([database.run(STATEMENT), database.run(STATEMENT)]);
     server!.freeze(true);
@@ -140,7 +140,7 @@ describe.skipIf(server === undefined)('a pool whose connections are all at work'
     await until('it is back', async () => database.fault() === undefined);
   });
 
-  it('gets a connection back at once whose statement in a transaction was not answered', async () => {
+  it('gets a connection back at once when a statement of its transaction was not answered', async () => {
     const statementMs = 1000;
     const { database } = await open({ countMax: 2, statementMs });
     await database.run(STATEMENT);
@@ -182,7 +182,9 @@ describe.skipIf(server === undefined)('a database whose user lacks a right', () 
     const denied = refused('cannot be used: permission denied for database');
     await expect(start()).rejects.toMatchObject(denied);
     await expect(command()).rejects.toMatchObject(denied);
-    await expect(inspect()).rejects.toMatchObject(refused('is empty, and its user may not make the tables$'));
+    await expect(inspect()).rejects.toMatchObject(
+      refused('is empty, and its user may not create the tables: grant it CREATE on the database$'),
+    );
     await migrate(owner, TABLES, 'owner');
     await owner.close();
     const closed = refused('cannot be used: permission denied for schema paygrade$');
@@ -201,7 +203,7 @@ describe.skipIf(server === undefined)('a database that gives few connections', (
     expect(database.counts.repeats).toBe(0);
   });
 
-  it('is not away when there is one, which hints had first: a statement comes before them', async () => {
+  it('is not away when hints hold the only connection: a statement takes it from them', async () => {
     const { database, faults } = await withConnections(1);
     const heard: unknown[] = [];
     const hints = new Hints({

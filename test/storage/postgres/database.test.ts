@@ -186,7 +186,7 @@ describe('a database that is away', () => {
     expect(faults).toEqual([expect.stringContaining('nobody listens'), undefined]);
   });
 
-  it('is one whose clock is more than a second off, as far as the way there lets it be known', async () => {
+  it('is also one whose clock is more than a second off, as far as the round trip shows it', async () => {
     const { answers, database, faults, time, trip } = opened();
     const probedAt = (now_ms: number): Promise<boolean> => {
       answers.push([{ now_ms, read_only: 'off' }]);

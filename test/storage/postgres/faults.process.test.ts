@@ -327,7 +327,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await other.backend.accounts.usage('acme')).toMatchObject({ charged: 2, remaining: 3 });
     }));
 
-  it('gives a charge back that failed because its answer was lost, once, and carries it out no more', () =>
+  it('gives back, once, a charge that failed because its answer was lost, and refuses it when it is carried out late', () =>
     using(2, async (one, other) => {
       const { accounts } = one.backend;
       await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 5, expiresAtMs: null });
@@ -380,7 +380,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await takenBy(one)).toEqual([]);
     }));
 
-  it('says of no job that it was ended elsewhere which was taken after that', () =>
+  it('does not report a job as ended elsewhere when the job was taken after its end', () =>
     using(1, async (one) => {
       const { retries } = one.backend;
       const { job } = freshJob();
@@ -594,7 +594,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await buy(one, freshOrder())).toBe('settled');
     }));
 
-  it('takes over no case of its own that begins while the question for those of the dead is repeated', () =>
+  it('does not take over its own case that begins while its take-over of dead processes’ cases is repeated', () =>
     using(1, async (one) => {
       const order = freshOrder();
       const { reservations } = one.backend;

@@ -35,7 +35,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect([one!.hasRoom(), other!.hasRoom()]).toEqual([false, false]);
   });
 
-  it('count with what their claims take until they are known', async () => {
+  it('count with their claims’ bytes until they are known', async () => {
     const shared = await Shared.open(SERVER);
     onTestFinished(() => shared.remove());
     const { database } = await shared.process();

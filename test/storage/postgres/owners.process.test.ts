@@ -118,7 +118,7 @@ describe.skipIf(SERVER === undefined)('a lease', () => {
     expect(losses).toBe(2);
   });
 
-  it('that has run out, or is none, is of a dead process', async () => {
+  it('that has run out, or does not exist, makes its process a dead one', async () => {
     const { database, owner, time } = await openedOwner();
     await owner.start();
     const isDead = async (id: string): Promise<unknown> => {
@@ -146,7 +146,7 @@ describe.skipIf(SERVER === undefined)('a lease', () => {
     expect(await untilMs()).toEqual({ lease_until_ms: time.nowMs() + 500 + LEASE_MS });
   });
 
-  it('of a clock that was ahead ends soon after it is set back', async () => {
+  it('that was given by a clock that ran ahead ends soon after the clock is set back', async () => {
     const { database, owner, time } = await openedOwner();
     await owner.start();
     await database.run({

@@ -126,7 +126,7 @@ describe('a shared limit', () => {
     expect(await limiter.tryPass('client')).toBe(19_000);
   });
 
-  it('counts no longer than a window what others told of before the clock of the database was set back', async () => {
+  it('counts what others shared before the database’s clock was set back for one window at most', async () => {
     const { time, limits } = await opened((nowMs) => [['two', 1, nowMs + 3_600_000, { jobs: { client: 10 } }]]);
     const limiter = limits.open('jobs', 10, 60_000);
     expect(await limiter.tryPass('client')).toBe(60_000);
@@ -134,7 +134,7 @@ describe('a shared limit', () => {
     expect(await limiter.tryPass('client')).toBe(0);
   });
 
-  it('never lets one pass for a sum that left out of turn, and is right with the next share', async () => {
+  it('lets no request too many pass when a sum leaves the window out of order, and is exact again with the next share', async () => {
     const { time, limits } = await opened((nowMs) => [
       ['two', 1, nowMs - 1000, { jobs: { other: 1 } }],
       ['three', 1, nowMs - 20_000, { jobs: { client: 10 } }],

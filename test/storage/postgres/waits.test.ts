@@ -101,7 +101,7 @@ function opened() {
 }
 
 describe('a wait', () => {
-  it('is none any more once it has found an event, has failed, or its client had gone before', async () => {
+  it('is over once it has found an event or failed, or if its client had disconnected before', async () => {
     const { begin, ends, hold, sent, store, time, waits } = opened();
     const gone = client();
     gone.leave();

@@ -116,7 +116,7 @@ describe('one record', () => {
 describe('a commit whose sync fails', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('is no commit for the next start either, because the writer writes over it', async () => {
+  it('is not found by the next start, because the writer overwrites it', async () => {
     const own = new Folder();
     const idsIn = async (folder: Folder): Promise<readonly string[]> => {
       const again = await folder.killed().open();

@@ -54,7 +54,7 @@ export interface PostgresAccountsPorts {
   readonly timers: Timers;
   readonly random: Random;
   readonly database: Database;
-  /** Looks of a process that charges; none of a command. */
+  /** Runs the looks of a process that charges; a command has none. */
   readonly owner?: Pick<Owner, 'onLook'>;
   /** Something failed where no request waits for it. */
   onFault(fault: unknown): void;
@@ -166,7 +166,7 @@ export class PostgresAccounts implements Accounts {
     return row?.has_any as boolean;
   }
 
-  /** Gives back and records what still waits. Never rejects. */
+  /** Gives back charges in doubt, and records the uses of keys that still wait. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelForget?.();

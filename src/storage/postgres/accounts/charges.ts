@@ -45,11 +45,11 @@ export interface Purchase {
   readonly values: readonly unknown[];
 }
 
-/** One group on its way. */
+/** One group in flight. */
 interface Attempt {
   /** Id of its entry. */
   readonly entry: string;
-  /** What may be on record: of {@link GIVE_BACK}, from the month on. */
+  /** The charge that may be on record: values of {@link GIVE_BACK}, from the month on. */
   inDoubt: readonly unknown[] | undefined;
 }
 

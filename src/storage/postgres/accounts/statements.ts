@@ -55,8 +55,8 @@ export const CHARGE = { name: 'charge-credits', text: chargeText() } as const;
 
 /**
  * $1 name, $2 id of an entry, $3 month, $4 amount, $5 taken from the subscription, $6 serials of grants and $7 what was taken from
- * each. A charge of this entry that is on record is given back, once, and its entry is negative then. Otherwise the entry is
- * there from now on, so the charge is refused should it be carried out late.
+ * each. Gives back the charge of this entry, once, if it is on record; the entry is negative from then on. If it is not, the entry
+ * is made, so that the charge is refused should it be carried out late.
  */
 export const GIVE_BACK = {
   name: 'give-back-credits',

@@ -23,7 +23,7 @@ export const countOf = (bytes: number): number => Math.floor(bytes / CLAIM_BYTES
  * $1 ids, $2 tries of each, $3 names this group: one whose answer was lost is repeated, and counts once, unless another group
  * came between the two: then too many tries are counted, never too few. The first `passed` tries
  * pass; `oldest_ms` is the pass that leaves the window first. A pass that is further ahead than the window is long was counted before
- * the clock was set back; it would refuse webhooks until the clock comes there again.
+ * the clock was set back; it would refuse webhooks until the clock reaches that time again.
  */
 export const ADMIT = {
   name: 'admit-webhooks',

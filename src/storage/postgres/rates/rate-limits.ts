@@ -62,7 +62,7 @@ class SharedLimiter implements RateLimiter {
   readonly #limit: number;
   readonly #sharing: Sharing;
   readonly #own: LRUCache<string, Own>;
-  /** Keys with at least half of their allowance unshared, so those with a request that waits too: the next message has them. */
+  /** Keys with at least half of their allowance unshared, which includes those with a waiting request: the next message has them. */
   readonly #toShare = new Set<string>();
 
   constructor(limit: number, windowMs: number, sharing: Sharing) {
@@ -261,7 +261,7 @@ export class SharedRateLimits implements RateLimits, Sharing {
   #count(name: string, limiter: SharedLimiter, [, , atMs, sums]: Heard): void {
     const its = sums[name];
     if (its === undefined) return;
-    // A sum of a time to come is of a clock that was set back since; by its time it would count that much longer.
+    // A sum from the future was shared before the clock was set back; by its time it would count that much longer.
     const ageMs = Math.max(0, this.#databaseMs - atMs);
     limiter.others.add(its, this.#monotonicMs - ageMs + limiter.windowMs);
   }

@@ -122,7 +122,7 @@ export const FREE_DEAD = { name: 'free-retries-of-the-dead', text: freeText(owne
 /** The same of processes that have ended in order. */
 export const FREE_LEFT = { name: 'free-retries-left', text: freeText(hasNoRow('holder')) } as const;
 
-/** $1 id, $2 hold. When its next step is due, whether or not it had that hold. */
+/** $1 id, $2 hold. Returns when the next step is due, whether or not the job had that hold. */
 export const RELEASE = {
   name: 'release-retry',
   text: `
