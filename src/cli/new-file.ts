@@ -22,8 +22,8 @@ export class NewFile {
     this.#path = path;
     this.#temporaryPath = `${path}.${crypto.randomUUID()}.tmp`;
     // A rename would refuse a folder only when the work is done, and would replace a device such as /dev/null.
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
-      throw new CommandError(`${path} cannot be written: it is not a file`);
+    const existing = this.#orCommandError(() => statSync(path, { throwIfNoEntry: false }));
+    if (existing?.isFile() === false) throw new CommandError(`${path} cannot be written: it is not a file`);
     this.#descriptor = this.#orCommandError(() => openSync(this.#temporaryPath, 'wx', 0o644));
   }
 

@@ -40,6 +40,11 @@ describe('a new file', () => {
     expect(() => new NewFile(at('nowhere/out'))).toThrow(`${at('nowhere/out')} cannot be written (ENOENT)`);
   });
 
+  it('is refused in one line where nobody can tell what is in its place', () => {
+    symlinkSync('circle', at('circle'));
+    expect(() => new NewFile(at('circle'))).toThrow(`${at('circle')} cannot be written (ELOOP)`);
+  });
+
   it('is refused at once in the place of what is no file', () => {
     mkdirSync(at('folder'));
     symlinkSync('/dev/null', at('device'));
