@@ -57,7 +57,7 @@ async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resol
     await pause(POLL_PAUSE_MS, signal);
     const answer = await patientExchange(target, { headers: { authorization: `Bearer ${readToken}` }, signal }, io);
     if (answer.status !== 200) throw refused(answer);
-    const shown = objectFrom<Resolved>(answer);
+    const shown = objectFrom<Resolved>(answer, 'failure');
     if (shown.status !== 'pending') return { ...shown, read_token: readToken };
   }
   throw new CommandError(`${created.id} has not ended`);
@@ -109,7 +109,7 @@ export const resolveUrl = command({
     const base = serverOf(options.url, io.env);
     const body = { url: target, include: includeOf(options.include), max_wait_seconds: options.wait };
     const answer = await buy(base, body, io);
-    const ended = await outcomeOf(base, objectFrom<Resolved>(answer), io);
+    const ended = await outcomeOf(base, objectFrom<Resolved>(answer, 'failure'), io);
     if (options.json) io.stdout.write(`${JSON.stringify(ended)}\n`);
     if (ended.failure !== null) {
       io.stderr.write(`${printable(ended.failure.code)}: ${printable(ended.failure.message)}\n`);

@@ -129,16 +129,23 @@ describe('a purchase', () => {
 
   it.each([
     ['callback new', ['callback', 'new'], 201],
+    ['callback events', ['callback', 'events', ID, '--token', 'x'], 200],
+    ['callback verify', ['callback', 'verify', ID, 'evt_1', '--token', 'x', '--sender', 'github'], 200],
+    ['callback wait', ['callback', 'wait', ID, '--token', 'x'], 200],
     ['retry create', ['retry', 'create', 'https://a.example/', '--json'], 201],
     ['retry status', ['retry', 'status', 'rt_1', '--token', 'x', '--json'], 200],
+    ['retry wait', ['retry', 'wait', 'rt_1', '--token', 'x'], 200],
     ['resolve', ['resolve', 'https://a.example/', '--json'], 200],
   ])('by %s of another kind of server says so in one line', async (_, words, status) => {
-    answerBy(new Response('<html>', { status }));
-    const { exitCode, stdout, stderr } = await run(words);
-    expect([exitCode, stdout]).toEqual([1, '']);
-    expect(stderr).toContain(
-      `paygrade: the server answered ${status}, but not as paygrade does; check its address: <html>\n`,
-    );
+    for (const text of ['<html>', '{"status":"ok"}']) {
+      const answer = () => new Response(text, { status });
+      answerBy(answer(), answer());
+      const { exitCode, stdout, stderr } = await run(words, { env: { WEBHOOK_SECRET: 'x' } });
+      expect([exitCode, stdout]).toEqual([1, '']);
+      expect(stderr).toContain(
+        `paygrade: the server answered ${status}, but not as paygrade does; check its address: ${text}\n`,
+      );
+    }
   });
 
   it('of a resolve that takes longer shows its read token at once, and goes on when the server was away', async () => {

@@ -33,7 +33,7 @@ export function refusedPurchase(answer: Answer, { env }: Io): CommandError {
 export async function buyCallback(base: string, { payingFetch }: PayingClient, io: Io): Promise<BoughtCallback> {
   const answer = await exchange(`${base}/v1/callbacks`, { method: 'POST' }, payingFetch);
   if (answer.status !== 201) throw refusedPurchase(answer, io);
-  const made = objectFrom<Record<string, unknown>>(answer);
+  const made = objectFrom<Record<string, unknown>>(answer, 'callback_url');
   return {
     id: String(made.id),
     callbackUrl: String(made.callback_url),

@@ -130,15 +130,19 @@ export function refused(answer: Answer): CommandError {
   return new CommandError(`${answer.status} ${code}: ${message}`);
 }
 
-/** The object of an answer that succeeded. @throws CommandError when another kind of server answers */
-export function objectFrom<Shown>({ status, text }: Answer): Shown {
+/**
+ * The object of an answer that succeeded.
+ * @param member every such object has it; the JSON of other servers does not
+ * @throws CommandError when another kind of server answers
+ */
+export function objectFrom<Shown extends object>({ status, text }: Answer, member: keyof Shown & string): Shown {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     // Shown below.
   }
-  if (typeof value === 'object' && value !== null) return value as Shown;
+  if (typeof value === 'object' && value !== null && member in value) return value as Shown;
   const shown = printable(text, SHOWN_BODY_LENGTH);
   throw new CommandError(`the server answered ${status}, but not as paygrade does; check its address: ${shown}`);
 }

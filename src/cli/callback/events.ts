@@ -14,7 +14,7 @@ export const listEvents = command({
   async run({ options, arguments: [id] }, io) {
     const target = `${callbackOf(id as string, options.url, io.env).own}/events`;
     const answer = await read(target, tokenOf(options.token, io));
-    const { expires_at } = objectFrom<{ expires_at: string }>(answer);
+    const { expires_at } = objectFrom<{ events: unknown; expires_at: string }>(answer, 'events');
     if (options.json) {
       io.stdout.write(`${oneLine(answer.text)}\n`);
       return EXIT_OK;

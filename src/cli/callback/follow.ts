@@ -55,7 +55,7 @@ export async function* eventsOf({
       continue;
     }
     if (answer.status !== 200) throw refused(answer);
-    const waited = objectFrom<{ received: boolean; next_wait_url: string }>(answer);
+    const waited = objectFrom<{ received: boolean; next_wait_url: string }>(answer, 'received');
     if (!waited.received) continue;
     yield memberOf(answer.text, 'event') ?? '';
     target = base + waited.next_wait_url;

@@ -84,7 +84,7 @@ export const createRetry = command({
       send,
     );
     if (answer.status !== 201 && answer.status !== 200) throw given ? refused(answer) : refusedPurchase(answer, io);
-    const made = objectFrom<Record<string, unknown>>(answer);
+    const made = objectFrom<Record<string, unknown>>(answer, 'status_url');
     if (options.json) {
       io.stdout.write(`${oneLine(answer.text)}\n`);
       return EXIT_OK;

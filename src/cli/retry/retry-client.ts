@@ -93,6 +93,6 @@ function retryLines(retry: ShownRetry): string {
 
 /** Prints a job as the server sent it. */
 export function show(answer: Answer, isJson: boolean, { stdout }: Io): void {
-  const retry = objectFrom<ShownRetry>(answer);
+  const retry = objectFrom<ShownRetry>(answer, 'attempt_count');
   stdout.write(isJson ? `${oneLine(answer.text)}\n` : retryLines(retry));
 }

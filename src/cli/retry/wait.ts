@@ -38,7 +38,7 @@ export const waitForRetry = command({
     await untilInterrupted(io, async (signal) => {
       let answer = await asked(address, credential, { signal });
       while (!signal.aborted) {
-        const { status } = objectFrom<ShownRetry>(answer);
+        const { status } = objectFrom<ShownRetry>(answer, 'attempt_count');
         if (ENDED.has(status)) {
           show(answer, options.json, io);
           exitCode = status === 'succeeded' ? EXIT_OK : EXIT_NOT_SUCCEEDED;
