@@ -205,3 +205,20 @@ it('continues at once when a clock that ran ahead is set back, and warns what th
   expect(await builtAt()).toMatch(/^2026-08-01T12:0/);
   expect(watch.asked).toHaveLength(2);
 });
+
+it('builds once where a board that a clock ahead has seen fails after the clock is set back', async () => {
+  const time = new ManualTime();
+  const nowMs = time.nowMs();
+  time.stepWall(30 * 24 * 60 * MINUTE_MS);
+  let play: Played = listOf;
+  watch = watching([LEVER], false, (url, init) => play(url, init), undefined, time);
+  await watch.pass(watch.hasBuilt);
+  time.stepWall(nowMs - time.nowMs());
+  play = () => answer(503, '');
+  const built = new Set<number>();
+  await watch.pass(() => {
+    built.add(statSync(join(folder, 'jobs.snapshot')).mtimeMs);
+    return watch.written.stderr.split('; 1 failed;').length > 3 || watch.minutes() > 99;
+  });
+  expect(built.size).toBe(2);
+});

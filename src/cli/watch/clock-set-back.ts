@@ -12,10 +12,12 @@ const AHEAD_MS = 3_600_000;
 export const isFetchedAhead = ({ state }: WatchedBoard, nowMs: number): boolean =>
   state !== null && state.lastFetchMs > nowMs + AHEAD_MS;
 
-/** Makes them due. Their last fetch cannot lie in the future; a host that wants to be left alone will say so again. */
+/** Makes them due. Their last fetches cannot have ended later than now; a host that wants to be left alone says so again. */
 export function makeDue(boards: readonly WatchedBoard[], nowMs: number, tables: BoardTables): void {
   for (const { name, state } of boards) {
-    if (state !== null) tables.store(name, { ...state, lastFetchMs: nowMs, heldUntilMs: 0 }, 0);
+    if (state === null) continue;
+    const lastOkMs = state.lastOkMs === null ? null : Math.min(state.lastOkMs, nowMs);
+    tables.store(name, { ...state, lastFetchMs: nowMs, lastOkMs, heldUntilMs: 0 }, 0);
   }
 }
 
