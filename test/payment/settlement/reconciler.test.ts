@@ -184,6 +184,38 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: HASH });
   });
 
+  it('keeps it used when its transaction is on record since before a restart, and a repeat is refused', async () => {
+    const kit = await unknownCase(new Script(REFUSED));
+    const { order, reservation } = await kit.add();
+    await kit.reservations.recordUnknown(reservation, HASH);
+    await kit.seconds(100);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: HASH });
+  });
+
+  it('keeps it used when it learnt a hash that could not be recorded, and then of none', async () => {
+    const store = new MemoryReservations(new ManualTime());
+    const record = store.recordUnknown.bind(store);
+    store.recordUnknown = async (reservation, transaction) => {
+      if (transaction !== '') throw new Error('disk full');
+      await record(reservation, transaction);
+    };
+    const kit = await unknownCase(new Script({ ...UNKNOWN, transaction: HASH }, UNKNOWN, REFUSED), store);
+    const { order } = await kit.add();
+    await kit.seconds(100);
+    expect(store.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
+  });
+
+  it('ends as dead though it could not be recorded as unknown before', async () => {
+    const store = new MemoryReservations(new ManualTime());
+    const record = store.recordUnknown.bind(store);
+    store.recordUnknown = async () => {};
+    const kit = await unknownCase(new Script(AWAY), store);
+    const { order } = await kit.add();
+    store.recordUnknown = record;
+    await kit.seconds(240);
+    expect(store.statusOf(order.key)).toEqual({ kind: 'dead', transaction: '' });
+  });
+
   it('asks for at most eight at a time and forgets none', async () => {
     let atOnce = 0;
     let most = 0;
