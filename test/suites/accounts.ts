@@ -181,6 +181,9 @@ function describeCredits(open: Open): void {
         charged: 0,
         remaining: 19,
       });
+      expect(await accounts.charge('acme', 2)).toEqual({ kind: 'charged', remaining: 17 });
+      expect(await rests()).toEqual([0, 8, 9]);
+      expect(await accounts.usage('acme')).toMatchObject({ charged: 2, remaining: 17 });
     }));
 
   it('set the amount of a subscription with this month’s charges taken off, and never below 0', () =>

@@ -1,5 +1,6 @@
 /** What three processes on one database promise together, as three sets of stores with connections of their own. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { LAPSED_KEPT_MS } from '../../../src/accounts/limits.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { CallbackHandle, Callbacks, Waited } from '../../../src/callback/callbacks.ts';
 import { CLAIM_BYTES, EVENT_COUNT_MAX, RATE_COUNT_MAX, TOMBSTONE_MS } from '../../../src/callback/limits.ts';
@@ -9,6 +10,7 @@ import { newRetryId } from '../../../src/retry/identifier.ts';
 import { endAttempt, INTERRUPTED, newJob, startAttempt } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
+import { FORGET as FORGET_LAPSED, GIVE_BACK, NOTE_USES } from '../../../src/storage/postgres/accounts/statements.ts';
 import { APPEND, CLAIM, FORGET, FORGET_RATES, SWEEP } from '../../../src/storage/postgres/callbacks/statements.ts';
 import type { Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
@@ -26,6 +28,7 @@ import { IS_WHOLE } from '../../support/whole.ts';
 import { type OpenedProcess, Shared } from './opened.ts';
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 let shared: Shared | undefined;
 afterEach(async () => {
@@ -278,6 +281,65 @@ describe.skipIf(SERVER === undefined)('accounts of three processes', () => {
     expect(await two!.authenticate(created.text)).toBeDefined();
     await one!.revokeKey(created.key.id);
     expect(await two!.authenticate(created.text)).toBeUndefined();
+  });
+
+  it('take first what lapses first, also when another process has just granted it', async () => {
+    const time = new ManualTime();
+    const [one, two] = (await three(time)).map(({ stores }) => stores.accounts);
+    const give = (expiresAtMs: number | null) =>
+      two!.grant({ organization: 'acme', kind: 'onboarding', amount: 5, expiresAtMs });
+    await give(null);
+    expect(await one!.charge('acme', 1)).toEqual({ kind: 'charged', remaining: 4 });
+    await give(time.nowMs() + MINUTE_MS);
+    expect(await one!.charge('acme', 1)).toEqual({ kind: 'charged', remaining: 8 });
+    expect((await two!.organization('acme'))?.grants.map(({ remaining }) => remaining)).toEqual([4, 4]);
+  });
+
+  it('forget grants long after they have lapsed, and entries long after their charges, and nothing else', async () => {
+    const time = new ManualTime();
+    const [{ database, stores }] = await three(time);
+    const { accounts } = stores;
+    const lapsesMs = time.nowMs() + MINUTE_MS;
+    for (const expiresAtMs of [lapsesMs, lapsesMs + 1, null]) {
+      await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 5, expiresAtMs });
+    }
+    await accounts.charge('acme', 1);
+    const forget = async (): Promise<unknown> => {
+      for (const statement of FORGET_LAPSED) await database.run(statement);
+      return database.run({
+        text: `SELECT (SELECT count(*)::int FROM paygrade.onboarding_grants) AS grants,
+          (SELECT count(*)::int FROM paygrade.credit_entries) AS entries`,
+      });
+    };
+    expect(await forget()).toEqual([{ grants: 3, entries: 1 }]);
+    time.stepWall(MINUTE_MS + LAPSED_KEPT_MS);
+    expect(await forget()).toMatchObject([{ grants: 2 }]);
+    time.stepWall(366 * DAY_MS);
+    expect(await forget()).toEqual([{ grants: 1, entries: 0 }]);
+  });
+
+  it('give back a charge of the month before without touching what this month has charged', async () => {
+    const time = new ManualTime();
+    const [{ database, stores }] = await three(time);
+    const { accounts } = stores;
+    await accounts.grant({ organization: 'acme', kind: 'subscription', amount: 10, expiresAtMs: null });
+    await accounts.charge('acme', 4);
+    const [entry] = await database.run({ text: 'SELECT id FROM paygrade.credit_entries' });
+    const { startMs } = (await accounts.usage('acme'))!;
+    time.stepWall(31 * DAY_MS);
+    await accounts.charge('acme', 1);
+    await database.run({ ...GIVE_BACK, values: ['acme', entry!.id, startMs, 4, 4, [], []] });
+    expect(await accounts.usage('acme')).toMatchObject({ charged: 1, remaining: 9 });
+  });
+
+  it('keep the latest use of a key, whichever process notes its own last', async () => {
+    const [{ database, stores }] = await three();
+    const created = await stores.accounts.createKey({ organization: 'acme', scopes: ['jobs:read'], expiresAtMs: null });
+    if (created.kind !== 'created') throw new Error(created.kind);
+    for (const usedMs of [2 * MINUTE_MS, MINUTE_MS]) {
+      await database.run({ ...NOTE_USES, values: [[created.key.id], [usedMs]] });
+    }
+    expect(await database.run({ text: 'SELECT used_ms FROM paygrade.api_keys' })).toEqual([{ used_ms: 2 * MINUTE_MS }]);
   });
 });
 
