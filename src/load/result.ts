@@ -146,8 +146,7 @@ export function operationResults(recorder: Recorder): readonly OperationResult[]
   });
 }
 
-/** Share of the due requests without an expected answer, 0 to 1; 1 when there was no expected answer. */
-export function unexpectedShareOf({ requests }: LoadResult): number {
-  const { expected, unexpected, unsent } = requests;
-  return expected === 0 ? 1 : unexpected / (expected + unexpected + unsent);
+/** Share of the answers, and of the requests that got none, that were not as expected, 0 to 1; 1 when none was as expected. */
+export function unexpectedShareOf({ requests: { expected, unexpected } }: LoadResult): number {
+  return expected === 0 ? 1 : unexpected / (expected + unexpected);
 }
