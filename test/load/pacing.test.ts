@@ -1,8 +1,8 @@
 /** When a load test sends, on a clock that disagrees with the timers; against servers see test/cli/load-pacing.test.ts. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Kind } from '../../src/load/mix.ts';
-import type { Operation, SendReadiness } from '../../src/load/operation.ts';
+import type { Ending, Operation, SendReadiness } from '../../src/load/operation.ts';
 import { Pacing } from '../../src/load/pacing.ts';
 import { Pool } from '../../src/load/pool.ts';
 import { parseTarget } from '../../src/load/target.ts';
@@ -83,5 +83,112 @@ describe('pacing', () => {
     let unsentCount = 0;
     pacing.unsent(slowClock.monotonicMs(), () => unsentCount++);
     expect(unsentCount).toBeGreaterThanOrEqual(5);
+  });
+});
+
+/** A pacing at a hundred a second from 0 to 100 ms whose timers stand still: a test moves the clock, and pumps. */
+function still(
+  readinessOf: Partial<Record<Kind, () => SendReadiness>>,
+  { rate = 100 as number | null, inFlightMax = 100 } = {},
+) {
+  const state = { nowMs: 0, hasRoom: true };
+  const sent: string[] = [];
+  const ends: ((ending: Ending) => void)[] = [];
+  const kinds = Object.keys(readinessOf) as Kind[];
+  let turn = 0;
+  const start =
+    (kind: Kind) =>
+    (plannedMs: number, onEnd: (ending: Ending) => void): void => {
+      sent.push(`${kind} ${plannedMs}`);
+      ends.push(onEnd);
+    };
+  const pacing = new Pacing({
+    ...{ rate: rate ?? undefined, inFlightMax, startMs: 0, endMs: 100 },
+    pool: { hasRoom: () => state.hasRoom } as Pool,
+    clock: { nowMs: () => 0, monotonicMs: () => state.nowMs },
+    operations: new Map(kinds.map((kind) => [kind, { readiness: readinessOf[kind]!, start: start(kind) }])),
+    nextKind: () => kinds[turn++ % kinds.length]!,
+  });
+  const at = (nowMs: number, hasRoom = true): string[] => {
+    Object.assign(state, { nowMs, hasRoom });
+    pacing.pump();
+    return sent.splice(0);
+  };
+  const unsent = (nowMs = 100): string[] => {
+    const found: string[] = [];
+    pacing.unsent(nowMs, (kind, plannedMs) => found.push(`${kind} ${plannedMs}`));
+    return found;
+  };
+  void pacing.run();
+  return { pacing, at, ends, sent, unsent };
+}
+
+const ready = (): SendReadiness => 'ready';
+
+describe('the account of a pacing', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('has as its own lag only the delay since a connection was free', () => {
+    const { at, pacing } = still({ health: ready });
+    expect(at(13)).toEqual(['health 0', 'health 10']);
+    expect(pacing.lag.at(100)).toBe(3000);
+    expect(at(20, false)).toEqual([]);
+    expect(at(55, false)).toEqual([]);
+    expect(at(60)).toEqual(['health 20', 'health 30', 'health 40', 'health 50', 'health 60']);
+    expect([pacing.roomBlockedMs, pacing.lag.at(100)]).toEqual([40, 3000]);
+    expect(at(74)).toEqual(['health 70']);
+    expect(pacing.lag.at(100)).toBe(4000);
+    pacing.stop();
+    expect(pacing).toMatchObject({ roomBlockedMs: 40, unsignedMs: 0, sentCount: 8 });
+  });
+
+  it('has the time without a signed payment, and sends what was due in it as it was due', () => {
+    let readiness: SendReadiness = 'unsigned';
+    const { at, pacing, sent } = still({ paid: () => readiness });
+    expect(at(25)).toEqual([]);
+    readiness = 'ready';
+    expect(at(30)).toEqual(['paid 0', 'paid 10', 'paid 20', 'paid 30']);
+    expect([pacing.unsignedMs, pacing.roomBlockedMs]).toEqual([30, 0]);
+    pacing.stop();
+    expect([at(40), sent, pacing.unsignedMs]).toEqual([[], [], 30]);
+  });
+
+  it('leaves out the requests of a kind that is used up, and keeps the times of the others', () => {
+    const { at, pacing, unsent } = still({ paid: () => 'used-up', health: ready });
+    expect(at(35)).toEqual(['health 10', 'health 30']);
+    expect(pacing).toMatchObject({ passedOverCount: 2, sentCount: 2, isUsedUp: false });
+    expect(at(90, false)).toEqual([]);
+    pacing.stop();
+    expect(unsent()).toEqual(['health 50', 'health 70', 'health 90']);
+    expect(pacing.passedOverCount).toBe(5);
+  });
+
+  it('has as unsent what was due before the end and before the stop, the one that waits first', () => {
+    let readiness: SendReadiness = 'unsigned';
+    const { at, pacing, unsent } = still({ paid: () => readiness, health: ready });
+    readiness = 'ready';
+    expect(at(0)).toEqual(['paid 0']);
+    readiness = 'unsigned';
+    at(25);
+    pacing.stop();
+    expect(unsent(20)).toEqual([]);
+    expect(unsent(31)).toEqual(['paid 20', 'health 30']);
+    expect(unsent(5000)).toEqual(['paid 40', 'health 50', 'paid 60', 'health 70', 'paid 80', 'health 90']);
+  });
+
+  it('of a closed loop has as many under way as there may be, and a pause after a broken connection', () => {
+    const { at, ends, pacing, sent, unsent } = still({ health: ready }, { rate: null, inFlightMax: 2 });
+    expect([sent.splice(0).length, pacing.inFlight]).toEqual([2, 2]);
+    ends[0]!('answered');
+    expect([sent.splice(0).length, pacing.inFlight]).toEqual([1, 2]);
+    ends[1]!('broken');
+    expect([sent.length, pacing.inFlight]).toEqual([0, 2]);
+    vi.advanceTimersByTime(20);
+    expect([sent.splice(0).length, pacing.inFlight]).toEqual([1, 2]);
+    ends[2]!('answered');
+    expect(at(50, false)).toHaveLength(1);
+    pacing.stop();
+    expect([unsent(), pacing.lag.count]).toEqual([[], 0]);
   });
 });
