@@ -5,6 +5,7 @@ import { systemRandom } from '../../../src/base/random.ts';
 import type { CallbackHandle, Callbacks, Waited } from '../../../src/callback/callbacks.ts';
 import { CLAIM_BYTES, EVENT_COUNT_MAX, RATE_COUNT_MAX, TOMBSTONE_MS } from '../../../src/callback/limits.ts';
 import { newResolveId, resolveTokenDigest } from '../../../src/resolve/identifier.ts';
+import { KEPT_MS } from '../../../src/resolve/limits.ts';
 import type { ResolveRecord } from '../../../src/resolve/resolve-store.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
 import { endAttempt, INTERRUPTED, newJob, startAttempt } from '../../../src/retry/job.ts';
@@ -507,6 +508,26 @@ describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
     await takeOver();
     await takeOver();
     expect(resolves.takePending()).toEqual([record]);
+  });
+
+  it('takes nothing that another one is taking, and nothing whose hour is over', async () => {
+    const time = new ManualTime();
+    const [dead, { database }] = await three(time);
+    await dead.stores.resolves.create(resolveOf(time));
+    await database.run({ text: `DELETE FROM paygrade.processes WHERE id = '${dead.owner.id}'` });
+    const takeAs = (holder: string): Statement => ({ ...TAKE_DEAD, values: [holder, 'hold'] });
+    const connections = shared!.on.connections();
+    const connection = await connections.connect();
+    await connection.query({ text: 'BEGIN' });
+    expect((await connection.query(takeAs('one'))).rows).toHaveLength(1);
+    expect(await database.run(takeAs('two'))).toEqual([]);
+    await connection.query({ text: 'ROLLBACK' });
+    connection.release(false);
+    await connections.end();
+    time.stepWall(KEPT_MS);
+    expect(await database.run(takeAs('two'))).toEqual([]);
+    time.stepWall(-1);
+    expect(await database.run(takeAs('two'))).toHaveLength(1);
   });
 });
 
