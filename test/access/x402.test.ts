@@ -412,18 +412,29 @@ describe('verification by the settlement', () => {
     await kit.passed(header);
   });
 
-  it.each<[string, VerifyOutcome, number]>([
+  const CONTRACT_WALLET = `0x${'ab'.repeat(70)}`;
+  it.each<[string, VerifyOutcome, number, string?]>([
     ['passes', { kind: 'valid' }, NEWCOMER_COUNT_MAX / 2],
     ['is refused', { kind: 'invalid', reason: 'insufficient_funds', detail: 'd' }, TURN_COUNT_MAX / 4],
     ['is not answered', { kind: 'unavailable', detail: 'd' }, NEWCOMER_COUNT_MAX / 2],
+    ['is a contract wallet’s and passes', { kind: 'valid' }, NEWCOMER_COUNT_MAX / 2, CONTRACT_WALLET],
+    [
+      'is a contract wallet’s and not answered',
+      { kind: 'unavailable', detail: 'd' },
+      TURN_COUNT_MAX / 4,
+      CONTRACT_WALLET,
+    ],
   ])(
     'that %s gives its turn back, and halves what its client may hold if it was refused',
-    async (_, outcome, heldMax) => {
+    async (_, outcome, heldMax, signature) => {
       const time = new ManualTime(NOW_MS);
       const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => false });
       const kit = setUp(new Scripted(), { turns });
       kit.settlement.verified = async () => outcome;
-      const admitted = await kit.admit(await signed());
+      const payment = await signedPayment();
+      const admitted = await kit.admit(
+        signature === undefined ? await signed() : edited(payment, 'payload.signature', signature),
+      );
       if (!(admitted instanceof Refusal)) admitted.release();
       expect(turns.counts().held).toBe(0);
       for (let i = 0; i < TURN_COUNT_MAX; i++) void turns.enter(clientNetworkOf('127.0.0.1'), () => false);
