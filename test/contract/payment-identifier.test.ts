@@ -10,6 +10,7 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ID_LENGTH_MAX, LOCATION_LENGTH_MAX, NAME_LENGTH_MAX, URL_LENGTH_MAX } from '../../src/ingest/native.ts';
 import { KEPT_MS } from '../../src/payment/reservations.ts';
+import { MemoryReservations } from '../../src/storage/memory/reservations.ts';
 import { type Answer, answerOf, expectError, expectOffer, expectPaid, receiptOf } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
@@ -230,5 +231,17 @@ describe(`payment identifiers on ${RUNTIME}`, () => {
     const deleted = await create(await named('/v1/callbacks', id, account, init), '{"a":1}');
     expect(deleted.text).toBe(first.text);
     expect((await jobs.get(`/v1/callbacks/${callbackId}/events`, headers)).status).toBe(404);
+  });
+
+  it('a callback of which only the draft was kept, as after a kill, is the one that was created, with its token', async () => {
+    const { replaceKept } = MemoryReservations.prototype;
+    onTestFinished(() => void Object.assign(MemoryReservations.prototype, { replaceKept }));
+    MemoryReservations.prototype.replaceKept = async () => {};
+    const id = generatePaymentId();
+    const bought = async () =>
+      JSON.parse((await create(await named('/v1/callbacks', id, account, { method: 'POST' }))).text) as object;
+    const first = await bought();
+    expect(first).toHaveProperty('read_token');
+    expect({ ...(await bought()), expires_at: '' }).toEqual({ ...first, expires_at: '' });
   });
 });
