@@ -302,6 +302,8 @@ export class Journal {
     const readings = [...this.#readings.values()];
     this.#readings.clear();
     for (const { reject } of readings) reject(new StateRefusedError(why));
+    // A journal that is broken already and closes may have waited for no more than these.
+    this.#rest();
     if (this.#onClosed === undefined) this.#break(why, true);
     else this.#onClosed();
   }

@@ -115,3 +115,65 @@ it('a journal whose disk has failed refuses every later record at once', async (
   await expect(journal.write(PROBE)).rejects.toBeInstanceOf(StateRefusedError);
   expect(journal.fault()).toContain('disk I/O error');
 });
+
+/** A journal over a writer that does nothing by itself. */
+function still(soon: (run: () => void) => void = (run) => run()) {
+  const time = new ManualTime();
+  const posted: string[] = [];
+  const faults: (string | undefined)[] = [];
+  const writer = { reply(_: WriterReply): void {}, end(_: string): void {} };
+  const openWriter: OpenWriter = (_, { onReply, onEnd }) => {
+    Object.assign(writer, { reply: onReply, end: onEnd });
+    return { post: ({ kind }) => void posted.push(kind), setAwaited() {}, terminate: async () => {} };
+  };
+  const onFault = (fault: string | undefined): void => void faults.push(fault);
+  const ports = { clock: time, timers: time, onFault, openWriter, soon };
+  return { journal: new Journal({ path: '/nowhere', sync: 'full' }, ports), writer, posted, faults, time };
+}
+
+it('a journal that is closed refuses records and reads, and leaves no timer', async () => {
+  const { journal, posted, time, writer } = still();
+  const refused = journal.write(PROBE);
+  writer.reply({ kind: 'batch', result: { kind: 'refused', detail: 'disk full' } });
+  await expect(refused).rejects.toThrow('disk full');
+  expect(time.pendingCount).toBe(1);
+  const closing = journal.close();
+  expect(time.pendingCount).toBe(0);
+  await expect(journal.write(PROBE)).rejects.toThrow('closed');
+  await expect(journal.read({ table: ANSWERS })).rejects.toThrow('closed');
+  writer.reply({ kind: 'closed' });
+  await closing;
+  expect(posted).toEqual(['batch', 'close']);
+});
+
+it('a journal whose writer has ended refuses records and reads, and closes', async () => {
+  const { faults, journal, writer } = still();
+  const reading = journal.read({ table: ANSWERS });
+  const writing = journal.write(PROBE);
+  writer.end('killed');
+  await expect(reading).rejects.toThrow('killed');
+  await expect(writing).rejects.toBeInstanceOf(RecordInDoubtError);
+  await expect(journal.read({ table: ANSWERS })).rejects.toThrow('ended');
+  await expect(journal.write(PROBE)).rejects.toBeInstanceOf(StateRefusedError);
+  expect(faults).toHaveLength(1);
+  await journal.close();
+});
+
+it('a journal closes whose disk fails meanwhile, and whose writer then ends under a read', async () => {
+  const { journal, writer } = still();
+  const reading = journal.read({ table: ANSWERS });
+  const writing = journal.write(PROBE);
+  const closing = journal.close();
+  writer.reply({ kind: 'batch', result: { kind: 'broken', detail: 'disk I/O error', isInDoubt: true } });
+  await expect(writing).rejects.toBeInstanceOf(RecordInDoubtError);
+  writer.end('killed');
+  await expect(reading).rejects.toThrow('killed');
+  await closing;
+});
+
+it('a journal refuses records beyond those that may wait', async () => {
+  const { journal } = still(() => {});
+  const waiting = Array.from({ length: 16_384 }, () => journal.write(PROBE));
+  await expect(journal.write(PROBE)).rejects.toThrow('too many');
+  expect(waiting).toHaveLength(16_384);
+});
