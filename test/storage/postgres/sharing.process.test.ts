@@ -12,7 +12,14 @@ import { endAttempt, INTERRUPTED, newJob, startAttempt } from '../../../src/retr
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
 import { FORGET as FORGET_LAPSED, GIVE_BACK, NOTE_USES } from '../../../src/storage/postgres/accounts/statements.ts';
-import { APPEND, CLAIM, FORGET, FORGET_RATES, SWEEP } from '../../../src/storage/postgres/callbacks/statements.ts';
+import {
+  ADMIT,
+  APPEND,
+  CLAIM,
+  FORGET,
+  FORGET_RATES,
+  SWEEP,
+} from '../../../src/storage/postgres/callbacks/statements.ts';
 import type { Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
 import { InDoubtError } from '../../../src/storage/postgres/failures.ts';
@@ -215,6 +222,21 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     time.stepWall(1);
     await sweep();
     expect(await one.database.run({ text: 'SELECT FROM paygrade.callbacks' })).toEqual([]);
+  });
+
+  it('count the webhooks that pass and none that are refused, a group whose answer was lost once', async () => {
+    const time = new ManualTime();
+    const [{ database }] = await three(time);
+    const passed = async (tries: number, group: string): Promise<unknown> =>
+      (await database.run({ ...ADMIT, values: [['an id'], [tries], group] }))[0]?.passed;
+    expect(await passed(1, 'first')).toBe(1);
+    for (let i = 0; i < 2; i++) expect(await passed(100, 'second')).toBe(RATE_COUNT_MAX - 1);
+    expect(await passed(1, 'third')).toBe(0);
+    const counted = { text: 'SELECT cardinality(passes) AS count FROM paygrade.callback_rates' };
+    expect(await database.run(counted)).toEqual([{ count: RATE_COUNT_MAX }]);
+    time.stepWall(MINUTE_MS);
+    expect(await passed(2, 'fourth')).toBe(2);
+    expect(await database.run(counted)).toEqual([{ count: 2 }]);
   });
 
   it('end a wait whose callback is deleted elsewhere', async () => {
