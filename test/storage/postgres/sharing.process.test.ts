@@ -16,6 +16,7 @@ import {
   ADMIT,
   APPEND,
   CLAIM,
+  CREATE,
   FORGET,
   FORGET_RATES,
   SWEEP,
@@ -184,6 +185,20 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     expect(await one.database.run(ROOM)).toEqual([{ claimed: 0 }]);
     await capacity.release();
     expect(await one.database.run(ROOM)).toEqual([{ claimed: 0 }]);
+  });
+
+  it('count the room of a callback once: with its claim, without one that has lapsed, and when it is there already', async () => {
+    const [{ database }] = await three();
+    const claimed = async (statement: Statement, values: readonly unknown[]): Promise<unknown> => {
+      await database.run({ ...statement, values });
+      return (await database.run(ROOM))[0]?.claimed;
+    };
+    const create = (id: string, claim: string): Promise<unknown> => claimed(CREATE, [id, Buffer.from('t'), claim]);
+    for (let i = 0; i < 2; i++) expect(await claimed(CLAIM, [['one'], 9])).toBe(1);
+    for (let i = 0; i < 2; i++) expect(await create('cb_1', 'one')).toBe(1);
+    expect(await create('cb_2', 'lapsed')).toBe(2);
+    expect(await claimed(CLAIM, [['two'], 9])).toBe(3);
+    expect(await create('cb_2', 'two')).toBe(2);
   });
 
   it('claim the last room once, and number one event after the other, when both come at one moment', async () => {
