@@ -26,6 +26,7 @@ import type { Database } from '../../../src/storage/postgres/database.ts';
 import { InDoubtError } from '../../../src/storage/postgres/failures.ts';
 import { LEASE_MS, LOOK_MS, type Look, type Owner } from '../../../src/storage/postgres/owners.ts';
 import { allowanceOf } from '../../../src/storage/postgres/rates/rate-limits.ts';
+import { FORGET as FORGET_SUMS, SHARE } from '../../../src/storage/postgres/rates/statements.ts';
 import { PostgresResolves } from '../../../src/storage/postgres/resolves/resolves.ts';
 import { TAKE_DEAD } from '../../../src/storage/postgres/resolves/statements.ts';
 import { Chance } from '../../support/chance.ts';
@@ -623,6 +624,32 @@ describe.skipIf(SERVER === undefined)('rates of three processes', () => {
     const times = await passes(600, [34, 33, 33], 4000, 1);
     expect(times.length).toBeGreaterThanOrEqual(600);
     expect(times.length).toBeLessThanOrEqual(660);
+  });
+
+  it('are heard by the others once, also when they are said again, for a minute and a half', async () => {
+    const time = new ManualTime();
+    const [{ database, owner }] = await three(time);
+    const share = async (process: string, serial: number, sums: string | null, sinceMs = 0) => {
+      const [row] = await database.run({ ...SHARE, values: [process, serial, sums, sinceMs] });
+      const { heard, processes } = row as { heard: unknown[][]; processes: number };
+      return { heard: heard.map(([from, which]) => [from, which]), processes };
+    };
+    const saidMs = time.nowMs();
+    for (let i = 0; i < 2; i++) expect(await share('a', 1, '{}')).toEqual({ heard: [], processes: 3 });
+    expect((await share('b', 1, null)).heard).toEqual([['a', 1]]);
+    expect((await share('b', 1, null, saidMs)).heard).toEqual([]);
+    await database.run({
+      text: `UPDATE paygrade.processes SET lease_until_ms = ${saidMs - 1} WHERE id = '${owner.id}'`,
+    });
+    expect((await share('b', 1, null)).processes).toBe(2);
+    for (const [passMs, heard] of [
+      [1.5 * MINUTE_MS, [['a', 1]]],
+      [1, []],
+    ] as const) {
+      time.stepWall(passMs);
+      await database.run(FORGET_SUMS);
+      expect((await share('b', 1, null)).heard).toEqual(heard);
+    }
   });
 
   it('ask the database less than once in ten requests', async () => {
