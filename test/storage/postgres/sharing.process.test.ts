@@ -19,6 +19,7 @@ import {
   CREATE,
   FORGET,
   FORGET_RATES,
+  LIST,
   SWEEP,
 } from '../../../src/storage/postgres/callbacks/statements.ts';
 import type { Statement } from '../../../src/storage/postgres/connections.ts';
@@ -253,6 +254,26 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     time.stepWall(MINUTE_MS);
     expect(await passed(2, 'fourth')).toBe(2);
     expect(await database.run(counted)).toEqual([{ count: 2 }]);
+  });
+
+  it('store an event once, also when it is sent again behind another, in the order of time, and none to read after the end', async () => {
+    const time = new ManualTime();
+    const [{ database, stores }] = await three(time);
+    const { expiresAtMs, id } = await made(stores.callbacks);
+    const append = async (event: string): Promise<unknown> => {
+      const values = [[id], [event], ['"x":1}'], [null], [1], [1], Buffer.from('1')];
+      return (await database.run({ ...APPEND, values }))[0]?.seq;
+    };
+    const listed = () => database.run({ ...LIST, values: [id] });
+    for (const [event, seq] of Object.entries({ evt_1: 1, evt_2: 2 })) expect(await append(event)).toBe(seq);
+    expect([await append('evt_1'), await append('evt_2')]).toEqual([1, 2]);
+    time.stepWall(-5000);
+    expect(await append('evt_3')).toBe(3);
+    const times = (await listed()).map(({ received_s }) => received_s as number);
+    expect(times).toHaveLength(3);
+    expect(times[2]).toBeGreaterThanOrEqual(times[1]!);
+    time.stepWall(expiresAtMs - time.nowMs());
+    expect((await listed()).map(({ seq }) => seq)).toEqual([null]);
   });
 
   it('end a wait whose callback is deleted elsewhere', async () => {
