@@ -75,6 +75,7 @@ export class OutboundPolicy implements TargetPolicy {
     this.#addresses = new AddressJudge(rules);
     this.#own = ownHostPorts([...own.urls, own.hookBaseUrl]);
     const hook = new URL(own.hookBaseUrl);
+    hook.hostname = hook.hostname.replace(/\.$/, '');
     this.#hookOrigin = hook.origin;
     this.#hookPath = `${hook.pathname.replace(/\/$/, '')}/hooks/`;
   }

@@ -76,6 +76,10 @@ describe('the policy of outbound requests', () => {
     ['http://127.0.0.1:8402', 'http://127.0.0.1:8403/hooks/a', 'resolve', 'port'],
     ['https://example.org/pay', 'https://example.org/pay/hooks/a', 'delivery', 'allowed'],
     ['https://example.org/pay', 'https://example.org/hooks/a', 'delivery', 'own-address'],
+    // The dot of a complete name says nothing.
+    ['https://example.org.', 'https://example.org/v1/callbacks', 'delivery', 'own-address'],
+    ['https://example.org.', 'https://example.org./hooks/a', 'delivery', 'allowed'],
+    ['https://example.org', 'https://example.org./hooks/a', 'delivery', 'allowed'],
   ])('with HOOK_BASE_URL=%s says to %s', (hookBaseUrl, text, purpose, expected) => {
     const own = { urls: [], hookBaseUrl, listening: { ranges: [], port: 8402 } };
     const judged = new OutboundPolicy({ own, allow: NOTHING_ALLOWED }).judge(text, purpose);
