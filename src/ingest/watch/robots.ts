@@ -62,10 +62,8 @@ export function parseRobots(text: string, token: string): RobotsRules {
   let isOthers = false;
   let isInNames = false;
   let hasOwn = false;
-  for (const line of text
-    .slice(0, ROBOTS_BYTES_MAX)
-    .replace(/^\ufeff/, '')
-    .split(/\r\n?|\n/)) {
+  // A byte order mark is blank, so it goes with the blanks before the first name.
+  for (const line of text.slice(0, ROBOTS_BYTES_MAX).split(/\r\n?|\n/)) {
     const [record = ''] = line.split('#', 1);
     const colon = record.indexOf(':');
     const key = record.slice(0, Math.max(colon, 0)).trim().toLowerCase();

@@ -45,6 +45,8 @@ describe('the next visit', () => {
       to: 14,
     },
     { because: 'two visits at one moment say nothing', seen: visits([0, true], [0, false]), from: 3, to: 6 },
+    { because: 'a change at one moment says nothing', seen: visits([0, true], [0, true]), from: 3, to: 6 },
+    { because: 'the clock was set back', seen: visits([50, true], [0, false]), from: 3, to: 6 },
   ])('is in $from to $to hours when $because', ({ seen, from, to }) => {
     expect(gapHours(seen)).toBeGreaterThanOrEqual(from);
     expect(gapHours(seen)).toBeLessThanOrEqual(to);
