@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { binaryOf, PROJECT, RUNTIMES, type Runtime } from '../support/server.ts';
 
 const TEXT_BYTES = 500_000;
-const COUNT = 200;
+const COUNT = 100;
 
 /** Prints by how many bytes the process has grown with what was cut out of long texts. */
 const scriptOf = (cut: string): string => `

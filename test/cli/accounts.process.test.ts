@@ -26,7 +26,7 @@ it.each(oneRuntime('node'))('keys under %s', { timeout: 120_000 }, async (runtim
 
   const held = await paygrade('keys', 'create', '--org', 'acme', '--scopes', 'jobs:read', '--state-dir', stateDir);
   expect([held.exitCode, held.stdout]).toEqual([1, '']);
-  expect(held.stderr).toContain('ask it with --url and ADMIN_TOKEN');
+  expect(held.stderr).toContain('ask that server with --url and ADMIN_TOKEN');
   const created = await paygrade(
     'keys',
     'create',
