@@ -210,6 +210,23 @@ async function buy(one: Process, order: PaymentOrder): Promise<string> {
   return outcome.kind;
 }
 
+/** The order of a case whose intent is in doubt at one process, and which the other has taken over. */
+async function takenOverInDoubt(one: Process, other: Process): Promise<PaymentOrder> {
+  const order = freshOrder();
+  const held = await reserved(one, order);
+  one.losses.set('record-intent', Number.POSITIVE_INFINITY);
+  await expect(one.backend.reservations.recordIntent(held, order, SALE)).rejects.toThrow(RecordInDoubtError);
+  one.losses.clear();
+  await until('the database is back', () => one.backend.fault() === undefined);
+  await until('the case is taken over', async () => {
+    // A renewal that was on its way may have come after the first time.
+    await one.loseLease();
+    other.time.look(LOOK_MS);
+    return other.taken.length === 1;
+  });
+  return order;
+}
+
 describe.skipIf(SERVER === undefined)('a shared database', () => {
   const server = SERVER!;
   const using = async (count: number, test: (...processes: Process[]) => Promise<void>): Promise<void> => {
@@ -520,18 +537,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
 
   it('frees no case whose intent was in doubt when another process has taken it over', () =>
     using(2, async (one, other) => {
-      const order = freshOrder();
-      const held = await reserved(one, order);
-      one.losses.set('record-intent', Number.POSITIVE_INFINITY);
-      await expect(one.backend.reservations.recordIntent(held, order, SALE)).rejects.toThrow(RecordInDoubtError);
-      one.losses.clear();
-      await until('the database is back', () => one.backend.fault() === undefined);
-      await until('the case is taken over', async () => {
-        // A renewal that was on its way may have come after the first time.
-        await one.loseLease();
-        other.time.look(LOOK_MS);
-        return other.taken.length === 1;
-      });
+      const order = await takenOverInDoubt(one, other);
       one.time.look();
       const transaction = localTransactionOf(order);
       await pause(200);
@@ -541,18 +547,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
 
   it('frees no case whose intent was in doubt when it takes it back from a process that has died', () =>
     using(2, async (one, other) => {
-      const order = freshOrder();
-      const held = await reserved(one, order);
-      one.losses.set('record-intent', Number.POSITIVE_INFINITY);
-      await expect(one.backend.reservations.recordIntent(held, order, SALE)).rejects.toThrow(RecordInDoubtError);
-      one.losses.clear();
-      await until('the database is back', () => one.backend.fault() === undefined);
-      await until('the case is taken over', async () => {
-        // A renewal that was on its way may have come after the first time.
-        await one.loseLease();
-        other.time.look(LOOK_MS);
-        return other.taken.length === 1;
-      });
+      const order = await takenOverInDoubt(one, other);
       await other.loseLease();
       // The case is still to be freed, as far as it knows, while it looks for those of the dead.
       one.cancels.add('release-claim');
