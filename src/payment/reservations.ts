@@ -14,7 +14,7 @@
  *   was checked before an await: after a deferred answer it compares `validBefore` with the clock again.
  * - A key that is reserved, settling, unknown, settled or dead is never handed out again before RETENTION_SECONDS after its
  *   `validBefore`, whatever the load. A full store refuses; it evicts nothing.
- * - A key becomes free again only when it is certain that no money moved.
+ * - A key becomes free again only when it is certain that no money moved, and that no process will still ask for it.
  * - A payment identifier is claimed in the same step as the key, by one purchase at a time. While the purchase is under way
  *   nothing else is reserved under it; from its settlement on it gives the kept answer for {@link KEPT_MS}; it is free again
  *   when its purchase ends uncharged. The answer is on record with the intent.
@@ -49,6 +49,11 @@ export interface Reservation {
   /** Its number, and that of the sale that it becomes. */
   readonly serial: number;
   readonly validBeforeSeconds: number;
+  /**
+   * Another process held it, and may have stood still between its last look at its lease and the settlement that it then sends: it
+   * can still move the money, whatever refusals this process gets.
+   */
+  readonly isTakenOver: boolean;
 }
 
 /** Milliseconds for which an identifier gives its answer, from the settlement (decisions §4). */
@@ -147,8 +152,8 @@ export interface Reservations {
   /** unknown -> dead. */
   recordDead(reservation: Reservation): Promise<void>;
   /**
-   * False: another process has taken over this unsettled case or brought it to its end, because this one did not show that it lives.
-   * Nothing more may be asked about it here: the authorization may be free by now. Rejects when the store cannot say it now.
+   * False: another process has taken over this unsettled case or brought it to its end, because this one did not show that it lives,
+   * so nothing more is to be asked about it here. Rejects when the store cannot say it now.
    */
   isHeld(reservation: Reservation): MaybePromise<boolean>;
   /** The sealed answer; undefined when its time has just ended. @throws Error by rejecting, when it cannot be read */

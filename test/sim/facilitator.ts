@@ -80,6 +80,11 @@ export class Facilitator {
     this.#world.note(`outage of the facilitator, ${JSON.stringify(this.outageFate)}`);
   }
 
+  /** Refuses a payment for a while, whoever sends it. */
+  suspect(body: string, forMs: number): void {
+    this.#purchaseOf(body).suspectUntilMs = this.#world.nowMs + forMs;
+  }
+
   /** As `fetch`: rejects as Node's does. */
   fetch(url: string, init: RequestInit): Promise<Response> {
     const path = url.slice(FACILITATOR_URL.length);
@@ -322,6 +327,10 @@ export class Facilitator {
     }
     if (purchase.moved !== '') return this.#repeated(purchase);
     if (askedAtMs <= purchase.refusedAtMs) return this.#refusal(purchase, 'kyt_risk_detected');
+    if (this.#world.nowMs < purchase.suspectUntilMs) {
+      purchase.refusedAtMs = this.#world.nowMs;
+      return this.#refusal(purchase, 'kyt_risk_detected');
+    }
     const hash = `0x${this.#chance.hex(32)}`;
     const reason = this.transfer(purchase, hash);
     if (reason === undefined) return this.#success(purchase, hash);

@@ -47,6 +47,8 @@ export class Purchase {
   hasBeenCut = false;
   /** Settlement calls that were asked for up to then are refused, however late they come. */
   refusedAtMs = -1;
+  /** The facilitator refuses it until then, and thinks better of it afterwards. */
+  suspectUntilMs = -1;
   /** The one body that may be sent for it. */
   body: string | undefined;
   /** Its client was last told that nothing is charged, and has not sent it since. */

@@ -4,8 +4,9 @@
  * because an authorization moves money at most once, but a refusal needs care: after `validBefore` it may merely say
  * "expired" about a transfer that did happen. From then on only a success counts; without one the authorization ends as dead.
  *
- * A process that stood still while another took its case over asks no more, and records no end but a settlement: the other may have
- * found that nothing moved, and a transfer now would be charged for nothing.
+ * A process that stood still while another took its case over asks no more, and records no end but a settlement. But it may have
+ * stood still with the order all but sent, which nothing can call back: so no refusal frees a case that was taken over. It ends as
+ * settled or dead.
  *
  * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
@@ -158,11 +159,12 @@ export class Reconciler {
   }
 
   /**
-   * True when the refusal of a repeat proves that the first attempt moved no money. Once a hash is known, only the chain's
-   * revert of that transaction proves it. Before that, neither a failed transaction does, which may be a second one of the
-   * relayer's, nor an insufficient balance or a closed window, which a transfer that did happen leaves behind as well.
+   * True when the refusal of a repeat proves that the first attempt moved no money, and will move none. Once a hash is known,
+   * only the chain's revert of that transaction proves it. Before that, neither a failed transaction does, which may be a second
+   * one of the relayer's, nor an insufficient balance or a closed window, which a transfer that did happen leaves behind as well.
    */
   async #provesNothingMoved(one: WatchedCase, refused: SettleOutcome & { readonly kind: 'refused' }): Promise<boolean> {
+    if (one.reservation.isTakenOver) return false;
     const status = await this.#ports.reservations.statusOf(one.order.key);
     const known = one.transaction || (status?.kind === 'unknown' ? status.transaction : '');
     return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;

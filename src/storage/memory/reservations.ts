@@ -58,6 +58,8 @@ class OpenReservation implements Reservation {
   readonly validBeforeSeconds: number;
   /** Its number in the journal. */
   readonly serial: number;
+  /** Whatever held it before ended with its process, since the folder has one owner. */
+  readonly isTakenOver = false;
   state: State = 'reserved';
   transaction = '';
   /** What a sale of it would say; known from the intent on. */

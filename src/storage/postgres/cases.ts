@@ -147,14 +147,7 @@ const takeOverText = (isDead: string): string => `
   LEFT JOIN paygrade.identifiers n ON n.serial = taken.serial
   ORDER BY taken.serial`;
 
-/** What is held stays held for this time, milliseconds, because so much of the lease is left. */
-export const HELD_MS = 5000;
-
-const HELD = `
-  SELECT EXISTS (
-    SELECT FROM paygrade.processes p WHERE p.id = k.owner AND p.lease_until_ms >= paygrade.now_ms() + $3::bigint
-  ) AS is_safe
-  FROM paygrade.cases k WHERE k.serial = $1 AND k.owner = $2`;
+const HELD = 'SELECT serial FROM paygrade.cases WHERE serial = $1 AND owner = $2';
 
 const byKey = ({ key }: { readonly key: string }): string => key;
 const bySerial = ({ serial }: { readonly serial: number }): string => String(serial).padStart(16, '0');
@@ -204,12 +197,10 @@ export class Cases {
     return (await this.#database.run({ text: takeOverText(isDead), values })).map(caseOf);
   }
 
-  /** Whether an open case is this process's still, and stays so for {@link HELD_MS} if it stands still from now on. */
-  async heldFor(serial: number): Promise<'held' | 'short' | 'gone'> {
-    const values = [serial, this.#owner, HELD_MS];
-    const [row] = await this.#database.run({ name: 'find-case', text: HELD, values });
-    if (row === undefined) return 'gone';
-    return row.is_safe === true ? 'held' : 'short';
+  /** Whether a case is open, and this process's still. */
+  async isHeld(serial: number): Promise<boolean> {
+    const rows = await this.#database.run({ name: 'find-case', text: HELD, values: [serial, this.#owner] });
+    return rows.length > 0;
   }
 
   #intend(items: readonly IntentItem[]): Promise<Recorded[]> {

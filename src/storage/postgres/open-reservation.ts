@@ -14,6 +14,7 @@ export class OpenReservation implements Reservation {
   readonly attempt: number;
   /** Digest of its identifier; undefined = none. */
   readonly digest: string | undefined;
+  isTakenOver = false;
   state: State = 'reserved';
   transaction = '';
   /** Known from the intent on. */

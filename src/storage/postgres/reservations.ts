@@ -15,7 +15,6 @@ import {
   type KeptAnswer,
   type Known,
   RecordInDoubtError,
-  RecordsUnreadableError,
   type Reservation,
   type ReservationStatus,
   type Reservations,
@@ -23,7 +22,7 @@ import {
   type UnsettledCase,
 } from '../../payment/reservations.ts';
 import { checkedAnswer } from '../memory/kept-answers.ts';
-import { Cases, type EndItem, type FoundCase, HELD_MS, type Recorded } from './cases.ts';
+import { Cases, type EndItem, type FoundCase, type Recorded } from './cases.ts';
 import { Claims, type FoundClaim } from './claims.ts';
 import { type Database, LATE_MS } from './database.ts';
 import { DatabaseAwayError, InDoubtError } from './failures.ts';
@@ -197,17 +196,10 @@ export class PostgresReservations implements Reservations {
   async isHeld(reservation: Reservation): Promise<boolean> {
     const open = this.#openOf(reservation, 'settling', 'unknown', 'ended');
     if (open.isGone) return false;
-    const { clock } = this.#ports;
-    const askedMs = clock.monotonicMs();
-    const held = await this.#cases.heldFor(open.serial);
-    if (held === 'gone') {
-      open.isGone = true;
-      this.#close(open, 'ended');
-      return false;
-    }
-    // This process may have stood still since it asked.
-    if (held === 'held' && clock.monotonicMs() - askedMs < HELD_MS) return true;
-    throw new RecordsUnreadableError('the lease of this process may have run out');
+    if (await this.#cases.isHeld(open.serial)) return true;
+    open.isGone = true;
+    this.#close(open, 'ended');
+    return false;
   }
 
   readKept({ serial }: KeptAnswer): Promise<Uint8Array | undefined> {
@@ -391,6 +383,7 @@ export class PostgresReservations implements Reservations {
   #adopted({ serial, attempt, order, sale, transaction, digest }: FoundCase): OpenReservation {
     const validBeforeSeconds = order.authorization.validBeforeSeconds;
     const reservation = new OpenReservation({ key: order.key, validBeforeSeconds }, serial, attempt, digest);
+    reservation.isTakenOver = true;
     reservation.state = 'unknown';
     reservation.transaction = transaction;
     reservation.intent = { order, sale };

@@ -288,12 +288,23 @@ export class Gate implements Client {
     };
   }
 
+  /** Sends a request, at times only after the process has stood still, whose decision to send it has been made. */
+  #sent(facilitator: Facilitator, url: string, init: RequestInit): Promise<Response> {
+    const { world, profile } = this.#outside;
+    const isStalled = this.#chance.is(profile.stalledSendShare) && url.endsWith('/settle') && !facilitator.isHealed;
+    if (!isStalled || this.isDead) return facilitator.fetch(url, init);
+    world.count('stalls before a settlement is sent');
+    const forMs = this.#chance.pick([14_000, 25_000]);
+    this.stall(forMs);
+    if (this.#chance.is(0.5)) facilitator.suspect(init.body as string, forMs);
+    return new Promise((resolve) => this.deliver(() => resolve(facilitator.fetch(url, init))));
+  }
+
   #fetch(facilitator: Facilitator, url: string, init: RequestInit): Promise<Response> {
     const isSent = this.touch('fetch') || this.#chance.is(0.5);
     if (!isSent) return new Promise(() => {});
-    const answer = facilitator.fetch(url, init);
     return new Promise((resolve, reject) => {
-      answer.then(
+      this.#sent(facilitator, url, init).then(
         (response) => this.deliver(() => resolve(response)),
         (failure) => this.deliver(() => reject(failure)),
       );

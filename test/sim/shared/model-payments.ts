@@ -345,9 +345,8 @@ export class PaymentTables {
     return [{ count: [...this.#undelivered.values()].filter(({ timeMs }) => timeMs <= beforeMs).length }];
   }
 
-  #findCase([serial, owner, heldMs]: Columns): Row[] {
-    if (this.cases.get(serial as number)?.owner !== owner) return [];
-    return [{ is_safe: this.#processes.leftMs(owner as string) >= (heldMs as number) }];
+  #findCase([serial, owner]: Columns): Row[] {
+    return this.cases.get(serial as number)?.owner === owner ? [{ serial: serial as number }] : [];
   }
 
   #findSale(key: string): Row[] {

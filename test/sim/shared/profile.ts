@@ -30,6 +30,8 @@ export interface SharedProfile {
   readonly killsPerMinute: number;
   readonly stopsPerMinute: number;
   readonly stallsPerMinute: number;
+  /** Share of the settlements before whose sending the process stands still, too late to look at its lease again. */
+  readonly stalledSendShare: number;
   /** One process loses the database, and the others do not. */
   readonly partitionsPerMinute: number;
   /** The database crashes, freezes, or is a stand-by. */
@@ -66,6 +68,7 @@ export function drawSharedProfile(chance: Chance, purchaseCount: number): Shared
     killsPerMinute: some(0.6, 4, 12),
     stopsPerMinute: some(0.4, 1, 3),
     stallsPerMinute: some(0.4, 1, 3),
+    stalledSendShare: some(0.5, 0.01, 0.03),
     partitionsPerMinute: some(0.4, 1, 3),
     outagesPerMinute: some(0.6, 1, 4),
     skewMsMax: chance.pick([0, 300, 800]),

@@ -122,4 +122,9 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
     ],
     found: /I3 recorded first|I4 |P2 no bugs/,
   },
+  {
+    what: 'a refusal frees a case that was taken over',
+    changes: [['payment/settlement/reconciler.ts', 'if (one.reservation.isTakenOver) return false;', '']],
+    found: /I3 recorded first|I4 /,
+  },
 ];

@@ -120,6 +120,6 @@ describe('reservations in memory, in size', () => {
   it('accept only their own reservations', () => {
     const store = new MemoryReservations(new ManualTime());
     const { key } = orderFor();
-    expect(() => store.release({ key, serial: 1, validBeforeSeconds: 0 })).toThrow();
+    expect(() => store.release({ key, serial: 1, validBeforeSeconds: 0, isTakenOver: false })).toThrow();
   });
 });
