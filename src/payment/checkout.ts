@@ -219,7 +219,7 @@ export class Checkout {
       await reservations.release(reservation);
       return unavailable(`the intent could not be recorded: ${messageOf(failure)}`);
     }
-    const outcome = await this.#moveMoney(order, reservation);
+    const outcome = await this.#moveMoney(order);
     if (outcome.kind === 'settled') turn?.notePaid();
     if (outcome.kind === 'refused') turn?.noteRefused();
     try {
@@ -351,10 +351,9 @@ export class Checkout {
   }
 
   /** The settlement's word as an outcome; a port that throws has broken its promise after money may have moved. */
-  async #moveMoney(order: PaymentOrder, reservation: Reservation): Promise<SettleOutcome> {
-    const { settlement, reservations } = this.#parts;
+  async #moveMoney(order: PaymentOrder): Promise<SettleOutcome> {
     try {
-      return await settlement.settle(order, () => reservations.isHeld(reservation));
+      return await this.#parts.settlement.settle(order);
     } catch (failure) {
       return { kind: 'unknown', transaction: '', detail: `settlement threw: ${messageOf(failure)}` };
     }

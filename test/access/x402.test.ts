@@ -5,7 +5,6 @@ import { PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import { clientNetworkOf } from '../../src/base/client-network.ts';
-import type { MaybePromise } from '../../src/base/maybe-promise.ts';
 import type { Admission, Gate, Mount } from '../../src/http/access.ts';
 import type { HeaderRecord } from '../../src/http/answers.ts';
 import { Answer } from '../../src/http/answers.ts';
@@ -17,7 +16,6 @@ import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
 import type { PaymentIdentifier } from '../../src/payment/protocol/identifier.ts';
 import { type Address, BASE } from '../../src/payment/protocol/network.ts';
-import type { PaymentOrder } from '../../src/payment/protocol/order.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
 import { ANSWER_BYTES_CLAIMED, RecordInDoubtError, RecordsUnreadableError } from '../../src/payment/reservations.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
@@ -72,7 +70,6 @@ class Scripted implements Settlement {
   settled: () => Promise<SettleOutcome> = async () => ({ kind: 'settled', transaction: HASH });
   verifyCount = 0;
   settleCount = 0;
-  isHeld: () => MaybePromise<boolean> = () => false;
   readiness(): SettlementReadiness {
     return this.ready;
   }
@@ -80,9 +77,8 @@ class Scripted implements Settlement {
     this.verifyCount++;
     return this.verified();
   }
-  settle(_order: PaymentOrder, isHeld: () => MaybePromise<boolean>): Promise<SettleOutcome> {
+  settle(): Promise<SettleOutcome> {
     this.settleCount++;
-    this.isHeld = isHeld;
     return this.settled();
   }
 }
@@ -722,16 +718,6 @@ describe('settlement', () => {
       }
     },
   );
-
-  it('is asked for again only while this process holds the payment', async () => {
-    const kit = setUp(new Scripted());
-    await (await kit.passed(await signed())).settle();
-    const { isHeld } = kit.settlement;
-    for (const held of [true, false]) {
-      kit.reservations.isHeld = () => held;
-      expect(isHeld()).toBe(held);
-    }
-  });
 
   it('is not asked for when the intent cannot be recorded', async () => {
     const kit = setUp(new Scripted());

@@ -4,7 +4,6 @@
  * `payment/settlement/settlement-turns.ts` bounds the calls in flight.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Network } from '../../payment/protocol/network.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../payment/protocol/order.ts';
@@ -112,22 +111,21 @@ export class HttpFacilitator implements Settlement {
     return outcome;
   }
 
-  async settle(order: PaymentOrder, isHeld: () => MaybePromise<boolean>): Promise<SettleOutcome> {
-    const outcome = await this.#settleTwice(order, isHeld);
+  async settle(order: PaymentOrder): Promise<SettleOutcome> {
+    const outcome = await this.#settleTwice(order);
     this.signals.noteSettled(order, outcome);
     return outcome;
   }
 
-  /** Repeats a pending settlement once, within the deadline, if this process still holds the payment. */
-  async #settleTwice(order: PaymentOrder, isHeld: () => MaybePromise<boolean>): Promise<SettleOutcome> {
+  /** Repeats a pending settlement once, within the deadline. */
+  async #settleTwice(order: PaymentOrder): Promise<SettleOutcome> {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
     const body = facilitatorBodyOf(order);
     const first = await this.#settleOnce(order, body, this.#settleDeadlineMs);
     if (first.kind !== 'pending') return first;
-    const mayRepeat = await (async () => isHeld())().catch(() => false);
     const leftMs = this.#settleDeadlineMs - (clock.monotonicMs() - startMs);
-    const second = !mayRepeat || leftMs < REPEAT_BUDGET_MS ? first : await this.#settleOnce(order, body, leftMs);
+    const second = leftMs < REPEAT_BUDGET_MS ? first : await this.#settleOnce(order, body, leftMs);
     switch (second.kind) {
       case 'settled':
         return second;

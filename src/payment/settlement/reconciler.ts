@@ -145,7 +145,7 @@ export class Reconciler {
     // Read before the call: a refusal that was sent inside the window counts, even when it arrives after it.
     const secondsPast = clock.nowMs() / 1000 - one.order.authorization.validBeforeSeconds;
     const secondsWatched = (clock.monotonicMs() - one.sinceMs) / 1000;
-    const outcome = await settlement.settle(one.order, () => reservations.isHeld(one.reservation));
+    const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
     if (outcome.kind === 'refused' && secondsPast < 0 && (await this.#provesNothingMoved(one, outcome))) {
       return { kind: 'released', detail: outcome.detail };

@@ -3,7 +3,6 @@
  * these methods and never read meaning from message text: an answer they cannot classify is `unknown` once a settlement may
  * have been sent, and `unavailable` before.
  */
-import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
 
 /** A call without a success. `detail` says why, for the log only; it holds no secret and never reaches the client. */
@@ -55,10 +54,6 @@ export interface Settlement {
   /** Synchronous: read before every offer and every reservation. */
   readiness(): SettlementReadiness;
   verify(order: PaymentOrder): Promise<VerifyOutcome>;
-  /**
-   * Safe to repeat with the same order: an authorization moves money at most once.
-   * @param isHeld asked before the order is sent again for the same call, because another process may have found by then that
-   * nothing moved; where it is false or rejects, the outcome is unknown
-   */
-  settle(order: PaymentOrder, isHeld: () => MaybePromise<boolean>): Promise<SettleOutcome>;
+  /** Safe to repeat with the same order: an authorization moves money at most once. */
+  settle(order: PaymentOrder): Promise<SettleOutcome>;
 }

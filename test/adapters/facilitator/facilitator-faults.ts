@@ -388,7 +388,7 @@ async function outcomeOf(adapter: HttpFacilitator, where: Where): Promise<string
     if (outcome.kind === 'valid') return 'valid';
     return `${outcome.kind}:${(outcome.kind === 'invalid' ? outcome.reason : outcome.retryAfterSeconds) ?? ''}`;
   }
-  const outcome = await adapter.settle(orderFor(), () => true);
+  const outcome = await adapter.settle(orderFor());
   switch (outcome.kind) {
     case 'settled':
     case 'unknown':

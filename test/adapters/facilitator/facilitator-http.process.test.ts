@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpFacilitator } from '../../../src/adapters/facilitator/facilitator-http.ts';
-import { BASE } from '../../../src/payment/protocol/network.ts';
 import { facilitatorBodyOf } from '../../../src/payment/protocol/order.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { FakeFacilitator } from '../../support/fake-facilitator.ts';
@@ -16,10 +15,6 @@ import { type FaultResult, facilitatorAt, runFaults } from './facilitator-faults
 
 const PROGRAM = fileURLToPath(new URL('facilitator-faults.ts', import.meta.url));
 const VALID = { status: 200, body: { isValid: true } };
-
-const raise = (message: string): never => {
-  throw new Error(message);
-};
 
 const undo: (() => unknown)[] = [];
 afterEach(async () => {
@@ -105,26 +100,8 @@ describe('a call', () => {
     undo.push(() => server.close());
     const { port } = server.address() as { port: number };
     const adapter = adapterAt(`https://127.0.0.1:${port}`);
-    expect(await adapter.settle(orderFor(), () => true)).toMatchObject({ kind: 'unavailable' });
+    expect(await adapter.settle(orderFor())).toMatchObject({ kind: 'unavailable' });
     expect(await adapter.verify(orderFor())).toMatchObject({ kind: 'unavailable' });
-  });
-});
-
-describe('a settlement that is pending', () => {
-  const HASH = `0x${'ab'.repeat(32)}`;
-  const PENDING = { status: 200, body: { success: false, errorReason: 'settlement_pending', transaction: HASH } };
-  const SETTLED = { status: 200, body: { success: true, transaction: HASH, network: BASE.id } };
-
-  it.each<readonly [string, () => boolean | Promise<boolean>, number, string]>([
-    ['is asked for again while this process holds the payment', () => true, 2, 'settled'],
-    ['is not when another process may have ended it', async () => false, 1, 'unknown'],
-    ['is not when that cannot be read', () => Promise.reject(new Error('away')), 1, 'unknown'],
-    ['is not when that fails at once', () => raise('a bug'), 1, 'unknown'],
-  ])('%s', async (_, isHeld, callCount, kind) => {
-    const fake = await fakeWith({ '/settle': [PENDING, SETTLED] });
-    const outcome = await adapterAt(fake.url).settle(orderFor(), isHeld);
-    expect(outcome).toMatchObject({ kind, transaction: HASH });
-    expect(fake.callsOf('/settle')).toHaveLength(callCount);
   });
 });
 
@@ -142,7 +119,7 @@ describe('the circuit', () => {
       adapter.start();
       await until(() => adapter.isReachable());
       for (let round = 0; round < 8; round++) {
-        await Promise.all([adapter.verify(orderFor()), adapter.settle(orderFor(), () => true)]);
+        await Promise.all([adapter.verify(orderFor()), adapter.settle(orderFor())]);
         expect(adapter.readiness()).toEqual({ kind: 'ready' });
       }
       await until(() => fake.callsOf('/supported').length >= 2);
@@ -168,7 +145,7 @@ describe('the circuit', () => {
     await closed.close();
     const adapter = adapterAt(closed.url);
     for (let i = 0; i < 4; i++) await adapter.verify(orderFor());
-    await adapter.settle(orderFor(), () => true);
+    await adapter.settle(orderFor());
     expect(adapter.readiness()).toEqual({ kind: 'unreachable' });
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { MaybePromise } from '../../../src/base/maybe-promise.ts';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import type { Reservation } from '../../../src/payment/reservations.ts';
 import { type CaseReport, Reconciler } from '../../../src/payment/settlement/reconciler.ts';
@@ -20,7 +19,6 @@ const AWAY: SettleOutcome = { kind: 'unavailable', detail: 'refused connection' 
 class Script implements Settlement {
   readonly takesContractSignatures = true;
   readonly asked: PaymentOrder[] = [];
-  isHeld: () => MaybePromise<boolean> = () => false;
   readonly #answers: readonly SettleOutcome[];
   constructor(...answers: SettleOutcome[]) {
     this.#answers = answers;
@@ -31,9 +29,8 @@ class Script implements Settlement {
   async verify() {
     return { kind: 'valid' } as const;
   }
-  async settle(order: PaymentOrder, isHeld: () => MaybePromise<boolean>): Promise<SettleOutcome> {
+  async settle(order: PaymentOrder): Promise<SettleOutcome> {
     this.asked.push(order);
-    this.isHeld = isHeld;
     return this.#answers[Math.min(this.asked.length, this.#answers.length) - 1] as SettleOutcome;
   }
 }
@@ -268,17 +265,6 @@ describe('reconciling an unknown settlement', () => {
     expect(store.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
   });
 
-  it('lets the settlement ask again only while this process holds the case', async () => {
-    const store = new MemoryReservations(new ManualTime());
-    const script = new Script(SETTLED);
-    const kit = await unknownCase(script, store);
-    await kit.add();
-    await kit.seconds(1);
-    expect(script.isHeld()).toBe(true);
-    store.isHeld = () => false;
-    expect(script.isHeld()).toBe(false);
-  });
-
   it('asks no more about a case that another process has taken over', async () => {
     const store = new MemoryReservations(new ManualTime());
     const script = new Script(UNKNOWN);
@@ -319,9 +305,9 @@ describe('reconciling an unknown settlement', () => {
     const script = new Script(UNKNOWN);
     const answers: (() => void)[] = [];
     const settleNow = script.settle.bind(script);
-    script.settle = async (order, isHeld) => {
+    script.settle = async (order) => {
       await new Promise<void>((resolve) => answers.push(resolve));
-      return settleNow(order, isHeld);
+      return settleNow(order);
     };
     const kit = await unknownCase(script);
     for (let i = 0; i < 12; i++) await kit.add();
