@@ -17,7 +17,7 @@ import type { RetryRecord } from '../../../src/retry/store.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend, type PostgresOptions } from '../../../src/storage/postgres/backend.ts';
 import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
-import { Database } from '../../../src/storage/postgres/database.ts';
+import { Database, LATE_MS } from '../../../src/storage/postgres/database.ts';
 import { checkMigrated, migrate } from '../../../src/storage/postgres/migrations.ts';
 import { LEASE_MS, LOOK_MS } from '../../../src/storage/postgres/owners.ts';
 import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
@@ -391,6 +391,20 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       await one.again('take-retries');
       expect(await takenBy(one)).toEqual([second.job.id]);
       expect(await takenBy(one)).toEqual([]);
+    }));
+
+  it('frees jobs that a look took just before a long outage', () =>
+    using(1, async (one) => {
+      const { job } = freshJob();
+      await one.backend.retries.create({ job, secrets: null, resultBody: null });
+      one.losses.set('take-retries', Number.POSITIVE_INFINITY);
+      await expect(takenBy(one)).rejects.toThrow('terminated');
+      one.losses.clear();
+      await until('the database is back', () => one.backend.fault() === undefined);
+      one.time.standStill(LATE_MS);
+      expect(await takenBy(one)).toEqual([job.id]);
+      await one.backend.retries.release(job.id);
+      expect(await takenBy(one)).toEqual([job.id]);
     }));
 
   it('does not report a job as ended elsewhere when the job was taken after its end', () =>

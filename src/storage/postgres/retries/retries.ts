@@ -105,8 +105,8 @@ export class PostgresRetries implements RetryStore {
   readonly #steps = new StepsInTurn<RetryId>();
   /** Damaged jobs, which stay held in the database while this process runs: its lease keeps others from them. */
   readonly #aside = new Set<RetryId>();
-  /** Monotonic time until which a look whose answer was lost may take jobs. */
-  #straysUntilMs = 0;
+  /** Monotonic time until which a look whose answer was lost may take jobs; undefined = what it took is free. */
+  #straysUntilMs: number | undefined;
   /** Idempotency keys that could not be released, by their claims. */
   readonly #unreleased = new Map<string, string>();
 
@@ -199,8 +199,12 @@ export class PostgresRetries implements RetryStore {
   async takeDue({ nowMs, countMax, bytesMax, without }: DueQuery): Promise<Taken> {
     const { clock, database, random, owner } = this.#ports;
     this.#expectClock();
-    if (clock.monotonicMs() < this.#straysUntilMs) {
+    const untilMs = this.#straysUntilMs;
+    if (untilMs !== undefined) {
+      // The database may have been away until then, so once more after it.
+      const isOver = clock.monotonicMs() >= untilMs;
       await database.run({ ...FREE_STRAYS, values: [owner.id, [...this.#held.keys(), ...this.#aside]] });
+      if (isOver) this.#straysUntilMs = undefined;
     }
     const hold = random.uuid();
     const onDoubt = (): void => {
