@@ -57,8 +57,8 @@ export class PostgresReservations implements Reservations {
   /** Attempts whose claims are in flight. */
   readonly #claimingAttempts = new Set<number>();
   #doubts: Doubt[] = [];
-  /** Monotonic time until which claims of attempts that are over may appear. */
-  #straysUntilMs = 0;
+  /** Monotonic time until which claims of attempts that are over may appear; undefined = those that did are free. */
+  #straysUntilMs: number | undefined;
   #attempt = 0;
   #count = 0;
   #receive: ((one: UnsettledCase) => void) | undefined;
@@ -351,7 +351,13 @@ export class PostgresReservations implements Reservations {
     const doubts = this.#doubts;
     this.#doubts = [];
     for (const doubt of doubts) await this.#tidy(doubt);
-    if (this.#ports.clock.monotonicMs() < this.#straysUntilMs) await this.#freeStrays();
+    const untilMs = this.#straysUntilMs;
+    if (untilMs !== undefined) {
+      // The database may have been away until then, so once more after it.
+      const isOver = this.#ports.clock.monotonicMs() >= untilMs;
+      await this.#freeStrays();
+      if (isOver && this.#straysUntilMs === untilMs) this.#straysUntilMs = undefined;
+    }
     while (await this.#claims.prune(this.#retention.removableSerial()));
     await this.#identifiers.prune();
     this.#count = await this.#claims.count();

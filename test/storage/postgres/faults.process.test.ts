@@ -272,7 +272,10 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await buy(other, order)).toBe('settled');
     }));
 
-  it('frees a claim that is carried out after its repeat was given back, and none that is held or being made', () =>
+  it.each([
+    ['at once', 0],
+    ['after a long outage', LATE_MS],
+  ])('frees a claim that comes after its repeat was given back, %s, and none that is held or being made', (_, awayMs) =>
     using(2, async (one, other) => {
       const [order, held, made] = [freshOrder(), freshOrder(), freshOrder()];
       const statusOf = ({ key }: PaymentOrder) => other.backend.reservations.statusOf(key);
@@ -286,12 +289,14 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const making = reserved(one, made);
       await until('all are claimed', async () => (await statusOf(made)) !== undefined);
       expect(await statusOf(order)).toEqual({ kind: 'reserved' });
+      one.time.standStill(awayMs);
       one.time.look();
       await until('the claim is free', async () => (await statusOf(order)) === undefined);
       for (const kept of [held, made]) expect(await statusOf(kept)).toEqual({ kind: 'reserved' });
       answer.resolve();
       await making;
-    }));
+    }),
+  );
 
   it('frees an authorization whose intent is in doubt: no money was asked for', () =>
     using(2, async (one, other) => {
