@@ -108,7 +108,8 @@ export interface RetryStore {
   findByKey(key: string): Promise<RetryJob | undefined>;
   /**
    * Reads a job, decides and records the change. @param decide is pure and may be called again; undefined changes nothing
-   * @returns what was recorded; undefined for an unknown job and where `decide` gave nothing
+   * @returns what was recorded; undefined for an unknown job, where `decide` gave nothing, and where another process may hold the
+   * job by now
    */
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined>;
   /**

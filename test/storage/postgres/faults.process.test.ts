@@ -11,7 +11,7 @@ import { RecordInDoubtError, type Reservation, type UnsettledCase } from '../../
 import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../../src/payment/settlement/reconciler.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
-import { newJob } from '../../../src/retry/job.ts';
+import { newJob, startAttempt } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
@@ -410,6 +410,25 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await takenBy(one)).toEqual([job.id]);
       await one.backend.retries.release(job.id);
       expect(await takenBy(one)).toEqual([job.id]);
+    }));
+
+  it('starts no attempt when it stood still until its lease ran out while the attempt was recorded', () =>
+    using(1, async (one) => {
+      const { retries } = one.backend;
+      const record = freshJob();
+      await retries.create(record);
+      expect(await takenBy(one)).toEqual([record.job.id]);
+      const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+      one.waits.set('change-retry', answered);
+      const starting = retries.update(record.job.id, ({ job }) => {
+        const started = startAttempt(job, Date.now());
+        return started && { job: started };
+      });
+      const attemptCount = async () => (await retries.find(record.job.id))?.job.attempts.length;
+      await until('the attempt is on record', async () => (await attemptCount()) === 1);
+      one.time.standStill(LEASE_MS);
+      answer();
+      expect(await starting).toBeUndefined();
     }));
 
   it('does not report a job as ended elsewhere when the job was taken after its end', () =>

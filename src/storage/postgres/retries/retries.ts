@@ -182,7 +182,11 @@ export class PostgresRetries implements RetryStore {
   }
 
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {
-    return this.#steps.run(id, () => this.#change(id, decide, this.#holdOf(id)));
+    return this.#steps.run(id, async () => {
+      const changed = await this.#change(id, decide, this.#holdOf(id));
+      // It may have stood still meanwhile, and another process have taken the job over: the timer of the lease is late then.
+      return this.#ports.owner.isLeaseLost ? undefined : changed;
+    });
   }
 
   updateByCustomer(
