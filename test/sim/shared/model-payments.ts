@@ -86,7 +86,9 @@ export class PaymentTables {
       'free-stray-claims': (values) => this.#freeStrays(values),
       'prune-claims': ([serial]) => this.#prune(serial as unknown as number),
       'record-intent': (values) => this.#intend(values),
-      'record-settled': (values) => this.#settle(values),
+      'record-settled': (values) => this.#settle(values, (serial) => this.cases.delete(serial)),
+      'record-settled-after-all': (values) =>
+        this.#settle(values, (serial) => this.claims.get(serial)?.state === DEAD && !this.sales.has(serial)),
       'mark-unknown': (values) => this.#markUnknown(values),
       'release-case': (values) => this.#releaseCases(values),
       'end-dead': (values) => this.#endDead(values),
@@ -244,12 +246,12 @@ export class PaymentTables {
     return rows;
   }
 
-  #settle(columns: Columns): Row[] {
+  #settle(columns: Columns, isEnded: (serial: number) => boolean): Row[] {
     const rows: Row[] = [];
     const column = (n: number, i: number): string => texts(at(columns, n))[i] as string;
     for (const [i, serial] of numbers(at(columns, 2)).entries()) {
       if (this.sales.has(serial)) rows.push({ serial });
-      if (!this.cases.delete(serial)) continue;
+      if (!isEnded(serial)) continue;
       const sale: SaleRow = {
         serial,
         key: column(3, i),

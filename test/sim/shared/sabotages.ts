@@ -112,17 +112,6 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
     found: /I4 |I17 /,
   },
   {
-    what: 'a process that stood still asks on about a case that another one has ended',
-    changes: [
-      [
-        'payment/settlement/reconciler.ts',
-        "if (one.outcome?.kind !== 'settled' && !(await this.#ports.reservations.isHeld(one.reservation))) {",
-        'if (one.pauseMs < 0) {',
-      ],
-    ],
-    found: /I3 recorded first|I4 |P2 no bugs/,
-  },
-  {
     what: 'a refusal frees a case that was taken over',
     changes: [['payment/settlement/reconciler.ts', 'if (one.reservation.isTakenOver) return false;', '']],
     found: /I3 recorded first|I4 /,

@@ -159,8 +159,12 @@ export class Wire {
   }
 
   #trouble(client: Client, statement?: Statement): void {
-    client.troubleMs = this.#world.nowMs;
-    if (statement?.name === 'renew-lease' || statement === undefined) client.leaseTroubleMs = this.#world.nowMs;
+    // A stall or a lost way may last for longer.
+    const nowMs = this.#world.nowMs;
+    client.troubleMs = Math.max(client.troubleMs, nowMs);
+    if (statement?.name === 'renew-lease' || statement === undefined) {
+      client.leaseTroubleMs = Math.max(client.leaseTroubleMs, nowMs);
+    }
   }
 
   #query(session: Session, statement: Statement): Promise<{ rows: Row[]; rowCount: number }> {
