@@ -143,7 +143,10 @@ export interface Reservations {
    * @param sealed the answer, for a reservation with an identifier; at most {@link ANSWER_BYTES_MAX}
    */
   recordIntent(reservation: Reservation, order: PaymentOrder, sale: SaleFacts, sealed?: Uint8Array): Promise<void>;
-  /** settling or unknown -> settled. The sale is in the books with the same commit. */
+  /**
+   * settling or unknown -> settled. The sale is in the books with the same commit. In a store that several processes share also
+   * dead -> settled, by one that knows what the others did not learn.
+   */
   recordSettled(reservation: Reservation, transaction: string): Promise<void>;
   /** settling or unknown -> unknown; '' leaves a known hash as it is. */
   recordUnknown(reservation: Reservation, transaction: string): Promise<void>;

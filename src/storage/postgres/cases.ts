@@ -73,12 +73,13 @@ const INTENT = `
   SELECT serial FROM begun
   UNION ALL SELECT k.serial FROM item JOIN paygrade.cases k ON k.serial = item.serial AND k.owner = $1`;
 
-const SETTLED = `
+/** @param ended gives the serials of the items that become sales */
+const settledText = (ended: string): string => `
   WITH item AS (
     SELECT * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[], $8::text[], $9::text[], $10::text[])
       AS item(serial, key, transaction, operation, amount, network, payer, nonce, facts)
   ), ended AS (
-    DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial RETURNING k.serial
+    ${ended}
   ), kept AS (
     UPDATE paygrade.identifiers n
     SET kept_until_ms = paygrade.now_ms() + ${KEPT_MS}, transaction = item.transaction
@@ -89,9 +90,19 @@ const SETTLED = `
     SELECT item.serial, decode(item.key, 'hex'), paygrade.now_ms(), item.operation, item.amount, item.network, item.payer,
       item.nonce, item.transaction, $1, item.facts
     FROM item JOIN ended ON ended.serial = item.serial
-    RETURNING serial
+    ON CONFLICT (serial) DO NOTHING RETURNING serial
   )
   SELECT serial FROM sold UNION ALL SELECT s.serial FROM item JOIN paygrade.sales s ON s.serial = item.serial`;
+
+const SETTLED = settledText('DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial RETURNING k.serial');
+
+/**
+ * What another process ended as dead, because it never learnt what this one knew while it was cut off from the database. The claim
+ * stays dead; who reads it looks for its sale first.
+ */
+const SETTLED_AFTER_ALL = settledText(
+  `SELECT c.serial FROM item JOIN paygrade.claims c ON c.serial = item.serial AND c.state = ${DEAD}`,
+);
 
 /** A hash makes whatever process holds the case more careful, so each may add one, and none removes one. */
 const UNKNOWN = `
@@ -217,9 +228,9 @@ export class Cases {
     ]);
   }
 
-  #settle(items: readonly SettledItem[]): Promise<Recorded[]> {
+  async #settle(items: readonly SettledItem[]): Promise<Recorded[]> {
     const authorizations = items.map(({ order }) => order.authorization);
-    return this.#record('record-settled', SETTLED, items, [
+    const values = [
       this.#settlement,
       items.map(({ serial }) => serial),
       items.map(({ key }) => hexOfKey(key)),
@@ -231,7 +242,10 @@ export class Cases {
       authorizations.map(({ nonce }) => nonce),
       // JSON, because a query may hold U+0000, which no text of PostgreSQL can.
       items.map(({ sale }) => JSON.stringify(sale)),
-    ]);
+    ];
+    const recorded = await this.#record('record-settled', SETTLED, items, values);
+    if (!recorded.includes('gone')) return recorded;
+    return this.#record('record-settled-after-all', SETTLED_AFTER_ALL, items, values);
   }
 
   /** Outcomes wait for a database that is away; an intent does not, because nothing is lost without it. */

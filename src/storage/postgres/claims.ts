@@ -86,8 +86,8 @@ const PRUNE = `
 
 function statusOf(row: Row): ReservationStatus {
   if (row.state === RESERVED) return { kind: 'reserved' };
-  if (row.state === DEAD) return { kind: 'dead', transaction: row.dead_transaction as string };
   if (row.sale_transaction !== null) return { kind: 'settled', transaction: row.sale_transaction as string };
+  if (row.state === DEAD) return { kind: 'dead', transaction: row.dead_transaction as string };
   if (row.case_serial !== null && row.is_unknown === false) return { kind: 'settling' };
   return { kind: 'unknown', transaction: (row.case_transaction as string | null) ?? '' };
 }

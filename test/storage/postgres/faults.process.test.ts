@@ -589,6 +589,21 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await salesOf(one)).toBe(1);
     }));
 
+  it('enters the sale of a payment that another process has ended as dead when this one knows that it settled', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const [held, theirs] = await takenOver(one, other, order);
+      // Cut off from the database with the answer; repeats only say that the nonce is used.
+      await other.backend.reservations.recordDead(theirs!);
+      const transaction = localTransactionOf(order);
+      one.losses.set('record-settled', 1);
+      await one.backend.reservations.recordSettled(held!, transaction);
+      expect(one.losses.get('record-settled')).toBe(0);
+      const settled = { kind: 'settled', transaction };
+      for (const { backend } of [one, other]) expect(await backend.reservations.statusOf(order.key)).toEqual(settled);
+      expect(await salesOf(other)).toBe(1);
+    }));
+
   it('frees no case whose intent was in doubt when another process has taken it over', () =>
     using(2, async (one, other) => {
       const order = await takenOverInDoubt(one, other);
