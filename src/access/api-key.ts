@@ -40,33 +40,33 @@ export const apiKeySecurity = (scopes: readonly Scope[]) =>
     scopes,
   }) as const;
 
+/** The refusal of a key that has none of the scopes. */
+export const unlessPermitted = (holder: KeyHolder, scopes: readonly Scope[]): Refusal | undefined =>
+  scopes.some((scope) => holder.scopes.includes(scope))
+    ? undefined
+    : refuse(INSUFFICIENT_SCOPE, `this API key does not have the scope ${scopes.join(' or ')}`);
+
 /** Admits requests with a key that has the scope. */
-export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => {
-  const decisionOf = (holder: KeyHolder): { principal: KeyPrincipal } | Refusal => {
-    if (holder.scopes.includes(scope)) return { principal: holder };
-    return refuse(INSUFFICIENT_SCOPE, `this API key does not have the scope ${scope}`);
-  };
-  return {
-    errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_API_KEY, INSUFFICIENT_SCOPE, STATE_UNAVAILABLE],
-    errorsWithout: [MISSING_AUTHORIZATION],
-    documentation: {
-      sentence: `Needs an API key with the scope \`${scope}\``,
-      guide:
-        'Operations with a scope need the API key of an organization: send `Authorization: Bearer svc_key_...`. The operator of ' +
-        'the server creates keys and grants credits.',
-      security: apiKeySecurity([scope]),
+export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => ({
+  errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_API_KEY, INSUFFICIENT_SCOPE, STATE_UNAVAILABLE],
+  errorsWithout: [MISSING_AUTHORIZATION],
+  documentation: {
+    sentence: `Needs an API key with the scope \`${scope}\``,
+    guide:
+      'Operations with a scope need the API key of an organization: send `Authorization: Bearer svc_key_...`. The operator of ' +
+      'the server creates keys and grants credits.',
+    security: apiKeySecurity([scope]),
+  },
+  isBeforeInput: true,
+  isPrivate: true,
+  isPresented: (request) => request.header('authorization') !== null,
+  open: ({ accounts }) => ({
+    admit(request) {
+      const token = bearerToken(request.header('authorization'));
+      if (typeof token !== 'string') return token;
+      return chain(accounts.authenticate(token), (holder) =>
+        holder === undefined ? unknownKey() : (unlessPermitted(holder, [scope]) ?? { principal: holder }),
+      );
     },
-    isBeforeInput: true,
-    isPrivate: true,
-    isPresented: (request) => request.header('authorization') !== null,
-    open: ({ accounts }) => ({
-      admit(request) {
-        const token = bearerToken(request.header('authorization'));
-        if (typeof token !== 'string') return token;
-        return chain(accounts.authenticate(token), (holder) =>
-          holder === undefined ? unknownKey() : decisionOf(holder),
-        );
-      },
-    }),
-  };
-};
+  }),
+});

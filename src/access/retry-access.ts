@@ -2,7 +2,7 @@
  * Ways in to one retry job (siblings §6): its read token, or a key of the organization that made it. The order: form of the id,
  * `Authorization`, existence, token, and then the rest (what a key permits). A job of another organization does not exist for a key.
  */
-import type { Accounts, KeyHolder } from '../accounts/accounts.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import { KEY_PREFIX } from '../accounts/key.ts';
 import type { Scope } from '../accounts/scopes.ts';
 import type { Access, Admission } from '../http/access.ts';
@@ -19,7 +19,14 @@ import { isTokenOf, parseRetryId, READ_TOKEN_PREFIX, RETRY_ID_FORM } from '../re
 import type { RetryJob } from '../retry/job.ts';
 import type { Retries } from '../retry/retries.ts';
 import { DamagedJobError } from '../retry/store.ts';
-import { apiKeySecurity, INSUFFICIENT_SCOPE, INVALID_API_KEY, type KeyPrincipal, unknownKey } from './api-key.ts';
+import {
+  apiKeySecurity,
+  INSUFFICIENT_SCOPE,
+  INVALID_API_KEY,
+  type KeyPrincipal,
+  unknownKey,
+  unlessPermitted,
+} from './api-key.ts';
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
 
 export const { INVALID_RETRY_ID, RETRY_NOT_FOUND, API_KEY_REQUIRED } = defineErrors({
@@ -52,11 +59,6 @@ export function ifDamaged(failure: unknown): Refusal<'STATE_UNAVAILABLE'> {
 
 const isKey = (token: string): boolean => token.startsWith(KEY_PREFIX);
 
-const permits = (holder: KeyHolder, scopes: readonly Scope[]): Refusal | undefined =>
-  scopes.some((scope) => holder.scopes.includes(scope))
-    ? undefined
-    : refuse(INSUFFICIENT_SCOPE, `this API key does not have the scope ${scopes.join(' or ')}`);
-
 const READ_SECURITY = {
   name: 'retryToken',
   scheme: {
@@ -85,7 +87,7 @@ async function admitByKey(
   if (holder === undefined) return unknownKey();
   const job = await find();
   if (job === undefined || job.organization !== holder.organization) return noRetry();
-  return permits(holder, scopes) ?? { principal: { ...holder, job } };
+  return unlessPermitted(holder, scopes) ?? { principal: { ...holder, job } };
 }
 
 async function admitByToken(
@@ -116,7 +118,6 @@ const jobAccess = (scopes: readonly Scope[], isKeyRequired: boolean): Access<Ret
     security: isKeyRequired ? apiKeySecurity(scopes) : READ_SECURITY,
   },
   isPrivate: true,
-  isPresented: (request) => request.header('authorization') !== null,
   open: ({ accounts, retries }) => ({
     admit(request: RequestView) {
       const id = parseRetryId(request.params.id ?? '');
@@ -147,7 +148,6 @@ export const retryUsageKey: Access<KeyPrincipal, Pick<RetryAccessServices, 'acco
   },
   isBeforeInput: true,
   isPrivate: true,
-  isPresented: (request) => request.header('authorization') !== null,
   open: ({ accounts }) => ({
     async admit(request) {
       const token = bearerToken(request.header('authorization'));
@@ -155,7 +155,7 @@ export const retryUsageKey: Access<KeyPrincipal, Pick<RetryAccessServices, 'acco
       if (token.startsWith(READ_TOKEN_PREFIX)) return keyRequired();
       const holder = await accounts.authenticate(token);
       if (holder === undefined) return unknownKey();
-      return permits(holder, ['retries:read']) ?? { principal: holder };
+      return unlessPermitted(holder, ['retries:read']) ?? { principal: holder };
     },
   }),
 };
