@@ -84,7 +84,6 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
       scheme: { type: 'http', scheme: 'bearer', description: 'The read token of one callback' },
     },
   },
-  isPresented: (request) => request.header('authorization') !== null,
   open: ({ callbacks }) => ({
     admit: (request) => admitWith(request, (id, token) => callbacks.authorize(id, token)),
   }),

@@ -63,7 +63,6 @@ export const resolveToken: Access<ResolveReader, ResolveTokenServices> = {
     },
   },
   isPrivate: true,
-  isPresented: (request) => request.header('authorization') !== null,
   open: ({ resolver }) => ({
     admit: (request) => {
       const id = parseResolveId(request.params.id ?? '');

@@ -72,6 +72,5 @@ export const secretToken = <Services>({
   },
   isBeforeInput: true,
   isPrivate: true,
-  isPresented: (request) => request.header('authorization') !== null,
   open: (services) => tokenGate(holderOf(services), refused),
 });

@@ -96,10 +96,6 @@ class PaymentAccess implements Access<Payer, PaidServices> {
     return this.soldBy(paid.seller);
   }
 
-  isPresented(request: RequestView): boolean {
-    return paymentHeader(request) !== undefined;
-  }
-
   readonly open = ({ paid }: PaidServices, contract: Contract, mount: Mount): Gate<Payer> => {
     const labels = { operation: contract.operation, ...mount.labels };
     let offer: Offer | undefined;
