@@ -7,7 +7,14 @@ import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Admission, type Gate, type Mount, type WayIn, waysIn } from '../http/access.ts';
 import { type AfterSettlement, Answer, type AnswerBody, type HeaderRecord, Reply } from '../http/answers.ts';
 import type { Contract } from '../http/contract.ts';
-import { type ErrorCode, OVERLOADED, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
+import {
+  type ErrorCode,
+  OVERLOADED,
+  RATE_LIMIT_EXCEEDED,
+  type Refusal,
+  type RefusalExtras,
+  refuse,
+} from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
 import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
 import type { RequestView } from '../http/request-view.ts';
@@ -221,24 +228,22 @@ class PaymentGate implements Gate<Payer> {
     }
     counts.offered++;
     if (request.header('x-payment') === null) return this.#offerFor(request.search);
-    return this.#refuseWithOffer(PAYMENT_REQUIRED, this.#offerMessage, request, V1_NOT_SUPPORTED);
+    return this.#refuseWithOffer(request, PAYMENT_REQUIRED, this.#offerMessage, { error: V1_NOT_SUPPORTED });
   }
 
-  /** Refuses with the offer, so that the client can pay. */
+  /** Refuses with the offer, so that the client can pay. @param more what the offer and the refusal say besides */
   #refuseWithOffer(
+    { search }: RequestView,
     code: ErrorCode,
     message: string,
-    { search }: RequestView,
-    error: ChallengeError | undefined,
-    more?: HeaderRecord,
-    detail?: string,
+    { error, headers, detail }: Pick<RefusalExtras, 'headers' | 'detail'> & { readonly error?: ChallengeError },
   ): Refusal {
     const { header, members } = this.#offer().challenge(search, error);
-    return refuse(code, message, { headers: { 'payment-required': header, ...more }, members, detail });
+    return refuse(code, message, { headers: { 'payment-required': header, ...headers }, members, detail });
   }
 
-  #invalid(fault: PaymentFault, request: RequestView, detail: string): Refusal {
-    return this.#refuseWithOffer(PAYMENT_INVALID, fault.message, request, fault.error, undefined, detail);
+  #invalid({ error, message }: PaymentFault, request: RequestView, detail: string): Refusal {
+    return this.#refuseWithOffer(request, PAYMENT_INVALID, message, { error, detail });
   }
 
   #admitted(request: RequestView, begun: Begun, named: NamedPurchase | undefined): Admission<Payer> | Refusal | Answer {
@@ -330,20 +335,13 @@ class PaymentGate implements Gate<Payer> {
       case 'refused': {
         const { payer, reason, transaction, detail } = settled;
         const message = `The payment was refused at settlement (${reason}); nothing was charged.`;
-        const receipt = { 'payment-response': failureHeader(this.#network, payer, reason, transaction) };
-        return this.#refuseWithOffer(PAYMENT_NOT_SETTLED, message, request, reason, receipt, detail);
+        const headers = { 'payment-response': failureHeader(this.#network, payer, reason, transaction) };
+        return this.#refuseWithOffer(request, PAYMENT_NOT_SETTLED, message, { error: reason, headers, detail });
       }
-      case 'abandoned': {
-        const message = 'The client disconnected; nothing was charged.';
-        return this.#refuseWithOffer(
-          PAYMENT_NOT_SETTLED,
-          message,
-          request,
-          undefined,
-          undefined,
-          'the client disconnected',
-        );
-      }
+      case 'abandoned':
+        return this.#refuseWithOffer(request, PAYMENT_NOT_SETTLED, 'The client disconnected; nothing was charged.', {
+          detail: 'the client disconnected',
+        });
       case 'lapsed':
         return this.#invalid(settled.fault, request, settled.fault.error);
       case 'pending':
