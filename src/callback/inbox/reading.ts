@@ -1,6 +1,6 @@
 /** Reads events: inline ones from memory, long ones part by part from where they are stored. */
 import { Buffer } from 'node:buffer';
-import type { Absent, EventJson, Listing, RawFound, UnfinishedEvent } from '../callbacks.ts';
+import type { Absent, EventJson, Listing, RawFound, UnfinishedEvent, Woken } from '../callbacks.ts';
 import { type EventPart, type InboxEvent, type InlineEvent, inlinePart, originalContentType } from '../event.ts';
 import { finishedJson, inlineJson, jsonBytesMax } from '../event-json.ts';
 import type { CallbackId } from '../identifier.ts';
@@ -15,6 +15,10 @@ const isHeld = (event: InboxEvent): event is InlineEvent => event.text !== null;
 
 /** Finished JSON of an inline event; undefined for a long one. */
 export const inlineJsonOf = (event: InboxEvent): string | undefined => (isHeld(event) ? inlineJson(event) : undefined);
+
+/** The end of a wait that gets an event, or learns how the callback ended while the event was read. */
+export const wokenBy = ({ id }: InboxEvent, json: EventJson | Absent): (Woken & { readonly kind: 'event' }) | Absent =>
+  typeof json === 'string' || 'read' in json ? { kind: 'event', eventId: id, event: json } : json;
 
 /** A callback as far as readers of its events need it. */
 export interface Readable {
@@ -70,12 +74,8 @@ export class EventReader<C extends Readable> {
   }
 
   /** A long event, or how the callback ended during the read. */
-  async longJson(callback: C, event: InboxEvent): Promise<EventJson | Absent> {
-    const first = await this.#source.part(callback, event, 0);
-    if (!('bytes' in first)) return first;
-    return jsonBytesMax(event) <= FINISHED_BYTES_MAX
-      ? finishedJson(first)
-      : new StoredEvent(this.#source, callback, event, first);
+  longJson(callback: C, event: InboxEvent): Promise<EventJson | Absent> {
+    return this.#begun(callback, event, jsonBytesMax(event) <= FINISHED_BYTES_MAX);
   }
 
   /** @param callback a live one */
@@ -92,7 +92,7 @@ export class EventReader<C extends Readable> {
       const isFirst = leftBytes > 0;
       leftBytes -= jsonBytesMax(event);
       const json = isFirst
-        ? await this.#listed(callback, event, leftBytes > 0)
+        ? await this.#begun(callback, event, leftBytes > 0)
         : new StoredEvent(this.#source, callback, event);
       if (typeof json !== 'string' && !('read' in json)) return json;
       events.push(json);
@@ -100,8 +100,8 @@ export class EventReader<C extends Readable> {
     return { kind: 'events', events };
   }
 
-  /** A long event of a listing: finished when it fits the first piece, else with its first part. */
-  async #listed(callback: C, event: InboxEvent, isFinished: boolean): Promise<EventJson | Absent> {
+  /** A long event: finished when it fits the first piece of the answer, else with its first part. */
+  async #begun(callback: C, event: InboxEvent, isFinished: boolean): Promise<EventJson | Absent> {
     const first = await this.#source.part(callback, event, 0);
     if (!('bytes' in first)) return first;
     return isFinished ? finishedJson(first) : new StoredEvent(this.#source, callback, event, first);

@@ -7,7 +7,7 @@ import type { InboxEvent } from '../event.ts';
 import { WAIT_COUNT_MAX } from '../limits.ts';
 import type { Callback } from './callback.ts';
 import type { Lifetimes } from './lifetimes.ts';
-import { type EventReader, inlineJsonOf } from './reading.ts';
+import { type EventReader, inlineJsonOf, wokenBy } from './reading.ts';
 import type { Wait, Waiters, WaitPorts } from './waiters.ts';
 
 const UNKNOWN_EVENT = { kind: 'unknown-event' } as const;
@@ -70,7 +70,7 @@ export class Waking {
     const waits = waiters.expecting();
     const json = inlineJsonOf(event);
     if (json === undefined) return this.#wakeWithLong(callback, event, waiters, waits);
-    for (const wait of waits) waiters.end(wait, { kind: 'event', eventId: event.id, event: json });
+    for (const wait of waits) waiters.end(wait, wokenBy(event, json));
     return undefined;
   }
 
@@ -80,8 +80,7 @@ export class Waking {
   }
 
   async #found(callback: Callback, event: InboxEvent): Promise<Waited> {
-    const json = inlineJsonOf(event) ?? (await this.#ports.reader.longJson(callback, event));
-    return typeof json === 'string' || 'read' in json ? { kind: 'event', eventId: event.id, event: json } : json;
+    return wokenBy(event, inlineJsonOf(event) ?? (await this.#ports.reader.longJson(callback, event)));
   }
 
   /**
@@ -91,8 +90,7 @@ export class Waking {
   async #wakeWithLong(callback: Callback, event: InboxEvent, waiters: Waiters, waits: readonly Wait[]): Promise<void> {
     let how: Woken;
     try {
-      const json = await this.#ports.reader.longJson(callback, event);
-      how = typeof json === 'string' || 'read' in json ? { kind: 'event', eventId: event.id, event: json } : json;
+      how = wokenBy(event, await this.#ports.reader.longJson(callback, event));
     } catch (fault) {
       this.#ports.onStoreFault(fault);
       for (const wait of waits) wait.hasMissed = true;

@@ -11,8 +11,8 @@ import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
 import type { Timers } from '../../../base/timers.ts';
 import type { Absent, Client, EventJson, Waited, Woken } from '../../../callback/callbacks.ts';
 import type { InboxEvent } from '../../../callback/event.ts';
-import type { CallbackId, EventId } from '../../../callback/identifier.ts';
-import { inlineJsonOf } from '../../../callback/inbox/reading.ts';
+import type { CallbackId } from '../../../callback/identifier.ts';
+import { inlineJsonOf, wokenBy } from '../../../callback/inbox/reading.ts';
 import { WAIT_COUNT_MAX } from '../../../callback/limits.ts';
 import { type Database, SKEW_MS_MAX } from '../database.ts';
 import { Group } from '../groups.ts';
@@ -69,7 +69,7 @@ export interface WaitsPorts {
   readonly timers: Timers;
   readonly database: Database;
   /** The JSON of an event that is too long to come with its row. */
-  longJson(id: CallbackId, event: InboxEvent): Promise<EventJson | Woken>;
+  longJson(id: CallbackId, event: InboxEvent): Promise<EventJson | Absent>;
   /** A look for news failed; the next poll looks again. */
   onFault(fault: unknown): void;
 }
@@ -261,10 +261,7 @@ export class Waits {
   }
 
   async #woken(id: CallbackId, event: InboxEvent): Promise<Woken> {
-    const json = inlineJsonOf(event) ?? (await this.#ports.longJson(id, event));
-    return typeof json === 'string' || 'read' in json
-      ? { kind: 'event', eventId: event.id as EventId, event: json }
-      : json;
+    return wokenBy(event, inlineJsonOf(event) ?? (await this.#ports.longJson(id, event)));
   }
 
   async #look(questions: readonly Question[]): Promise<Found[]> {
