@@ -51,12 +51,9 @@ export class Responder<R extends MadeResponse = Response> {
     const replyStatus = body.status ?? status;
     const headers = this.#headers.other(cacheControl, requestId, body.headers, receipt);
     if (!(body.body instanceof BodyPieces)) return this.#form.make(body.body as ResponseBody, replyStatus, headers);
-    let onEnd = (): void => {};
-    const sent = new Promise<void>((resolve) => {
-      onEnd = resolve;
-    });
-    const response = this.#form.make(this.#streams.open(body.body, receiver, onEnd), replyStatus, headers);
-    SENT.set(response, sent);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const response = this.#form.make(this.#streams.open(body.body, receiver, resolve), replyStatus, headers);
+    SENT.set(response, promise);
     return response;
   }
 
