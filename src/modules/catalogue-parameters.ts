@@ -3,16 +3,11 @@
  * decisions §3, "Order, cohort, matching").
  */
 import * as v from 'valibot';
-import {
-  COMPANY_DOMAIN_LENGTH_MAX,
-  COMPANY_DOMAIN_PATTERN,
-  type CompanyDomain,
-  parseCompanyDomain,
-} from '../catalogue/company-domain.ts';
+import { COMPANY_DOMAIN_LENGTH_MAX, COMPANY_DOMAIN_PATTERN, parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES } from '../catalogue/job.ts';
 import { TERM_COUNT_MAX, termCountOf } from '../catalogue/terms.ts';
 import { UNSUPPORTED_PERIOD } from './catalogue-refusals.ts';
-import { oneOf, rule } from './parameter-rules.ts';
+import { oneOf, parsed, rule } from './parameter-rules.ts';
 
 /** Characters of a job's id (decisions §3, "Native input"). */
 const JOB_ID_LENGTH_MAX = 200;
@@ -54,12 +49,7 @@ export function terms({ min, max, matching }: { min: 1 | 2; max: number; matchin
 /** A company's domain, lower-cased. */
 export const companyDomain = v.pipe(
   v.string(),
-  v.rawTransform<string, CompanyDomain>(({ dataset, addIssue, NEVER }) => {
-    const domain = parseCompanyDomain(dataset.value);
-    if (domain !== undefined) return domain;
-    addIssue();
-    return NEVER;
-  }),
+  parsed(parseCompanyDomain),
   rule({
     rule: `a company's ASCII domain such as example.com: at most ${COMPANY_DOMAIN_LENGTH_MAX} characters, at least two labels, no scheme, port, path, address or trailing dot`,
     // Two labels and their dot, at least.

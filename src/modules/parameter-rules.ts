@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { DATE_TIME_PATTERN, parseDateTime } from '../base/date-time.ts';
 import type { ParameterRule } from '../http/query.ts';
+import { wholeNumber } from './answer-values.ts';
 
 export const rule = <T>(metadata: ParameterRule) => v.metadata<T, ParameterRule>(metadata);
 
@@ -14,15 +15,16 @@ export const oneOf = <const T extends readonly string[]>(words: T) =>
 /** The pattern of published schemas for an address to call. */
 export const ADDRESS_PATTERN = '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]';
 
-export function integer(min: number, max: number) {
-  return v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(min),
-    v.maxValue(max),
+/** A whole number of a body. */
+export const whole = (min: number, max: number) =>
+  v.pipe(wholeNumber(min, max), rule({ rule: `a whole number from ${min} to ${max}` }));
+
+/** A whole number of a query. */
+export const integer = (min: number, max: number) =>
+  v.pipe(
+    wholeNumber(min, max),
     rule({ rule: `a whole number from ${min} to ${max}, written without sign, blank or leading zero` }),
   );
-}
 
 /** Text that a parser accepts. */
 export const parsed = <T>(parse: (text: string) => T | undefined) =>

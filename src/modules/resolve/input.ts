@@ -8,7 +8,7 @@ import { LOOK_UP_MS } from '../../outbound/limits.ts';
 import type { Target, TargetPolicy } from '../../outbound/target.ts';
 import { URL_LENGTH_MAX, WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX } from '../../resolve/limits.ts';
 import { INCLUDES, type ResolveQuestion } from '../../resolve/result.ts';
-import { ADDRESS_PATTERN, oneOf, rule } from '../parameter-rules.ts';
+import { ADDRESS_PATTERN, oneOf, rule, whole } from '../parameter-rules.ts';
 import { INVALID_URL, TARGET_NOT_ALLOWED } from './refusals.ts';
 
 const URL_RULE = `an http or https address of at most ${URL_LENGTH_MAX} characters`;
@@ -26,16 +26,7 @@ export const resolveBody = v.strictObject({
     ),
     ['metadata'],
   ),
-  max_wait_seconds: v.optional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(0),
-      v.maxValue(WAIT_SECONDS_MAX),
-      rule({ rule: `a whole number from 0 to ${WAIT_SECONDS_MAX}` }),
-    ),
-    WAIT_SECONDS_DEFAULT,
-  ),
+  max_wait_seconds: v.optional(whole(0, WAIT_SECONDS_MAX), WAIT_SECONDS_DEFAULT),
 });
 
 export interface ResolveInput {

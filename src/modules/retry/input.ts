@@ -21,23 +21,12 @@ import {
 } from '../../retry/request-headers.ts';
 import type { RetryOrder } from '../../retry/retries.ts';
 import { METHODS } from '../../retry/secrets.ts';
-import { ADDRESS_PATTERN, boolean, oneOf, rule } from '../parameter-rules.ts';
+import { ADDRESS_PATTERN, boolean, oneOf, rule, whole } from '../parameter-rules.ts';
 
 export const { TARGET_NOT_ALLOWED } = defineErrors({ TARGET_NOT_ALLOWED: { status: 400 } });
 
-const whole = (min: number, max: number, fallback: number) =>
-  v.optional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(min),
-      v.maxValue(max),
-      rule({ rule: `a whole number from ${min} to ${max}` }),
-    ),
-    fallback,
-  );
-
-const STATUS_RULE = 'a whole number from 100 to 599';
+const STATUS_MIN = 100;
+const STATUS_MAX = 599;
 
 const text = v.pipe(v.string(), rule({ rule: 'a string' }));
 
@@ -47,17 +36,19 @@ const address = v.pipe(
 );
 
 const policyBody = v.strictObject({
-  max_attempts: whole(1, ATTEMPT_COUNT_MAX, DEFAULT_POLICY.maxAttempts),
+  max_attempts: v.optional(whole(1, ATTEMPT_COUNT_MAX), DEFAULT_POLICY.maxAttempts),
   backoff: v.optional(oneOf(BACKOFFS), DEFAULT_POLICY.backoff),
-  initial_delay_seconds: whole(1, 3600, DEFAULT_POLICY.initialDelaySeconds),
-  max_delay_seconds: whole(1, 86_400, DEFAULT_POLICY.maxDelaySeconds),
+  initial_delay_seconds: v.optional(whole(1, 3600), DEFAULT_POLICY.initialDelaySeconds),
+  max_delay_seconds: v.optional(whole(1, 86_400), DEFAULT_POLICY.maxDelaySeconds),
   jitter: v.optional(boolean, DEFAULT_POLICY.jitter),
-  attempt_timeout_seconds: whole(1, 30, DEFAULT_POLICY.attemptTimeoutSeconds),
+  attempt_timeout_seconds: v.optional(whole(1, 30), DEFAULT_POLICY.attemptTimeoutSeconds),
   retry_statuses: v.optional(
     v.pipe(
-      v.array(v.pipe(v.number(), v.integer(), v.minValue(100), v.maxValue(599), rule({ rule: STATUS_RULE }))),
+      v.array(whole(STATUS_MIN, STATUS_MAX)),
       v.maxLength(RETRY_STATUS_COUNT_MAX),
-      rule({ rule: `a list of at most ${RETRY_STATUS_COUNT_MAX} statuses, each ${STATUS_RULE}` }),
+      rule({
+        rule: `a list of at most ${RETRY_STATUS_COUNT_MAX} statuses, each a whole number from ${STATUS_MIN} to ${STATUS_MAX}`,
+      }),
     ),
     [...DEFAULT_POLICY.retryStatuses],
   ),
@@ -92,7 +83,7 @@ export const createBody = v.strictObject({
   ),
   policy: v.optional(v.pipe(policyBody, rule({ rule: 'an object' }))),
   callback_url: v.optional(address),
-  deadline_seconds: whole(60, 86_400, 86_400),
+  deadline_seconds: v.optional(whole(60, 86_400), 86_400),
 });
 
 type CreateBody = v.InferOutput<typeof createBody>;
