@@ -87,7 +87,7 @@ export class StateDatabase {
    * Makes the file if there is none.
    * @throws Error of node:sqlite; DamagedError for a file of another program or another format
    */
-  constructor({ path, sync, commitDelayMs = 0, pageCountMax }: DatabaseOptions) {
+  constructor({ path, sync, commitDelayMs = 0 }: DatabaseOptions) {
     this.#commitDelayMs = commitDelayMs;
     this.#database = new DatabaseSync(path);
     this.connection = new Connection(this.#database);
@@ -99,7 +99,6 @@ export class StateDatabase {
       this.#database.exec('PRAGMA journal_mode = WAL');
       this.#database.exec(`PRAGMA synchronous = ${sync}`);
       this.#database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-      if (pageCountMax !== undefined) this.limitPages(pageCountMax);
       if (version === 0) {
         this.#database.exec(
           `BEGIN IMMEDIATE; ${FILE_SCHEMA} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION}; COMMIT`,

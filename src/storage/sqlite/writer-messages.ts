@@ -27,8 +27,6 @@ export interface DatabaseOptions {
   readonly sync: 'full' | 'normal';
   /** Milliseconds added to each commit, for tests and benches: a slower disk. */
   readonly commitDelayMs?: number | undefined;
-  /** Pages that the file may grow to, for tests: a smaller disk. */
-  readonly pageCountMax?: number | undefined;
 }
 
 export type WriterRequest =
