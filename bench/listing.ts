@@ -10,7 +10,7 @@ import { listHistory, listJobHistory } from '../src/catalogue/listing/list-histo
 import { listJobs } from '../src/catalogue/listing/list-jobs.ts';
 import { listSkillCounts } from '../src/catalogue/listing/list-skills.ts';
 import type { HistoryFilters, JobListFilters, JobPage } from '../src/catalogue/listing/listing-answers.ts';
-import { catalogueOverview, hiringMetrics } from '../src/catalogue/listing/metrics.ts';
+import { hiringMetrics } from '../src/catalogue/listing/metrics.ts';
 import { publicSamples } from '../src/catalogue/listing/public-samples.ts';
 import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
 import { recordTextsOf } from '../src/modules/data/records-text.ts';
@@ -143,7 +143,7 @@ function summaries(catalogue: Catalogue, size: Size): Figure[] {
   );
   const periodOf = (call: number) => observationPeriodEndingAt(NOW_MS - call * 977);
   return [
-    called('overview', size, () => catalogueOverview(catalogue)),
+    called('overview', size, () => catalogue.listing.overview),
     called('hiring metrics, a later moment each time', size, (call) => hiringMetrics(catalogue, periodOf(call))),
     called('company of 20,000 jobs', size, () => companySummary(catalogue, LARGE)),
     called('another company each time', size, (call) =>
@@ -161,7 +161,7 @@ function summaries(catalogue: Catalogue, size: Size): Figure[] {
 
 /** First uses, one after the other over a fresh catalogue. */
 const FIRST_USES: Readonly<Record<string, (catalogue: Catalogue) => unknown>> = {
-  overview: (catalogue) => catalogueOverview(catalogue),
+  overview: (catalogue) => catalogue.listing.overview,
   'a department': (catalogue) => listJobs(catalogue, LISTS['a department']!, undefined, PAGE),
   'a skill': (catalogue) => listJobs(catalogue, LISTS['a skill, remote']!, undefined, PAGE),
   skills: (catalogue) => listSkillCounts(catalogue, {}, undefined, PAGE),

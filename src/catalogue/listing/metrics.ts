@@ -1,11 +1,9 @@
-/** The metrics of the whole catalogue (`GET /v1/metrics/*` and `/v1/public/overview`, siblings §4), counted once and kept. */
+/** The metrics of the whole catalogue (`GET /v1/metrics/hiring`, siblings §4), from what is counted once and kept. */
 import type { Catalogue } from '../catalogue.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
-import type { HiringDay, HiringMetrics, Overview } from './listing-answers.ts';
+import type { HiringDay, HiringMetrics } from './listing-answers.ts';
 
 const DAY_MS = 86_400_000;
-
-export const catalogueOverview = (catalogue: Catalogue): Overview => catalogue.listing.overview;
 
 export function hiringMetrics(catalogue: Catalogue, period: ObservationPeriod): HiringMetrics {
   const { hiring } = catalogue.listing;

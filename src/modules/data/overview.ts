@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { isoTimeOrNull } from '../../base/iso-time.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
-import { catalogueOverview } from '../../catalogue/listing/metrics.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
@@ -54,8 +53,7 @@ export const getOverview = route<DataServices>()({
   },
   ready: hasCatalogue,
   handle: (_, services, request) =>
-    answered(services, request, (catalogue) => {
-      const overview = catalogueOverview(catalogue);
+    answered(services, request, ({ listing: { overview } }) => {
       return {
         data: {
           active_jobs: overview.activeJobs,

@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { perClient } from '../../access/rate-limit.ts';
 import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
-import { catalogueOverview } from '../../catalogue/listing/metrics.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
@@ -41,7 +40,7 @@ export const getPublicOverview = route<DataServices>()({
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
     return cached(served, 'overview', request, () => {
-      const { activeJobs, closedJobs, companies, lastObservedMs } = catalogueOverview(served.catalogue);
+      const { activeJobs, closedJobs, companies, lastObservedMs } = served.catalogue.listing.overview;
       return {
         data: {
           active_jobs: activeJobs,

@@ -8,7 +8,7 @@ import { POSITION_BYTES_MAX, PUBLIC_POOL_SIZE } from '../../../src/catalogue/lim
 import { companyHiring, companySummary } from '../../../src/catalogue/listing/companies.ts';
 import { listSkillCounts } from '../../../src/catalogue/listing/list-skills.ts';
 import type { SkillCount, SkillFilters } from '../../../src/catalogue/listing/listing-answers.ts';
-import { catalogueOverview, hiringMetrics } from '../../../src/catalogue/listing/metrics.ts';
+import { hiringMetrics } from '../../../src/catalogue/listing/metrics.ts';
 import { publicSamples } from '../../../src/catalogue/listing/public-samples.ts';
 import { skillsOfRows } from '../../../src/catalogue/listing/skill-table.ts';
 import { TimeCounts } from '../../../src/catalogue/listing/time-counts.ts';
@@ -95,7 +95,7 @@ describe.each(shapes)('over a catalogue of %s', (title, shape) => {
   const domains = [...new Set(jobs.map(({ companyDomain }) => companyDomain))].filter((domain) => domain !== null);
 
   it('the overview counts all jobs', () => {
-    expect(catalogueOverview(catalogue)).toEqual({
+    expect(catalogue.listing.overview).toEqual({
       activeJobs: active.length,
       closedJobs: jobs.length - active.length,
       companies: new Set(active.map(identityOf)).size,
