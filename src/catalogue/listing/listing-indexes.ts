@@ -29,7 +29,7 @@ export class ListingIndexes {
     maxSize: KEPT_COMPANY_ROWS_MAX,
     sizeCalculation: ({ activeCount, closedCount }) => activeCount + closedCount,
   });
-  /** By company or -1, and group of departments. */
+  /** By company, and group of departments. */
   readonly #skillTables = new LRUCache<string, SkillTable>({
     maxSize: KEPT_SKILLS_MAX,
     sizeCalculation: ({ codes }) => codes.length + 1,
@@ -94,24 +94,23 @@ export class ListingIndexes {
   skillTableOf(company: number | undefined, department: string | undefined): SkillTable {
     const group = department === undefined ? undefined : this.departments.find(department);
     if (department !== undefined && group === undefined) return NO_SKILLS;
-    if (company === undefined) return group === undefined ? this.skillTable : this.#kept(-1, group, department!);
-    const rows = this.#snapshot.activeRowsIn(company);
-    return rows.length < KEPT_ROWS_MIN ? this.#skillsIn(rows, group) : this.#kept(company, group, department);
+    if (company !== undefined) {
+      const rows = this.#snapshot.activeRowsIn(company);
+      const count = (): SkillTable => this.#skillsIn(rows, group);
+      return rows.length < KEPT_ROWS_MIN ? count() : this.#kept(`${company} ${group}`, count);
+    }
+    if (department === undefined) return this.skillTable;
+    return this.#kept(`every ${group}`, () => {
+      const rows = rowsBetween(this.departments.rowsOf(department), 0, this.#snapshot.activeCount);
+      return skillsOfRows(this.#snapshot, rows);
+    });
   }
 
-  #kept(company: number, group: number | undefined, department: string | undefined): SkillTable {
-    const key = `${company} ${group}`;
-    let table = this.#skillTables.get(key);
-    if (table === undefined) {
-      table =
-        company === -1
-          ? skillsOfRows(
-              this.#snapshot,
-              rowsBetween(this.departments.rowsOf(department!), 0, this.#snapshot.activeCount),
-            )
-          : this.#skillsIn(this.#snapshot.activeRowsIn(company), group);
-      this.#skillTables.set(key, table);
-    }
+  #kept(name: string, count: () => SkillTable): SkillTable {
+    const known = this.#skillTables.get(name);
+    if (known !== undefined) return known;
+    const table = count();
+    this.#skillTables.set(name, table);
     return table;
   }
 
