@@ -10,7 +10,7 @@ const RESULT_COUNT_MAX = 10;
 export async function measure({ size, cataloguePath }: Context): Promise<Figure[]> {
   const { snapshot } = openCatalogue(cataloguePath);
   const bySize = Array.from({ length: snapshot.companyCount }, (_, company) => company).sort(
-    (a, b) => snapshot.activeRowsOf(b) - snapshot.activeRowsOf(a) || a - b,
+    (a, b) => snapshot.activeCountOf(b) - snapshot.activeCountOf(a) || a - b,
   );
   const shown = bySize.map((company) => ({ name: snapshot.shownNameOf(company), domain: snapshot.domainOf(company) }));
   const last = comparedText(shown.at(-1)!.name);

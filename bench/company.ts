@@ -21,7 +21,7 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
       companyActivity(catalogue, domain),
       new NaiveCatalogue(modelRowsOf(snapshot, company)).company(domain),
     );
-    const note = `${snapshot.activeRowsOf(company)} active jobs`;
+    const note = `${snapshot.activeCountOf(company)} active jobs`;
     figures.push(await timed(title, size, () => companyActivity(catalogue, domain), note));
   }
   snapshot.close();

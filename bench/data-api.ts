@@ -84,7 +84,7 @@ async function cursorAfter(count: number, { dataOf }: DataApp): Promise<string> 
 function questionsOf(app: DataApp, farPage: number, far: string): Question[] {
   const { snapshot } = app.app.catalogue.current()!.catalogue;
   const company = snapshot.companyOf(LARGE)!;
-  const ofLarge = snapshot.activeRowsOf(company);
+  const ofLarge = snapshot.activeCountOf(company);
   const closedOfLarge = snapshot.companyOffsets[company + 1]! - snapshot.companyOffsets[company]! - ofLarge;
   const jobs = Array.from({ length: DETAIL_JOBS }, (_, i) => snapshot.job((i * 7919) % snapshot.rowCount));
   const since = (call: number): string => new Date(Date.UTC(2001, 0, 1) + call * 1000).toISOString();

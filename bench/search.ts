@@ -72,10 +72,10 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
   const bySize = companiesBySize(snapshot);
   for (const [title, company] of [
     ['in the largest company', bySize[0]!],
-    ['in a company that is scanned', bySize.find((each) => snapshot.activeRowsOf(each) <= SCANNED_ROWS_MAX)!],
+    ['in a company that is scanned', bySize.find((each) => snapshot.activeCountOf(each) <= SCANNED_ROWS_MAX)!],
   ] as const) {
     for (const keyword of ['engineer', 'engineer zzqx', 'er an']) {
-      const note = `of ${snapshot.activeRowsOf(company)}`;
+      const note = `of ${snapshot.activeCountOf(company)}`;
       await measureOne(`"${keyword}" ${title}`, { keyword, company: domainAt(snapshot, company) }, note);
     }
   }

@@ -97,8 +97,8 @@ export function modelRowsOf(snapshot: Snapshot, company: number): Job[] {
 /** Companies with a domain and an active job, largest first. */
 export function companiesBySize(snapshot: Snapshot): number[] {
   return Array.from({ length: snapshot.companyCount }, (_, company) => company)
-    .filter((company) => snapshot.companyHasDomain[company] === 1 && snapshot.activeRowsOf(company) > 0)
-    .sort((a, b) => snapshot.activeRowsOf(b) - snapshot.activeRowsOf(a) || a - b);
+    .filter((company) => snapshot.companyHasDomain[company] === 1 && snapshot.activeCountOf(company) > 0)
+    .sort((a, b) => snapshot.activeCountOf(b) - snapshot.activeCountOf(a) || a - b);
 }
 
 export function domainAt(snapshot: Snapshot, company: number): CompanyDomain {

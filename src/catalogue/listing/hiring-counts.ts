@@ -70,7 +70,7 @@ export class HiringCounts {
     const snapshot = this.#snapshot;
     const top: RankedCompany[] = [];
     for (const company of this.#candidates) {
-      const active = snapshot.activeRowsOf(company);
+      const active = snapshot.activeCountOf(company);
       keepTop(
         top,
         { company, active, firstObserved: this.#firstObservedOf(company, period) },
@@ -86,13 +86,13 @@ export class HiringCounts {
   }
 
   #firstObservedOf(company: number, period: ObservationPeriod): number {
-    const { companyOffsets, companyRows, firstObserved } = this.#snapshot;
-    const rows = companyRows.subarray(companyOffsets[company]!, companyOffsets[company + 1]!);
+    const rows = this.#snapshot.rowsIn(company);
     if (rows.length >= KEPT_ROWS_MIN) {
       const known = this.#ofCompanies.get(company) ?? firstObservedOf(this.#snapshot, rows);
       this.#ofCompanies.set(company, known);
       return known.inside(period);
     }
+    const { firstObserved } = this.#snapshot;
     let count = 0;
     for (let i = 0; i < rows.length; i++) {
       const time = firstObserved[rows[i]!]!;
@@ -117,7 +117,7 @@ function topSkills({ activeCount, skillNames, skillOffsets, skills }: Snapshot):
 /** The ten companies with the most active jobs, and all that have as many as the tenth. */
 function candidatesIn(snapshot: Snapshot): Uint32Array {
   const { companyOrder } = snapshot;
-  const activeAt = (place: number): number => snapshot.activeRowsOf(companyOrder[place]!);
+  const activeAt = (place: number): number => snapshot.activeCountOf(companyOrder[place]!);
   const withActive = firstWhere(0, companyOrder.length, (place) => activeAt(place) === 0);
   const first = Math.min(TOP_ENTRIES_MAX, withActive);
   if (first === 0) return companyOrder.subarray(0, 0);

@@ -90,7 +90,7 @@ function wantedBy({ listing, snapshot }: Catalogue, filters: JobListFilters): Wa
   if (company !== undefined) {
     const code = snapshot.companyOf(company);
     if (code === undefined) return undefined;
-    lists.push(snapshot.companyRows.subarray(snapshot.companyOffsets[code]!, snapshot.companyOffsets[code + 1]!));
+    lists.push(snapshot.rowsIn(code));
   }
   if (department !== undefined) lists.push(listing.departments.rowsOf(comparedText(department)));
   if (skill !== undefined) lists.push(listing.skills.rowsOf(comparedText(skill)));

@@ -73,8 +73,7 @@ export class ListingIndexes {
   companyFacts(company: number): CompanyFacts {
     const known = this.#companies.get(company);
     if (known !== undefined) return known;
-    const { companyOffsets, companyRows } = this.#snapshot;
-    const rows = companyRows.subarray(companyOffsets[company]!, companyOffsets[company + 1]!);
+    const rows = this.#snapshot.rowsIn(company);
     const facts = companyFactsOf(this.#snapshot, rows, this.departments, this.#tools);
     if (rows.length >= KEPT_ROWS_MIN) this.#companies.set(company, facts);
     return facts;

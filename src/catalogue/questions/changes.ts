@@ -90,7 +90,7 @@ function firstObservedInside(
 function closingsIn(snapshot: Snapshot, company: number, { endMs, startMs }: ObservationPeriod): Uint32Array {
   const { activeCount, closedAtByClosedRow, companyOffsets, companyRows, idRank } = snapshot;
   const closedAt = (row: number): number => closedAtByClosedRow[row - activeCount]!;
-  const start = companyOffsets[company]! + snapshot.activeRowsOf(company);
+  const start = companyOffsets[company]! + snapshot.activeCountOf(company);
   return companyRows
     .subarray(start, companyOffsets[company + 1]!)
     .filter((row) => closedAt(row) >= startMs && closedAt(row) <= endMs)

@@ -246,8 +246,14 @@ export class Snapshot extends SnapshotColumns {
     return alias === undefined ? undefined : this.aliasCompany[alias];
   }
 
+  /** Rows of a company, active and closed, ascending. Owned by the snapshot. */
+  rowsIn(company: number): Uint32Array {
+    const { offsets, rows } = this.#rowsByCompany();
+    return rows.subarray(offsets[company]!, offsets[company + 1]!);
+  }
+
   /** How many of a company's rows are active; they are its first ones. */
-  activeRowsOf(company: number): number {
+  activeCountOf(company: number): number {
     const { offsets, rows } = this.#rowsByCompany();
     const start = offsets[company]!;
     let low = start;
@@ -264,7 +270,7 @@ export class Snapshot extends SnapshotColumns {
   activeRowsIn(company: number | undefined): Uint32Array {
     if (company === undefined) return this.companyRows.subarray(0, 0);
     const start = this.companyOffsets[company]!;
-    return this.companyRows.subarray(start, start + this.activeRowsOf(company));
+    return this.companyRows.subarray(start, start + this.activeCountOf(company));
   }
 
   /** The domain of a company, or `null` when it has none. */

@@ -38,7 +38,7 @@ describe('companies by name', () => {
             ),
           );
           const companies = Array.from({ length: snapshot.companyCount }, (_, company) => company)
-            .sort((a, b) => snapshot.activeRowsOf(b) - snapshot.activeRowsOf(a) || a - b)
+            .sort((a, b) => snapshot.activeCountOf(b) - snapshot.activeCountOf(a) || a - b)
             .map((company) => ({ name: snapshot.shownNameOf(company), domain: snapshot.domainOf(company) }));
           const expected = companies.filter((company) =>
             termsOf(text).every(

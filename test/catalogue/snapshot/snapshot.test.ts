@@ -125,7 +125,7 @@ describe('a snapshot gives back what was built', () => {
       { ...JOB, status: 'closed', closedAtMs: 2000 },
       { ...JOB, id: 'b', companyDomain: null, company: 'x.com' },
     ]);
-    expect(snapshot.activeRowsOf(snapshot.companyOf('acme.com' as CompanyDomain)!)).toBe(0);
+    expect(snapshot.activeCountOf(snapshot.companyOf('acme.com' as CompanyDomain)!)).toBe(0);
     expect(snapshot.companyOf('x.com' as CompanyDomain)).toBe(undefined);
     expect(snapshot.companyOf('acme.co' as CompanyDomain)).toBe(undefined);
     expect(snapshot.companyOf('zzz.com' as CompanyDomain)).toBe(undefined);

@@ -36,7 +36,7 @@ function contentOf(snapshot: Snapshot): unknown {
     jobs: rows.map((row) => snapshot.job(row)),
     found: rows.map((row) => snapshot.rowOf(snapshot.cold.rowAt(row).id)),
     events: rows.map((row) => snapshot.history.eventsAt([...snapshot.history.positionsOfJob(row)])),
-    active: Array.from({ length: snapshot.companyCount }, (_, company) => snapshot.activeRowsOf(company)),
+    active: Array.from({ length: snapshot.companyCount }, (_, company) => snapshot.activeCountOf(company)),
     engineers: selectRows(
       snapshot,
       catalogue.finder,
