@@ -11,7 +11,7 @@ import {
   type ErrorCode,
   INVALID_PARAMETER,
   MISSING_PARAMETER,
-  type Refusal,
+  Refusal,
   refuse,
   UNKNOWN_PARAMETER,
 } from './errors.ts';
@@ -110,37 +110,41 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
   const known = declared.map(({ name }) => `\`${name}\``).join(', ');
   const others = known === '' ? 'this route accepts none' : `this route accepts ${known}`;
 
+  /** The parameter that a name as sent means. */
+  const named = (sent: string): Parameter | Refusal => {
+    const known = parameters.get(sent);
+    if (known !== undefined) return known;
+    const name = decoded(sent);
+    if (name === undefined) return refuse(INVALID_PARAMETER, 'a parameter name is not valid percent-encoded UTF-8');
+    return parameters.get(name) ?? refuse(UNKNOWN_PARAMETER, `unknown query parameter ${shown(name)}: ${others}`);
+  };
+
+  /** Puts in what one pair of the query says. */
+  const add = (values: Parameters, pair: string): Refusal | undefined => {
+    const equals = pair.indexOf('=');
+    const parameter = named(equals < 0 ? pair : pair.slice(0, equals));
+    if (parameter instanceof Refusal) return parameter;
+    // The declared name rather than the text sent: a property key that is new to the runtime is expensive.
+    const { name } = parameter;
+    if (name in values) return refuse(DUPLICATE_PARAMETER, `\`${name}\` is given more than once`);
+    const text = equals < 0 ? '' : decoded(pair.slice(equals + 1));
+    if (text === undefined) return refuse(INVALID_PARAMETER, `\`${name}\` is not valid percent-encoded UTF-8`);
+    if (text.includes('\0')) return refuse(INVALID_PARAMETER, `\`${name}\` must be text without U+0000`);
+    const parsed = v.safeParse(parameter.schema, parameter.fromText(text), ABORT_EARLY);
+    if (!parsed.success) return refuse(parameter.code, `\`${name}\` must be ${parameter.rule}`);
+    values[name] = parsed.output;
+    return undefined;
+  };
+
   return (search) => {
     const values: Parameters = Object.create(null);
     let at = search === '' ? 0 : 1; // past the `?`
     while (at < search.length) {
       const next = search.indexOf('&', at);
       const end = next < 0 ? search.length : next;
-      const pair = search.slice(at, end);
+      const refused = end === at ? undefined : add(values, search.slice(at, end));
+      if (refused !== undefined) return refused;
       at = end + 1;
-      if (pair === '') continue;
-      const equals = pair.indexOf('=');
-      const sent = equals < 0 ? pair : pair.slice(0, equals);
-      let parameter = parameters.get(sent);
-      if (parameter === undefined) {
-        const name = decoded(sent);
-        if (name === undefined) {
-          return refuse(INVALID_PARAMETER, 'a parameter name is not valid percent-encoded UTF-8');
-        }
-        parameter = parameters.get(name);
-        if (parameter === undefined) {
-          return refuse(UNKNOWN_PARAMETER, `unknown query parameter ${shown(name)}: ${others}`);
-        }
-      }
-      // The declared name rather than the text sent: a property key that is new to the runtime is expensive.
-      const { name } = parameter;
-      if (name in values) return refuse(DUPLICATE_PARAMETER, `\`${name}\` is given more than once`);
-      const text = equals < 0 ? '' : decoded(pair.slice(equals + 1));
-      if (text === undefined) return refuse(INVALID_PARAMETER, `\`${name}\` is not valid percent-encoded UTF-8`);
-      if (text.includes('\0')) return refuse(INVALID_PARAMETER, `\`${name}\` must be text without U+0000`);
-      const parsed = v.safeParse(parameter.schema, parameter.fromText(text), ABORT_EARLY);
-      if (!parsed.success) return refuse(parameter.code, `\`${name}\` must be ${parameter.rule}`);
-      values[name] = parsed.output;
     }
     return completed(values, declared) ?? values;
   };
