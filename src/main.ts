@@ -75,25 +75,30 @@ function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Out
   let isGone = false;
   let failure: CommandError | undefined;
 
+  const writeAll = async (bytes: Buffer): Promise<void> => {
+    for (let done = 0; done < bytes.length; ) {
+      try {
+        done += (await writeTo(fileDescriptor, bytes, done, bytes.length - done, null)).bytesWritten;
+      } catch (error) {
+        const code = errorCodeOf(error);
+        if (code === 'EAGAIN') {
+          await setTimeout(FULL_PIPE_PAUSE_MS);
+          continue;
+        }
+        const isReaderGone = READER_GONE.has(code);
+        // What a server says on stderr is a log: it goes on once a full disk has space again.
+        isGone = isReaderGone || fileDescriptor === 1;
+        if (isGone && !isReaderGone) failure = new CommandError(`stdout cannot be written (${code})`);
+        return;
+      }
+    }
+  };
+
   const pass = async (): Promise<void> => {
     while (pending !== '' && !isGone) {
       const bytes = Buffer.from(pending);
       pending = '';
-      for (let done = 0; done < bytes.length && !isGone; ) {
-        try {
-          done += (await writeTo(fileDescriptor, bytes, done, bytes.length - done, null)).bytesWritten;
-        } catch (error) {
-          const code = errorCodeOf(error);
-          if (code === 'EAGAIN') {
-            await setTimeout(FULL_PIPE_PAUSE_MS);
-            continue;
-          }
-          // What a server says on stderr is a log: it goes on once a full disk has space again.
-          if (fileDescriptor === 2 && !READER_GONE.has(code)) break;
-          isGone = true;
-          if (!READER_GONE.has(code)) failure = new CommandError(`stdout cannot be written (${code})`);
-        }
-      }
+      await writeAll(bytes);
     }
     passing = undefined;
   };
