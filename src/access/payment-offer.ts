@@ -14,8 +14,7 @@ export interface Seller {
   readonly prices: Prices;
   /** True: payments move play money, and descriptions of offers say so. */
   readonly isPlay: boolean;
-  readonly serviceName?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
+  readonly serviceName: string;
 }
 
 /**

@@ -44,16 +44,12 @@ const OPEN_OBJECT = { type: 'object', additionalProperties: true };
 
 /** Schemas of the offer in the body of a 402, which repeats the one in the header. */
 const offerSchemas = ({ id }: Network) => ({
-  ResourceInfo: closed(
-    {
-      url: { type: 'string', format: 'uri' },
-      description: { type: 'string', maxLength: 500 },
-      mimeType: { type: 'string' },
-      serviceName: { type: 'string' },
-      tags: { type: 'array', items: { type: 'string' } },
-    },
-    ['serviceName', 'tags'],
-  ),
+  ResourceInfo: closed({
+    url: { type: 'string', format: 'uri' },
+    description: { type: 'string', maxLength: 500 },
+    mimeType: { type: 'string' },
+    serviceName: { type: 'string' },
+  }),
   PaymentRequirements: closed({
     scheme: { const: 'exact' },
     network: { const: id },

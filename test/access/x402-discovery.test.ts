@@ -57,7 +57,7 @@ describe('a listed route', () => {
 
   it('is every paid operation of ours, and no free one', () => {
     const mount = { labels: {}, baseUrl: 'https://api.example.com' };
-    const seller = { payTo: PAYEE, network: BASE, prices: {}, isPlay: false };
+    const seller = { payTo: PAYEE, network: BASE, prices: {}, isPlay: false, serviceName: 'paygrade' };
     const listing = x402ListingOf([{ operations: OPERATIONS, mount }], seller);
     const paidPaths = OPERATIONS.filter(({ access }) => priceOf(access) !== undefined).map(({ path }) => path);
     expect(paidPaths.length).toBeGreaterThan(3);

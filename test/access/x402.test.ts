@@ -131,7 +131,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
   const services: PaidServices = {
     paid: {
       checkout,
-      seller: { payTo: PAYEE, network: BASE, prices: {}, isPlay: false },
+      seller: { payTo: PAYEE, network: BASE, prices: {}, isPlay: false, serviceName: 'paygrade' },
       meters: new PaymentMeters(),
       books: new MemoryBooks(new Chance(1)),
     },

@@ -47,6 +47,7 @@ export const searchOffer: Offer = prepareOffer({
   network: BASE,
   payTo: PAYEE,
   bazaar: { info: { input: { type: 'http', method: 'GET' } }, schema: { type: 'object' } },
+  serviceName: 'paygrade',
 });
 
 let nonceCount = 0;

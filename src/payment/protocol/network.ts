@@ -58,7 +58,6 @@ export type NetworkId = (typeof NETWORK_IDS)[number];
 
 export interface Network {
   readonly id: NetworkId;
-  readonly chainId: bigint;
   /** As people call it. */
   readonly name: string;
   /** True: its USDC is worth nothing. */
@@ -75,7 +74,6 @@ const USDC_ON_BASE_SEPOLIA = '0x036CbD53842c5426634e7929541eC2318f3dCF7e' as Add
 
 export const BASE: Network = {
   id: 'eip155:8453',
-  chainId: 8453n,
   name: 'Base',
   isTest: false,
   usdc: USDC_ON_BASE,
@@ -86,7 +84,6 @@ export const BASE: Network = {
 
 export const BASE_SEPOLIA: Network = {
   id: 'eip155:84532',
-  chainId: 84532n,
   name: 'Base Sepolia',
   isTest: true,
   usdc: USDC_ON_BASE_SEPOLIA,
@@ -95,7 +92,7 @@ export const BASE_SEPOLIA: Network = {
   usdcVersion: '2',
 };
 
-const NETWORKS: Readonly<Record<NetworkId, Network>> = { [BASE.id]: BASE, [BASE_SEPOLIA.id]: BASE_SEPOLIA } as never;
+const NETWORKS: Readonly<Record<NetworkId, Network>> = { 'eip155:8453': BASE, 'eip155:84532': BASE_SEPOLIA };
 
 export const networkOf = (id: NetworkId): Network => NETWORKS[id];
 

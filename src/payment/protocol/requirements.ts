@@ -29,8 +29,7 @@ export interface ResourceInfo {
   readonly url: string;
   readonly description: string;
   readonly mimeType: string;
-  readonly serviceName?: string;
-  readonly tags?: readonly string[];
+  readonly serviceName: string;
 }
 
 export type Extensions = Readonly<Record<string, unknown>>;
@@ -72,8 +71,7 @@ export interface OfferTerms {
   readonly payTo: Address;
   /** `extensions.bazaar` (x402-v2 §7); undefined for a route that facilitators must not list. */
   readonly bazaar: unknown;
-  readonly serviceName?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
+  readonly serviceName: string;
 }
 
 /** The URL goes without a longer query (x402-v2 §1.8). */
@@ -82,8 +80,7 @@ export const SEARCH_BYTES_MAX = 1024;
 export const OFFER_HEADER_BYTES_MAX = 6144;
 /** The CDP facilitator refuses every payment for a longer description (x402-v2 §2.3). */
 export const DESCRIPTION_LENGTH_MAX = 500;
-const LABEL_FORM = /^[\x20-\x7e]{1,32}$/;
-const TAG_COUNT_MAX = 5;
+const SERVICE_NAME_FORM = /^[\x20-\x7e]{1,32}$/;
 
 /** A query of characters that need no escape in a URL nor in JSON text. */
 const PLAIN_SEARCH = /^[!#-;=?-[\]_a-z~]*$/;
@@ -122,7 +119,7 @@ function fail(path: string, reason: string): never {
  * @returns the price in atomic units, above zero
  * @throws Error naming the route and the fault in its terms
  */
-function checkedPriceOf({ baseUrl, path, description, priceUsdc, serviceName, tags }: OfferTerms): bigint {
+function checkedPriceOf({ baseUrl, path, description, priceUsdc, serviceName }: OfferTerms): bigint {
   const url = `${baseUrl}${path}`;
   if (!URL.canParse(url) || /[?#"\\\s]/.test(url)) fail(path, `${url} is not a plain absolute URL`);
   const amountAtomic = usdcAtomicOf(priceUsdc);
@@ -131,10 +128,9 @@ function checkedPriceOf({ baseUrl, path, description, priceUsdc, serviceName, ta
   if (description.length > DESCRIPTION_LENGTH_MAX) {
     fail(path, `the description has ${description.length} characters, at most ${DESCRIPTION_LENGTH_MAX} are allowed`);
   }
-  for (const label of [serviceName ?? 'none', ...(tags ?? [])]) {
-    if (!LABEL_FORM.test(label)) fail(path, `${JSON.stringify(label)} is not 1 to 32 characters of printable ASCII`);
+  if (!SERVICE_NAME_FORM.test(serviceName)) {
+    fail(path, `${JSON.stringify(serviceName)} is not 1 to 32 characters of printable ASCII`);
   }
-  if (tags !== undefined && tags.length > TAG_COUNT_MAX) fail(path, `more than ${TAG_COUNT_MAX} tags`);
   return amountAtomic;
 }
 
@@ -149,14 +145,8 @@ const requirementsOf = (network: Network, payTo: Address, amountAtomic: bigint):
     extra: Object.freeze({ name: network.usdcName, version: network.usdcVersion }),
   });
 
-const resourceOf = ({ description, serviceName, tags }: OfferTerms, url: string): ResourceInfo =>
-  Object.freeze({
-    url,
-    description,
-    mimeType: 'application/json',
-    ...(serviceName === undefined ? {} : { serviceName }),
-    ...(tags === undefined ? {} : { tags }),
-  });
+const resourceOf = ({ description, serviceName }: OfferTerms, url: string): ResourceInfo =>
+  Object.freeze({ url, description, mimeType: 'application/json', serviceName });
 
 /**
  * Prepares the offer of one route.

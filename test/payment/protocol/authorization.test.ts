@@ -257,7 +257,13 @@ describe('a payment for something else', () => {
   });
 
   it('is refused when it was signed for another price or recipient (reliability 60, 62)', () => {
-    const terms = { baseUrl: 'https://api.example.com', path: '/v1/jobs/search', description: 'd', bazaar: undefined };
+    const terms = {
+      baseUrl: 'https://api.example.com',
+      path: '/v1/jobs/search',
+      description: 'd',
+      bazaar: undefined,
+      serviceName: 's',
+    };
     const dearer = prepareOffer({ ...terms, priceUsdc: '0.05', network: BASE, payTo: PAYEE });
     const elsewhere = prepareOffer({ ...terms, priceUsdc: '0.02', network: BASE, payTo: payer(9).address as never });
     expect(errorOf(good, dearer)).toBe('invalid_payment_requirements');

@@ -24,7 +24,6 @@ const TERMS: OfferTerms = {
   payTo: PAYEE,
   bazaar: { info: { input: { type: 'http', method: 'GET', queryParams: { keyword: 'Zürich' } } }, schema: {} },
   serviceName: 'paygrade',
-  tags: ['jobs'],
 };
 
 /** Decoded by the runtime, not by our own code. */
@@ -39,7 +38,6 @@ const expectedFor = (url: string, error: string): unknown => ({
     description: TERMS.description,
     mimeType: 'application/json',
     serviceName: 'paygrade',
-    tags: ['jobs'],
   },
   accepts: [
     {
@@ -138,7 +136,6 @@ describe('an offer', () => {
     ['a relative base', { baseUrl: '' }, /absolute URL/],
     ['a base with a query', { baseUrl: 'https://api.example.com?x' }, /absolute URL/],
     ['a long service name', { serviceName: 'x'.repeat(33) }, /printable ASCII/],
-    ['six tags', { tags: ['a', 'b', 'c', 'd', 'e', 'f'] }, /tags/],
   ])('cannot be made with %s', (_, change, reason) => {
     expect(() => prepareOffer({ ...TERMS, ...change })).toThrow(reason);
   });

@@ -65,7 +65,7 @@ describe('typed data of USDC', () => {
     const domain = {
       name: network.usdcName,
       version: network.usdcVersion,
-      chainId: Number(network.chainId),
+      chainId: Number(network.id.split(':')[1]),
       verifyingContract: network.usdc as Hex,
     };
     const message = { ...MESSAGE, from: FROM as Hex, to: MESSAGE.to as Hex, nonce: MESSAGE.nonce as Hex };
