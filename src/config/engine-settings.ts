@@ -15,7 +15,7 @@ export const ENGINE_SETTINGS = {
   }),
   engineToken: setting({
     variable: 'ENGINE_TOKEN',
-    parse: secretText(32),
+    parse: secretText,
     default: null,
     help: 'token, at least 32 characters, between gates and jobs services',
     detail: 'With a catalogue it opens `/internal/v1/*` to gates, which ask there without payment.',

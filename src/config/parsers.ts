@@ -77,15 +77,13 @@ export const bearerToken: Parse<string> = (text) =>
   /^[!-~]+$/.test(text) ? text : refuse('visible ASCII without blanks');
 
 /**
- * A secret that clients send in a header: visible ASCII, at least `lengthMin` characters. A comma at the end reads as a repeated
- * header. The refusal does not repeat the secret.
+ * A secret that clients send in a header: visible ASCII, at least 32 characters. A comma at the end reads as a repeated header.
+ * The refusal does not repeat the secret.
  */
-export const secretText =
-  (lengthMin: number): Parse<string> =>
-  (text) =>
-    text.length >= lengthMin && /^[!-~]+$/.test(text) && !text.endsWith(',')
-      ? text
-      : refuse(`at least ${lengthMin} characters of visible ASCII without blanks and without a comma at the end`);
+export const secretText: Parse<string> = (text) =>
+  /^[!-~]{32,}$/.test(text) && !text.endsWith(',')
+    ? text
+    : refuse('at least 32 characters of visible ASCII without blanks and without a comma at the end');
 
 /** Longest public address in characters: every offer carries it in a header. */
 const WEB_ADDRESS_LENGTH_MAX = 200;

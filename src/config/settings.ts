@@ -139,7 +139,7 @@ export const SERVER_SETTINGS = {
   }),
   adminToken: setting({
     variable: 'ADMIN_TOKEN',
-    parse: secretText(32),
+    parse: secretText,
     default: null,
     help: 'token, at least 32 characters, that opens `/admin/v1/*` and the pages of the operator',
     detail: 'Without it, and with `SURFACES=none`, these paths are 404.',
