@@ -135,7 +135,7 @@ export class Catalogue {
     yield;
     void this.ranking;
     yield;
-    const cold = this.foundJobs.readFirst(this.cohort.rows.length);
+    const cold = this.snapshot.cold.readFirst(this.cohort.rows.length);
     this.loadTexts(cold);
     yield;
     return {

@@ -1,7 +1,7 @@
 /** Jobs as answers show them, by row. Those of the catalogue's cohort are in most answers, so their texts are loaded. */
 import type { CompanyDomain } from '../company-domain.ts';
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from '../job.ts';
-import { CACHED_JOBS_MAX, LOADED_TEXT_BYTES_MAX } from '../limits.ts';
+import { CACHED_JOBS_MAX } from '../limits.ts';
 import {
   type ColdRow,
   type ColdTexts,
@@ -39,24 +39,16 @@ export class FoundJobs {
     this.#snapshot = snapshot;
   }
 
-  /**
-   * Ids and source URLs of the first `count` rows, or `undefined` where they are too long to be loaded.
-   * @throws SnapshotChangedError when the snapshot's file changed after it was opened
-   */
-  readFirst(count: number): ColdTexts | undefined {
-    return this.#snapshot.cold.readFirst(count, LOADED_TEXT_BYTES_MAX);
-  }
-
-  /** Loads the texts of the first `count` rows, and caches the newest jobs from then on. @param cold of `readFirst` */
+  /** Loads the texts of the first `count` rows, and caches the newest jobs from then on. @param cold as `readFirst` gave it */
   loadFirst(count: number, cold: ColdTexts | undefined): void {
     const { employer, employerNames, location, locations, title, titles } = this.#snapshot;
     this.#cold = cold === undefined ? undefined : loadedColdRows(cold);
     this.#cached = new Array<undefined>(this.#cold?.count ?? 0).fill(undefined);
     // Codes are numbered by first appearance, so the texts of the first rows have the lowest codes.
     const employerCount = codeCountOf(employer, count);
-    titles.loadFirst(codeCountOf(title, count), LOADED_TEXT_BYTES_MAX);
-    employerNames.loadFirst(employerCount, LOADED_TEXT_BYTES_MAX);
-    locations.loadFirst(codeCountOf(location, count), LOADED_TEXT_BYTES_MAX);
+    titles.loadFirst(codeCountOf(title, count));
+    employerNames.loadFirst(employerCount);
+    locations.loadFirst(codeCountOf(location, count));
     this.#domains = new Array<undefined>(Math.min(employerCount, count)).fill(undefined);
   }
 

@@ -4,6 +4,7 @@
  */
 import { Buffer, isAscii } from 'node:buffer';
 import { firstWhere } from '../../base/first-where.ts';
+import { LOADED_TEXT_BYTES_MAX } from '../limits.ts';
 import { checkedSection } from './cold-sections.ts';
 import type { OpenedHeader } from './header.ts';
 import { uint32At, uint32sIn } from './numbers-at.ts';
@@ -197,15 +198,15 @@ export class ColdRows {
 
   /**
    * The texts of the first `count` rows, in two reads.
-   * @returns `undefined` when they are longer than `bytesMax` together
+   * @returns `undefined` when they are too long to be kept in memory
    * @throws SnapshotChangedError when the file changed after it was opened
    */
-  readFirst(count: number, bytesMax: number): ColdTexts | undefined {
+  readFirst(count: number): ColdTexts | undefined {
     const offsets = uint32sIn(this.#read(this.#offsetsStart, (count * 2 + 1) * 4));
     for (let i = 1; i < offsets.length; i++) if (offsets[i]! < offsets[i - 1]!) throw this.changed();
     const length = offsets[count * 2]!;
     if (offsets[0] !== 0 || length > this.#textLength) throw this.changed();
-    if (length > bytesMax) return undefined;
+    if (length > LOADED_TEXT_BYTES_MAX) return undefined;
     const bytes = this.#read(this.#textStart, length);
     this.requireUnchanged();
     return { count, offsets, bytes };

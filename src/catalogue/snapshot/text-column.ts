@@ -3,7 +3,7 @@
  * is decoded when it is read.
  */
 import { Buffer } from 'node:buffer';
-import { DECODED_TEXTS_MAX, MEMOIZED_TEXTS_MAX } from '../limits.ts';
+import { DECODED_TEXTS_MAX, LOADED_TEXT_BYTES_MAX, MEMOIZED_TEXTS_MAX } from '../limits.ts';
 import { comparedText } from '../terms.ts';
 import { compareText } from './text-order.ts';
 
@@ -61,11 +61,12 @@ export class TextColumn {
     return this.#text.toString('utf8', start, end);
   }
 
-  /** Makes `pieceOf` fast for the first `count` texts, unless they take more than `bytesMax`. */
-  loadFirst(count: number, bytesMax: number): void {
+  /** Makes `pieceOf` fast for the first `count` texts, unless they take too many bytes. */
+  loadFirst(count: number): void {
     const length = this.#offsets[count]!;
-    this.#unitsCount = length > bytesMax ? 0 : count;
-    this.#units = length > bytesMax ? '' : this.#text.toString('latin1', 0, length);
+    const isFew = length <= LOADED_TEXT_BYTES_MAX;
+    this.#unitsCount = isFew ? count : 0;
+    this.#units = isFew ? this.#text.toString('latin1', 0, length) : '';
   }
 
   /**
