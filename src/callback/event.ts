@@ -69,7 +69,7 @@ export type RetainedHeaders = readonly (readonly [name: string, value: string])[
  * and the same headers of Stripe and Svix (decisions §5). The content type comes first because every event shows it,
  * signatures come before the rest.
  */
-export const RETAINED_HEADERS = [
+const RETAINED_HEADERS = [
   'content-type',
   'vendora-signature',
   'vendorb-id',

@@ -21,7 +21,7 @@ function identityOf({ companyAliases = [], companyDomain, companyDomainEvidence 
   };
 }
 
-export function nativeOf(job: Job): Required<Omit<NativeRecord, Identity>> & Pick<NativeRecord, Identity> {
+function nativeOf(job: Job): Required<Omit<NativeRecord, Identity>> & Pick<NativeRecord, Identity> {
   return {
     id: job.id,
     title: job.title,

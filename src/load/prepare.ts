@@ -113,7 +113,7 @@ async function namedQuestions(server: Server, clock: Clock): Promise<readonly st
 }
 
 /** The callbacks of a run; the clean-up deletes them. */
-export class RunCallbacks {
+class RunCallbacks {
   readonly #server: Server;
   readonly #onPhase: (text: string) => void;
   readonly #bought: BoughtCallbacks = { callbacks: [], isCapacityExhausted: false };

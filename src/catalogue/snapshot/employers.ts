@@ -23,7 +23,7 @@ export interface SettledAliases {
 }
 
 /** Index in DOMAIN_EVIDENCE plus one; 0 = no domain. */
-export function evidenceCodeOf({ companyDomain, companyDomainEvidence }: Omit<EmployerIdentity, 'company'>): number {
+function evidenceCodeOf({ companyDomain, companyDomainEvidence }: Omit<EmployerIdentity, 'company'>): number {
   return companyDomain === null ? 0 : DOMAIN_EVIDENCE.indexOf(companyDomainEvidence ?? 'source') + 1;
 }
 

@@ -34,7 +34,7 @@ export const exampleMeta = (charged: number): v.InferInput<typeof meta> => ({
 });
 
 /** The newest observation of all active jobs. */
-export const freshnessOf = ({ catalogue: { snapshot } }: ServedCatalogue): string | null =>
+const freshnessOf = ({ catalogue: { snapshot } }: ServedCatalogue): string | null =>
   isoTimeOrNull(snapshot.activeCount === 0 ? null : snapshot.lastObserved[0]!);
 
 export const limitationsOf = ({ isSynthetic }: ServedCatalogue): readonly string[] =>

@@ -22,7 +22,7 @@ import { checkStateKey, keptSecret } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
 
 /** A database that does not answer at start is waited for this long (siblings §9). */
-export const START_MS = 60_000;
+const START_MS = 60_000;
 const START_PAUSE_MS = 250;
 
 export const CONNECTION_LIMITS = { countMax: 16, statementMs: 5000, connectMs: 3000 };

@@ -9,7 +9,7 @@ import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/
 import { RETENTION_SECONDS } from '../../payment/reservations.ts';
 
 /** Milliseconds until even the latest permitted `validBefore` and the retention after it are over. */
-export const RETAINED_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;
+const RETAINED_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;
 const SPAN_MS = 5000;
 
 interface Span {

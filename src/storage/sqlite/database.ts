@@ -20,7 +20,7 @@ import type { BatchResult, DatabaseOptions, Fault, RefusedOperation } from './wr
 /** Format of everything in tables/; a change of any schema or record there needs the next number. */
 export const FORMAT_VERSION = 7;
 /** "pgst": tells `file` and SQLite's tools which program the database belongs to. */
-export const APPLICATION_ID = 0x70677374;
+const APPLICATION_ID = 0x70677374;
 
 /**
  * Pages of log at which SQLite makes a checkpoint: 16 MB. More than SQLite's default of 4 MB, because webhook bodies
