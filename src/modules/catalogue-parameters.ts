@@ -57,11 +57,15 @@ export const companyDomain = v.pipe(
   }),
 );
 
+export const keyword = terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' });
+export const location = terms({ min: 2, max: 80, matching: 'each in the source location text' });
+export const department = terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' });
+
 /** The filters of every route that counts over matching jobs of a cohort. */
 export const cohortFilters = {
   role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
-  location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
-  department: v.optional(terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' })),
+  location: v.optional(location),
+  department: v.optional(department),
 };
 
 /** The id of a job as answers state it: compared as it stands. */

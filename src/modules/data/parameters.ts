@@ -22,7 +22,6 @@ export const ofJobs = {
   observed_since: v.optional(moment),
 };
 
-export const department = terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' });
 /** The names of some skills have one letter. */
 export const skill = terms({ min: 1, max: 80, matching: 'the whole must equal a recorded skill' });
 export const partOfSkill = terms({ min: 1, max: 80, matching: 'each found in the same recorded skill' });

@@ -8,7 +8,7 @@ import { publicSamples } from '../../catalogue/listing/public-samples.ts';
 import { route } from '../../http/route.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_JOB } from '../catalogue-examples.ts';
-import { terms } from '../catalogue-parameters.ts';
+import { keyword } from '../catalogue-parameters.ts';
 import {
   CATALOGUE_UNAVAILABLE,
   fromCatalogue,
@@ -39,7 +39,7 @@ export const searchPublicSamples = route<DataServices>()({
   summary: 'Up to five samples from a fixed pool of twelve jobs',
   access: [perClient],
   query: v.strictObject({
-    q: terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' }),
+    q: keyword,
   }),
   answer: v.strictObject({
     data: v.strictObject({

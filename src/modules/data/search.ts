@@ -2,14 +2,14 @@
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
 import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
-import { companyDomain, employmentType, terms } from '../catalogue-parameters.ts';
+import { companyDomain, department, employmentType, keyword, location } from '../catalogue-parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { boolean } from '../parameter-rules.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
-import { department, ofJobs, paging, skill } from './parameters.ts';
+import { ofJobs, paging, skill } from './parameters.ts';
 import type { DataServices } from './services.ts';
 
 const OPERATION = 'searchJobs';
@@ -24,8 +24,8 @@ export const searchJobs = route<DataServices>()({
     'next request with the same filters, and null after the last page.',
   access: keyed('jobs:read', 'record'),
   query: v.strictObject({
-    keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
-    location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
+    keyword: v.optional(keyword),
+    location: v.optional(location),
     company: v.optional(companyDomain),
     remote: v.optional(boolean),
     employment_type: v.optional(employmentType),

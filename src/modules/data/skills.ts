@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import { listSkillCounts } from '../../catalogue/listing/list-skills.ts';
 import { route } from '../../http/route.ts';
 import { count } from '../answer-values.ts';
-import { companyDomain } from '../catalogue-parameters.ts';
+import { companyDomain, department } from '../catalogue-parameters.ts';
 import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
 import { answerPage, checksCursor, listOf, membersOf, page, returned } from './lists.ts';
-import { department, paging, partOfSkill } from './parameters.ts';
+import { paging, partOfSkill } from './parameters.ts';
 import type { DataServices } from './services.ts';
 
 const OPERATION = 'listSkills';

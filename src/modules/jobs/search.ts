@@ -9,7 +9,7 @@ import { route } from '../../http/route.ts';
 import { periodEndingAt } from '../answer-period.ts';
 import { wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_JOB } from '../catalogue-examples.ts';
-import { companyDomain, employmentType, terms } from '../catalogue-parameters.ts';
+import { companyDomain, employmentType, keyword, location } from '../catalogue-parameters.ts';
 import { CATALOGUE_ERRORS, fromCatalogue, hasReadableCatalogue, noCatalogue } from '../catalogue-refusals.ts';
 import { job, jobOf } from '../job-answer.ts';
 import { boolean, integer } from '../parameter-rules.ts';
@@ -33,8 +33,8 @@ export const searchJobs = route<JobsServices>()({
   description: 'Active jobs of the monitored catalogue that match every filter, most recently observed first.',
   access: [perClient, unlessOverloaded, paid('0.02', 'search')],
   query: v.strictObject({
-    keyword: v.optional(terms({ min: 2, max: 120, matching: 'each in title, company, department or a skill' })),
-    location: v.optional(terms({ min: 2, max: 80, matching: 'each in the source location text' })),
+    keyword: v.optional(keyword),
+    location: v.optional(location),
     company: v.optional(companyDomain),
     remote: v.optional(boolean),
     employment_type: v.optional(employmentType),
