@@ -5,8 +5,7 @@ const NAME = /^[a-z0-9-]{1,64}$/;
 /** The form of a name, for messages. */
 export const NAME_FORM = '1 to 64 of the characters a-z, 0-9 and -';
 
-/** `$` also matches before a final line feed, so the text is compared with what matched. */
-export const isOrganizationName = (text: string): boolean => NAME.exec(text)?.[0] === text;
+export const isOrganizationName = (text: string): boolean => NAME.test(text);
 
 /** The organization that a start with play money makes, so that the data routes can be tried at once. */
 export const DEMO_ORGANIZATION = 'demo';

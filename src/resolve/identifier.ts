@@ -7,7 +7,6 @@ import type { Random } from '../base/random.ts';
 export type ResolveId = Brand<string, 'ResolveId'>;
 
 const RESOLVE_ID = /^rs_[A-Za-z0-9]{24}$/;
-const RESOLVE_ID_LENGTH = 27; // `$` also matches before a final line feed; the length does not
 const SECRET_LETTER_COUNT = 43;
 
 /** The form of an id, for the message of INVALID_RESOLVE_ID. */
@@ -17,7 +16,7 @@ export const newResolveId = (random: Random): ResolveId => `rs_${alphanumerics(r
 
 /** undefined for any text that is no id. */
 export const parseResolveId = (text: string): ResolveId | undefined =>
-  text.length === RESOLVE_ID_LENGTH && RESOLVE_ID.test(text) ? (text as ResolveId) : undefined;
+  RESOLVE_ID.test(text) ? (text as ResolveId) : undefined;
 
 export const newResolveToken = (random: Random): string => `svc_rs_sk_${alphanumerics(random, SECRET_LETTER_COUNT)}`;
 

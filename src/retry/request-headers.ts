@@ -37,7 +37,7 @@ export interface HeaderFault {
   readonly rule: string;
 }
 
-const isName = (name: string): boolean => NAME.exec(name)?.[0] === name;
+const isName = (name: string): boolean => NAME.test(name);
 
 const isRefused = (name: string): boolean =>
   REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix));

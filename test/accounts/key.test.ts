@@ -39,7 +39,8 @@ describe('a key', () => {
     `svc_key_${'a'.repeat(44)}`,
     `svc_key_${'a'.repeat(42)}+`,
     `svc_key_${'a'.repeat(42)}=`,
-    `svc_key_${'a'.repeat(42)}\n`,
+    `svc_key_${'a'.repeat(43)}\n`,
+    ` svc_key_${'a'.repeat(43)}`,
     `SVC_KEY_${'a'.repeat(43)}`,
     `svc_cb_sk_${'a'.repeat(41)}`,
   ])('is not %j, which is not even hashed', (text) => {
@@ -52,7 +53,8 @@ describe('a key', () => {
     `key_${'a'.repeat(23)}`,
     `key_${'a'.repeat(25)}`,
     `key_${'a'.repeat(23)}-`,
-    `key_${'a'.repeat(23)}\n`,
+    `key_${'a'.repeat(24)}\n`,
+    `svc_key_${'a'.repeat(24)}`,
   ])('has no id like %j', (text) => {
     expect(isKeyId(text)).toBe(false);
   });
@@ -69,6 +71,7 @@ it.each([
   ['acme_2', false],
   ['acme.example', false],
   ['acme\n', false],
+  [' acme', false],
   ['ä', false],
 ])('the name %j is one of an organization: %s', (name, isOne) => {
   expect(isOrganizationName(name)).toBe(isOne);

@@ -42,6 +42,7 @@ describe('callback ids (reliability 128)', () => {
     [`cb_%41${'a'.repeat(23)}`, false, 'percent-encoded'],
     [`cb_${'a'.repeat(21)}%0A`, false, 'an encoded line feed'],
     [`cb_${'a'.repeat(24)}\n`, false, 'a line feed after it'],
+    [` cb_${'a'.repeat(24)}`, false, 'a blank before it'],
     [`CB_${'a'.repeat(24)}`, false, 'a prefix in capitals'],
     [`cb_${'a'.repeat(24)}/`, false, 'a slash after it'],
     ['', false, 'nothing'],

@@ -340,6 +340,8 @@ describe(`reading a resolve, under ${RUNTIME}`, () => {
       app.fetch(`/resolve/v1/resolves/${id}`, authorization === undefined ? {} : { headers: { authorization } });
     const other = `rs_${'A'.repeat(24)}`;
     await expectError(await read('rs_short'), 400, 'INVALID_RESOLVE_ID', 'rs_');
+    await expectError(await read(`${other}A`), 400, 'INVALID_RESOLVE_ID');
+    await expectError(await read(`x${other}`), 400, 'INVALID_RESOLVE_ID');
     await expectError(await read(`cb_${'A'.repeat(24)}`, 'Bearer x'), 400, 'INVALID_RESOLVE_ID');
     await expectError(await read(other), 401, 'MISSING_AUTHORIZATION');
     await expectError(await read(other, 'Basic x'), 401, 'INVALID_AUTHORIZATION');

@@ -443,7 +443,9 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
 
   it('refuses bent keys, bodies and targets before any payment', async () => {
     const one = await open();
-    await expectError(await one.post(ORDER, { 'idempotency-key': 'short' }), 400, 'INVALID_BODY');
+    for (const bent of ['short', 'k'.repeat(15), 'k'.repeat(129), `${'k'.repeat(16)}/`, `/${'k'.repeat(16)}`]) {
+      await expectError(await one.post(ORDER, { 'idempotency-key': bent }), 400, 'INVALID_BODY');
+    }
     await expectError(await one.post('x'.repeat(262_145)), 413, 'PAYLOAD_TOO_LARGE');
     await expectError(await one.post(ORDER, { 'content-type': 'text/plain' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
     const plain = { request: { method: 'GET', url: 'http://good.example/' } };
@@ -488,6 +490,8 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
       one.app.fetch(`/retry${path}/cancel`, { method: 'POST', headers: bearer(token) }).then(bodyOf);
     const rows: readonly (readonly [Promise<{ status: number; body: unknown }>, string])[] = [
       [one.get('/v1/retries/nope'), '400 INVALID_RETRY_ID'],
+      [one.get(`/v1/retries/x${made.id}`), '400 INVALID_RETRY_ID'],
+      [one.get(`/v1/retries/${made.id}x`), '400 INVALID_RETRY_ID'],
       [one.get(own), '401 MISSING_AUTHORIZATION'],
       [one.get(absent), '401 MISSING_AUTHORIZATION'],
       [one.get(absent, 'svc_key_unknown'), '401 INVALID_API_KEY'],
