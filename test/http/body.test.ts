@@ -98,15 +98,29 @@ describe('reading a body', () => {
   });
 
   it.each([
-    [60, '60 bytes'],
-    [61, 'too-large'],
-  ])('of %d declared bytes ends as %s', async (bytes, outcome) => {
+    [60, 60, '60 bytes', 1],
+    [61, 61, 'too-large', 0],
+    // A request that no listener has framed may declare what it likes.
+    [5, 61, 'too-large', 1],
+  ])('of %d declared bytes, and %d that come, ends as %s', async (bytes, arriving, outcome, readCount) => {
     const { read } = setUp();
     const request = declared(bytes);
     const reading = read(request);
-    request.arrive(new Uint8Array(bytes));
+    request.arrive(new Uint8Array(arriving));
     expect(await reading).toBe(outcome);
-    expect(request.readCount).toBe(outcome === 'too-large' ? 0 : 1);
+    expect(request.readCount).toBe(readCount);
+  });
+
+  it('leaves no deadline behind', async () => {
+    const { time, read } = setUp();
+    for (const passedMs of [20_000, 10_000]) {
+      const request = declared(40);
+      const reading = read(request);
+      request.arrive(new Uint8Array(40));
+      expect(await reading).toBe('40 bytes');
+      time.pass(passedMs);
+    }
+    expect(time.pendingCount).toBe(0);
   });
 
   it('that does not fit waits unread, is read when there are bytes, and has 30 s for both', async () => {
@@ -151,8 +165,8 @@ describe('reading a body', () => {
     expect(uses).toEqual([['late', 0]]);
   });
 
-  it('takes while it waits what it has in memory: its length, or the most of one without', async () => {
-    const { budget, read } = setUp(100, WAITING_BODY_BYTES_MAX / 8);
+  it('takes while it waits what it has in memory: its length up to the most that is read ahead, or that', async () => {
+    const { budget, read, reader } = setUp(100, WAITING_BODY_BYTES_MAX / 8);
     budget.claim({ clientNetwork: () => 'holder' }, 100, 0);
     for (let i = 0; i < 8; i++) void read(declared(60, 'declared'));
     expect(budget.waitingCount).toBe(8);
@@ -162,6 +176,9 @@ describe('reading a body', () => {
       void read(chunked);
     }
     expect(budget.waitingCount).toBe(8 + 3);
+    const long = { ...BOUNDS, bytesMax: WAITING_BODY_BYTES_MAX };
+    for (let i = 0; i < 8; i++) void reader.use(declared(WAITING_BODY_BYTES_MAX, 'long'), long, nameOf);
+    expect(budget.waitingCount).toBe(8 + 3 + 2);
   });
 
   it.each(['before', 'while it waits', 'while it is read'])('of a client that leaves %s is cut', async (when) => {

@@ -402,6 +402,30 @@ describe('a request through its operation', () => {
     });
   });
 
+  it('shows a created body to every admission before it leaves, and tells each of the delivery', async () => {
+    const watching =
+      (name: string): MakeGate =>
+      (trail) => ({
+        admit: () => ({
+          async created(body) {
+            await Promise.resolve();
+            trail.push(`${name} sees ${body}`);
+            throw new Error(`${name} failed`);
+          },
+          delivered: () => void trail.push(`${name} delivered`),
+          settle: () => undefined,
+        }),
+      });
+    const handle = (): unknown => new AfterSettlement(null, () => 1);
+    const { outcome, trail, reported } = setUp({ handle, gates: [watching('first'), watching('second')] });
+    const answer = (await outcome()) as Answer;
+    trail.push('leaves');
+    answer.delivered?.();
+    const seen = ['first sees 1', 'second sees 1'];
+    expect(trail).toEqual(['answer', ...seen, 'leaves', 'first delivered', 'second delivered']);
+    expect(reported).toEqual([new Error('first failed'), new Error('second failed')]);
+  });
+
   it('sends a ready reply as it is, with its status', async () => {
     const { ask } = setUp({ handle: () => new Reply('raw', { 'content-type': 'text/plain' }, 503) });
     const response = await ask();
