@@ -11,9 +11,8 @@ import { errorCodeOf } from '../../base/failure.ts';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** The checksums read the log in little-endian words with this magic, in big-endian ones with the next. */
+/** The checksums read the log in little-endian words with this magic, in big-endian ones with the other. */
 const MAGIC_LITTLE_ENDIAN = 0x377f0682;
-const MAGIC_BIG_ENDIAN = 0x377f0683;
 
 /** Running checksum of the log; both parts are u32. */
 class LogChecksum {
@@ -43,15 +42,13 @@ class LogChecksum {
 
 /** Number of whole frames before the first bad one; undefined when the header itself is bad. */
 function soundFrames(log: DataView, frameBytes: number, frameCount: number): number | undefined {
-  const magic = log.getUint32(0);
-  if (magic !== MAGIC_LITTLE_ENDIAN && magic !== MAGIC_BIG_ENDIAN) return undefined;
-  const sum = new LogChecksum(magic === MAGIC_LITTLE_ENDIAN);
+  const sum = new LogChecksum(log.getUint32(0) === MAGIC_LITTLE_ENDIAN);
   sum.add(log, 0, 24);
   if (!sum.isAt(log, 24)) return undefined;
   for (let frame = 0; frame < frameCount; frame++) {
     const at = HEADER_BYTES + frame * frameBytes;
     const hasSalts = log.getUint32(at + 8) === log.getUint32(16) && log.getUint32(at + 12) === log.getUint32(20);
-    if (!hasSalts || log.getUint32(at) === 0) return frame;
+    if (!hasSalts) return frame;
     sum.add(log, at, at + 8);
     sum.add(log, at + FRAME_HEADER_BYTES, at + frameBytes);
     if (!sum.isAt(log, at + 16)) return frame;

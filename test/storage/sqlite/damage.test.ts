@@ -15,13 +15,14 @@ import { Folder } from './folder.ts';
 import { type Content, contentOfFolder, contentOfState, History } from './recorded-history.ts';
 
 const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
 const LOG_STEP_BYTES = 2_401;
 /** Odd and no divisor of a page, so that it comes by every kind of place. */
 const FILE_STEP_BYTES = 293;
 
-const turned = (bytes: Uint8Array, at: number): Buffer => {
+const turned = (bytes: Uint8Array, at: number, bit = at % 8): Buffer => {
   const copy = Buffer.from(bytes);
-  copy[at] = copy[at]! ^ (1 << (at % 8));
+  copy[at] = copy[at]! ^ (1 << bit);
   return copy;
 };
 
@@ -58,7 +59,11 @@ describe('a log with one bit turned', () => {
     for (let at = HEADER_BYTES; at < beforeLast.logBytes; at += LOG_STEP_BYTES) {
       expect(isDamagedLog(turned(history.log, at)), `bit of byte ${at}`).toBe(true);
     }
-    for (let at = 0; at < HEADER_BYTES; at++) expect(isDamagedLog(turned(history.log, at)), `header, ${at}`).toBe(true);
+    // The header of the log and that of its first frame: the checksums leave out a frame's salts.
+    for (let at = 0; at < HEADER_BYTES + FRAME_HEADER_BYTES; at++) {
+      for (let bit = 0; bit < 8; bit++)
+        expect(isDamagedLog(turned(history.log, at, bit)), `header, ${at}, ${bit}`).toBe(true);
+    }
   });
 
   it('in its last step looks like one that was cut there, and loses that step alone', async () => {
