@@ -2,12 +2,13 @@
  * Files that are not what was written (reliability 123, 124): a start sells nothing rather than forget what was sold. One bit is
  * turned at places all over the log and the database file, and each start must notice or find everything.
  */
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { isDamage } from '../../../src/storage/sqlite/database.ts';
-import { isDamagedLog } from '../../../src/storage/sqlite/log-check.ts';
+import { isDamagedLog, isDamagedLogFile } from '../../../src/storage/sqlite/log-check.ts';
+import { readMarker } from '../../../src/storage/sqlite/marker.ts';
 import { StateError } from '../../../src/storage/state-error.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { IS_WHOLE, partOf } from '../../support/whole.ts';
@@ -180,6 +181,33 @@ describe('a database file with one bit turned', () => {
       await folder.remove();
     },
   );
+});
+
+it.each([
+  ['log', 'any.db-wal', (folder: Folder) => isDamagedLogFile(folder.file('any.db-wal'))],
+  ['marker', 'state.json', (folder: Folder) => readMarker(folder.path)],
+] as const)('a %s that cannot be read is not taken for none', async (_, name, read) => {
+  const folder = new Folder();
+  mkdirSync(folder.file(name));
+  expect(() => read(folder)).toThrow('EISDIR');
+  await folder.remove();
+});
+
+it.each([
+  ['{"generation":7,"sync":"full"}', { generation: 7, sync: 'full' }],
+  ['{"generation":7,"sync":"normal","moved":"moved"}', { generation: 7, sync: 'normal', moved: 'moved' }],
+  ['{"generation":"7","sync":"full"}', undefined],
+  ['{"generation":7.5,"sync":"full"}', undefined],
+  ['{"sync":"full"}', undefined],
+  ['{"generation":7,"sync":"FULL"}', undefined],
+  ['{"generation":7}', undefined],
+  ['{"generation":7,"sync":"full","moved":true}', undefined],
+  ['null', undefined],
+])('the marker %s is read as %o', async (text, read) => {
+  const folder = new Folder();
+  writeFileSync(folder.file('state.json'), text);
+  expect(readMarker(folder.path)).toEqual(read);
+  await folder.remove();
 });
 
 describe('a state file that the marker expects', () => {
