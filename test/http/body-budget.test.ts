@@ -102,6 +102,18 @@ describe('the budget of bodies', () => {
     expect(flood()).toHaveLength(4);
   });
 
+  it('grants what fits although nothing more may wait', () => {
+    const budget = new BodyBudget(100);
+    const holder = budget.claim(of('holder'), 100, WAITING)!;
+    const [first, second] = [50, 40].map((bytes) => {
+      const claim = budget.claim(of('large'), bytes, WAITING_BODY_BYTES_MAX)!;
+      holder.release();
+      return claim;
+    });
+    expect([first!.isGranted, second!.isGranted]).toEqual([true, false]);
+    expect(budget.claim(of('small'), 10, WAITING)?.isGranted).toBe(true);
+  });
+
   it('forgets a claim that gives up waiting, once, and grants the ones behind it', async () => {
     const budget = new BodyBudget(100);
     const holder = budget.claim(of('holder'), 95, WAITING)!;
