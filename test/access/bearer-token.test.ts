@@ -11,6 +11,7 @@ it.each([
   ['Bearer x, Bearer x', 'INVALID_AUTHORIZATION'],
   ['Bearer x,', 'INVALID_AUTHORIZATION'],
   ['x', 'INVALID_AUTHORIZATION'],
+  [' Bearer x', 'INVALID_AUTHORIZATION'],
 ])('Authorization %j is %s (reliability 186, 187)', (header, code) => {
   expect(bearerToken(header)).toMatchObject({ code });
 });

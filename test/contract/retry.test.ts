@@ -486,6 +486,7 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
     const key = await one.keyWith(1, 'rival');
     const absent = '/v1/retries/rt_AAAAAAAAAAAAAAAAAAAAAAAA';
     const own = `/v1/retries/${made.id}`;
+    const keyed = `/v1/retries/${((await (await one.post(ORDER, bearer(key))).json()) as Body).id}`;
     const cancel = (token: string, path = own) =>
       one.app.fetch(`/retry${path}/cancel`, { method: 'POST', headers: bearer(token) }).then(bodyOf);
     const rows: readonly (readonly [Promise<{ status: number; body: unknown }>, string])[] = [
@@ -498,6 +499,8 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
       [one.get(absent, made.read_token), '404 RETRY_NOT_FOUND'],
       [one.get(own, `${made.read_token.slice(0, -1)}-`), '401 INVALID_TOKEN'],
       [one.get(own, key), '404 RETRY_NOT_FOUND'],
+      [one.get(absent, key), '404 RETRY_NOT_FOUND'],
+      [one.get(keyed, made.read_token), '401 INVALID_TOKEN'],
       [cancel(made.read_token), '403 API_KEY_REQUIRED'],
       [cancel('wrong'), '401 INVALID_TOKEN'],
       [cancel(made.read_token, absent), '404 RETRY_NOT_FOUND'],
@@ -510,6 +513,17 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
       const { status, body } = await asked;
       expect(`${status} ${(body as { error: { code: string } }).error.code}`).toBe(expected);
     }
+  });
+
+  it('are read and cancelled within the rate of a key, and read by token beside it', async () => {
+    const one = await open({ KEY_RATE_LIMIT_PER_MINUTE: '3' });
+    const key = await one.keyWith(1);
+    const { id } = (await (await one.post(ORDER, bearer(key))).json()) as Body;
+    const ofKey = ['', '/attempts', '/callback'].map((rest) => one.get(`/v1/retries/${id}${rest}`, key));
+    expect((await Promise.all(ofKey)).map(({ status }) => status)).toEqual([200, 200, 429]);
+    await expectError(await one.post('', bearer(key), `${URL_OF}/${id}/cancel`), 429, 'RATE_LIMIT_EXCEEDED');
+    const bought = (await (await one.buy(ORDER)).json()) as Body;
+    for (let i = 0; i < 4; i++) expect((await one.get(`/v1/retries/${bought.id}`, bought.read_token)).status).toBe(200);
   });
 
   it('are cancelled by a key: the attempt under way is interrupted, the event goes out, and once only', async () => {

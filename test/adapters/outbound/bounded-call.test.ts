@@ -56,9 +56,25 @@ describe('a bounded call', () => {
   it.each([
     ['a byte more than the maximum', () => new Response('123456789'), 'answer over 8 bytes'],
     ['a redirect', () => new Response(null, { status: 308, headers: { location: '/y' } }), 'redirect 308'],
+    ['the first of them', () => new Response('x', { status: 300 }), 'redirect 300'],
+    ['the last of them', () => new Response('x', { status: 399 }), 'redirect 399'],
+    ['one that is hidden', () => Response.error(), 'redirect 0'],
     ['an encoding', () => new Response('x', { headers: { 'content-encoding': 'gzip' } }), 'encoded answer'],
-  ])('loses %s, though it came', async (_, answer, detail) => {
-    expect(await called(async () => answer())).toEqual({ kind: 'lost', detail, isTransport: false });
+  ])('loses %s, though it came, and reads no further', async (_, answer, detail) => {
+    let isOver = false;
+    const send: CallFetch = async (_url, { signal }) => {
+      signal?.addEventListener('abort', () => {
+        isOver = true;
+      });
+      return answer();
+    };
+    expect(await called(send)).toEqual({ kind: 'lost', detail, isTransport: false });
+    expect(isOver).toBe(true);
+  });
+
+  it('takes an error, and an answer that says that it is not encoded', async () => {
+    const answer = new Response('x', { status: 400, headers: { 'content-encoding': 'Identity' } });
+    expect(await called(async () => answer)).toMatchObject({ kind: 'answer', status: 400 });
   });
 
   it('loses what has not come at the deadline, in the head or in the body', async () => {

@@ -1,29 +1,61 @@
 /** Requests to webhook addresses of this server, delivered inside the process. */
 import { expect, it } from 'vitest';
-import { OwnHooks } from '../../../src/adapters/outbound/own-hooks.ts';
+import { type OwnFetch, OwnHooks } from '../../../src/adapters/outbound/own-hooks.ts';
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';
 import { NOTHING_ALLOWED } from '../../../src/outbound/target-allow.ts';
 
-const HOOKS = 'https://hooks.example.com/pay';
+const HOOKS = 'https://hooks.example.com/pay/';
 
-it('they name the same client as the requests that go out', async () => {
-  const seen: (string | null)[] = [];
-  const hooks = new OwnHooks(
-    ({ headers }) => {
-      seen.push(headers.get('user-agent'));
-      return new Response('stored');
-    },
-    HOOKS,
-    'paygrade/1.2.3 (+ops@shop.example)',
-  );
+async function delivered(
+  fetch: OwnFetch,
+  headers: readonly (readonly [string, string])[] = [],
+  signal = new AbortController().signal,
+) {
   const own = { urls: [], hookBaseUrl: HOOKS, listening: { ranges: [], port: 1 } };
-  const judged = new OutboundPolicy({ own, allow: NOTHING_ALLOWED }).judge(`${HOOKS}/hooks/cb_AAAA`, 'delivery');
+  const judged = new OutboundPolicy({ own, allow: NOTHING_ALLOWED }).judge(`${HOOKS}hooks/cb_AAAA?a=b`, 'delivery');
   if (!judged.ok) throw new Error(judged.reason);
   const request = {
-    ...{ target: judged.target, method: 'POST', headers: [], body: Buffer.from('{}'), customer: 'a' },
-    ...{ timeoutMs: 1000, wireBytesMax: 1024, unpackedBytesMax: 1024 },
+    ...{ target: judged.target, method: 'POST', headers, body: Buffer.from('{}'), customer: 'a' },
+    ...{ timeoutMs: 1000, wireBytesMax: 2048, unpackedBytesMax: 1024 },
   };
-  const result = await hooks.deliver(request, () => {}, new AbortController().signal);
-  expect(result).toMatchObject({ kind: 'answer', status: 200 });
-  expect(seen).toEqual(['paygrade/1.2.3 (+ops@shop.example)']);
+  let answerCount = 0;
+  const hooks = new OwnHooks(fetch, HOOKS, 'paygrade/1.2.3 (+ops@shop.example)');
+  const result = await hooks.deliver(request, () => answerCount++, signal);
+  return { result, answerCount };
+}
+
+it('they name the same client as the requests that go out, and nothing else of who sends them', async () => {
+  const seen: unknown[] = [];
+  const { result, answerCount } = await delivered(
+    async (request, { address }) => {
+      const headers = ['user-agent', 'x-own', 'x-forwarded-for', 'forwarded'].map((name) => request.headers.get(name));
+      seen.push(request.url, address, ...headers, await request.text());
+      return new Response('stored');
+    },
+    [
+      ['X-Own', 'mine'],
+      ['X-Forwarded-For', '192.0.2.1'],
+      ['Forwarded', 'for=192.0.2.1'],
+    ],
+  );
+  expect(result).toMatchObject({ kind: 'answer', status: 200, body: new TextEncoder().encode('stored') });
+  expect(answerCount).toBe(1);
+  // The path before is the proxy's.
+  const url = 'https://hooks.example.com/hooks/cb_AAAA?a=b';
+  expect(seen).toEqual([url, 'customer a', 'paygrade/1.2.3 (+ops@shop.example)', 'mine', null, null, '{}']);
+});
+
+it.each<[string, OwnFetch, object]>([
+  ['no body', () => new Response(null, { status: 204 }), { kind: 'answer', status: 204, isTruncated: false }],
+  ['a body over the bound', () => new Response('x'.repeat(1025)), { kind: 'too-large' }],
+  ['no answer', () => Promise.reject(new Error('a bug')), { kind: 'unreachable' }],
+])('with %s they end', async (_, fetch, expected) => {
+  expect((await delivered(fetch)).result).toMatchObject(expected);
+});
+
+it('they end with their signal, whatever the handler does', async () => {
+  const leaving = new AbortController();
+  const unanswered = delivered(() => new Promise(() => {}), [], leaving.signal);
+  leaving.abort();
+  expect(await unanswered).toEqual({ result: { kind: 'aborted', detail: 'the request was ended' }, answerCount: 0 });
 });

@@ -62,6 +62,17 @@ describe('bytes are split into lines', () => {
     expect(line.join('')).toBe('123456789abcd');
   });
 
+  it('keeps no part of a longer line, gives what waits with its end, and ends one without an end', () => {
+    const splitter = new LineSplitter(8);
+    const pushed = (text: string): string[] => shown([...splitter.push(bytesOf(text))]);
+    expect(pushed('12345')).toEqual([]);
+    expect(pushed('6789\n')).toEqual(['part 5', '1!is longer than 8 bytes']);
+    expect([pushed('12345'), pushed('6789'), pushed('abc')]).toEqual([[], ['part 5', 'part 4'], ['part 3']]);
+    expect(shown([...splitter.finish()])).toEqual(['2!is longer than 8 bytes']);
+    expect(splitter.lineNumber).toBe(2);
+    expect([shown([...splitter.finish()]), splitter.lineNumber]).toEqual([[], 2]);
+  });
+
   it('gives the same lines however the bytes come in chunks', () => {
     const pieces = fc.array(fc.constantFrom('a', 'é', '𝄞', '\r', '\n', '\r\n', ' ', '\ufeff', '{"x":1}'), {
       maxLength: 40,
