@@ -142,12 +142,52 @@ describe('the configuration', () => {
     ['CORS_ORIGIN', 'https://a.example/'],
     ['CORS_ORIGIN', 'a.example'],
     ['LOG_LEVEL', 'loud'],
+    ['HOST', '10.0.0.256'],
+    ['HOST', '10.0.0'],
+    ['HOST', 'my host'],
+    ['HOST', ' localhost'],
+    ['HOST', 'localhost '],
+    ['LOCAL_BALANCE', '1'.repeat(31)],
+    ['TARGET_ALLOW', 'nonsense'],
+    ['PRICES', 'search=free'],
+    ['FACILITATOR_TOKEN', ' token'],
+    ['ADMIN_TOKEN', `${'x'.repeat(32)} x`],
+    ['ADMIN_TOKEN', ` ${'x'.repeat(32)}`],
+    ['ADMIN_TOKEN', `${'x'.repeat(32)}\n`],
+    ['BASE_URL', 'https://user@api.example.com'],
+    ['BASE_URL', `https://a.example/${'b'.repeat(183)}`],
+    ['SNAPSHOT', 'HTTPS://user@files.example/jobs'],
+    ['DATABASE_URL', 'nonsense'],
+    ['DATABASE_URL', 'https://h/database'],
   ])('refuses %s=%j in one line that names it', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
     expect(() => readConfig({ [name]: value })).toThrow(new RegExp(`^${name} must be [^\\n]*$`));
   });
 
+  it.each([
+    ['HOST', 'my-host_2', 'my-host_2'],
+    ['HOST', '255.249.199.0', '255.249.199.0'],
+    ['HOST', '::', '::'],
+    ['PORT', '65535', 65_535],
+    ['LOCAL_BALANCE', '9'.repeat(30), BigInt('9'.repeat(30))],
+    ['FACILITATOR_TOKEN', '!~', '!~'],
+    ['ADMIN_TOKEN', 'x,'.repeat(16).slice(1).concat('x'), 'x,'.repeat(16).slice(1).concat('x')],
+    ['SURFACES', 'data, jobs', ['jobs', 'data']],
+    ['BASE_URL', `https://a.example/${'b'.repeat(182)}`, `https://a.example/${'b'.repeat(182)}`],
+    ['SNAPSHOT', 'HTTPS://files.example/jobs', 'https://files.example/jobs'],
+    ['SNAPSHOT', './https:/jobs', './https:/jobs'],
+    ['DATABASE_URL', 'postgres://u:p@h/d', 'postgres://u:p@h/d'],
+    ['DATABASE_URL', 'postgresql:///d?host=/run', 'postgresql:///d?host=/run'],
+    ['CORS_ORIGIN', '*', '*'],
+    ['CORS_ORIGIN', 'https://app.example', 'https://app.example'],
+    ['PAY_TO', '0x209693Bc6afc0C5328bA36FaF03C514EF312287C', '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'],
+    ['TARGET_ALLOW', '10.0.0.0/8:443', '10.0.0.0/8:443'],
+  ])('takes %s=%j', (name, value, expected) => {
+    expect(Object.values(readConfig({ [name]: value }))).toContainEqual(expected);
+  });
+
   it('does not print a token or a password that it refuses', () => {
+    expect(() => readConfig({ DATABASE_URL: 'mysql:secret' })).toThrow(/^DATABASE_URL must be ((?!secret).)*$/);
     expect(() => readConfig({ BASE_URL: 'https://user:secret@h' })).toThrow(/^((?!secret).)*$/);
     expect(() => readConfig({ FACILITATOR_URL: 'https://h/?key=secret' })).toThrow(/^((?!secret).)*$/);
     expect(() => readConfig({ SNAPSHOT: 'https://h/jobs?signature=secret#x' })).toThrow(/^((?!secret).)*$/);
