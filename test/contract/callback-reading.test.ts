@@ -280,4 +280,26 @@ describe(`reading on ${RUNTIME}`, () => {
       expect(bodiesOf(Buffer.concat(pieces).toString())[0]).toBe(text);
     },
   );
+
+  it('is 410 from the end of a callback on for an hour, for webhooks too, and then 404 (reliability 204)', async () => {
+    const ended = await createCallback(server);
+    const asked = async (token: string): Promise<string[]> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const reads = READING_ROUTES.map(([method, rest]) =>
+        server.fetch(`/v1/callbacks/${ended.id}${rest}`, { method, headers }),
+      );
+      return [...new Set(await Promise.all(reads.map(async (each) => outcomeOf(await each))))];
+    };
+    const hooked = async (): Promise<string> => outcomeOf(await post(server, ended.id, 'x'));
+    time.pass(600_000);
+    for (const ms of [0, 3_599_999]) {
+      time.pass(ms);
+      expect(await asked(ended.read_token)).toEqual(['410 CALLBACK_EXPIRED']);
+      expect(await asked(other.read_token)).toEqual(['401 INVALID_TOKEN']);
+      expect(await hooked()).toBe('410 CALLBACK_EXPIRED');
+    }
+    time.pass(1);
+    expect(await asked(ended.read_token)).toEqual(['404 CALLBACK_NOT_FOUND']);
+    expect(await hooked()).toBe('404 CALLBACK_NOT_FOUND');
+  });
 });

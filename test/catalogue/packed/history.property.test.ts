@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CompanyDomain } from '../../../src/catalogue/company-domain.ts';
 import type { EventJob, RecordedEvent } from '../../../src/catalogue/packed/history-build.ts';
-import { CHANGED_FIELDS, HISTORY_KINDS, NO_ROW } from '../../../src/catalogue/packed/history-event.ts';
+import { CHANGED_FIELDS, derivedEventId, HISTORY_KINDS, NO_ROW } from '../../../src/catalogue/packed/history-event.ts';
 import { SnapshotBuilder } from '../../../src/catalogue/snapshot/build.ts';
 import { openSnapshot, type Snapshot } from '../../../src/catalogue/snapshot/snapshot.ts';
 import { memorySource } from '../../../src/catalogue/snapshot/source.ts';
@@ -107,6 +107,10 @@ describe('the history of jobs that come without one', () => {
     ).toEqual(expected);
     expect(new Set(found.map(({ id }) => id)).size).toBe(found.length);
     expect(found.every(({ absentJob, changes }) => absentJob === null && changes.length === 0)).toBe(true);
+  });
+
+  it('has ids that no release changes: customers keep them, and cursors go by their order', () => {
+    expect(derivedEventId('job 1', 'closed', 1_700_000_000_000)).toBe('ev_BwNOR6RimbaylpWGVq6Kth');
   });
 
   it('keeps the ids of its events when jobs are added', () => {
