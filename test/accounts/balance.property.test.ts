@@ -200,6 +200,7 @@ describe('a balance', () => {
     expect(balance.charge(10, Date.parse(now))).toBeDefined();
     expect(balance.grants(Date.parse(now))[0]?.renewsAtMs).toBe(renewsAtMs);
     expect(balance.remaining(renewsAtMs - 1)).toBe(0);
+    expect(balance.grants(renewsAtMs)[0]?.remaining).toBe(10);
     expect(balance.remaining(renewsAtMs)).toBe(10);
   });
 
