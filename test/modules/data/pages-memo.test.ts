@@ -32,6 +32,17 @@ describe('the memo of pages', () => {
     expect(made).toEqual(['a', 'a', 'a', 'a']);
   });
 
+  it('remembers four thousand questions that were asked once, and forgets them all for one more', () => {
+    const { ask, made } = counted();
+    const catalogue = served();
+    for (const question of ['a', 'b', 'a', 'a']) ask(catalogue, question);
+    expect(made).toEqual(['a', 'b', 'a']);
+    for (let i = 0; i < 4096; i++) ask(catalogue, `${i}`);
+    made.length = 0;
+    for (let i = 0; i < 4; i++) ask(catalogue, '0');
+    expect(made).toEqual(['0', '0']);
+  });
+
   it('keeps no refusal, and no answer of a million characters', () => {
     const { ask, made, memo } = counted();
     const catalogue = served();
@@ -52,9 +63,9 @@ describe('the memo of pages', () => {
     made.length = 0;
     ask(catalogue, 'h');
     expect(made).toEqual([]);
-    twice('i');
+    for (const question of 'ij') twice(question);
     made.length = 0;
-    ask(catalogue, 'i');
+    for (const question of 'ij') ask(catalogue, question);
     expect(made).toEqual([]);
     ask(catalogue, 'h');
     expect(made).toEqual(['h']);
