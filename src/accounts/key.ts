@@ -17,8 +17,7 @@ const KEY_ID = /^key_[A-Za-z0-9]{24}$/;
 export const KEY_ID_FORM = '`key_` and 24 letters or digits';
 
 /** What a store keeps of a key: 32 bytes; undefined for a text that no key has. */
-export const keyDigestOf = (text: string): Uint8Array | undefined =>
-  KEY_TEXT.test(text) ? sha256(text) : undefined;
+export const keyDigestOf = (text: string): Uint8Array | undefined => (KEY_TEXT.test(text) ? sha256(text) : undefined);
 
 /** A text of the prefix and 43 digits of base64url, and what a store keeps of it. */
 export function newSecret(random: Random): { readonly text: string; readonly digest: Uint8Array } {

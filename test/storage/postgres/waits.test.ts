@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Waited } from '../../../src/callback/callbacks.ts';
 import { headOf, headRest, type InboxEvent, inboxEventOf } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
+import { WAIT_COUNT_MAX } from '../../../src/callback/limits.ts';
 import { POLL_MS, Waits } from '../../../src/storage/postgres/callbacks/waits.ts';
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
 import { type Database, SKEW_MS_MAX } from '../../../src/storage/postgres/database.ts';
@@ -120,6 +121,22 @@ describe('a wait', () => {
     begin('unknown', 'none');
     await settle();
     expect([ends, waits.count, time.pendingCount]).toEqual([['unknown unknown-event', 'found one'], 0, 0]);
+  });
+
+  it('is held so many times on one callback, and not while the process drains; an event that is there needs no place', async () => {
+    const { begin, ends, store, waits } = opened();
+    for (let i = 0; i < WAIT_COUNT_MAX; i++) begin(`${i}`, 'one');
+    store('one');
+    for (const isDraining of [false, true]) {
+      if (isDraining) waits.drain();
+      await settle();
+      ends.length = 0;
+      begin('more', 'one');
+      begin('found');
+      await settle();
+      expect(ends.sort()).toEqual(['found one', isDraining ? 'more timed-out' : 'more too-many-waits']);
+      expect(waits.count).toBe(isDraining ? 0 : WAIT_COUNT_MAX);
+    }
   });
 
   it('gives the event that it has found, though its time was over before the answer came', async () => {
