@@ -90,6 +90,11 @@ describe('headers of a tar', () => {
     ['a folder and a link, which are no files', [entry('', { type: '5' }), entry('', { type: '2' }), FILE], [READ]],
     ['a long name for the next alone', [entry('long\0', { type: 'L' }), FILE, FILE], [['long', 'text'], READ]],
     ['a long name of a link', [entry('long\0', { type: 'K' }), FILE], [READ]],
+    [
+      'a long name before that of a link',
+      [entry('long\0', { type: 'L' }), entry('link\0', { type: 'K' }), FILE],
+      [['long', 'text']],
+    ],
     ['a path for the next alone', [entry(pax('path', 'own=é'), { type: 'x' }), FILE, FILE], [['own=é', 'text'], READ]],
     [
       'a path for all, and one before it',
