@@ -1,7 +1,7 @@
 /** Retry jobs of one process, over a database whose answers a test makes. */
 import { describe, expect, it } from 'vitest';
 import { newRetryId, type RetryId } from '../../../src/retry/identifier.ts';
-import { newJob } from '../../../src/retry/job.ts';
+import { cancel, newJob } from '../../../src/retry/job.ts';
 import { HELD_RESULT_BYTES_MAX } from '../../../src/retry/limits.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
@@ -39,6 +39,7 @@ function opened(answers: Record<string, Answer[]>) {
   const sent: [name: string, values: readonly unknown[]][] = [];
   const state: { fault: string | undefined } = { fault: undefined };
   const looks: (() => Promise<void>)[] = [];
+  let renewedCount = 0;
   const ports = {
     clock: time,
     random: new Chance(2),
@@ -51,7 +52,7 @@ function opened(answers: Record<string, Answer[]>) {
       },
     },
     owner: {
-      ...{ id: 'p1', onDead: () => {}, onLeaseLost: () => {}, renewLostLease: async () => {} },
+      ...{ id: 'p1', onDead: () => {}, onLeaseLost: () => {}, renewLostLease: async () => void renewedCount++ },
       onLook: (look: () => Promise<void>) => looks.push(look),
     },
     accounts: { charge: () => Promise.reject(new StatementError('taken', '23505')) },
@@ -60,7 +61,8 @@ function opened(answers: Record<string, Answer[]>) {
   /** Takes the job, so that this process holds it. */
   const take = async (): Promise<void> => void (await store.takeDue(QUERY));
   const names = (): string[] => sent.splice(0).map(([name]) => name);
-  return { store, sent, state, names, take, look: () => Promise.all(looks.map((each) => each())) };
+  const renewed = (): number => renewedCount;
+  return { store, sent, state, names, take, renewed, look: () => Promise.all(looks.map((each) => each())) };
 }
 
 /** The hold of the only look so far. */
@@ -138,6 +140,81 @@ describe('a change of a retry', () => {
     names();
     for (let i = 0; i < 2; i++) expect(await store.update(JOB.id, () => ({ job: BUSY }))).toBeUndefined();
     expect(names()).toEqual(['find-retry', 'find-retry']);
+  });
+});
+
+describe('a hold', () => {
+  /** What a change was made with: version, hold, whether its holder is to stop, and whose usage it counts. */
+  const changeOf = ([, values]: readonly [string, readonly unknown[]]): unknown[] =>
+    [1, 2, 10, 11].map((place) => values[place]);
+  const change = () => ({ job: BUSY });
+  const made: Answer = () => [{ is_changed: true }];
+
+  it('is that of the work that took the job first, until it is released or set aside', async () => {
+    const holds: unknown[] = [];
+    const taken: Answer = (values) => {
+      holds.push(values[5]);
+      return [rowOf(), NOTHING_DUE];
+    };
+    const found: Answer = () => [rowOf({ hold: holds[0] })];
+    const { store, sent, take } = opened({ 'take-retries': [taken], 'find-retry': [found], 'change-retry': [made] });
+    for (let i = 0; i < 3; i++) await take();
+    const heldWith = async (): Promise<unknown> => {
+      await store.update(JOB.id, change);
+      return changeOf(sent.at(-1)!)[1];
+    };
+    expect(await heldWith()).toBe(holds[0]);
+    await store.release(JOB.id);
+    expect(sent.at(-1)).toEqual(['release-retry', [JOB.id, holds.shift()]]);
+    expect(await heldWith()).toBe(holds[0]);
+    store.setAside(JOB.id);
+    holds.shift();
+    expect(await heldWith()).toBe(holds[0]);
+    await store.release(JOB.id);
+    expect(await heldWith()).toBeNull();
+  });
+
+  it('remembers what it wrote, and what is newer and read under it', async () => {
+    const { TAKE, FOUND } = holding();
+    const rows: Record<string, Row> = {
+      own: {},
+      older: { version: 1 },
+      newer: { version: 5 },
+      another: { version: 9 },
+    };
+    let shown = 'own';
+    const found: Answer = (values) => [
+      { ...FOUND(values, () => {})[0], ...rows[shown], ...(shown === 'another' && { hold: 'another' }) },
+    ];
+    const { store, sent, take } = opened({ 'take-retries': [TAKE], 'find-retry': [found], 'change-retry': [made] });
+    await take();
+    const version = async (): Promise<unknown> => {
+      await store.update(JOB.id, change);
+      return changeOf(sent.at(-1)!)[0];
+    };
+    const versions = [await version(), await version()];
+    for (shown of ['older', 'newer', 'another']) {
+      await store.find(JOB.id);
+      versions.push(await version());
+    }
+    expect(versions).toEqual([1, 2, 3, 5, 6]);
+  });
+
+  it('needs the lease, and is ended by the customer who ends its job', async () => {
+    const { TAKE, FOUND } = holding();
+    const { store, sent, take, renewed } = opened({
+      'take-retries': [TAKE],
+      'find-retry': [FOUND],
+      'change-retry': [made],
+    });
+    await take();
+    const cancelled = cancel(JOB, time.nowMs())!;
+    await store.updateByCustomer(JOB.id, () => ({ job: cancelled }));
+    expect([changeOf(sent.at(-1)!).slice(1), renewed()]).toEqual([[null, true, null], 0]);
+    await store.updateByCustomer(JOB.id, change);
+    expect(changeOf(sent.at(-1)!).slice(1)).toEqual([null, false, null]);
+    await store.update(JOB.id, () => ({ job: cancelled, attemptsMade: 1 }));
+    expect([changeOf(sent.at(-1)!).slice(2), renewed()]).toEqual([[false, 'acme'], 1]);
   });
 });
 
