@@ -1,5 +1,6 @@
 /** When the books write: each delivery once, again what the state refused, and the removal of what is past its time. */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ON_ITS_WAY_MS } from '../../../src/storage/memory/sale-counts.ts';
 import { SqliteBooks } from '../../../src/storage/sqlite/books.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
 import type { SalesOperation } from '../../../src/storage/sqlite/tables/sales.ts';
@@ -10,13 +11,18 @@ const KEPT_MS = 1_000_000;
 function opened(oldestMs: number | null = null) {
   const time = new ManualTime();
   const written: SalesOperation[] = [];
+  /** Until when each look counted what is undelivered. */
+  const asked: number[] = [];
   const state = { isRefused: false, oldestMs, isReaderClosed: false };
   const journal = {
     write: async (operation: SalesOperation) => {
       if (state.isRefused) throw new Error('the disk is full');
       written.push(operation);
     },
-    read: async () => ({ undeliveredCount: 0, oldestMs: state.oldestMs, lastSerial: 0 }),
+    read: async (query: { readonly beforeMs: number }) => {
+      asked.push(query.beforeMs);
+      return { undeliveredCount: 7, oldestMs: state.oldestMs };
+    },
   } as unknown as Journal;
   const start = { undeliveredCount: 0, oldestMs, lastSerial: 0, secret: new Uint8Array(32) };
   const reader = {
@@ -31,14 +37,16 @@ function opened(oldestMs: number | null = null) {
     time.pass(ms);
     await settle();
   };
-  return { books, time, written, state, pass };
+  return { books, time, written, asked, state, pass };
 }
 
 describe('the books in the state file', () => {
   it('record each delivery once, and again what the state refused', async () => {
-    const { books, written, state, pass } = opened();
+    const { books, time, written, state, pass } = opened();
     books.markDelivered(1);
+    const timerCount = time.pendingCount;
     books.markDelivered(2);
+    expect(time.pendingCount).toBe(timerCount);
     await pass(50);
     books.markDelivered(3);
     await pass(50);
@@ -58,6 +66,18 @@ describe('the books in the state file', () => {
     expect(written).toEqual([]);
     await pass(5000);
     expect(written).toMatchObject([{ kind: 'prune', beforeMs: time.nowMs() - KEPT_MS }]);
+  });
+
+  it('remove what is past its time at short intervals, and look again at long ones', async () => {
+    const { books, time, written, asked, state, pass } = opened(0);
+    const startMs = time.nowMs();
+    await pass(5000);
+    await pass(100);
+    state.oldestMs = null;
+    for (const ms of [100, 4999, 1]) await pass(ms);
+    expect(written.map(({ kind }) => kind)).toEqual(['prune', 'prune']);
+    expect(asked).toEqual([5000, 5100, 5200, 10_200].map((ms) => startMs + ms - ON_ITS_WAY_MS));
+    expect(books.undeliveredCount).toBe(7);
   });
 
   it('record what still waits when they close, and nothing later', async () => {
