@@ -2,12 +2,16 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LAPSED_KEPT_MS } from '../../../src/accounts/limits.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
+import type { LoadedCallback } from '../../../src/callback/inbox/event-store.ts';
 import type { Sale } from '../../../src/payment/books.ts';
 import { networkOf } from '../../../src/payment/protocol/network.ts';
 import { orderTextOf, reservationKeyOf } from '../../../src/payment/protocol/order.ts';
 import type { ResolveId } from '../../../src/resolve/identifier.ts';
 import { KEPT_MS, TOMBSTONE_MS } from '../../../src/resolve/limits.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
+import { SqliteEventStore } from '../../../src/storage/sqlite/event-store.ts';
+import type { Journal } from '../../../src/storage/sqlite/journal.ts';
+import { Removals } from '../../../src/storage/sqlite/removals.ts';
 import { ACCOUNTS, loadAccounts } from '../../../src/storage/sqlite/tables/accounts.ts';
 import { ANSWERS, loadAnswers } from '../../../src/storage/sqlite/tables/answers.ts';
 import { CALLBACKS, loadCallbacks } from '../../../src/storage/sqlite/tables/callbacks.ts';
@@ -16,6 +20,7 @@ import { loadResolves, RESOLVES } from '../../../src/storage/sqlite/tables/resol
 import { readSales, SALES, type SalesTotals } from '../../../src/storage/sqlite/tables/sales.ts';
 import type { Operation } from '../../../src/storage/sqlite/tables/table.ts';
 import { orderFor } from '../../payment/fixture.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
 import { soldWith } from '../../support/sold.ts';
 import { Folder } from './folder.ts';
 
@@ -240,5 +245,49 @@ describe('a key', () => {
     expect(loadAccounts(database.connection, NOW_MS).keys).toEqual([{ ...KEY, revokedAtMs: 5 }]);
     database.connection.run('UPDATE api_key SET revoked_ms = NULL');
     expect(() => loadAccounts(database.connection, NOW_MS)).toThrow(/key_1/);
+  });
+});
+
+describe('records that may go', () => {
+  it('are removed many at a time, one batch behind the other, and again what the state refused', async () => {
+    const batches: { readonly serials: readonly number[]; readonly end: PromiseWithResolvers<void> }[] = [];
+    const removals = new Removals((serials) => {
+      const end = Promise.withResolvers<void>();
+      batches.push({ serials, end });
+      return end.promise;
+    });
+    for (const serial of [1, 2, 3]) removals.add(serial);
+    const shown = (): readonly (readonly number[])[] => batches.map(({ serials }) => serials);
+    expect(shown()).toEqual([[1]]);
+    batches[0]!.end.resolve();
+    await settle();
+    expect(shown()).toEqual([[1], [2, 3]]);
+    removals.add(4);
+    batches[1]!.end.reject(new Error('the disk is full'));
+    await settle();
+    expect(shown()).toHaveLength(2);
+    removals.add(5);
+    expect(shown().at(-1)).toEqual([2, 3, 4, 5]);
+  });
+
+  it('are those of a callback once its tombstone is over, with the end of a later one', async () => {
+    const time = new ManualTime();
+    const written: string[] = [];
+    const journal = {
+      write: async ({ kind, id: callback }: { kind: string; id: string }) => void written.push(`${kind} ${callback}`),
+    } as unknown as Journal;
+    const store = new SqliteEventStore(journal, time, [{} as LoadedCallback]);
+    expect([await store.load(0, 1000), await store.load(0, 1000)]).toEqual([[{}], []]);
+    for (const [ms, name] of [
+      [0, 'a'],
+      [999, 'b'],
+      [1, 'c'],
+      [5000, 'd'],
+    ] as const) {
+      time.pass(ms);
+      await store.expire(name as CallbackId);
+    }
+    const ends = ['expire-callback a', 'expire-callback b', 'expire-callback c', 'delete-callback a'];
+    expect(written).toEqual([...ends, 'expire-callback d', 'delete-callback b', 'delete-callback c']);
   });
 });
