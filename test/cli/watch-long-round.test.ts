@@ -33,6 +33,8 @@ const board = (shape: Board['shape'], token: string, address: string): Board => 
 const WORKDAY = board('workday', 'acme/Careers', 'https://acme.wd5.myworkdayjobs.com/Careers');
 const SMARTRECRUITERS = board('smartrecruiters', 'Acme', 'https://careers.smartrecruiters.com/Acme');
 const LEVER = board('lever', 'moo', 'https://jobs.lever.co/moo');
+const ASHBY = board('ashby', 'moo', 'https://jobs.ashbyhq.com/moo');
+const NEVER_ASKED = board('ashby', 'never', 'https://jobs.ashbyhq.com/never');
 const levers = Array.from({ length: 220 }, (_, n) => board('lever', `moo${n}`, `https://jobs.lever.co/moo${n}`));
 
 /** A watch over these boards. `pass` lets time pass while the watch does what falls due. */
@@ -204,6 +206,26 @@ it('continues at once when a clock that ran ahead is set back, and warns what th
   await watch.stop();
   expect(await builtAt()).toMatch(/^2026-08-01T12:0/);
   expect(watch.asked).toHaveLength(2);
+});
+
+it('asks boards again that a host which failed while the clock ran ahead put off, asked before or never', async () => {
+  const time = new ManualTime();
+  const nowMs = time.nowMs();
+  watch = watching([LEVER, ASHBY, NEVER_ASKED], false, listOf, undefined, time);
+  await watch.pass(watch.hasBuilt);
+  await watch.stop();
+  const history = HistoryDatabase.openForSettings(folder);
+  const tables = new BoardTables(history);
+  const aheadMs = nowMs + 30 * 24 * 60 * MINUTE_MS;
+  tables.store('lever:moo', { ...tables.find('lever:moo')!.state!, lastFetchMs: aheadMs }, aheadMs);
+  tables.store('ashby:never', null, 0);
+  tables.postpone(['ashby:moo', 'ashby:never'], aheadMs + 60 * MINUTE_MS);
+  history.commit();
+  history.close();
+  watch = watching([], false, listOf, undefined, time);
+  await watch.pass(() => watch.asked.length === 3 || watch.minutes() > 30);
+  expect(watch.asked).toHaveLength(3);
+  expect(watch.written.stderr).toContain('and was set back: fetching 3 boards again');
 });
 
 it('builds once where a board that a clock ahead has seen fails after the clock is set back', async () => {

@@ -4,6 +4,7 @@
  */
 import { dateTimeOf } from '../../base/date-time.ts';
 import { quantity } from '../../base/grouped.ts';
+import type { FetchState } from '../../ingest/boards/fetch-state.ts';
 import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';
 
 /** A smaller correction of the clock makes no board due. */
@@ -12,12 +13,30 @@ const AHEAD_MS = 3_600_000;
 export const isFetchedAhead = ({ state }: WatchedBoard, nowMs: number): boolean =>
   state !== null && state.lastFetchMs > nowMs + AHEAD_MS;
 
+/** A board that was never asked is due at once, unless it was put off with its host. */
+export const heldUntilMs = ({ nextMs, state }: WatchedBoard): number =>
+  state === null ? nextMs : (state.heldUntilMs ?? 0);
+
+/**
+ * Boards to make due: those that were fetched ahead, and with one of those all that are put off, because their hosts may have
+ * failed ahead.
+ */
+export function setBackBoards(boards: readonly WatchedBoard[], nowMs: number): WatchedBoard[] {
+  if (!boards.some((board) => isFetchedAhead(board, nowMs))) return [];
+  return boards.filter((board) => isFetchedAhead(board, nowMs) || heldUntilMs(board) > nowMs);
+}
+
+const stateBefore = (state: FetchState, nowMs: number): FetchState => ({
+  ...state,
+  lastFetchMs: Math.min(state.lastFetchMs, nowMs),
+  lastOkMs: state.lastOkMs === null ? null : Math.min(state.lastOkMs, nowMs),
+  heldUntilMs: 0,
+});
+
 /** Makes them due. Their last fetches cannot have ended later than now; a host that wants to be left alone says so again. */
 export function makeDue(boards: readonly WatchedBoard[], nowMs: number, tables: BoardTables): void {
   for (const { name, state } of boards) {
-    if (state === null) continue;
-    const lastOkMs = state.lastOkMs === null ? null : Math.min(state.lastOkMs, nowMs);
-    tables.store(name, { ...state, lastFetchMs: nowMs, lastOkMs, heldUntilMs: 0 }, 0);
+    tables.store(name, state && stateBefore(state, nowMs), 0);
   }
 }
 

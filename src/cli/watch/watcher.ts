@@ -20,7 +20,7 @@ import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
 import { buildFromHistory, type HistoryBuildPlan } from '../snapshot/build-from-history.ts';
-import { isFetchedAhead, makeDue, setBackLine } from './clock-set-back.ts';
+import { heldUntilMs, isFetchedAhead, makeDue, setBackBoards, setBackLine } from './clock-set-back.ts';
 import { FailingHosts } from './failing-hosts.ts';
 import { BUSY_PAUSE_MS, type HeldHost, type RoundSettings, runRound } from './round.ts';
 import { unvisited, type VisitReport, visitJson, visitLine } from './visit-line.ts';
@@ -133,7 +133,7 @@ export class Watcher {
   async #makeDueAfterSetBack(): Promise<void> {
     const { io, signal, wayOut } = this.#ports;
     const nowMs = io.clock.nowMs();
-    const ahead = this.#tables.list().filter((board) => isFetchedAhead(board, nowMs));
+    const ahead = setBackBoards(this.#tables.list(), nowMs);
     if (ahead.length === 0) return;
     this.#say(setBackLine(ahead));
     while (!this.#history.tryBegin()) {
@@ -285,8 +285,6 @@ function countsText({ failed, changed, closed, reopened, ...counts }: RoundCount
   return failed === 0 ? text : `${text}; ${grouped(failed)} failed`;
 }
 
-/** A board that was never asked is due at once, unless it was put off with its host. */
-const heldUntilMs = ({ nextMs, state }: WatchedBoard): number => (state === null ? nextMs : (state.heldUntilMs ?? 0));
 const isHeld = (board: WatchedBoard, nowMs: number): boolean => heldUntilMs(board) > nowMs;
 
 const heldLine = ({ host, boards, untilMs }: HeldHost): string =>

@@ -73,8 +73,8 @@ export class BoardTables {
     return isKnown;
   }
 
-  /** Keeps what a fetch found. @param nextMs when the board is due again */
-  store(name: string, state: FetchState, nextMs: number): void {
+  /** Keeps what a fetch found; null: there was none yet. @param nextMs when the board is due again */
+  store(name: string, state: FetchState | null, nextMs: number): void {
     this.#run('UPDATE watched SET state = ?, next_ms = ? WHERE name = ?', stateText(state), nextMs, name);
   }
 
