@@ -3,10 +3,8 @@ import { grouped } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
 import { CutShort, InputError, type InputFile, type Member } from '../ingest/input/input.ts';
 import type { Intake } from '../ingest/intake.ts';
-import type { FileSummary } from '../ingest/intake-report.ts';
 import type { Rejection } from '../ingest/job-sink.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/shapes/board-manifest.ts';
-import { nativeShape } from '../ingest/shapes/native.ts';
 import type { Shape } from '../ingest/shapes/shape.ts';
 import { CommandError, quoted, type TextOption } from './command.ts';
 import { operatorText, SHOWN_COUNT_MAX } from './operator-file.ts';
@@ -59,10 +57,6 @@ export class Complaints {
   }
 }
 
-/** A source's document may list no jobs. Native input has its shape before it is read, so only its lines count. */
-const hasContent = ({ shape, read }: FileSummary): boolean =>
-  read > 0 || (shape !== null && shape !== nativeShape.name);
-
 /**
  * Feeds every member of every file to the intake.
  * @param leaveOut receives the error of a file or member that cannot be read or recognised, or is empty. Reading goes on behind
@@ -74,13 +68,13 @@ export async function takeAll(
   leaveOut: (error: unknown) => void,
 ): Promise<void> {
   for (const file of files) {
-    let isLeftOut = false;
+    let hasMember = false;
     try {
       for await (const member of file.members()) {
+        hasMember = true;
         try {
           await intake.take(member);
         } catch (error) {
-          isLeftOut = true;
           leaveOut(error);
           // The next member of an archive starts where this one ends.
           for await (const _ of member.bytes);
@@ -88,11 +82,10 @@ export async function takeAll(
       }
     } catch (error) {
       if (error instanceof CutShort) intake.breakOff(file.name);
-      isLeftOut = true;
+      hasMember = true;
       leaveOut(error);
     }
-    const isRead = intake.files.some((summary) => summary.name === file.name && hasContent(summary));
-    if (!isRead && !isLeftOut) leaveOut(new InputError(`${file.name}: is empty`));
+    if (!hasMember) leaveOut(new InputError(`${file.name}: is empty`));
   }
 }
 

@@ -141,13 +141,15 @@ export class Intake {
     const shapes = 'nativeOf' in configured ? [configured] : configured;
     if (given === nativeShape) {
       this.#setShape(member, current, nativeShape);
-      return this.#takeLines(member, current, nativeShape, member.bytes);
+      const { read } = current.summary;
+      await this.#takeLines(member, current, nativeShape, member.bytes);
+      if (current.summary.read === read) throw new InputError(`${member.name}: is empty`);
+      return;
     }
     const content = await contentOf(member);
     switch (content.kind) {
       case 'nothing':
-        if (given) throw new InputError(`${member.name}: is empty`);
-        return;
+        throw new InputError(`${member.name}: is empty`);
       case 'unreadable':
         throw new InputError(`${member.name}: ${content.reason}`);
       case 'lines': {

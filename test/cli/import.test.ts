@@ -1,4 +1,5 @@
 /** `import`, `history` and `snapshot build --catalogue`, as their contract has them. */
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -11,10 +12,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
+import { packTar } from 'modern-tar';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/cli/command.ts';
 import { PROGRAM } from '../../src/cli/program.ts';
@@ -470,6 +473,43 @@ describe('import', () => {
     const exitCode = await runProgram(PROGRAM, words, { ...io, stdin: { bytes: slow(), isTerminal: false } });
     expect([exitCode, written.stderr]).toEqual([0, expect.stringContaining('2 new')]);
     expect(readdirSync(at('catalogue'))).toEqual(['catalogue.sqlite']);
+  });
+
+  it('holds up no writer of the catalogue while a pipe is read, and takes each of several', async () => {
+    const pipes = [at('one'), at('two')];
+    for (const pipe of pipes) execFileSync('mkfifo', [pipe]);
+    const { io, written } = capturedIo({});
+    const words = ['import', '--catalogue', at('catalogue'), '--format', 'greenhouse', ...pipes];
+    const ending = runProgram(PROGRAM, words, io);
+    for (const [i, pipe] of pipes.entries()) {
+      // Opens once the import reads from the other end.
+      const writing = await open(pipe, 'w');
+      HistoryDatabase.openForSettings(at('catalogue'), 0).close();
+      await writing.writeFile(readFileSync(greenhouse(`acme-${i}.json`, [2 * i, 2 * i + 1])));
+      await writing.close();
+    }
+    expect([await ending, written.stderr]).toEqual([0, expect.stringContaining('4 new')]);
+  });
+
+  it.each(['auto', 'native', 'greenhouse'])('names an empty member of an archive, with --format %s', async (format) => {
+    const native = {
+      id: 'a',
+      title: 'Cook',
+      company: 'Acme',
+      source_url: 'https://acme.example/',
+      first_observed_at: '2026-01-01',
+      last_observed_at: '2026-01-01',
+    };
+    const job = format === 'native' ? `${JSON.stringify(native)}\n` : readFileSync(greenhouse('a.json', [1]), 'utf8');
+    const members = [
+      { header: { name: 'acme.json', size: Buffer.byteLength(job) }, body: job },
+      { header: { name: 'empty.json', size: 0 }, body: '' },
+    ];
+    const archive = file('boards.tar', await packTar(members));
+    const { exitCode, stderr } = await on(1, '--format', format, archive);
+    expect(stderr).toContain(`${archive}:empty.json: is empty\n`);
+    expect(stderr).toContain('1 new');
+    expect(exitCode).toBe(2);
   });
 
   it('reads stdin and native lines, whose own observations hold', async () => {

@@ -220,7 +220,7 @@ describe('snapshot build', () => {
     [['--format', 'native'], '', 1, 'paygrade: stdin: is empty\n'],
     [['--format', 'native'], '\n \n', 1, 'paygrade: stdin: is empty\n'],
     [['--format', 'lever'], '', 1, 'paygrade: stdin: is empty\n'],
-    [['--format', 'auto'], '', 2, 'stdin: is empty\nnothing was written: no input could be read\n'],
+    [['--format', 'auto'], '', 1, 'stdin: is empty\nnothing was written: no input could be read\n'],
     [['--rejects', 'bad'], 'x\n', 1, 'line 1: is not JSON\nnothing was written: 1 record, all rejected\n'],
   ])('%j writes no catalogue of %j', async (words, stdin, exitCode, stderr) => {
     file('out', 'what was there');

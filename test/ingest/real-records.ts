@@ -4,15 +4,13 @@ import { openInputs } from '../../src/ingest/input/input.ts';
 import type { Shape } from '../../src/ingest/shapes/shape.ts';
 import { realFile } from './real-data.ts';
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
-
 /** `member` is the file's name inside an archive, null for a file that is no archive. */
 export async function realRecords(
   file: string,
   member: string | null,
   shape: Shape,
 ): Promise<{ fileName: string | null; records: readonly unknown[] }> {
-  const inputs = await openInputs([realFile(file)], nothing());
+  const inputs = await openInputs([realFile(file)], new Map());
   for await (const { fileName, bytes } of inputs.files[0]!.members()) {
     const document = await text(bytes);
     if (member !== null && fileName !== member) continue;

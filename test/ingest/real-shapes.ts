@@ -13,8 +13,6 @@ export interface RealFile {
   readonly records: readonly unknown[];
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
-
 const readFiles = new Map<string, Promise<RealFile>>();
 
 /** A file that is no archive; read once. */
@@ -27,7 +25,7 @@ export function realShape(file: string): Promise<RealFile> {
 }
 
 async function readShape(file: string): Promise<RealFile> {
-  const inputs = await openInputs([realFile(file)], nothing());
+  const inputs = await openInputs([realFile(file)], new Map());
   for await (const member of inputs.files[0]!.members()) {
     const content = await contentOf(member);
     const { fileName } = member;

@@ -19,7 +19,6 @@ import {
   inputName,
   type Member,
   openInputs,
-  STDIN,
   timeInNameOf,
 } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
@@ -45,7 +44,7 @@ import {
   type ImportReport,
   type RefusedRows,
 } from './import-report.ts';
-import { spooled } from './spooled.ts';
+import { spooledStreams, streamsAmong } from './spooled.ts';
 
 /** Most feeds that are listed one by one: an aggregate holds thousands. */
 const LISTED_FEED_COUNT_MAX = 20;
@@ -167,12 +166,13 @@ class FileImport {
     let spill: Spill | undefined;
     let history: HistoryDatabase | undefined;
     try {
-      let { bytes: stdin } = this.#io.stdin;
-      if (this.#plan.paths.includes(STDIN)) {
-        // A catalogue that cannot be used is refused before stdin is read.
+      const streamPaths = await streamsAmong(this.#plan.paths);
+      let streams: ReadonlyMap<string, Bytes> = new Map();
+      if (streamPaths.length > 0) {
+        // A catalogue that cannot be used is refused before a stream is read.
         HistoryDatabase.openForSettings(catalogue).close();
         spill = openSpillFile(join(catalogue, HISTORY_FILE));
-        stdin = await spooled(stdin, spill);
+        streams = await spooledStreams(streamPaths, this.#io.stdin.bytes, spill);
       }
       history = HistoryDatabase.openForImport(catalogue);
       const merging = new HistoryImport(history, {
@@ -185,7 +185,7 @@ class FileImport {
           ),
       });
       const words = merging.rememberWords(wordsOf(manifest));
-      const sources = await this.#openSources(stdin);
+      const sources = await this.#openSources(streams);
       const intake = await this.#readAll(sources, { sink: merging, skills, manifest: manifestOf(words), rejects });
       const merged = this.#merge(merging);
       for (const key of unfittingKeys(history, manifest.keys())) this.#say(unfittingLine(key));
@@ -219,11 +219,11 @@ class FileImport {
     this.#say(`${error.message}${taken}\n`);
   }
 
-  async #openSources(stdin: Bytes): Promise<readonly Source[]> {
+  async #openSources(streams: ReadonlyMap<string, Bytes>): Promise<readonly Source[]> {
     const sources: Source[] = [];
     for (const path of this.#plan.paths) {
       try {
-        sources.push({ name: path, inputs: await openInputs([path], stdin) });
+        sources.push({ name: path, inputs: await openInputs([path], streams) });
       } catch (error) {
         this.#leaveOut(error);
         sources.push({ name: path, inputs: null });

@@ -13,7 +13,7 @@ import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { loadCompanyList } from '../../ingest/companies/company-list.ts';
 import { CompanySink } from '../../ingest/companies/company-sink.ts';
 import { withoutDomains, wordsOf } from '../../ingest/companies/manifest-words.ts';
-import { BrokenOff, InputError, type Inputs, openInputs } from '../../ingest/input/input.ts';
+import { BrokenOff, InputError, type Inputs, openInputs, STDIN } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
@@ -137,7 +137,7 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
   if (unreadCount > 0 && source === 0) {
     say('nothing was written: no input could be read\n');
     report(plan.isJson, io.stdout, unwritten);
-    return EXIT_USAGE;
+    return EXIT_FAILED;
   }
   if (source > 0 && rejected === source) {
     // A producer that changed its records must not empty a catalogue.
@@ -193,8 +193,8 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
   let spill: Spill | undefined;
   try {
     spill = openSpillFile(plan.out);
-    const inputs = await openInputs(plan.paths, io.stdin.bytes);
-    const readsStdin = plan.paths.length === 0 || plan.paths.includes('-');
+    const inputs = await openInputs(plan.paths, new Map([[STDIN, io.stdin.bytes]]));
+    const readsStdin = plan.paths.length === 0 || plan.paths.includes(STDIN);
     if (io.stdin.isTerminal && readsStdin) say('reading from the terminal\n');
     const complaints = new Complaints(say);
     const manifest = await manifestFrom(plan.manifestPath);

@@ -230,9 +230,10 @@ export interface InputFile {
 
 /**
  * @param paths file names, or `-` for stdin; none at all is stdin
+ * @param streams bytes of paths that are not opened here: those of stdin, and of what was read ahead
  * @throws InputError when a file is missing, a directory or not readable
  */
-export async function openInputs(paths: readonly string[], stdin: Bytes): Promise<Inputs> {
+export async function openInputs(paths: readonly string[], streams: ReadonlyMap<string, Bytes>): Promise<Inputs> {
   const names = paths.length === 0 ? [STDIN] : paths;
   let bytesTotal: number | null = 0;
   for (const path of names) {
@@ -269,7 +270,7 @@ export async function openInputs(paths: readonly string[], stdin: Bytes): Promis
     return {
       name,
       members() {
-        const source = isStdin ? stdin : (createReadStream(path, { highWaterMark: READ_BYTES }) as Bytes);
+        const source: Bytes = streams.get(path) ?? createReadStream(path, { highWaterMark: READ_BYTES });
         const fileName = isStdin ? null : path.slice(path.lastIndexOf('/') + 1);
         return membersOf(name, fileName, counted(named(name, source, 'cannot be read')));
       },

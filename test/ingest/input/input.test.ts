@@ -27,7 +27,7 @@ async function* membersOf({ files }: Inputs): AsyncGenerator<Member> {
 
 /** `name without the folder = text`, for every member. */
 async function read(paths: readonly string[], stdin: Uint8Array = NOTHING, size = 7): Promise<string[]> {
-  const inputs = await openInputs(paths, pieces(stdin, size));
+  const inputs = await openInputs(paths, new Map([['-', pieces(stdin, size)]]));
   const told: string[] = [];
   for await (const member of membersOf(inputs)) {
     const content = await text(member.bytes);
@@ -109,7 +109,7 @@ describe('inputs are what their first bytes say', () => {
       { header: { name: 'a', size: 300_000 }, body: noise(300_000) },
       { header: { name: 'b', size: 1 }, body: 'b' },
     ]);
-    const inputs = await openInputs([file('large.tgz', gzipSync(large))], pieces(NOTHING, 1));
+    const inputs = await openInputs([file('large.tgz', gzipSync(large))], new Map());
     const names: (string | null)[] = [];
     for await (const member of membersOf(inputs)) {
       names.push(member.fileName);
@@ -120,11 +120,11 @@ describe('inputs are what their first bytes say', () => {
 
   it('counts the bytes on disk', async () => {
     const packed = gzipSync('x'.repeat(100_000));
-    const inputs = await openInputs([file('x.gz', packed)], pieces(NOTHING, 1));
+    const inputs = await openInputs([file('x.gz', packed)], new Map());
     expect(inputs.progress).toEqual({ bytesRead: 0, bytesTotal: packed.length });
     for await (const member of membersOf(inputs)) await text(member.bytes);
     expect(inputs.progress.bytesRead).toBe(packed.length);
-    expect((await openInputs(['-'], pieces(NOTHING, 1))).progress.bytesTotal).toBeNull();
+    expect((await openInputs(['-'], new Map())).progress.bytesTotal).toBeNull();
   });
 });
 
@@ -197,8 +197,6 @@ describe('inputs that cannot be read are told in one line', () => {
   });
 
   it('looks at every name before it reads the first', async () => {
-    await expect(openInputs([file('good', 'x'), join(folder, 'missing')], pieces(NOTHING, 1))).rejects.toThrow(
-      'missing',
-    );
+    await expect(openInputs([file('good', 'x'), join(folder, 'missing')], new Map())).rejects.toThrow('missing');
   });
 });
