@@ -100,7 +100,7 @@ async function later(name: string): Promise<MadeResponse> {
 
 const listener = await openListener({
   host: process.env.HOST ?? '127.0.0.1',
-  port: 0,
+  port: Number(process.env.PORT ?? 0),
   handle(request, client) {
     // Under Bun the address of a request without a Host is a path.
     const { pathname, searchParams } = new URL(request.url, 'http://localhost');

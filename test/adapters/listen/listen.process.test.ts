@@ -1,8 +1,8 @@
 /** Both listeners behind real sockets: what the handler learns about its client. */
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { RUNTIMES } from '../../support/server.ts';
-import { requestOf, startedEcho } from './started-echo.ts';
+import { binaryOf, RUNTIMES, startProcess } from '../../support/server.ts';
+import { ECHO_PROGRAM, requestOf, startedEcho } from './started-echo.ts';
 
 describe.each(RUNTIMES)('the listener of %s', (runtime) => {
   const echo = startedEcho(runtime);
@@ -28,6 +28,16 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
     expect(JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))).toEqual({
       host,
       address: '127.0.0.1',
+    });
+  });
+
+  it('takes no port that another process of the same user listens on', async () => {
+    const { ended } = startProcess(binaryOf(runtime), [ECHO_PROGRAM], { PORT: String(echo.port) });
+    const { exitCode, stdout, stderr } = await ended;
+    expect({ exitCode, stdout, stderr }).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('EADDRINUSE'),
     });
   });
 

@@ -116,6 +116,8 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     development: false,
+    // Without development Bun shares a port with another process of the same user, and the system deals their connections out.
+    reusePort: false,
     fetch(request, self) {
       const client = new BunConnection(request, self, sweep);
       const bound = requests.boundAbove(request, client, self);
