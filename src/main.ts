@@ -154,6 +154,8 @@ const io: Io = {
     return () => process.off(name, handler);
   },
   processId: process.pid,
+  // A clone has no `paygrade` on its path.
+  programWords: import.meta.url.endsWith('.ts') ? 'npm run -s paygrade --' : PROGRAM.name,
   sendSignal(processId, name) {
     process.kill(processId, name);
   },

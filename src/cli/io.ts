@@ -42,6 +42,8 @@ export interface Io {
   onSignal(name: SignalName, handler: () => void): () => void;
   /** This process. */
   readonly processId: number;
+  /** What a person types before the words of a command, in a hint to paste. */
+  readonly programWords: string;
   /** @throws the system's error (ESRCH, EPERM) */
   sendSignal(processId: number, name: SignalName): void;
   /**

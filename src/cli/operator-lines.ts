@@ -50,11 +50,13 @@ export class OperatorLines {
   readonly #write: (text: string) => void;
   readonly #isForPeople: boolean;
   readonly #clock: Clock;
+  readonly #programWords: string;
 
-  constructor({ stdout, stderr, clock }: Io) {
+  constructor({ stdout, stderr, clock, programWords }: Io) {
     this.#write = (text) => stderr.write(text);
     this.#isForPeople = stdout.isTerminal;
     this.#clock = clock;
+    this.#programWords = programWords;
   }
 
   /** Something that a server for real money should not have. */
@@ -66,7 +68,7 @@ export class OperatorLines {
     const reference = docs === undefined ? '' : ` reference: ${docs};`;
     this.#line(
       `paygrade ${version}, pid ${processId}: ${countsText(catalogue)};${reference} ` +
-        `\`kill -HUP ${processId}\` or \`paygrade reload\` loads the catalogue again`,
+        `\`kill -HUP ${processId}\` or \`${this.#programWords} reload\` loads the catalogue again`,
       'info',
       { message: 'the server has started', version, pid: processId, ...countsOf(catalogue), docs },
     );

@@ -27,7 +27,7 @@ export function hintsOn(result: Omit<LoadResult, 'hints'>, isCapacityExhausted: 
     hints.push('the server counts requests by key (429): start it with KEY_RATE_LIMIT_PER_MINUTE=0');
   }
   if (has(['data'], '402 INSUFFICIENT_CREDITS')) {
-    hints.push("the key's organization has no credits left: `paygrade credits grant` gives it some");
+    hints.push("the key's organization has no credits left: `credits grant` gives it some");
   }
   const lagP99Us = result.generator.lag_us?.p99 ?? 0;
   if (!result.generator.was_the_limit && lagP99Us > Math.max(1000, LAG_HINT_SHARE * (result.latency_us?.p99 ?? 0))) {

@@ -57,6 +57,7 @@ export function capturedIo(
     },
     onSignal: () => () => {},
     processId: 4711,
+    programWords: 'npm run -s paygrade --',
     sendSignal: (processId, name) => onSent?.(processId, name),
     startSelf: () => {
       throw new Error('a command in process starts no other');

@@ -27,7 +27,7 @@ describe('what the server tells its operator', () => {
       lines: [
         'play money',
         'paygrade 1.2.3, pid 4711: 12,345 active jobs, 1 company; reference: https://pay.example/docs; ' +
-          '`kill -HUP 4711` or `paygrade reload` loads the catalogue again',
+          '`kill -HUP 4711` or `npm run -s paygrade -- reload` loads the catalogue again',
         expect.stringMatching(/^paygrade 1\.2\.3, pid 4711: no catalogue; `kill /),
         'key of the organization demo, shown once (10,000 credits, with SETTLEMENT=local only): svc_key_made-up',
         'the catalogue was reloaded: 12,345 active jobs, 1 company',

@@ -57,7 +57,7 @@ export function expiryOf(text: string | undefined, nowMs: number): number | null
 /** @throws UsageError */
 export function keyIdOf(text: string): string {
   if (isKeyId(text)) return text;
-  throw new UsageError(`KEY_ID must be ${KEY_ID_FORM}; \`paygrade keys list\` shows them`);
+  throw new UsageError(`KEY_ID must be ${KEY_ID_FORM}; \`keys list\` shows them`);
 }
 
 /**

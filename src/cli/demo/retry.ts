@@ -60,6 +60,6 @@ export async function demoRetry(base: string, shop: Purchases, io: Io): Promise<
   if (events.length < EVENT_COUNT) throw new CommandError('the completion event did not come');
   io.stderr.write('\n');
   const [token, url] = [memberOf(retry.body, 'read_token'), memberOf(retry.body, 'status_url')];
-  say(`its status: READ_TOKEN=${token} paygrade retry status ${url}`);
+  say(`its status: READ_TOKEN=${token} ${io.programWords} retry status ${url}`);
   return { purchases: [callback, retry], events };
 }
