@@ -5,6 +5,7 @@
 import { isWebAddress } from '../adapters/files/catalogue-source.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { messageOf } from '../base/failure.ts';
+import { quantity } from '../base/grouped.ts';
 import { command, EXIT_FAILED, EXIT_OK } from './command.ts';
 import { checkPort, checkPublic } from './doctor/address-checks.ts';
 import { checkBoards } from './doctor/board-checks.ts';
@@ -47,7 +48,7 @@ function checkConfiguration(
   for (const fault of faults) findings.mend(fault, mend);
   if (faults.length > 0) return [undefined, findings.all];
   const given = Object.values(settings).filter((value) => value !== undefined).length;
-  findings.ok(`${given} variables set, the others at their defaults`);
+  findings.ok(`${quantity(given, 'variable')} set, the others at their defaults`);
   return [CONFIGURATION.read(settings), findings.all];
 }
 

@@ -114,10 +114,13 @@ export class Intake {
     const { sink } = this.#settings;
     const current = this.#report.startMember(member.name, member.archive ?? member.name, sink.rowCount);
     const { summary } = current;
-    const { taken, repeated } = summary;
+    const { read, taken, repeated } = summary;
     sink.begin?.(this.#observedAtMsOf(member));
     try {
       await this.#read(member, current);
+      // A source's document may list no jobs.
+      const isEmpty = summary.shape === nativeShape.name && summary.read === read;
+      if (isEmpty) throw new InputError(`${member.name}: is empty`);
     } catch (error) {
       const takenCount = summary.taken - taken;
       if (error instanceof CutShort) {
@@ -139,13 +142,7 @@ export class Intake {
     const { shape: configured } = this.#settings;
     const given = 'nativeOf' in configured ? configured : undefined;
     const shapes = 'nativeOf' in configured ? [configured] : configured;
-    if (given === nativeShape) {
-      this.#setShape(member, current, nativeShape);
-      const { read } = current.summary;
-      await this.#takeLines(member, current, nativeShape, member.bytes);
-      if (current.summary.read === read) throw new InputError(`${member.name}: is empty`);
-      return;
-    }
+    if (given === nativeShape) return this.#takeLines(member, current, nativeShape, member.bytes);
     const content = await contentOf(member);
     switch (content.kind) {
       case 'nothing':
@@ -156,7 +153,6 @@ export class Intake {
         const sample = objectsIn(content.head);
         const found = given ? fitting(given, sample) : shapeOfRecords(sample, shapes);
         const shape = this.#requireRecognised(member, sample, found);
-        this.#setShape(member, current, shape);
         return this.#takeLines(member, current, shape, content.bytes);
       }
       case 'table':
@@ -189,6 +185,7 @@ export class Intake {
   }
 
   async #takeLines(member: Member, current: CurrentMember, shape: Shape, bytes: Bytes): Promise<void> {
+    this.#setShape(member, current, shape);
     current.noun = 'line';
     const context = this.#contextOf(member, NO_ENVELOPE);
     const lines = new LineSplitter();

@@ -51,7 +51,7 @@ export class Pacing {
   /** Time during which a request was due and no payment was signed. */
   unsignedMs = 0;
   sentCount = 0;
-  /** Requests of a mix that were skipped because their kind had nothing left to send. */
+  /** Requests of a mix that were skipped because their kind had nothing to send at that moment. */
   passedOverCount = 0;
   /** Whether the run ended early because nothing was left to send. */
   isUsedUp = false;

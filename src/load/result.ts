@@ -54,7 +54,7 @@ export interface LoadResult {
     readonly unexpected: number;
     /** Due and never sent. */
     readonly unsent: number;
-    /** Requests of a mix that were skipped because their kind had nothing left to send. */
+    /** Requests of a mix that were skipped because their kind had nothing to send at that moment. */
     readonly passed_over: number;
     readonly in_warmup: number;
     /** Expected answers a second. */

@@ -52,7 +52,7 @@ export function summaryText(result: LoadResult): string {
   text += `; ${grouped(requests.unexpected)} otherwise (!)`;
   if (requests.unsent > 0) text += `; ${grouped(requests.unsent)} were due and never sent`;
   if (requests.passed_over > 0)
-    text += `; ${grouped(requests.passed_over)} of the mix skipped: their kind had nothing left to send`;
+    text += `; ${grouped(requests.passed_over)} of the mix skipped: their kind had nothing to send`;
   text += '\n';
   if (payments !== null)
     text += `  ${grouped(payments.sent)} payments sent of ${grouped(payments.signed)} signed ahead\n`;

@@ -52,7 +52,7 @@ describe.each(oneRuntime('bun'))('paygrade under %s', (runtime) => {
     expect(failed).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: `paygrade: ${at('missing')}: cannot be opened (ENOENT)\n`,
+      stderr: `paygrade: ${at('missing')}: there is no such file\n`,
     });
     const misused = await paygrade(runtime, ['snapshot', 'build', '--frob']);
     expect(misused).toEqual({

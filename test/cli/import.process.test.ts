@@ -2,15 +2,21 @@
  * `import` as a process: killed at any moment, the catalogue is as before or after. One runtime in `npm test`, each in
  * `npm run test:slow`.
  */
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { runProgram } from '../../src/cli/command.ts';
+import { PROGRAM } from '../../src/cli/program.ts';
+import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { suiteFolder } from '../support/scratch-folder.ts';
 import { binaryOf, MAIN, oneRuntime, RUNTIMES, type Runtime, startProcess } from '../support/server.ts';
 import { partOf } from '../support/whole.ts';
+import { capturedIo } from './captured-io.ts';
 
 const folder = suiteFolder();
 
@@ -67,6 +73,24 @@ function begins(database: DatabaseSync): boolean {
     return false;
   }
 }
+
+it('an import holds up no writer of the catalogue while it reads pipes, and takes each of them', async () => {
+  const catalogue = join(folder, 'from-pipes');
+  const pipes = ['one', 'two'].map((name) => join(folder, name));
+  execFileSync('mkfifo', pipes);
+  const { io, written } = capturedIo({});
+  const words = ['import', '--catalogue', catalogue, '--format', 'greenhouse', ...pipes];
+  const ending = runProgram(PROGRAM, words, io);
+  for (const [i, pipe] of pipes.entries()) {
+    // Opens once the import reads from the other end.
+    const writing = await open(pipe, 'w');
+    HistoryDatabase.openForSettings(catalogue, 0).close();
+    const job = { id: i, title: 'Cook', updated_at: '', company_slug: 'acme', absolute_url: 'https://acme.example/' };
+    await writing.writeFile(JSON.stringify([job]));
+    await writing.close();
+  }
+  expect([await ending, written.stderr]).toEqual([0, expect.stringContaining('2 new')]);
+});
 
 const KILL_COUNT = partOf(6, 2);
 

@@ -1,5 +1,4 @@
 /** `import`, `history` and `snapshot build --catalogue`, as their contract has them. */
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -12,7 +11,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -473,22 +471,6 @@ describe('import', () => {
     const exitCode = await runProgram(PROGRAM, words, { ...io, stdin: { bytes: slow(), isTerminal: false } });
     expect([exitCode, written.stderr]).toEqual([0, expect.stringContaining('2 new')]);
     expect(readdirSync(at('catalogue'))).toEqual(['catalogue.sqlite']);
-  });
-
-  it('holds up no writer of the catalogue while a pipe is read, and takes each of several', async () => {
-    const pipes = [at('one'), at('two')];
-    for (const pipe of pipes) execFileSync('mkfifo', [pipe]);
-    const { io, written } = capturedIo({});
-    const words = ['import', '--catalogue', at('catalogue'), '--format', 'greenhouse', ...pipes];
-    const ending = runProgram(PROGRAM, words, io);
-    for (const [i, pipe] of pipes.entries()) {
-      // Opens once the import reads from the other end.
-      const writing = await open(pipe, 'w');
-      HistoryDatabase.openForSettings(at('catalogue'), 0).close();
-      await writing.writeFile(readFileSync(greenhouse(`acme-${i}.json`, [2 * i, 2 * i + 1])));
-      await writing.close();
-    }
-    expect([await ending, written.stderr]).toEqual([0, expect.stringContaining('4 new')]);
   });
 
   it.each(['auto', 'native', 'greenhouse'])('names an empty member of an archive, with --format %s', async (format) => {

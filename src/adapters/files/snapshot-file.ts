@@ -39,7 +39,9 @@ export function openSnapshotFile(path: string): SnapshotFile {
     // Without O_NONBLOCK opening a FIFO would wait for a writer. Windows has neither.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    throw new SnapshotError(`${printable(path)}: cannot be opened (${codeOf(error)})`, { cause: error });
+    const code = codeOf(error);
+    const reason = code === 'ENOENT' ? 'there is no such file' : `cannot be opened (${code})`;
+    throw new SnapshotError(`${printable(path)}: ${reason}`, { cause: error });
   }
   try {
     const opened = fstatSync(descriptor, { bigint: true });

@@ -88,8 +88,9 @@ export const snapshotBuild = command({
     '--max-age-days and --merge-same-url leave jobs out of the file. The catalogue keeps them and their events, and a job returns when it is observed again. The file says how many were left out.',
     'A bad native line stops the build, which reports its number, field and reason, unless --rejects is given. Of other\n' +
       'formats the build leaves out refused records and goes on. It reports and leaves out an input that auto cannot read or\n' +
-      'recognise, and exits with 2. An empty input counts as one that cannot be read. When it refuses every record, the\n' +
+      'recognise. An empty input counts as one that cannot be read. When it refuses every record, or can read no input, the\n' +
       'build writes nothing.',
+    'Exit code 1: nothing was written. 2: wrong usage, or the file was written without an input that could not be read.',
     '--company, --domain and --manifest are for formats with one board per file, --observed-at for formats whose records\n' +
       'do not say when they were observed.',
   ],

@@ -44,10 +44,10 @@ describe('opening a snapshot file', () => {
   });
 
   const refused: [string, () => void, RegExp][] = [
-    ['is missing', () => {}, /cannot be opened \(ENOENT\)$/],
+    ['is missing', () => {}, /there is no such file$/],
     ['is a directory', () => mkdirSync(path), /is not a file$/],
     ['is a FIFO that nobody writes to', () => void execFileSync('mkfifo', [path]), /is not a file$/],
-    ['is a link to nothing', () => symlinkSync(join(directory, 'gone'), path), /cannot be opened \(ENOENT\)$/],
+    ['is a link to nothing', () => symlinkSync(join(directory, 'gone'), path), /there is no such file$/],
     ['is empty', () => writeFileSync(path, ''), /is not a snapshot$/],
   ];
   for (const [title, prepare, reason] of refused) {
