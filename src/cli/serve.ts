@@ -48,7 +48,7 @@ const DRAIN_MS = 9_000;
 const SAMPLE_REFRESH_MS = 24 * 3_600_000;
 const STDOUT = 1;
 
-function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): Config {
+export function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): Config {
   try {
     return CONFIGURATION.read(settingsIn(flags, env));
   } catch (failure) {

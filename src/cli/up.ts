@@ -10,7 +10,7 @@ import { boardsOfFile } from './boards/import.ts';
 import { knownBoards } from './boards/known-boards.ts';
 import { command, type Options, type OptionValues } from './command.ts';
 import type { Io } from './io.ts';
-import { serve } from './serve.ts';
+import { configFrom, serve } from './serve.ts';
 import { SETTING_OPTIONS } from './settings.ts';
 import { buildFromHistory } from './snapshot/build-from-history.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -107,6 +107,10 @@ export const up = command({
     reachSettings(flags, io.env);
     const folder = given.has('catalogue') ? options.catalogue : io.env.CATALOGUE || options.catalogue;
     const out = join(folder, SNAPSHOT);
+    const settings = { ...flags, catalogue: folder, snapshot: out, 'snapshot-watch': 'true' };
+    const served = settings as unknown as OptionValues<Options>;
+    // A setting that the server refuses is refused before anything is made.
+    configFrom(served, io.env);
     let hasOthers = false;
     if (options.boards !== undefined) hasOthers = await addFromFile(options.boards, folder, io);
     else if (!existsSync(join(folder, HISTORY_FILE))) changeBoards(folder, () => {});
@@ -132,12 +136,6 @@ export const up = command({
       ? addOthers([...others, ...wordsFor(REACH_OPTIONS, flags), '--', options.boards!], io, end.signal)
       : undefined;
     try {
-      const served = {
-        ...flags,
-        catalogue: folder,
-        snapshot: out,
-        'snapshot-watch': 'true',
-      } as unknown as OptionValues<Options>;
       return await serve.start({ options: served, given, arguments: [] }, io);
     } finally {
       end.abort();

@@ -1,6 +1,6 @@
 /** `up`, as real processes: it watches and serves, and waits for no page before it serves. */
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { greenhouseBoard as boardOf, greenhouseListing as listing } from '../sup
 import { testFolder } from '../support/scratch-folder.ts';
 import { binaryOf, listeningPort, MAIN, startProcess } from '../support/server.ts';
 import { until } from '../support/until.ts';
+import { run } from './captured-io.ts';
 
 let folder: string;
 let stub: BoardStub;
@@ -51,6 +52,14 @@ describe('up', () => {
     const again = startProcess(binaryOf('node'), [MAIN, ...words], stub.env);
     expect((await again.ended).exitCode).toBe(0);
   }, 60_000);
+
+  it('makes nothing with a setting that the server refuses', async () => {
+    writeFileSync(at('boards.csv'), 'greenhouse:acme\n');
+    const words = ['up', '--boards', at('boards.csv'), '--catalogue', at('catalogue')];
+    const { exitCode, stderr } = await run(words, { env: { PORT: 'abc' } });
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/^paygrade: PORT [^\n]+\n$/)]);
+    expect(existsSync(at('catalogue'))).toBe(false);
+  });
 
   it('starts no watch again that a signal to the whole group has ended', async () => {
     stub.list(boardOf('acme'), listing('acme', 5, 'Acme Firm'));
