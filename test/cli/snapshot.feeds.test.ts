@@ -91,7 +91,7 @@ describe('snapshot build --format auto', () => {
   it('writes nothing over what is there when no input could be read', async () => {
     file('out', 'what was there');
     const { exitCode, stderr } = await build(file('x', 'words'));
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(1);
     expect(stderr).toContain('nothing was written: no input could be read\n');
     expect(readFileSync(at('out'), 'utf8')).toBe('what was there');
   });
