@@ -15,7 +15,10 @@ export interface ResultBody {
 
 const JSON_SUFFIX = /^application\/[!#$%&'*+\-.^_`|~0-9a-z]+\+json$/;
 
-const essenceOf = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
+function partsOf(contentType: string): { readonly essence: string; readonly parameters: string } {
+  const [type = ''] = contentType.split(';', 1);
+  return { essence: type.trim().toLowerCase(), parameters: contentType.slice(type.length) };
+}
 
 type Form =
   | { readonly kind: 'json' }
@@ -24,13 +27,17 @@ type Form =
 
 function formOf(contentType: string | null): Form {
   if (contentType === null) return { kind: 'text', charset: 'utf-8' };
-  const essence = essenceOf(contentType);
+  const { essence, parameters } = partsOf(contentType);
   if (JSON_SUFFIX.test(essence)) return { kind: 'json' };
-  if (essence === 'application/xml' || essence.endsWith('+xml')) return { kind: 'text', charset: 'utf-8' };
+  if (essence === 'application/xml' || essence.endsWith('+xml')) {
+    return bodyFormOf(`text/xml${parameters}`) ?? { kind: 'text', charset: 'utf-8' };
+  }
   return bodyFormOf(contentType) ?? { kind: 'other' };
 }
 
-const textOf = (bytes: Uint8Array, charset: string): string => JSON.stringify(new TextDecoder(charset).decode(bytes));
+/** Of a body that was cut, the character that the cut went through is left out: U+FFFD would stand for one the target never sent. */
+const textOf = (bytes: Uint8Array, charset: string, isTruncated: boolean): string =>
+  JSON.stringify(new TextDecoder(charset).decode(bytes, { stream: isTruncated }));
 
 /** The text of JSON, without a byte order mark; undefined for other bytes, and for values that nest too deep. */
 function jsonTextOf(bytes: Uint8Array): string | undefined {
@@ -50,7 +57,7 @@ export function resultBodyOf(bytes: Uint8Array, contentType: string | null, isCu
   const kept = bytes.subarray(0, RESPONSE_BYTES_MAX);
   const form = formOf(contentType);
   if (kept.length === 0 || form.kind === 'other') return { json: 'null', isTruncated };
-  if (form.kind === 'text') return { json: textOf(kept, form.charset), isTruncated };
+  if (form.kind === 'text') return { json: textOf(kept, form.charset, isTruncated), isTruncated };
   const json = isTruncated ? undefined : jsonTextOf(kept);
-  return { json: json ?? textOf(kept, 'utf-8'), isTruncated };
+  return { json: json ?? textOf(kept, 'utf-8', isTruncated), isTruncated };
 }

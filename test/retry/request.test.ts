@@ -65,6 +65,8 @@ describe('the body of a result', () => {
     ['JSON without its byte order mark', bytes('\ufeff[1]'), 'application/json', '[1]'],
     ['XML as text', bytes('<a/>'), 'application/xml', '"<a/>"'],
     ['XML by its suffix', bytes('<a/>'), 'Application/Atom+XML; type=feed', '"<a/>"'],
+    ['XML of another charset', new Uint8Array([0xe9]), 'application/rss+xml; charset=iso-8859-1', '"é"'],
+    ['XML of an unknown charset as UTF-8', bytes('é'), 'application/xml; charset=none', '"é"'],
     ['broken JSON as text', bytes('{"a":'), 'application/json', '"{\\"a\\":"'],
     ['text', bytes('a "b" é'), 'text/plain', '"a \\"b\\" é"'],
     ['text of another charset', new Uint8Array([0xe9]), 'text/plain; charset=iso-8859-1', '"é"'],
@@ -79,6 +81,16 @@ describe('the body of a result', () => {
     ],
   ] as const)('shows %s', (_, body, type, json) => {
     expect(resultBodyOf(body, type, false)).toEqual({ json, isTruncated: false });
+  });
+
+  it.each([
+    ['text/plain', bytes('é')],
+    ['application/json', bytes('é')],
+    ['text/plain; charset=shift_jis', new Uint8Array([0x93, 0xfa])],
+  ] as const)('leaves out the character of %s that the cut went through', (type, character) => {
+    const kept = 'x'.repeat(RESPONSE_BYTES_MAX - 1);
+    const body = Buffer.concat([bytes(kept), character]);
+    expect(resultBodyOf(body, type, false)).toEqual({ json: `"${kept}"`, isTruncated: true });
   });
 
   it('keeps the first 262,144 bytes, and then JSON is text', () => {
