@@ -4,7 +4,7 @@
  */
 import { decodeUtf8 } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
-import { bodyFormOf } from '../base/media-type.ts';
+import { type BodyForm, bodyFormOf, UTF_8 } from '../base/media-type.ts';
 import { RESPONSE_BYTES_MAX, RESULT_DEPTH_MAX } from './limits.ts';
 
 export interface ResultBody {
@@ -13,26 +13,19 @@ export interface ResultBody {
   readonly isTruncated: boolean;
 }
 
-const JSON_SUFFIX = /^application\/[!#$%&'*+\-.^_`|~0-9a-z]+\+json$/;
+const JSON_TYPE = /^application\/(?:[!#$%&'*+\-.^_`|~0-9a-z]+\+)?json$/;
+const TEXT_TYPE = /^text\/|^application\/(?:xml|x-www-form-urlencoded)$|\+xml$/;
 
-function partsOf(contentType: string): { readonly essence: string; readonly parameters: string } {
+const UTF_8_TEXT: BodyForm = { kind: 'text', charset: UTF_8 };
+
+/** A charset that is unknown or written wrongly costs no body; undefined for types that are neither JSON nor text. */
+function formOf(contentType: string | null): BodyForm | undefined {
+  if (contentType === null) return UTF_8_TEXT;
   const [type = ''] = contentType.split(';', 1);
-  return { essence: type.trim().toLowerCase(), parameters: contentType.slice(type.length) };
-}
-
-type Form =
-  | { readonly kind: 'json' }
-  | { readonly kind: 'text'; readonly charset: string }
-  | { readonly kind: 'other' };
-
-function formOf(contentType: string | null): Form {
-  if (contentType === null) return { kind: 'text', charset: 'utf-8' };
-  const { essence, parameters } = partsOf(contentType);
-  if (JSON_SUFFIX.test(essence)) return { kind: 'json' };
-  if (essence === 'application/xml' || essence.endsWith('+xml')) {
-    return bodyFormOf(`text/xml${parameters}`) ?? { kind: 'text', charset: 'utf-8' };
-  }
-  return bodyFormOf(contentType) ?? { kind: 'other' };
+  const essence = type.trim().toLowerCase();
+  if (JSON_TYPE.test(essence)) return { kind: 'json' };
+  if (TEXT_TYPE.test(essence)) return bodyFormOf(`text/plain${contentType.slice(type.length)}`) ?? UTF_8_TEXT;
+  return undefined;
 }
 
 /** Of a body that was cut, the character that the cut went through is left out: U+FFFD would stand for one the target never sent. */
@@ -56,8 +49,8 @@ export function resultBodyOf(bytes: Uint8Array, contentType: string | null, isCu
   const isTruncated = isCut || bytes.length > RESPONSE_BYTES_MAX;
   const kept = bytes.subarray(0, RESPONSE_BYTES_MAX);
   const form = formOf(contentType);
-  if (kept.length === 0 || form.kind === 'other') return { json: 'null', isTruncated };
+  if (kept.length === 0 || form === undefined) return { json: 'null', isTruncated };
   if (form.kind === 'text') return { json: textOf(kept, form.charset, isTruncated), isTruncated };
   const json = isTruncated ? undefined : jsonTextOf(kept);
-  return { json: json ?? textOf(kept, 'utf-8', isTruncated), isTruncated };
+  return { json: json ?? textOf(kept, UTF_8, isTruncated), isTruncated };
 }
