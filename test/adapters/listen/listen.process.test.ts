@@ -46,6 +46,14 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
+  it('shares its port with no other server of its runtime (reliability 271)', async () => {
+    const other = startProcess(binaryOf(runtime), [ECHO_PROGRAM], { PORT: String(echo.port) });
+    other.child.stdout.once('data', () => other.child.kill('SIGKILL'));
+    const { stdout, stderr } = await other.ended;
+    expect(stdout).toBe('');
+    expect(stderr).toContain('EADDRINUSE');
+  });
+
   it('says once when a client disconnects from a held request', async () => {
     const socket = echo.socket(requestOf('/held'));
     await expect.poll(() => echo.server.stdout()).toContain('held\n');

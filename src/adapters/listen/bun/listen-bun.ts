@@ -113,6 +113,7 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
   const server = Bun.serve({
     hostname: host,
     port,
+    reusePort: false, // unless it is told so, Bun shares the port with another server of Bun
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     development: false,
