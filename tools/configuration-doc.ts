@@ -23,6 +23,8 @@ await createPaygrade({ port: 9000 });
 \`\`\`
 
 - A flag wins over the environment variable of the same setting.
+- Bun takes a \`.env\` file of the working folder for variables that the environment does not set; Node takes one only
+  with \`node --env-file=.env\`.
 - Secrets belong in variables: other users of the machine see the flags of a process.
 - An option takes the value itself (\`port: 9000\`) or the text that the variable would have (\`port: '9000'\`); \`prices\` and
   \`stateKey\` take the text. \`undefined\` and \`null\` stand for the default.
