@@ -113,7 +113,6 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
   const server = Bun.serve({
     hostname: host,
     port,
-    reusePort: false, // Bun shares a port with other servers of Bun by default
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     development: false,
