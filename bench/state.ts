@@ -380,7 +380,7 @@ function fill(stateDir: string, count: number): void {
           valueAtomic: 20_000n,
           order,
           sale: '{}',
-          answer: undefined,
+          answers: [],
         },
         {
           table: PAYMENTS,
@@ -388,7 +388,8 @@ function fill(stateDir: string, count: number): void {
           serial,
           end: { kind: 'settled', key, validBeforeSeconds, transaction },
           sale: undefined,
-          answer: undefined,
+          claims: [],
+          keptUntilMs: 0,
         },
       );
     }

@@ -2,7 +2,7 @@
  * `Idempotency-Key` of a creation (siblings §6), by organization or payer: the same key with the same body gives the first answer
  * again, without secrets and without a charge; with another body it is a conflict. Requests that race with one key wait for the
  * first. Stands after the payment and the key; what it claims is free again when the request ends without a job. A payment that may
- * have settled without a job keeps the key as its own name (`purchaseKey`).
+ * have settled without a job keeps the key as one of its names (`purchaseKey`).
  */
 import type { Access, Admission } from '../http/access.ts';
 import { Answer, Reply } from '../http/answers.ts';

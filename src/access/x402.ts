@@ -27,7 +27,7 @@ import { type Address, BASE, type Network, type NetworkId } from '../payment/pro
 import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';
 import { type ChallengeError, V1_NOT_SUPPORTED } from '../payment/protocol/reasons.ts';
 import type { Offer } from '../payment/protocol/requirements.ts';
-import type { Begun, NamedPurchase, Purchase, Resale, Settled } from '../payment/purchase.ts';
+import type { Begun, Purchase, PurchaseName, PurchaseNames, Resale, Settled } from '../payment/purchase.ts';
 import type { KeptAnswer } from '../payment/reservations.ts';
 import { idempotencyConflict } from './idempotency-conflict.ts';
 import { paymentHeader } from './payment-header.ts';
@@ -149,19 +149,25 @@ function contentOf(answer: unknown, body: AnswerBody | undefined): string {
 /** What a request asks for, without its body. */
 const targetOf = ({ method, path, search }: RequestView): string => `${method} ${path}${search}`;
 
+const NO_NAMES: PurchaseNames = [];
+
 /** With the network, because a state may have been used with another one, whose receipts say nothing here. */
-function namedOf(
+function namesOf(
   network: NetworkId,
   { identifier: id, authorization }: PaymentPayload,
   request: RequestView,
-): NamedPurchase | undefined {
+): PurchaseNames {
   const { bodyBytes, purchaseKey } = request;
-  if (id === undefined && purchaseKey === undefined) return undefined;
+  if (id === undefined && purchaseKey === undefined) return NO_NAMES;
   const body = bodyBytes === undefined ? '' : Buffer.from(bodyBytes).toString('base64');
-  if (id !== undefined) return { id, question: `${network} ${targetOf(request)}\n${body}`, isByKey: false };
-  // No client can send such an identifier, so a key meets no other name.
-  const name = `${network}\n${authorization.from.toLowerCase()}\n${purchaseKey}` as PaymentIdentifier;
-  return { id: name, question: body, isByKey: true };
+  const names: PurchaseName[] = [];
+  if (id !== undefined) names.push({ id, question: `${network} ${targetOf(request)}\n${body}`, isByKey: false });
+  if (purchaseKey !== undefined) {
+    // No client can send such an identifier, so a key meets no other name.
+    const name = `${network}\n${authorization.from.toLowerCase()}\n${purchaseKey}` as PaymentIdentifier;
+    names.push({ id: name, question: body, isByKey: true });
+  }
+  return names;
 }
 
 class PaymentGate implements Gate<Payer> {
@@ -205,13 +211,12 @@ class PaymentGate implements Gate<Payer> {
     const header = paymentHeader(request);
     if (header === undefined) return this.#unpaid(request);
     const decoded = decodePayment(header, this.#network);
-    if (!decoded.ok)
-      return this.#admitted(request, { kind: 'invalid', fault: decoded, detail: decoded.error }, undefined);
-    const named = namedOf(this.#network, decoded.payment, request);
-    const begun = this.#checkout.begin(decoded.payment, this.#offer(), request, named);
-    if (!(begun instanceof Promise)) return this.#admitted(request, begun, named);
+    if (!decoded.ok) return this.#admitted(request, { kind: 'invalid', fault: decoded, detail: decoded.error });
+    const names = namesOf(this.#network, decoded.payment, request);
+    const begun = this.#checkout.begin(decoded.payment, this.#offer(), request, names);
+    if (!(begun instanceof Promise)) return this.#admitted(request, begun);
     return begun.then(
-      (later) => this.#admitted(request, later, named),
+      (later) => this.#admitted(request, later),
       (failure) => {
         this.#meter.counts.failed++;
         throw failure;
@@ -246,14 +251,13 @@ class PaymentGate implements Gate<Payer> {
     return this.#refuseWithOffer(request, PAYMENT_INVALID, message, { error, detail });
   }
 
-  #admitted(request: RequestView, begun: Begun, named: NamedPurchase | undefined): Admission<Payer> | Refusal | Answer {
+  #admitted(request: RequestView, begun: Begun): Admission<Payer> | Refusal | Answer {
     this.#meter.countBegun(begun);
-    const isNamedByKey = named?.isByKey ?? false;
     switch (begun.kind) {
       case 'purchase':
-        return this.#admission(request, begun.purchase, isNamedByKey);
+        return this.#admission(request, begun.purchase);
       case 'resale':
-        return this.#resold(begun.resale, isNamedByKey);
+        return this.#resold(begun.resale);
       case 'invalid':
         return this.#invalid(begun.fault, request, begun.detail);
       case 'used':
@@ -263,7 +267,7 @@ class PaymentGate implements Gate<Payer> {
       case 'under-way':
         return underWay(this.#network, begun.payer);
       case 'conflict':
-        return isNamedByKey ? idempotencyConflict() : conflict();
+        return begun.name.isByKey ? idempotencyConflict() : conflict();
       case 'no-room':
         return noRoom();
       case 'unavailable':
@@ -273,8 +277,8 @@ class PaymentGate implements Gate<Payer> {
     }
   }
 
-  #admission(request: RequestView, purchase: Purchase, isNamedByKey: boolean): Admission<Payer> {
-    const { reservation, order, id } = purchase;
+  #admission(request: RequestView, purchase: Purchase): Admission<Payer> {
+    const { reservation, order, names } = purchase;
     return {
       principal: { payer: order.payer },
       settle: async (answer, body) => {
@@ -285,26 +289,27 @@ class PaymentGate implements Gate<Payer> {
         this.#meter.counts.released++;
         return this.#checkout.release(purchase);
       },
-      ...(id !== undefined && !isNamedByKey && this.#keeping(id, reservation)),
+      ...this.#keeping(names[0], reservation),
       delivered: this.#deliveredOf(reservation),
     };
   }
 
   /** What an idempotency key names stays a draft instead: its answer is given once with its secrets. */
-  #keeping(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>): Pick<Admission, 'created'> {
-    return { created: (body) => this.#checkout.keep(id, sold, contentOf(undefined, body)) };
+  #keeping(name: PurchaseName | undefined, sold: Pick<KeptAnswer, 'serial'>): Pick<Admission, 'created'> | undefined {
+    if (name === undefined || name.isByKey) return undefined;
+    return { created: (body) => this.#checkout.keep(name.id, sold, contentOf(undefined, body)) };
   }
 
   /** Sends an answer again that was paid for before; a draft becomes an answer first, by the route's own handler. */
-  #resold({ kept, id, payer, content }: Resale, isNamedByKey: boolean): Admission<Payer> | Answer {
+  #resold({ kept, name, payer, content }: Resale): Admission<Payer> | Answer {
     const sold = JSON.parse(content) as Content;
     const receipt = { 'payment-response': receiptHeader(this.#network, payer, kept.transaction) };
     const delivered = this.#deliveredOf(kept);
     if ('draft' in sold) {
       return {
-        principal: { payer, draft: sold.draft, isNamedByKey },
+        principal: { payer, draft: sold.draft, isNamedByKey: name.isByKey },
         settle: () => receipt,
-        ...(!isNamedByKey && this.#keeping(id, kept)),
+        ...this.#keeping(name, kept),
         delivered,
       };
     }

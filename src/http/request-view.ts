@@ -22,7 +22,7 @@ export interface RequestView {
   answerSeconds?: number;
   /** Whether an ordinary answer takes seconds, so that it must hold nothing scarce meanwhile; set while the input is read. */
   isSlow?: boolean;
-  /** Names the purchase where the payment brings no identifier: secret text of 1 to 64 characters, set while the input is read. */
+  /** Names the purchase, as an identifier of its payment does: secret text of 1 to 64 characters, set while the input is read. */
   purchaseKey?: string;
   /** A request header's value, or null; `name` in lower case. Repeated headers arrive joined by `, `. */
   header(name: string): string | null;

@@ -30,12 +30,12 @@ import {
   signerFault,
 } from './protocol/authorization.ts';
 import { fault, type PaymentFault, type PaymentPayload } from './protocol/envelope.ts';
-import type { PaymentIdentifier } from './protocol/identifier.ts';
+import { identifierDigest, type PaymentIdentifier } from './protocol/identifier.ts';
 import { checksummed, lowerAddressOf } from './protocol/network.ts';
 import { type PaymentOrder, paymentOrder, reservationKeyOf } from './protocol/order.ts';
 import { type Reason, reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
-import type { Begun, NamedPurchase, Purchase, Settled } from './purchase.ts';
+import type { Begun, Purchase, PurchaseNames, Settled } from './purchase.ts';
 import {
   ANSWER_BYTES_CLAIMED,
   type KeptAnswer,
@@ -113,12 +113,12 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
 }
 
 /** An answer that takes seconds keeps no turn of the facilitator meanwhile; its own route bounds such answers. */
-function purchaseOf({ order, client, named }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
+function purchaseOf({ order, client, names }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
   const { isSlow = false } = client;
   if (isSlow) turn?.end();
   return {
     kind: 'purchase',
-    purchase: { order, reservation, client, id: named?.id, turn: isSlow ? undefined : turn },
+    purchase: { order, reservation, client, names, turn: isSlow ? undefined : turn },
   };
 }
 
@@ -143,8 +143,8 @@ export class Checkout {
     return faultText === undefined ? undefined : unavailable(faultText);
   }
 
-  /** Verifies a payment for an offer and reserves its authorization. */
-  begin(payment: PaymentPayload, offer: Offer, client: PayingClient, named?: NamedPurchase): MaybePromise<Begun> {
+  /** Verifies a payment for an offer and reserves its authorization. The first of the names that is known decides. */
+  begin(payment: PaymentPayload, offer: Offer, client: PayingClient, names: PurchaseNames): MaybePromise<Begun> {
     const { settlement, recoveries, clock } = this.#parts;
     const checked = checkPayment(payment, offer, clock.nowMs(), client.answerSeconds);
     if (!checked.ok)
@@ -153,7 +153,7 @@ export class Checkout {
     if (signature.length !== SIGNATURE_BYTES) {
       if (settlement.takesContractSignatures) {
         const order = paymentOrder(offer, authorization, signature, payment.echoesBazaar);
-        return this.#beginContractWallet({ order, client, named });
+        return this.#beginContractWallet({ order, client, names });
       }
       const message = `Signatures of contract wallets are not accepted here; sign with a key (${SIGNATURE_BYTES} bytes).`;
       return invalid(fault('invalid_exact_evm_signature_format', message));
@@ -168,7 +168,7 @@ export class Checkout {
       const wrong = this.#signerFault(authorization, recovered, client);
       if (wrong !== undefined) return wrong;
       const order = paymentOrder(offer, authorization, signature, payment.echoesBazaar);
-      return this.#reserveSigned({ order, client, named });
+      return this.#reserveSigned({ order, client, names });
     });
   }
 
@@ -181,7 +181,7 @@ export class Checkout {
   /**
    * Moves the money. Rejects only for a bug.
    * @param sale what the books will say about the request
-   * @param content what a client that asks again under its identifier gets: kept for ten minutes, sealed
+   * @param content what a client that asks again under a name gets: kept for ten minutes, sealed
    */
   async settle(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
     try {
@@ -195,12 +195,13 @@ export class Checkout {
   async keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
     const { reservations, random } = this.#parts;
     const sealed = sealAnswer(id, content, random);
-    if (sealed.length <= ANSWER_BYTES_CLAIMED) await reservations.replaceKept(sold, sealed);
+    const kept = { serial: sold.serial, digest: identifierDigest(id) };
+    if (sealed.length <= ANSWER_BYTES_CLAIMED) await reservations.replaceKept(kept, sealed);
   }
 
   async #settleInTurn(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
     const { reservations, reconciler, random } = this.#parts;
-    const { order, reservation, client, turn, id } = purchase;
+    const { order, reservation, client, turn, names } = purchase;
     const { payer } = order;
     if (client.isDisconnected()) {
       await reservations.release(reservation);
@@ -209,7 +210,7 @@ export class Checkout {
     const lapsed = await this.#lapsed(purchase);
     if (lapsed !== undefined) return { kind: 'lapsed', fault: lapsed };
     try {
-      const sealed = id === undefined ? undefined : sealAnswer(id, content(), random);
+      const sealed = names.map(({ id }) => sealAnswer(id, content(), random));
       await reservations.recordIntent(reservation, order, sale, sealed);
     } catch (failure) {
       // An intent that may be on record is settled after the next start, so the client must not sign another.

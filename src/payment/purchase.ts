@@ -9,30 +9,33 @@ import type { Unavailable } from './settlement/settlement.ts';
 import type { Turn } from './settlement/settlement-turns.ts';
 import type { Closed, PayingClient } from './settlement/verification.ts';
 
-/** A purchase as the client names it, to ask for its answer again (decisions §4). */
-export interface NamedPurchase {
+/** A name by which the client asks for the answer of a purchase again (decisions §4). */
+export interface PurchaseName {
   readonly id: PaymentIdentifier;
-  /** Method, path, query and body, as text. */
+  /** What is asked for under the name, as text. */
   readonly question: string;
-  /** The request's idempotency key names it, not an identifier of the payment. */
+  /** The request's idempotency key, not an identifier of the payment. */
   readonly isByKey: boolean;
 }
+
+/** An identifier before a key (decisions §4); none for a purchase that is not named. */
+export type PurchaseNames = readonly PurchaseName[];
 
 /** A payment that is verified and reserved. It is settled once or released once. */
 export interface Purchase {
   readonly order: PaymentOrder;
   readonly reservation: Reservation;
   readonly client: PayingClient;
-  /** The identifier whose answer is kept; undefined = the client gave none. */
-  readonly id: PaymentIdentifier | undefined;
+  /** Under which its answer is kept. */
+  readonly names: PurchaseNames;
   /** Its turn with the settlement, which ends with the purchase; undefined where none is needed. */
   readonly turn: Turn | undefined;
 }
 
-/** An answer that was sold before, for the same payer under the same identifier. */
+/** An answer that was sold before, for the same payer under the same name. */
 export interface Resale {
   readonly kept: KeptAnswer;
-  readonly id: PaymentIdentifier;
+  readonly name: PurchaseName;
   readonly payer: Address;
   /** As it was given to {@link Checkout.settle} or {@link Checkout.keep}. */
   readonly content: string;
@@ -43,10 +46,10 @@ export type Rejected =
   /** `detail` is for the log. */
   | { readonly kind: 'invalid'; readonly fault: PaymentFault; readonly detail: string }
   | { readonly kind: 'used'; readonly status: ReservationStatus; readonly payer: Address }
-  /** The purchase of this name is in flight, or its outcome is unknown. */
+  /** The purchase of a name is in flight, or its outcome is unknown. */
   | { readonly kind: 'under-way'; readonly payer: Address }
-  /** The identifier names another purchase. */
-  | { readonly kind: 'conflict' }
+  /** The name is that of another purchase. */
+  | { readonly kind: 'conflict'; readonly name: PurchaseName }
   /** No further answer can be kept. */
   | { readonly kind: 'no-room' }
   /** `crowded`: too many payments of this client wait to be verified, or are being settled. */

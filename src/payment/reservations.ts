@@ -15,9 +15,9 @@
  * - A key that is reserved, settling, unknown, settled or dead is never handed out again before RETENTION_SECONDS after its
  *   `validBefore`, whatever the load. A full store refuses; it evicts nothing.
  * - A key becomes free again only when it is certain that no money moved, and that no process will still ask for it.
- * - A payment identifier is claimed in the same step as the key, by one purchase at a time. While the purchase is under way
- *   nothing else is reserved under it; from its settlement on it gives the kept answer for {@link KEPT_MS}; it is free again
- *   when its purchase ends uncharged. The answer is on record with the intent.
+ * - A purchase's payment identifiers are claimed in the same step as the key, all or none, each by one purchase at a time. While
+ *   the purchase is under way nothing else is reserved under one; from its settlement on it gives the answer kept for it for
+ *   {@link KEPT_MS}; it is free again when its purchase ends uncharged. The answers are on record with the intent.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
@@ -74,18 +74,22 @@ export const ANSWER_BYTES_CLAIMED = 196_608;
 export interface KeptAnswer {
   /** Number of the sale. */
   readonly serial: number;
+  /** Of its identifier, as in the claim. */
+  readonly digest: string;
   readonly transaction: string;
 }
 
-/** Why a purchase reserves nothing, whatever room there is. */
-export type Known =
-  | { readonly kind: 'taken'; readonly status: ReservationStatus }
-  /** The same purchase has settled under this identifier. */
-  | { readonly kind: 'kept'; readonly kept: KeptAnswer }
-  /** The same purchase is in flight under this identifier, or its outcome is unknown. */
+/** What an identifier that is not free says. `place`: its index among the claims. */
+export type KnownIdentifier =
+  /** The same purchase has settled under it. */
+  | { readonly kind: 'kept'; readonly place: number; readonly kept: KeptAnswer }
+  /** The same purchase is in flight under it, or its outcome is unknown. */
   | { readonly kind: 'under-way' }
-  /** Another purchase has this identifier. */
-  | { readonly kind: 'conflict' };
+  /** It is another purchase's. */
+  | { readonly kind: 'conflict'; readonly place: number };
+
+/** Why a purchase reserves nothing, whatever room there is. */
+export type Known = { readonly kind: 'taken'; readonly status: ReservationStatus } | KnownIdentifier;
 
 export type Reserved =
   | { readonly kind: 'reserved'; readonly reservation: Reservation }
@@ -96,6 +100,9 @@ export type Reserved =
   | { readonly kind: 'full' }
   /** The store cannot record anything now, or cannot tell whether this authorization was used before. */
   | { readonly kind: 'unavailable'; readonly detail: string };
+
+/** Of a purchase that the client has not named. */
+export const NO_CLAIMS: readonly IdentifierClaim[] = [];
 
 /** A settlement whose outcome is not on record: its reservation is unknown. */
 export interface UnsettledCase {
@@ -127,12 +134,12 @@ export interface Reservations {
   /** Live authorizations: all keys that are not free. */
   readonly count: number;
   /**
-   * One indivisible step: takes the key, and the identifier where there is one, if they are free; otherwise says what is known.
-   * A used key comes before the identifier.
+   * One indivisible step: takes the key and the identifiers, if all are free; otherwise says what is known. A used key comes before
+   * the identifiers, and they come in their order.
    */
-  reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): MaybePromise<Reserved>;
-  /** What {@link reserve} would say without reserving; undefined = both are free. */
-  find(key: ReservationKey, claim?: IdentifierClaim): MaybePromise<Known | undefined>;
+  reserve(key: ReservationKey, validBeforeSeconds: number, claims?: readonly IdentifierClaim[]): MaybePromise<Reserved>;
+  /** What {@link reserve} would say without reserving; undefined = all are free. */
+  find(key: ReservationKey, claims?: readonly IdentifierClaim[]): MaybePromise<Known | undefined>;
   /** undefined = the key is free. */
   statusOf(key: ReservationKey): MaybePromise<ReservationStatus | undefined>;
   /** reserved -> free. */
@@ -140,9 +147,14 @@ export interface Reservations {
   /**
    * reserved -> settling: the intent. Must resolve before the caller asks the settlement to move money.
    * @param sale what the books will say about the request, should the payment settle
-   * @param sealed the answer, for a reservation with an identifier; at most {@link ANSWER_BYTES_MAX}
+   * @param sealed the answer for each of its identifiers, in their order; each at most {@link ANSWER_BYTES_MAX}
    */
-  recordIntent(reservation: Reservation, order: PaymentOrder, sale: SaleFacts, sealed?: Uint8Array): Promise<void>;
+  recordIntent(
+    reservation: Reservation,
+    order: PaymentOrder,
+    sale: SaleFacts,
+    sealed?: readonly Uint8Array[],
+  ): Promise<void>;
   /**
    * settling or unknown -> settled. The sale is in the books with the same commit. In a store that several processes share also
    * dead -> settled, by one that knows what the others did not learn.
@@ -162,7 +174,7 @@ export interface Reservations {
   /** The sealed answer; undefined when its time has just ended. @throws Error by rejecting, when it cannot be read */
   readKept(kept: KeptAnswer): Promise<Uint8Array | undefined>;
   /** Puts a sealed answer, at most {@link ANSWER_BYTES_MAX}, in the place of its draft; without effect once its time has ended. */
-  replaceKept(kept: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void>;
+  replaceKept(kept: Omit<KeptAnswer, 'transaction'>, sealed: Uint8Array): Promise<void>;
   /**
    * Hands over, each once, the cases whose process has ended, for this one to bring to an end: those that are there now before it
    * resolves, and in a store that several processes share others as they are found. A case begun with another kind of settlement

@@ -1,19 +1,20 @@
 /**
- * The reservation of a purchase: takes the authorization, and the identifier where the client gave one, or says what is known
- * of them (decisions §4). A used authorization comes first; then an identifier gives its kept answer, whether the settlement is
- * there or not; only then does it matter whether something new could be sold.
+ * The reservation of a purchase: takes the authorization, and the names that the client gave, or says what is known of them
+ * (decisions §4). A used authorization comes first; then a name gives its kept answer, whether the settlement is there or not; only
+ * then does it matter whether something new could be sold.
  */
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import { runwayFault } from './protocol/authorization.ts';
-import { identifierClaim, type PaymentIdentifier } from './protocol/identifier.ts';
+import { identifierClaim } from './protocol/identifier.ts';
 import type { Address } from './protocol/network.ts';
 import type { PaymentOrder } from './protocol/order.ts';
-import type { NamedPurchase, Rejected, Resale } from './purchase.ts';
+import type { PurchaseName, PurchaseNames, Rejected, Resale } from './purchase.ts';
 import {
   type KeptAnswer,
   type Known,
+  NO_CLAIMS,
   RecordsUnreadableError,
   type Reservation,
   type Reservations,
@@ -27,7 +28,7 @@ import type { Closed, PayingClient } from './settlement/verification.ts';
 export interface Wish {
   readonly order: PaymentOrder;
   readonly client: PayingClient;
-  readonly named: NamedPurchase | undefined;
+  readonly names: PurchaseNames;
 }
 
 /** Why nothing was reserved. */
@@ -49,15 +50,16 @@ export class Reserving {
 
   /** @param closed why nothing new can be sold now; undefined = it can */
   reserve(wish: Wish, closed: Closed | undefined): MaybePromise<Reservation | NotReserved> {
-    const { order, named } = wish;
-    const claim = named === undefined ? undefined : identifierClaim(named.id, named.question, order.payer);
+    const { order, names } = wish;
+    const claims =
+      names.length === 0 ? NO_CLAIMS : names.map(({ id, question }) => identifierClaim(id, question, order.payer));
     if (closed !== undefined) {
-      const found = this.#reservations.find(order.key, claim);
+      const found = this.#reservations.find(order.key, claims);
       return chain(found instanceof Promise ? found.catch(nothingKnown) : found, (known) =>
         known === undefined ? closed : this.#knownOr(wish, known),
       );
     }
-    const reserved = this.#reservations.reserve(order.key, order.authorization.validBeforeSeconds, claim);
+    const reserved = this.#reservations.reserve(order.key, order.authorization.validBeforeSeconds, claims);
     // A store that answered later took time from the authorization's window.
     if (reserved instanceof Promise) return reserved.then((later) => this.#stillInTime(wish, later));
     return this.#reservedOr(wish, reserved);
@@ -86,26 +88,26 @@ export class Reserving {
     }
   }
 
-  #knownOr({ order, named }: Wish, known: Known): MaybePromise<NotReserved> {
+  #knownOr({ order, names }: Wish, known: Known): MaybePromise<NotReserved> {
     switch (known.kind) {
       case 'taken':
         return { kind: 'used', status: known.status, payer: order.payer };
       case 'kept':
-        return this.#resell(known.kept, (named as NamedPurchase).id, order.payer);
+        return this.#resell(known.kept, names[known.place] as PurchaseName, order.payer);
       case 'under-way':
         return { kind: 'under-way', payer: order.payer };
       case 'conflict':
-        return { kind: 'conflict' };
+        return { kind: 'conflict', name: names[known.place] as PurchaseName };
       default:
         return known satisfies never;
     }
   }
 
-  async #resell(kept: KeptAnswer, id: PaymentIdentifier, payer: Address): Promise<NotReserved> {
+  async #resell(kept: KeptAnswer, name: PurchaseName, payer: Address): Promise<NotReserved> {
     try {
       const sealed = await this.#reservations.readKept(kept);
       if (sealed === undefined) return unavailable('the time of a kept answer has just ended', SOON_SECONDS);
-      return { kind: 'resale', resale: { kept, id, payer, content: openAnswer(id, sealed) } };
+      return { kind: 'resale', resale: { kept, name, payer, content: openAnswer(name.id, sealed) } };
     } catch (failure) {
       return unavailable(`a kept answer cannot be read: ${messageOf(failure)}`);
     }

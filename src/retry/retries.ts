@@ -38,6 +38,8 @@ export interface RetryDraft {
   readonly readToken: string | null;
   /** null without a callback address. */
   readonly callbackSecret: string | null;
+  /** The idempotency key under which the job was bought: it is the job's, whatever request creates it. */
+  readonly idempotency: IdempotencyClaim | null;
 }
 
 export type ClaimResult =
@@ -146,18 +148,24 @@ export class Retries {
     return this.#ports.sealer.purchaseKeyOf(idempotencyKey);
   }
 
-  draft({ organization }: RetryCustomer, { callbackUrl }: RetryOrder): RetryDraft {
+  draft(
+    { organization }: RetryCustomer,
+    { callbackUrl }: RetryOrder,
+    idempotency: IdempotencyClaim | null,
+  ): RetryDraft {
     const { random } = this.#ports;
     return {
       id: newRetryId(random),
       readToken: organization === null ? newReadToken(random) : null,
       callbackSecret: callbackUrl === null ? null : newCallbackSecret(random),
+      idempotency,
     };
   }
 
   /**
    * Creates the job of a draft; a draft that has its job already gives that one. Its first attempt is due at once. It is paid for:
    * where another process, to which this one looked dead, has made the job of its idempotency key, it is created without the key.
+   * @param idempotency what the request has claimed; the job's, where its draft has none
    */
   create(
     draft: RetryDraft,
@@ -166,12 +174,12 @@ export class Retries {
     idempotency: IdempotencyClaim | null,
   ): Promise<RetryJob> {
     const record = this.#recordOf(draft, customer, order, idempotency);
-    return this.#made(record.job, async () => {
+    return this.#made(idempotency, async () => {
       const { job } = record;
       const created = await this.#ports.store.create(record);
       if (created.kind === 'created') return job;
       if (created.job.id === job.id) return created.job;
-      return this.create(draft, customer, order, null);
+      return this.create({ ...draft, idempotency: null }, customer, order, null);
     });
   }
 
@@ -184,14 +192,14 @@ export class Retries {
     credits: number,
   ): Promise<{ readonly bought: Bought; readonly job: RetryJob }> {
     const record = this.#recordOf(draft, customer, order, idempotency);
-    return this.#made(record.job, async () => ({
+    return this.#made(idempotency, async () => ({
       bought: await this.#ports.store.buy(record, credits),
       job: record.job,
     }));
   }
 
-  /** Ends the claim of its idempotency key, and begins its work. */
-  async #made<T>({ idempotency }: RetryJob, making: () => Promise<T>): Promise<T> {
+  /** Makes a job, ends the request's claim and begins the work. */
+  async #made<T>(idempotency: IdempotencyClaim | null, making: () => Promise<T>): Promise<T> {
     try {
       return await making();
     } finally {
@@ -201,10 +209,10 @@ export class Retries {
   }
 
   #recordOf(
-    { id, readToken, callbackSecret }: RetryDraft,
+    { id, readToken, callbackSecret, idempotency }: RetryDraft,
     { customer, organization }: RetryCustomer,
     { request, policy, callbackUrl, deadlineSeconds }: RetryOrder,
-    idempotency: IdempotencyClaim | null,
+    claimed: IdempotencyClaim | null,
   ): RetryRecord {
     const { sealer, clock } = this.#ports;
     const callback =
@@ -215,7 +223,7 @@ export class Retries {
         customer,
         organization,
         tokenDigest: readToken === null ? null : tokenDigestOf(readToken),
-        idempotency,
+        idempotency: idempotency ?? claimed,
         policy,
         deadlineSeconds,
         hasCallback: callback !== null,

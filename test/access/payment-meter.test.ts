@@ -93,7 +93,7 @@ describe('the meter of a paid operation', () => {
 
   it('counts a released payment, and releases it', async () => {
     let released = 0;
-    const purchase = { order: { payer: PAYER }, reservation: { serial: 1 } } as Extract<
+    const purchase = { order: { payer: PAYER }, reservation: { serial: 1 }, names: [] } as unknown as Extract<
       Begun,
       { kind: 'purchase' }
     >['purchase'];

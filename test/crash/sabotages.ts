@@ -128,8 +128,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'storage/sqlite/tables/payments.ts',
-        'else keepAnswer(connection, serial, answer.claim, answer.keptUntilMs, end.transaction);',
-        'else dropAnswer(connection, serial);',
+        'else for (const claim of claims) keepAnswer(connection, serial, claim, keptUntilMs, end.transaction);',
+        'else dropAnswers(connection, serial);',
       ],
     ],
     found: /is charged twice|uses the identifier of|asks for the answer of/,

@@ -46,33 +46,33 @@ export const PLACES: readonly Place[] = [
   [
     'payment/checkout.ts',
     '      await reservations.recordIntent(reservation, order, sale, sealed);\n',
-    `      if (id !== undefined) ${at('step: before the intent')}
+    `      if (names.length > 0) ${at('step: before the intent')}
       await reservations.recordIntent(reservation, order, sale, sealed);
-      if (id !== undefined) ${at('step: intent recorded')}\n`,
+      if (names.length > 0) ${at('step: intent recorded')}\n`,
   ],
   [
     'payment/checkout.ts',
     '    const outcome = await this.#moveMoney(order, reservation);\n',
     `    const outcome = await this.#moveMoney(order, reservation);
-    if (id !== undefined && outcome.kind === 'settled') ${at('step: money moved')}\n`,
+    if (names.length > 0 && outcome.kind === 'settled') ${at('step: money moved')}\n`,
   ],
   [
     'payment/checkout.ts',
     '      return await this.#record(order, reservation, client, outcome);\n',
     `      const recorded = await this.#record(order, reservation, client, outcome);
-      if (id !== undefined && recorded.kind === 'settled') ${at('step: outcome recorded')}
+      if (names.length > 0 && recorded.kind === 'settled') ${at('step: outcome recorded')}
       return recorded;\n`,
   ],
   [
     'storage/sqlite/tables/payments.ts',
-    '  if (answer === undefined) return;\n  if (sale === undefined) dropAnswer',
-    `  if (answer === undefined) return;\n  ${at('step: outcome in its transaction')}\n  if (sale === undefined) dropAnswer`,
+    '  if (claims.length === 0) return;\n  if (sale === undefined) dropAnswers',
+    `  if (claims.length === 0) return;\n  ${at('step: outcome in its transaction')}\n  if (sale === undefined) dropAnswers`,
   ],
   [
     'storage/sqlite/writer.ts',
     '      const result = database.apply(request.operations);\n',
     `      const result = database.apply(request.operations);
-      if (request.operations.some((one) => one.kind === 'end' && one.answer !== undefined)) ${at('step: outcome committed')}\n`,
+      if (request.operations.some((one) => one.kind === 'end' && one.claims.length > 0)) ${at('step: outcome committed')}\n`,
   ],
   [
     'http/execute.ts',
@@ -94,8 +94,8 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'storage/sqlite/tables/answers.ts',
-    "        connection.run('UPDATE answer SET sealed = ? WHERE serial = ?', operation.sealed, operation.serial);\n",
-    `        connection.run('UPDATE answer SET sealed = ? WHERE serial = ?', operation.sealed, operation.serial);
+    "        connection.run('UPDATE answer SET sealed = ? WHERE serial = ? AND digest = ?', sealed, serial, bytesOf(digest));\n",
+    `        connection.run('UPDATE answer SET sealed = ? WHERE serial = ? AND digest = ?', sealed, serial, bytesOf(digest));
         ${at('step: kept answer in its transaction')}\n`,
   ],
   [

@@ -92,7 +92,7 @@ export class RetryWorld {
     customer: RetryCustomer = { customer: 'org:acme', organization: 'acme' },
   ): Promise<RetryId> {
     const { retries } = this.process;
-    return (await retries.create(retries.draft(customer, order), customer, order, null)).id;
+    return (await retries.create(retries.draft(customer, order, null), customer, order, null)).id;
   }
 
   close(): void {

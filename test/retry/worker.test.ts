@@ -353,7 +353,7 @@ describe('a paid creation', () => {
     const order = orderTo('well.example');
     const payer = { customer: 'payer:0xpayer', organization: null };
     const key = { key: 'digest of the key', fingerprint: 'digest of the body' };
-    const drafts = [retries.draft(payer, order), retries.draft(payer, order)] as const;
+    const drafts = [retries.draft(payer, order, null), retries.draft(payer, order, null)] as const;
     for (const draft of [...drafts, ...drafts]) {
       expect((await retries.create(draft, payer, order, key)).id).toBe(draft.id);
     }

@@ -43,6 +43,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'of many requests at once under one identifier': OWN,
   'a state folder used with both': FOLDER,
   'hold after a restart on the same folder': FOLDER,
+  'is open, and after it, also over a restart': FOLDER,
   'about a job whose record is damaged': FOLDER,
   'is off at a public address unless SURFACES names it': OWN,
   'begins its description with [play money]': 'its facilitator is away, so no process is ready and the proxy has none',

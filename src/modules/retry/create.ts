@@ -88,8 +88,8 @@ export const createRetry = route<RetryServices>()({
     // What was paid for before is created again without another look at its names.
     const refused = sold === undefined ? await refusalOfNames(checked, outbound) : undefined;
     if (refused !== undefined) return refused;
-    const draft = sold ?? retries.draft(customer, order);
     const idempotency = principal.idempotency ?? null;
+    const draft = sold ?? retries.draft(customer, order, idempotency);
     if (customer.organization === null) {
       const create = (): Promise<RetryJob> => retries.create(draft, customer, order, idempotency);
       return new AfterSettlement(draft, async () => createdOf(await create(), draft, baseUrl));

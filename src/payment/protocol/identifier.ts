@@ -42,8 +42,10 @@ export interface IdentifierClaim {
   readonly fingerprint: string;
 }
 
-/** @param question method, path, query and body of the request, as text */
+export const identifierDigest = (id: PaymentIdentifier): string => sha256Latin1(id);
+
+/** @param question what is asked for under the identifier, as text */
 export const identifierClaim = (id: PaymentIdentifier, question: string, payer: Address): IdentifierClaim => ({
-  digest: sha256Latin1(id),
+  digest: identifierDigest(id),
   fingerprint: sha256Latin1(`${payer}\n${question}`),
 });

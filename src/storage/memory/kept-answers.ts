@@ -5,7 +5,7 @@
  * refused before it is paid for.
  */
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
-import { ANSWER_BYTES_CLAIMED, ANSWER_BYTES_MAX, KEPT_MS } from '../../payment/reservations.ts';
+import { ANSWER_BYTES_CLAIMED, ANSWER_BYTES_MAX, KEPT_MS, type KnownIdentifier } from '../../payment/reservations.ts';
 
 /** A purchase under an identifier. */
 export interface KeptEntry extends IdentifierClaim {
@@ -32,13 +32,17 @@ export function checkedAnswer(sealed: Uint8Array): Uint8Array {
   return sealed;
 }
 
-export type Found = { readonly kind: 'kept'; readonly entry: KeptEntry } | { readonly kind: 'under-way' | 'conflict' };
+/** The answers of identifiers, each with its own, in the same order. @throws Error where one is missing, left over or too long */
+export function answersFor<Claim>(claims: readonly Claim[], sealed: readonly Uint8Array[]) {
+  if (claims.length !== sealed.length) throw new Error('an identifier and an answer belong together');
+  return claims.map((claim, i) => ({ claim, sealed: checkedAnswer(sealed[i] as Uint8Array) }));
+}
 
 export class KeptAnswers {
   readonly #room: AnswerRoom;
   readonly #byDigest = new Map<string, KeptEntry>();
-  /** Settled ones by serial, in the order of their removal. */
-  readonly #due = new Map<number, KeptEntry>();
+  /** Settled ones, in the order of their removal. */
+  readonly #due = new Set<KeptEntry>();
   #bytes = 0;
 
   constructor(room: AnswerRoom) {
@@ -46,15 +50,17 @@ export class KeptAnswers {
   }
 
   /** What an identifier says about a purchase; undefined = it is free. */
-  find({ digest, fingerprint }: IdentifierClaim): Found | undefined {
+  find({ digest, fingerprint }: IdentifierClaim, place: number): KnownIdentifier | undefined {
     const entry = this.#byDigest.get(digest);
     if (entry === undefined) return undefined;
-    if (entry.fingerprint !== fingerprint) return { kind: 'conflict' };
-    return entry.dueMs === undefined ? { kind: 'under-way' } : { kind: 'kept', entry };
+    if (entry.fingerprint !== fingerprint) return { kind: 'conflict', place };
+    return entry.dueMs === undefined ? { kind: 'under-way' } : { kind: 'kept', place, kept: entry };
   }
 
-  hasRoom(): boolean {
-    return this.#byDigest.size < this.#room.countMax && this.#bytes + ANSWER_BYTES_CLAIMED <= this.#room.bytesMax;
+  /** For so many more. */
+  hasRoom(count: number): boolean {
+    const { countMax, bytesMax } = this.#room;
+    return this.#byDigest.size + count <= countMax && this.#bytes + count * ANSWER_BYTES_CLAIMED <= bytesMax;
   }
 
   /** Claims a free identifier. The caller has asked {@link find} and {@link hasRoom}. */
@@ -86,23 +92,23 @@ export class KeptAnswers {
   }
 
   /** Another answer took the place of a settled one; nothing for one whose time is over. */
-  resizeSettled(serial: number, bytes: number): void {
-    const entry = this.#due.get(serial);
-    if (entry !== undefined) this.resize(entry, bytes);
+  resizeSettled({ serial, digest }: Pick<KeptEntry, 'serial' | 'digest'>, bytes: number): void {
+    const entry = this.#byDigest.get(digest);
+    if (entry?.serial === serial) this.resize(entry, bytes);
   }
 
   /** From now on the identifier answers. */
   settle(entry: KeptEntry, transaction: string, nowMs: number, leftMs: number = KEPT_MS): void {
     entry.transaction = transaction;
     entry.dueMs = nowMs + leftMs;
-    this.#due.set(entry.serial, entry);
+    this.#due.add(entry);
   }
 
   /** The purchase ended uncharged, or its time is over: the identifier is free. */
   free(entry: KeptEntry): void {
     if (this.#byDigest.get(entry.digest) !== entry) return;
     this.#byDigest.delete(entry.digest);
-    this.#due.delete(entry.serial);
+    this.#due.delete(entry);
     this.#bytes -= entry.bytes;
   }
 
@@ -116,7 +122,7 @@ export class KeptAnswers {
 
   /** Frees and returns the oldest identifier whose time is over; undefined = there is none. */
   removeDue(nowMs: number): KeptEntry | undefined {
-    for (const entry of this.#due.values()) {
+    for (const entry of this.#due) {
       if (entry.dueMs === undefined || entry.dueMs > nowMs) return undefined;
       this.free(entry);
       return entry;

@@ -8,7 +8,8 @@ import type { UsedAuthorization } from './used-authorizations.ts';
 
 export class MemoryJournal implements ReservationJournal {
   readonly #books: MemoryBooks;
-  readonly #sealed = new Map<number, Uint8Array>();
+  /** By serial, then by the digest of the identifier. */
+  readonly #sealed = new Map<number, Map<string, Uint8Array>>();
 
   constructor(books: MemoryBooks) {
     this.#books = books;
@@ -16,8 +17,14 @@ export class MemoryJournal implements ReservationJournal {
 
   fault(): undefined {}
 
-  async recordIntent(serial: number, _order: PaymentOrder, _sale: unknown, answer?: AnswerToKeep): Promise<void> {
-    if (answer !== undefined) this.#sealed.set(serial, answer.sealed);
+  async recordIntent(
+    serial: number,
+    _order: PaymentOrder,
+    _sale: unknown,
+    answers: readonly AnswerToKeep[],
+  ): Promise<void> {
+    if (answers.length === 0) return;
+    this.#sealed.set(serial, new Map(answers.map(({ claim, sealed }) => [claim.digest, sealed])));
   }
 
   async recordUnknown(): Promise<void> {}
@@ -26,7 +33,7 @@ export class MemoryJournal implements ReservationJournal {
     serial: number,
     { key }: UsedAuthorization,
     sale: Sale | undefined,
-    _claim: IdentifierClaim | undefined,
+    _claims: readonly IdentifierClaim[],
   ): Promise<void> {
     if (sale === undefined) this.#sealed.delete(serial);
     else this.#books.add(sale, key);
@@ -36,15 +43,15 @@ export class MemoryJournal implements ReservationJournal {
     this.#sealed.delete(serial);
   }
 
-  async readAnswer(serial: number): Promise<Uint8Array | undefined> {
-    return this.#sealed.get(serial);
+  async readAnswer(serial: number, digest: string): Promise<Uint8Array | undefined> {
+    return this.#sealed.get(serial)?.get(digest);
   }
 
-  async replaceAnswer(serial: number, sealed: Uint8Array): Promise<void> {
-    if (this.#sealed.has(serial)) this.#sealed.set(serial, sealed);
+  async replaceAnswer(serial: number, digest: string, sealed: Uint8Array): Promise<void> {
+    this.#sealed.get(serial)?.set(digest, sealed);
   }
 
-  forgetAnswer(serial: number): void {
+  forgetAnswers(serial: number): void {
     this.#sealed.delete(serial);
   }
 

@@ -11,26 +11,26 @@ import type { UsedAuthorization } from './used-authorizations.ts';
 export interface ReservationJournal {
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
-  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts, answer: AnswerToKeep | undefined): Promise<void>;
+  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts, answers: readonly AnswerToKeep[]): Promise<void>;
   recordUnknown(serial: number, transaction: string): Promise<void>;
   /**
    * Records the outcome; from then on the journal holds only the key and its outcome.
    * @param sale the entry of the books for a settled payment, written in the same commit; undefined for a dead one
-   * @param claim its identifier, whose answer is kept for ten minutes from a sale, and dropped otherwise
+   * @param claims its identifiers, whose answers are kept for ten minutes from a sale, and dropped otherwise
    */
   recordEnd(
     serial: number,
     end: UsedAuthorization,
     sale: Sale | undefined,
-    claim: IdentifierClaim | undefined,
+    claims: readonly IdentifierClaim[],
   ): Promise<void>;
-  /** Drops the answer of its identifier too. */
+  /** Drops the answers of its identifiers too. */
   recordReleased(serial: number): Promise<void>;
-  /** The sealed answer of a payment; undefined = it has none. */
-  readAnswer(serial: number): Promise<Uint8Array | undefined>;
-  replaceAnswer(serial: number, sealed: Uint8Array): Promise<void>;
-  /** Permits the journal to remove a kept answer whose time is over. */
-  forgetAnswer(serial: number): void;
+  /** The sealed answer of a payment for one of its identifiers; undefined = it has none. */
+  readAnswer(serial: number, digest: string): Promise<Uint8Array | undefined>;
+  replaceAnswer(serial: number, digest: string, sealed: Uint8Array): Promise<void>;
+  /** Permits the journal to remove the kept answers of a payment: their time is over. */
+  forgetAnswers(serial: number): void;
   /** Permits the journal to remove the record of a used authorization whose retention is over. */
   forget(serial: number): void;
 }
@@ -96,6 +96,6 @@ export const NO_JOURNAL: ReservationJournal = {
   recordReleased: async () => {},
   readAnswer: async () => undefined,
   replaceAnswer: async () => {},
-  forgetAnswer: () => {},
+  forgetAnswers: () => {},
   forget: () => {},
 };

@@ -12,13 +12,13 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Sale, SaleFacts, SettlementKind } from '../../payment/books.ts';
-import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
   KEPT_MS,
   type KeptAnswer,
   type Known,
+  NO_CLAIMS,
   RETENTION_SECONDS,
   RecordInDoubtError,
   type Reservation,
@@ -27,7 +27,14 @@ import {
   type Reserved,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
-import { ANSWER_ROOM, type AnswerRoom, checkedAnswer, KeptAnswers, type KeptEntry } from './kept-answers.ts';
+import {
+  ANSWER_ROOM,
+  type AnswerRoom,
+  answersFor,
+  checkedAnswer,
+  KeptAnswers,
+  type KeptEntry,
+} from './kept-answers.ts';
 import { type LoadedReservations, NO_JOURNAL, NOTHING_LOADED, type ReservationJournal } from './reservation-journal.ts';
 import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
 
@@ -43,6 +50,8 @@ const RETAINED_MS = WINDOW_MS + RETENTION_SECONDS * 1000;
 const REMOVALS_MAX = 4;
 
 const NO_CASES: readonly UnsettledCase[] = [];
+const NO_ENTRIES: readonly KeptEntry[] = [];
+const NO_ANSWERS: readonly Uint8Array[] = [];
 
 /** `ended` = settled or dead, and a used authorization now. */
 type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
@@ -64,8 +73,8 @@ class OpenReservation implements Reservation {
   transaction = '';
   /** What a sale of it would say; known from the intent on. */
   intent: Intent | undefined;
-  /** Its identifier; undefined = none. */
-  answer: KeptEntry | undefined;
+  /** Its identifiers. */
+  answers = NO_ENTRIES;
 
   constructor(key: ReservationKey, validBeforeSeconds: number, serial: number) {
     this.key = key;
@@ -135,7 +144,7 @@ export class MemoryReservations implements Reservations {
       reservation.state = 'unknown';
       reservation.transaction = transaction;
       reservation.intent = { order, sale };
-      reservation.answer = answers.get(serial);
+      reservation.answers = answers.get(serial) ?? NO_ENTRIES;
       this.#refuseSecond(order.key);
       this.#open.set(order.key, reservation);
       return isRepeatable ? [{ reservation, order }] : [];
@@ -150,19 +159,21 @@ export class MemoryReservations implements Reservations {
     return this.#open.size + this.#used.count;
   }
 
-  find(key: ReservationKey, claim?: IdentifierClaim): Known | undefined {
+  find(key: ReservationKey, claims = NO_CLAIMS): Known | undefined {
     const status = this.statusOf(key);
     if (status !== undefined) return { kind: 'taken', status };
-    if (claim === undefined) return undefined;
-    const due = this.#answers.removeIfDue(claim, this.#clock.monotonicMs());
-    if (due !== undefined) this.#journal.forgetAnswer(due.serial);
-    const found = this.#answers.find(claim);
-    return found?.kind === 'kept' ? { kind: 'kept', kept: found.entry } : found;
+    for (const [place, claim] of claims.entries()) {
+      const due = this.#answers.removeIfDue(claim, this.#clock.monotonicMs());
+      if (due !== undefined) this.#journal.forgetAnswers(due.serial);
+      const known = this.#answers.find(claim, place);
+      if (known !== undefined) return known;
+    }
+    return undefined;
   }
 
-  reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): Reserved {
+  reserve(key: ReservationKey, validBeforeSeconds: number, claims = NO_CLAIMS): Reserved {
     this.#removeDue();
-    const known = this.find(key, claim);
+    const known = this.find(key, claims);
     if (known !== undefined) return known;
     const fault = this.#journal.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
@@ -173,9 +184,9 @@ export class MemoryReservations implements Reservations {
       };
     }
     if (this.count >= this.#countMax) return { kind: 'full' };
-    if (claim !== undefined && !this.#answers.hasRoom()) return { kind: 'no-room' };
+    if (claims.length > 0 && !this.#answers.hasRoom(claims.length)) return { kind: 'no-room' };
     const reservation = new OpenReservation(key, validBeforeSeconds, ++this.#serial);
-    if (claim !== undefined) reservation.answer = this.#answers.claim(claim, reservation.serial);
+    if (claims.length > 0) reservation.answers = claims.map((claim) => this.#answers.claim(claim, reservation.serial));
     this.#open.set(key, reservation);
     return { kind: 'reserved', reservation };
   }
@@ -193,18 +204,15 @@ export class MemoryReservations implements Reservations {
     reservation: Reservation,
     order: PaymentOrder,
     sale: SaleFacts,
-    sealed?: Uint8Array,
+    sealed = NO_ANSWERS,
   ): Promise<void> {
     const open = this.#openOf(reservation, 'reserved');
-    const { answer: claim } = open;
-    if ((claim === undefined) !== (sealed === undefined))
-      throw new Error('an identifier and an answer belong together');
-    const answer = claim === undefined || sealed === undefined ? undefined : { claim, sealed: checkedAnswer(sealed) };
+    const answers = answersFor(open.answers, sealed);
     open.state = 'settling';
     open.intent = { order, sale };
-    if (answer !== undefined) this.#answers.resize(answer.claim, answer.sealed.length);
+    for (const { claim, sealed } of answers) this.#answers.resize(claim, sealed.length);
     try {
-      await this.#journal.recordIntent(open.serial, order, sale, answer);
+      await this.#journal.recordIntent(open.serial, order, sale, answers);
     } catch (failure) {
       if (!(failure instanceof RecordInDoubtError)) open.state = 'reserved';
       throw failure;
@@ -236,14 +244,14 @@ export class MemoryReservations implements Reservations {
     return this.#recordEnd(open, open.end('dead', open.transaction));
   }
 
-  readKept({ serial }: KeptAnswer): Promise<Uint8Array | undefined> {
-    return this.#journal.readAnswer(serial);
+  readKept({ serial, digest }: KeptAnswer): Promise<Uint8Array | undefined> {
+    return this.#journal.readAnswer(serial, digest);
   }
 
-  async replaceKept({ serial }: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void> {
+  async replaceKept(kept: Omit<KeptAnswer, 'transaction'>, sealed: Uint8Array): Promise<void> {
     const { length } = checkedAnswer(sealed);
-    await this.#journal.replaceAnswer(serial, sealed);
-    this.#answers.resizeSettled(serial, length);
+    await this.#journal.replaceAnswer(kept.serial, kept.digest, sealed);
+    this.#answers.resizeSettled(kept, length);
   }
 
   /** No other process has any. */
@@ -260,11 +268,12 @@ export class MemoryReservations implements Reservations {
   async #recordEnd(open: OpenReservation, end: UsedAuthorization): Promise<void> {
     checkTransaction(end.transaction);
     const sale = end.kind === 'settled' ? this.#saleOf(open, end) : undefined;
-    await this.#journal.recordEnd(open.serial, end, sale, open.answer);
+    await this.#journal.recordEnd(open.serial, end, sale, open.answers);
     if (open.state === 'ended') return;
-    if (sale !== undefined && open.answer !== undefined) {
-      this.#answers.settle(open.answer, end.transaction, this.#clock.monotonicMs());
-      open.answer = undefined;
+    if (sale !== undefined) {
+      const nowMs = this.#clock.monotonicMs();
+      for (const answer of open.answers) this.#answers.settle(answer, end.transaction, nowMs);
+      open.answers = NO_ENTRIES;
     }
     this.#used.add(end, open.serial, this.#clock.monotonicMs() + RETAINED_MS);
     this.#close(open, 'ended');
@@ -291,7 +300,7 @@ export class MemoryReservations implements Reservations {
 
   #close(open: OpenReservation, state: 'ended' | 'free'): void {
     if (this.#open.get(open.key) === open) this.#open.delete(open.key);
-    if (open.answer !== undefined) this.#answers.free(open.answer);
+    for (const answer of open.answers) this.#answers.free(answer);
     open.state = state;
   }
 
@@ -319,12 +328,12 @@ export class MemoryReservations implements Reservations {
   }
 
   /** @returns those of payments that have not settled, by serial */
-  #restoreAnswers(loaded: LoadedReservations['answers']): ReadonlyMap<number, KeptEntry> {
-    const open = new Map<number, KeptEntry>();
+  #restoreAnswers(loaded: LoadedReservations['answers']): ReadonlyMap<number, readonly KeptEntry[]> {
+    const open = new Map<number, KeptEntry[]>();
     for (const { claim, serial, byteCount, transaction, keptUntilMs } of loaded) {
       const entry = this.#answers.restore(claim, serial, byteCount);
       if (keptUntilMs === undefined) {
-        open.set(serial, entry);
+        open.set(serial, [...(open.get(serial) ?? []), entry]);
         continue;
       }
       const leftMs = Math.min(Math.max(keptUntilMs - this.#clock.nowMs(), 0), KEPT_MS);
@@ -338,7 +347,7 @@ export class MemoryReservations implements Reservations {
     for (let i = 0; i < REMOVALS_MAX; i++) {
       const due = this.#answers.removeDue(monotonicMs);
       if (due === undefined) break;
-      this.#journal.forgetAnswer(due.serial);
+      this.#journal.forgetAnswers(due.serial);
     }
     for (let i = 0; i < REMOVALS_MAX; i++) {
       const due = this.#used.removeDue(monotonicMs);

@@ -5,6 +5,7 @@
 import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
 import { orderOfText, orderTextOf, type PaymentOrder, type ReservationKey } from '../../payment/protocol/order.ts';
 import { KEPT_MS } from '../../payment/reservations.ts';
+import type { AnswerToKeep } from '../memory/reservation-journal.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
@@ -17,8 +18,8 @@ export interface IntentItem {
   readonly attempt: number;
   readonly order: PaymentOrder;
   readonly sale: SaleFacts;
-  /** For a purchase with an identifier: its digest, 32 code units 0..255, and the answer. */
-  readonly answer: { readonly digest: string; readonly sealed: Uint8Array } | undefined;
+  /** One for each identifier of the purchase. */
+  readonly answers: readonly AnswerToKeep[];
 }
 
 export interface SettledItem {
@@ -44,26 +45,28 @@ export interface FoundCase {
   readonly order: PaymentOrder;
   readonly sale: SaleFacts;
   readonly transaction: string;
-  /** Digest of its identifier; undefined = none. */
-  readonly digest: string | undefined;
 }
 
-/** The claim, and the identifier where there is one, must be this attempt's still; a repeat finds its own case. */
+/** The claim and all identifiers must be this attempt's still; a repeat finds its own case. */
 const INTENT = `
   WITH item AS (
-    SELECT * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[])
-      AS item(key, serial, attempt, terms, sale, digest, sealed)
+    SELECT * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[])
+      AS item(key, serial, attempt, terms, sale)
+  ), name AS (
+    SELECT * FROM unnest($8::bigint[], $9::text[], $10::text[]) AS name(serial, digest, sealed)
   ), held AS (
-    SELECT item.serial FROM paygrade.identifiers n JOIN item ON n.digest = decode(item.digest, 'hex')
+    SELECT name.digest FROM name JOIN item ON item.serial = name.serial
+    JOIN paygrade.identifiers n ON n.digest = decode(name.digest, 'hex')
     WHERE n.owner = $1 AND n.attempt = item.attempt AND n.sealed IS NULL FOR UPDATE OF n
   ), intended AS (
     UPDATE paygrade.claims c SET state = ${INTENDED} FROM item
     WHERE c.key = decode(item.key, 'hex') AND c.serial = item.serial AND c.owner = $1 AND c.attempt = item.attempt
-      AND c.state = ${RESERVED} AND (item.digest IS NULL OR item.serial IN (SELECT serial FROM held))
+      AND c.state = ${RESERVED}
+      AND item.serial NOT IN (SELECT serial FROM name WHERE digest NOT IN (SELECT digest FROM held))
     RETURNING c.serial
   ), named AS (
-    UPDATE paygrade.identifiers n SET serial = item.serial, sealed = decode(item.sealed, 'hex')
-    FROM item JOIN intended ON intended.serial = item.serial WHERE n.digest = decode(item.digest, 'hex')
+    UPDATE paygrade.identifiers n SET serial = name.serial, sealed = decode(name.sealed, 'hex')
+    FROM name JOIN intended ON intended.serial = name.serial WHERE n.digest = decode(name.digest, 'hex')
     RETURNING n.serial
   ), begun AS (
     INSERT INTO paygrade.cases (serial, owner, settlement, terms, sale)
@@ -153,9 +156,8 @@ const takeOverText = (isDead: string): string => `
     WHERE k.settlement = $2 AND k.serial <> ALL ($3::bigint[]) AND (${isDead} OR k.owner = $1)
     RETURNING k.serial, k.terms, k.sale, k.transaction
   )
-  SELECT taken.*, c.attempt, encode(n.digest, 'hex') AS digest
+  SELECT taken.*, c.attempt
   FROM taken JOIN paygrade.claims c ON c.serial = taken.serial
-  LEFT JOIN paygrade.identifiers n ON n.serial = taken.serial
   ORDER BY taken.serial`;
 
 const HELD = 'SELECT serial FROM paygrade.cases WHERE serial = $1 AND owner = $2';
@@ -173,7 +175,6 @@ const caseOf = (row: Row): FoundCase => ({
   order: orderOfText(row.terms as string),
   sale: JSON.parse(row.sale as string) as SaleFacts,
   transaction: row.transaction as string,
-  digest: row.digest === null ? undefined : Buffer.from(row.digest as string, 'hex').toString('latin1'),
 });
 
 export class Cases {
@@ -215,6 +216,7 @@ export class Cases {
   }
 
   #intend(items: readonly IntentItem[]): Promise<Recorded[]> {
+    const names = items.flatMap(({ serial, answers }) => answers.map((answer) => ({ serial, ...answer })));
     return this.#record('record-intent', INTENT, items, [
       this.#owner,
       this.#settlement,
@@ -223,8 +225,9 @@ export class Cases {
       items.map(({ attempt }) => attempt),
       items.map(({ order }) => orderTextOf(order)),
       items.map(({ sale }) => JSON.stringify(sale)),
-      items.map(({ answer }) => (answer === undefined ? null : hexOfKey(answer.digest))),
-      items.map(({ answer }) => (answer === undefined ? null : Buffer.from(answer.sealed).toString('hex'))),
+      names.map(({ serial }) => serial),
+      names.map(({ claim }) => hexOfKey(claim.digest)),
+      names.map(({ sealed }) => Buffer.from(sealed).toString('hex')),
     ]);
   }
 

@@ -1,22 +1,18 @@
 /**
- * Payment identifiers and their kept answers (decisions §4, tables/payments.ts). An identifier is claimed before the
- * authorization and given back if the authorization turns out to be used, so a purchase has both or neither. The answer comes
+ * Payment identifiers and their kept answers (decisions §4, tables/payments.ts). Identifiers are claimed before the
+ * authorization and given back if that turns out to be used, so a purchase has all of them or none. An answer comes
  * with the intent, gets its time with the settlement, and goes when the purchase ends uncharged (cases.ts).
  *
  * Room for answers (kept-answers.ts) is counted in every look; what this process claims in between is added. So all processes
  * together may keep more by what the others claim between two looks.
  */
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
-import { ANSWER_BYTES_CLAIMED, type KeptAnswer } from '../../payment/reservations.ts';
+import { ANSWER_BYTES_CLAIMED, type KeptAnswer, type KnownIdentifier } from '../../payment/reservations.ts';
 import { ANSWER_ROOM, type AnswerRoom } from '../memory/kept-answers.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
 import { ownerIsDead } from './owners.ts';
-
-export type FoundIdentifier =
-  | { readonly kind: 'kept'; readonly kept: KeptAnswer }
-  | { readonly kind: 'under-way' | 'conflict' };
 
 /** Its time is over, or its purchase died before the intent. NULL for one whose purchase is under way. */
 const IS_FREE = `(n.kept_until_ms <= paygrade.now_ms() OR (n.sealed IS NULL AND ${ownerIsDead('n.owner')}))`;
@@ -35,8 +31,11 @@ const FIND = `
   FROM paygrade.identifiers n WHERE n.digest = decode($1, 'hex') AND ${IS_FREE} IS NOT TRUE`;
 
 const RELEASE = `
-  DELETE FROM paygrade.identifiers
-  WHERE digest = decode($1, 'hex') AND owner = $2 AND attempt = $3 AND sealed IS NULL`;
+  DELETE FROM paygrade.identifiers n USING unnest($1::text[]) AS item(digest)
+  WHERE n.digest = decode(item.digest, 'hex') AND n.owner = $2 AND n.attempt = $3 AND n.sealed IS NULL`;
+
+/** The answer of a sale for one of its identifiers. */
+const IS_KEPT = "serial = $1 AND digest = decode($2, 'hex') AND kept_until_ms > paygrade.now_ms()";
 
 /** As that of claims. */
 const FREE_STRAYS = `
@@ -63,11 +62,11 @@ interface Kept {
   readonly bytes: number;
 }
 
-function foundOf(row: Row | undefined): FoundIdentifier | undefined {
-  if (row === undefined) return undefined;
-  if (row.is_same !== true) return { kind: 'conflict' };
+function knownOf(row: Row, digest: string, place: number): KnownIdentifier {
+  if (row.is_same !== true) return { kind: 'conflict', place };
   if (row.kept_until_ms === null) return { kind: 'under-way' };
-  return { kind: 'kept', kept: { serial: row.serial as number, transaction: row.transaction as string } };
+  const kept = { serial: row.serial as number, digest, transaction: row.transaction as string };
+  return { kind: 'kept', place, kept };
 }
 
 export class Identifiers {
@@ -88,11 +87,11 @@ export class Identifiers {
     this.#room = room;
   }
 
-  /** Whether one more answer may be kept. */
-  hasRoom(): boolean {
+  /** Whether so many more answers may be kept. */
+  hasRoom(count: number): boolean {
     const { countMax, bytesMax } = this.#room;
-    if (this.#kept.count + this.#added.count >= countMax) return false;
-    return this.#kept.bytes + this.#added.bytes + ANSWER_BYTES_CLAIMED <= bytesMax;
+    if (this.#kept.count + this.#added.count + count > countMax) return false;
+    return this.#kept.bytes + this.#added.bytes + count * ANSWER_BYTES_CLAIMED <= bytesMax;
   }
 
   /** The answer of a claim is on record. @param bytes of the sealed answer */
@@ -104,8 +103,17 @@ export class Identifiers {
     this.#added = { count: this.#added.count + count, bytes: this.#added.bytes + bytes };
   }
 
-  /** True when the identifier is this attempt's now. */
-  async claim({ digest, fingerprint }: IdentifierClaim, attempt: number): Promise<boolean> {
+  /** True when the identifiers are this attempt's now; otherwise it has none of them. */
+  async claim(claims: readonly IdentifierClaim[], attempt: number): Promise<boolean> {
+    for (const claim of claims) {
+      if (await this.#claim(claim, attempt)) continue;
+      await this.release(claims, attempt);
+      return false;
+    }
+    return true;
+  }
+
+  async #claim({ digest, fingerprint }: IdentifierClaim, attempt: number): Promise<boolean> {
     const values = [hexOfKey(digest), hexOfKey(fingerprint), this.#owner, attempt];
     const statement = { name: 'claim-identifier', text: CLAIM, values };
     const isClaimed = (await this.#database.run(statement, { onDoubt: this.#onDoubt })).length === 1;
@@ -113,15 +121,19 @@ export class Identifiers {
     return isClaimed;
   }
 
-  /** undefined = it is free. */
-  async find({ digest, fingerprint }: IdentifierClaim): Promise<FoundIdentifier | undefined> {
-    const values = [hexOfKey(digest), hexOfKey(fingerprint)];
-    return foundOf((await this.#database.run({ name: 'find-identifier', text: FIND, values }))[0]);
+  /** The first of them that is not free; undefined = all are. */
+  async find(claims: readonly IdentifierClaim[]): Promise<KnownIdentifier | undefined> {
+    for (const [place, { digest, fingerprint }] of claims.entries()) {
+      const values = [hexOfKey(digest), hexOfKey(fingerprint)];
+      const [row] = await this.#database.run({ name: 'find-identifier', text: FIND, values });
+      if (row !== undefined) return knownOf(row, digest, place);
+    }
+    return undefined;
   }
 
-  /** Without effect when it is not this attempt's, or its answer is on record. */
-  async release(digest: string, attempt: number): Promise<void> {
-    const values = [hexOfKey(digest), this.#owner, attempt];
+  /** Without effect on those that are not this attempt's, or whose answer is on record. */
+  async release(claims: readonly IdentifierClaim[], attempt: number): Promise<void> {
+    const values = [claims.map(({ digest }) => hexOfKey(digest)), this.#owner, attempt];
     await this.#database.run({ name: 'release-identifier', text: RELEASE, values });
   }
 
@@ -131,20 +143,20 @@ export class Identifiers {
     await this.#database.run({ name: 'free-stray-identifiers', text: FREE_STRAYS, values });
   }
 
-  async read(serial: number): Promise<Uint8Array | undefined> {
+  async read({ serial, digest }: KeptAnswer): Promise<Uint8Array | undefined> {
     const [row] = await this.#database.run({
       name: 'read-answer',
-      text: 'SELECT sealed FROM paygrade.identifiers WHERE serial = $1 AND kept_until_ms > paygrade.now_ms()',
-      values: [serial],
+      text: `SELECT sealed FROM paygrade.identifiers WHERE ${IS_KEPT}`,
+      values: [serial, hexOfKey(digest)],
     });
     return row === undefined ? undefined : new Uint8Array(row.sealed as Uint8Array);
   }
 
-  async replace(serial: number, sealed: Uint8Array): Promise<void> {
+  async replace({ serial, digest }: Omit<KeptAnswer, 'transaction'>, sealed: Uint8Array): Promise<void> {
     await this.#database.run({
       name: 'replace-answer',
-      text: "UPDATE paygrade.identifiers SET sealed = decode($2, 'hex') WHERE serial = $1 AND kept_until_ms > paygrade.now_ms()",
-      values: [serial, Buffer.from(sealed).toString('hex')],
+      text: `UPDATE paygrade.identifiers SET sealed = decode($3, 'hex') WHERE ${IS_KEPT}`,
+      values: [serial, hexOfKey(digest), Buffer.from(sealed).toString('hex')],
     });
   }
 

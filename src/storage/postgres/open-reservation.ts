@@ -1,10 +1,17 @@
 /** What this process knows of a reservation that it made or took over, and what a lost answer of the database left behind. */
 import { messageOf } from '../../base/failure.ts';
 import type { SaleFacts } from '../../payment/books.ts';
+import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import { RecordsUnreadableError, type Reservation } from '../../payment/reservations.ts';
 
 export type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
+
+/** What a purchase takes, all of it or nothing. */
+export interface Wanted extends Pick<Reservation, 'key' | 'validBeforeSeconds'> {
+  /** Its identifiers. */
+  readonly claims: readonly IdentifierClaim[];
+}
 
 /** A reservation of this process. */
 export class OpenReservation implements Reservation {
@@ -12,8 +19,8 @@ export class OpenReservation implements Reservation {
   readonly serial: number;
   readonly validBeforeSeconds: number;
   readonly attempt: number;
-  /** Digest of its identifier; undefined = none. */
-  readonly digest: string | undefined;
+  /** Its identifiers. */
+  readonly claims: readonly IdentifierClaim[];
   isTakenOver = false;
   state: State = 'reserved';
   transaction = '';
@@ -22,17 +29,12 @@ export class OpenReservation implements Reservation {
   /** Another process has brought it to an end. */
   isGone = false;
 
-  constructor(
-    { key, validBeforeSeconds }: Pick<Reservation, 'key' | 'validBeforeSeconds'>,
-    serial: number,
-    attempt: number,
-    digest: string | undefined,
-  ) {
+  constructor({ key, validBeforeSeconds, claims }: Wanted, serial: number, attempt: number) {
     this.key = key;
     this.validBeforeSeconds = validBeforeSeconds;
     this.serial = serial;
     this.attempt = attempt;
-    this.digest = digest;
+    this.claims = claims;
   }
 }
 
@@ -40,7 +42,8 @@ export class OpenReservation implements Reservation {
 export interface Doubt {
   readonly key: ReservationKey;
   readonly attempt: number;
-  readonly digest: string | undefined;
+  /** Its identifiers. */
+  readonly claims: readonly IdentifierClaim[];
   /** undefined: the claim itself was in doubt. */
   readonly serial: number | undefined;
 }

@@ -9,11 +9,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
-import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
   type KeptAnswer,
   type Known,
+  NO_CLAIMS,
   RecordInDoubtError,
   type Reservation,
   type ReservationStatus,
@@ -21,14 +21,14 @@ import {
   type Reserved,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
-import { checkedAnswer } from '../memory/kept-answers.ts';
+import { answersFor, checkedAnswer } from '../memory/kept-answers.ts';
 import { Cases, type EndItem, type FoundCase, type Recorded } from './cases.ts';
 import { Claims, type FoundClaim } from './claims.ts';
 import { type Database, LATE_MS } from './database.ts';
 import { DatabaseAwayError, InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
-import { type Doubt, OpenReservation, readable, type State } from './open-reservation.ts';
+import { type Doubt, OpenReservation, readable, type State, type Wanted } from './open-reservation.ts';
 import { hasNoRow, type Owner, ownerIsDead } from './owners.ts';
 import { Retention } from './retention.ts';
 
@@ -92,9 +92,9 @@ export class PostgresReservations implements Reservations {
     return this.#count;
   }
 
-  /** The identifier is read first: what another process sells in between is then found as used, and gets no kept answer. */
-  async find(key: ReservationKey, claim?: IdentifierClaim): Promise<Known | undefined> {
-    const named = claim === undefined ? undefined : await readable(this.#identifiers.find(claim));
+  /** The identifiers are read first: what another process sells in between is then found as used, and gets no kept answer. */
+  async find(key: ReservationKey, claims = NO_CLAIMS): Promise<Known | undefined> {
+    const named = await readable(this.#identifiers.find(claims));
     const status = await this.statusOf(key);
     return status === undefined ? named : { kind: 'taken', status };
   }
@@ -105,13 +105,13 @@ export class PostgresReservations implements Reservations {
     return this.#statusOf(key, await readable(this.#claims.find(key)), this.#claiming.has(key));
   }
 
-  async reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): Promise<Reserved> {
+  async reserve(key: ReservationKey, validBeforeSeconds: number, claims = NO_CLAIMS): Promise<Reserved> {
     const fault = this.#database.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
     for (let before = this.#claiming.get(key); before !== undefined; before = this.#claiming.get(key)) await before;
     const own = this.#ownStatus(key);
     if (own !== undefined) return { kind: 'taken', status: own };
-    const reserving = this.#reserve(key, validBeforeSeconds, claim);
+    const reserving = this.#reserve({ key, validBeforeSeconds, claims });
     const ended = reserving.then(() => this.#claiming.delete(key));
     this.#claiming.set(key, ended);
     return reserving;
@@ -120,37 +120,35 @@ export class PostgresReservations implements Reservations {
   async release(reservation: Reservation): Promise<void> {
     const open = this.#openOf(reservation, 'reserved');
     this.#close(open, 'free');
-    await this.#tidy({ key: open.key, attempt: open.attempt, digest: open.digest, serial: undefined });
+    await this.#tidy({ key: open.key, attempt: open.attempt, claims: open.claims, serial: undefined });
   }
 
   async recordIntent(
     reservation: Reservation,
     order: PaymentOrder,
     sale: SaleFacts,
-    sealed?: Uint8Array,
+    sealed: readonly Uint8Array[] = [],
   ): Promise<void> {
     const open = this.#openOf(reservation, 'reserved');
-    const { key, serial, attempt, digest } = open;
-    if ((digest === undefined) !== (sealed === undefined))
-      throw new Error('an identifier and an answer belong together');
-    const answer = digest === undefined || sealed === undefined ? undefined : { digest, sealed: checkedAnswer(sealed) };
+    const { key, serial, attempt, claims } = open;
+    const answers = answersFor(claims, sealed);
     await this.#owner.renewLostLease();
     open.state = 'settling';
     open.intent = { order, sale };
     let recorded: Recorded | undefined;
     try {
-      recorded = await this.#cases.intend.add({ key, serial, attempt, order, sale, answer });
+      recorded = await this.#cases.intend.add({ key, serial, attempt, order, sale, answers });
     } catch (failure) {
       if (!(failure instanceof InDoubtError)) {
         open.state = 'reserved';
         throw failure;
       }
     }
-    if (answer !== undefined) this.#identifiers.noteAnswer(answer.sealed.length);
+    for (const { length } of sealed) this.#identifiers.noteAnswer(length);
     if (recorded === 'there' && !this.#owner.isLeaseLost) return;
     // In doubt, or another process may have taken it over. The money was not asked for, so what is ours still becomes free again.
     this.#close(open, 'free');
-    this.#doubts.push({ key, attempt, digest, serial });
+    this.#doubts.push({ key, attempt, claims, serial });
     throw new RecordInDoubtError('the database did not confirm the intent in time');
   }
 
@@ -202,12 +200,12 @@ export class PostgresReservations implements Reservations {
     return false;
   }
 
-  readKept({ serial }: KeptAnswer): Promise<Uint8Array | undefined> {
-    return readable(this.#identifiers.read(serial));
+  readKept(kept: KeptAnswer): Promise<Uint8Array | undefined> {
+    return readable(this.#identifiers.read(kept));
   }
 
-  replaceKept({ serial }: Pick<KeptAnswer, 'serial'>, sealed: Uint8Array): Promise<void> {
-    return this.#identifiers.replace(serial, checkedAnswer(sealed));
+  replaceKept(kept: Omit<KeptAnswer, 'transaction'>, sealed: Uint8Array): Promise<void> {
+    return this.#identifiers.replace(kept, checkedAnswer(sealed));
   }
 
   async handOver(receive: (one: UnsettledCase) => void): Promise<void> {
@@ -215,16 +213,17 @@ export class PostgresReservations implements Reservations {
     await this.#takeOver(hasNoRow);
   }
 
-  async #reserve(key: ReservationKey, validBeforeSeconds: number, claim?: IdentifierClaim): Promise<Reserved> {
+  async #reserve(wanted: Wanted): Promise<Reserved> {
+    const { key, claims } = wanted;
     const attempt = ++this.#attempt;
     this.#claimingAttempts.add(attempt);
     try {
-      if (claim === undefined) return await this.#claimKey({ key, validBeforeSeconds }, attempt, undefined);
-      return await this.#claimBoth({ key, validBeforeSeconds }, attempt, claim);
+      if (claims.length === 0) return await this.#claimKey(wanted, attempt);
+      return await this.#claimAll(wanted, attempt);
     } catch (failure) {
       // Claimed or not: it is given back when the database can be asked. An identifier may be claimed before the database went away.
-      if (claim !== undefined || !(failure instanceof DatabaseAwayError)) {
-        this.#doubts.push({ key, attempt, digest: claim?.digest, serial: undefined });
+      if (claims.length > 0 || !(failure instanceof DatabaseAwayError)) {
+        this.#doubts.push({ key, attempt, claims, serial: undefined });
       }
       return { kind: 'unavailable', detail: messageOf(failure) };
     } finally {
@@ -232,35 +231,28 @@ export class PostgresReservations implements Reservations {
     }
   }
 
-  async #claimBoth(
-    wanted: Pick<Reservation, 'key' | 'validBeforeSeconds'>,
-    attempt: number,
-    claim: IdentifierClaim,
-  ): Promise<Reserved> {
-    const known = await this.find(wanted.key, claim);
+  async #claimAll(wanted: Wanted, attempt: number): Promise<Reserved> {
+    const { key, claims } = wanted;
+    const known = await this.find(key, claims);
     if (known !== undefined) return known;
-    if (!this.#identifiers.hasRoom()) return { kind: 'no-room' };
-    if (!(await this.#identifiers.claim(claim, attempt))) {
-      // It went to another purchase meanwhile, perhaps to one that has ended already.
-      return (await this.find(wanted.key, claim)) ?? { kind: 'under-way' };
+    if (!this.#identifiers.hasRoom(claims.length)) return { kind: 'no-room' };
+    if (!(await this.#identifiers.claim(claims, attempt))) {
+      // One went to another purchase meanwhile, perhaps to one that has ended already.
+      return (await this.find(key, claims)) ?? { kind: 'under-way' };
     }
-    const reserved = await this.#claimKey(wanted, attempt, claim.digest);
-    if (reserved.kind !== 'reserved') await this.#identifiers.release(claim.digest, attempt);
+    const reserved = await this.#claimKey(wanted, attempt);
+    if (reserved.kind !== 'reserved') await this.#identifiers.release(claims, attempt);
     return reserved;
   }
 
-  async #claimKey(
-    wanted: Pick<Reservation, 'key' | 'validBeforeSeconds'>,
-    attempt: number,
-    digest: string | undefined,
-  ): Promise<Reserved> {
+  async #claimKey(wanted: Wanted, attempt: number): Promise<Reserved> {
     const { key, validBeforeSeconds } = wanted;
     for (let tries = 0; ; tries++) {
       const serial = await this.#claims.claim({ key, validBeforeSeconds, attempt });
-      if (serial !== undefined) return this.#reserved(wanted, serial, attempt, digest);
+      if (serial !== undefined) return this.#reserved(wanted, serial, attempt);
       const found = await this.#claims.find(key);
       if (found !== undefined && found.owner === this.#owner.id && found.attempt === attempt) {
-        return this.#reserved(wanted, found.serial, attempt, digest);
+        return this.#reserved(wanted, found.serial, attempt);
       }
       const status = this.#statusOf(key, found);
       if (status !== undefined || tries >= TRIES_MAX) {
@@ -270,13 +262,8 @@ export class PostgresReservations implements Reservations {
     }
   }
 
-  #reserved(
-    wanted: Pick<Reservation, 'key' | 'validBeforeSeconds'>,
-    serial: number,
-    attempt: number,
-    digest: string | undefined,
-  ): Reserved {
-    const reservation = new OpenReservation(wanted, serial, attempt, digest);
+  #reserved(wanted: Wanted, serial: number, attempt: number): Reserved {
+    const reservation = new OpenReservation(wanted, serial, attempt);
     this.#retention.saw(serial);
     this.#open.set(wanted.key, reservation);
     this.#count++;
@@ -337,10 +324,10 @@ export class PostgresReservations implements Reservations {
 
   /** Frees what an attempt may hold. Never rejects: what the database does not answer now is done in a later look. */
   async #tidy(doubt: Doubt): Promise<void> {
-    const { key, attempt, digest, serial } = doubt;
+    const { key, attempt, claims, serial } = doubt;
     try {
       await this.#claims.release({ key, attempt });
-      if (digest !== undefined) await this.#identifiers.release(digest, attempt);
+      if (claims.length > 0) await this.#identifiers.release(claims, attempt);
       if (serial !== undefined) await this.#cases.release.add({ serial, transaction: '' });
     } catch {
       this.#doubts.push(doubt);
@@ -386,9 +373,9 @@ export class PostgresReservations implements Reservations {
     return [...live, ...this.#doubts].flatMap(({ serial }) => serial ?? []);
   }
 
-  #adopted({ serial, attempt, order, sale, transaction, digest }: FoundCase): OpenReservation {
-    const validBeforeSeconds = order.authorization.validBeforeSeconds;
-    const reservation = new OpenReservation({ key: order.key, validBeforeSeconds }, serial, attempt, digest);
+  #adopted({ serial, attempt, order, sale, transaction }: FoundCase): OpenReservation {
+    const { validBeforeSeconds } = order.authorization;
+    const reservation = new OpenReservation({ key: order.key, validBeforeSeconds, claims: NO_CLAIMS }, serial, attempt);
     reservation.isTakenOver = true;
     reservation.state = 'unknown';
     reservation.transaction = transaction;

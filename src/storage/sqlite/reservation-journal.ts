@@ -36,7 +36,7 @@ export class SqliteReservationJournal implements ReservationJournal {
     return this.#journal.fault();
   }
 
-  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts, answer: AnswerToKeep | undefined): Promise<void> {
+  recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts, answers: readonly AnswerToKeep[]): Promise<void> {
     const { from, valueAtomic } = order.authorization;
     return this.#write({
       table: PAYMENTS,
@@ -47,7 +47,7 @@ export class SqliteReservationJournal implements ReservationJournal {
       valueAtomic,
       order: orderTextOf(order),
       sale: JSON.stringify(sale),
-      answer,
+      answers,
     });
   }
 
@@ -59,10 +59,10 @@ export class SqliteReservationJournal implements ReservationJournal {
     serial: number,
     end: UsedAuthorization,
     sale: Sale | undefined,
-    claim: IdentifierClaim | undefined,
+    claims: readonly IdentifierClaim[],
   ): Promise<void> {
-    const answer = claim === undefined ? undefined : { claim, keptUntilMs: this.#options.nowMs() + KEPT_MS };
-    await this.#write({ table: PAYMENTS, kind: 'end', serial, end, sale, answer });
+    const keptUntilMs = this.#options.nowMs() + KEPT_MS;
+    await this.#write({ table: PAYMENTS, kind: 'end', serial, end, sale, claims, keptUntilMs });
     if (sale !== undefined) this.#options.onSold(sale);
   }
 
@@ -70,16 +70,16 @@ export class SqliteReservationJournal implements ReservationJournal {
     return this.#write({ table: PAYMENTS, kind: 'release', serial });
   }
 
-  readAnswer(serial: number): Promise<Uint8Array | undefined> {
-    const query: AnswerQuery = { table: ANSWERS, serial };
+  readAnswer(serial: number, digest: string): Promise<Uint8Array | undefined> {
+    const query: AnswerQuery = { table: ANSWERS, serial, digest };
     return this.#journal.read(query) as Promise<Uint8Array | undefined>;
   }
 
-  replaceAnswer(serial: number, sealed: Uint8Array): Promise<void> {
-    return this.#write({ table: ANSWERS, kind: 'replace', serial, sealed });
+  replaceAnswer(serial: number, digest: string, sealed: Uint8Array): Promise<void> {
+    return this.#write({ table: ANSWERS, kind: 'replace', serial, digest, sealed });
   }
 
-  forgetAnswer(serial: number): void {
+  forgetAnswers(serial: number): void {
     this.#answers.add(serial);
   }
 

@@ -337,7 +337,7 @@ function damagedState(path: string, why: string, { clock, onFault }: JournalPort
         recordReleased: refuse,
         readAnswer: refuse,
         replaceAnswer: refuse,
-        forgetAnswer: () => {},
+        forgetAnswers: () => {},
         forget: () => {},
       },
       reservations: NOTHING_LOADED,

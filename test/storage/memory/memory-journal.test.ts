@@ -11,14 +11,14 @@ const dead = { kind: 'dead', key: order.key, validBeforeSeconds: 0, transaction:
 
 it.each<[string, (journal: MemoryJournal) => unknown]>([
   ['was released', (journal) => journal.recordReleased(1)],
-  ['ended without a sale', (journal) => journal.recordEnd(1, dead, undefined, undefined)],
-  ['has had its ten minutes', (journal) => journal.forgetAnswer(1)],
+  ['ended without a sale', (journal) => journal.recordEnd(1, dead, undefined, [])],
+  ['has had its ten minutes', (journal) => journal.forgetAnswers(1)],
 ])('the answer of a purchase that %s takes no memory, though its finished text comes later', async (_, end) => {
   const journal = new MemoryJournal(new MemoryBooks(new Chance(1)));
   const claim = identifierClaim('order-0000000001' as PaymentIdentifier, 'GET /', order.payer);
-  await journal.recordIntent(1, order, SALE, { claim, sealed: new Uint8Array(10) });
-  expect(await journal.readAnswer(1)).toEqual(new Uint8Array(10));
+  await journal.recordIntent(1, order, SALE, [{ claim, sealed: new Uint8Array(10) }]);
+  expect(await journal.readAnswer(1, claim.digest)).toEqual(new Uint8Array(10));
   await end(journal);
-  await journal.replaceAnswer(1, new Uint8Array(20));
-  expect(await journal.readAnswer(1)).toBeUndefined();
+  await journal.replaceAnswer(1, claim.digest, new Uint8Array(20));
+  expect(await journal.readAnswer(1, claim.digest)).toBeUndefined();
 });

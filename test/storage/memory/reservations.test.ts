@@ -3,8 +3,8 @@ import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/pr
 import {
   ANSWER_BYTES_CLAIMED,
   KEPT_MS,
+  type KeptAnswer,
   RecordInDoubtError,
-  type Reservation,
 } from '../../../src/payment/reservations.ts';
 import type { AnswerRoom } from '../../../src/storage/memory/kept-answers.ts';
 import { NO_JOURNAL } from '../../../src/storage/memory/reservation-journal.ts';
@@ -78,14 +78,15 @@ describe('reservations in memory, in size', () => {
     const reserve = (n: number) => {
       const order = orderFor({ nonce: `0x${String(n).repeat(64)}` });
       const claim = identifierClaim(`order-000000000${n}` as PaymentIdentifier, 'GET /', order.payer);
-      return { order, reserved: store.reserve(order.key, order.authorization.validBeforeSeconds, claim) };
+      return { order, claim, reserved: store.reserve(order.key, order.authorization.validBeforeSeconds, [claim]) };
     };
-    const sell = async (n: number, byteCount: number): Promise<Reservation> => {
-      const { order, reserved } = reserve(n);
+    const sell = async (n: number, byteCount: number): Promise<Omit<KeptAnswer, 'transaction'>> => {
+      const { order, claim, reserved } = reserve(n);
       if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
-      await store.recordIntent(reserved.reservation, order, SALE, new Uint8Array(byteCount));
-      await store.recordSettled(reserved.reservation, `0x${'ab'.repeat(32)}`);
-      return reserved.reservation;
+      const { reservation } = reserved;
+      await store.recordIntent(reservation, order, SALE, [new Uint8Array(byteCount)]);
+      await store.recordSettled(reservation, `0x${'ab'.repeat(32)}`);
+      return { serial: reservation.serial, digest: claim.digest };
     };
     return { time, store, sell, kindOf: (n: number): string => reserve(n).reserved.kind };
   }

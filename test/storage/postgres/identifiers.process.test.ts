@@ -24,15 +24,15 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const { database } = await shared.process();
     const room = { countMax: 3, bytesMax: 10 * ANSWER_BYTES_CLAIMED };
     const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, owner, () => {}, room));
-    expect(one!.hasRoom()).toBe(true);
-    expect(await one!.claim(claimOf(1), 1)).toBe(true);
-    expect(await one!.claim(claimOf(2), 2)).toBe(true);
-    expect(await other!.claim(claimOf(3), 1)).toBe(true);
-    expect([one!.hasRoom(), other!.hasRoom()]).toEqual([true, true]);
+    expect(one!.hasRoom(1)).toBe(true);
+    expect(await one!.claim([claimOf(1)], 1)).toBe(true);
+    expect(await one!.claim([claimOf(2)], 2)).toBe(true);
+    expect(await other!.claim([claimOf(3)], 1)).toBe(true);
+    expect([one!.hasRoom(1), other!.hasRoom(1)]).toEqual([true, true]);
     await database.run({ text: "UPDATE paygrade.identifiers SET sealed = 'x', kept_until_ms = 9e15" });
     await one!.prune();
     await other!.prune();
-    expect([one!.hasRoom(), other!.hasRoom()]).toEqual([false, false]);
+    expect([one!.hasRoom(1), other!.hasRoom(1)]).toEqual([false, false]);
   });
 
   it('count with their claims’ bytes until they are known', async () => {
@@ -43,17 +43,17 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
       countMax: 100,
       bytesMax: 2 * ANSWER_BYTES_CLAIMED,
     });
-    await identifiers.claim(claimOf(1), 1);
-    expect(identifiers.hasRoom()).toBe(true);
-    await identifiers.claim(claimOf(2), 2);
-    expect(identifiers.hasRoom()).toBe(false);
+    await identifiers.claim([claimOf(1)], 1);
+    expect(identifiers.hasRoom(1)).toBe(true);
+    await identifiers.claim([claimOf(2)], 2);
+    expect(identifiers.hasRoom(1)).toBe(false);
     identifiers.noteAnswer(1000);
-    expect(identifiers.hasRoom()).toBe(false);
+    expect(identifiers.hasRoom(1)).toBe(false);
     identifiers.noteAnswer(1000);
-    expect(identifiers.hasRoom()).toBe(true);
+    expect(identifiers.hasRoom(1)).toBe(true);
     await database.run({ text: "UPDATE paygrade.identifiers SET sealed = 'x', kept_until_ms = 9e15" });
     await identifiers.prune();
-    expect(identifiers.hasRoom()).toBe(true);
+    expect(identifiers.hasRoom(1)).toBe(true);
   });
 
   it('refuse a purchase before it is paid for while there is no room, and go in one look once their time is over', async () => {
@@ -67,7 +67,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const reserve = async (): Promise<string> => {
       const nonce = `0x${String(++n).padStart(64, '0')}`;
       const { key } = orderFor({ nonce });
-      return (await backend.reservations.reserve(key, Math.floor(time.nowMs() / 1000) + 120, claimOf(n))).kind;
+      return (await backend.reservations.reserve(key, Math.floor(time.nowMs() / 1000) + 120, [claimOf(n)])).kind;
     };
     time.pass(LOOK_MS);
     await expect.poll(reserve).toBe('no-room');
@@ -88,7 +88,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const { reservations } = await shared.process({ callbackBytes: 0, play: undefined });
     const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
     const reserve = async (): Promise<string> =>
-      (await reservations.reserve(orderFor().key, validBeforeSeconds, claimOf(1))).kind;
+      (await reservations.reserve(orderFor().key, validBeforeSeconds, [claimOf(1)])).kind;
     vi.spyOn(Claims.prototype, 'claim').mockRejectedValueOnce(new DatabaseAwayError('gone'));
     expect(await reserve()).toBe('unavailable');
     expect(await reserve()).toBe('under-way');
@@ -107,9 +107,9 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds });
     const transaction = `0x${'ab'.repeat(32)}`;
     const sell = async (): Promise<void> => {
-      const reserved = await seller.reserve(order.key, validBeforeSeconds, claimOf(1));
+      const reserved = await seller.reserve(order.key, validBeforeSeconds, [claimOf(1)]);
       if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
-      await seller.recordIntent(reserved.reservation, order, SALE, Uint8Array.of(1));
+      await seller.recordIntent(reserved.reservation, order, SALE, [Uint8Array.of(1)]);
       await seller.recordSettled(reserved.reservation, transaction);
     };
     const statusOf = reservations.statusOf.bind(reservations);
@@ -118,30 +118,33 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
       await sell();
       return status;
     });
-    const reserved = await reservations.reserve(order.key, validBeforeSeconds, claimOf(1));
+    const reserved = await reservations.reserve(order.key, validBeforeSeconds, [claimOf(1)]);
     expect(reserved).toEqual({ kind: 'taken', status: { kind: 'settled', transaction } });
   });
 
-  it('sell once, although a process lost its lease between the reservation and the intent and another took its identifier', async () => {
+  it('sell once, although a process lost its lease between the reservation and the intent and another took one of its identifiers', async () => {
     const time = new ManualTime();
     const shared = await SharedDatabase.open(SERVER!, time);
     onTestFinished(() => shared.remove());
     const options = { callbackBytes: 0, play: undefined };
     const [late, other] = [await shared.process(options), await shared.process(options)];
     const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
-    const reserve = async ({ reservations }: Backend) => {
+    const reserve = async ({ reservations }: Backend, ...claims: ReturnType<typeof claimOf>[]) => {
       const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds });
-      const reserved = await reservations.reserve(order.key, validBeforeSeconds, claimOf(1));
+      const reserved = await reservations.reserve(order.key, validBeforeSeconds, claims);
       if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
-      return (answer: number) =>
-        reservations.recordIntent(reserved.reservation, order, SALE, Uint8Array.of(answer)).then(() => 'intended');
+      return (...answers: number[]) => {
+        const sealed = answers.map((answer) => Uint8Array.of(answer));
+        return reservations.recordIntent(reserved.reservation, order, SALE, sealed).then(() => 'intended');
+      };
     };
-    const intendLate = await reserve(late);
+    const intendLate = await reserve(late, claimOf(1), claimOf(2));
     await shared.killAll();
-    const intendOther = await reserve(other);
-    await expect(intendLate(1)).rejects.toThrow(RecordInDoubtError);
+    const intendOther = await reserve(other, claimOf(2));
+    await expect(intendLate(1, 1)).rejects.toThrow(RecordInDoubtError);
     expect(await intendOther(2)).toBe('intended');
-    expect(await shared.run('SELECT sealed FROM paygrade.identifiers')).toEqual([{ sealed: Buffer.of(2) }]);
+    const kept = await shared.run('SELECT sealed FROM paygrade.identifiers WHERE sealed IS NOT NULL');
+    expect(kept).toEqual([{ sealed: Buffer.of(2) }]);
   });
 
   it('are reserved with an authorization whose process died before its intent, as that is without one', async () => {
@@ -152,9 +155,9 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const [dead, { reservations }] = [await shared.process(options), await shared.process(options)];
     const { key } = orderFor();
     const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
-    expect((await dead.reservations.reserve(key, validBeforeSeconds, claimOf(1))).kind).toBe('reserved');
-    expect((await reservations.reserve(key, validBeforeSeconds, claimOf(1))).kind).toBe('taken');
+    expect((await dead.reservations.reserve(key, validBeforeSeconds, [claimOf(1)])).kind).toBe('reserved');
+    expect((await reservations.reserve(key, validBeforeSeconds, [claimOf(1)])).kind).toBe('taken');
     await shared.killAll();
-    expect((await reservations.reserve(key, validBeforeSeconds, claimOf(1))).kind).toBe('reserved');
+    expect((await reservations.reserve(key, validBeforeSeconds, [claimOf(1)])).kind).toBe('reserved');
   });
 });

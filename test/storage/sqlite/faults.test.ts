@@ -177,15 +177,10 @@ describe('a file that cannot grow', () => {
     const serial = 1;
     const validBeforeSeconds = Math.floor(now / 1000) + 120;
     const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds });
-    await payments.recordIntent(serial, order, SALE, undefined);
+    await payments.recordIntent(serial, order, SALE, []);
     const transaction = localTransactionOf(order);
     const sale = soldWith(serial, { payer: order.payer, nonce: order.authorization.nonce, timeMs: now });
-    await payments.recordEnd(
-      serial,
-      { kind: 'settled', key: order.key, validBeforeSeconds, transaction },
-      sale,
-      undefined,
-    );
+    await payments.recordEnd(serial, { kind: 'settled', key: order.key, validBeforeSeconds, transaction }, sale, []);
     let refusedCount = 0;
     const { write } = journal;
     journal.write = (operation) => {

@@ -40,7 +40,7 @@ const intentOf = (serial: number): PaymentOperation => ({
   valueAtomic: 1n,
   order: ORDER,
   sale: '{}',
-  answer: { claim: claimOf(serial), sealed: Uint8Array.of(serial) },
+  answers: [{ claim: claimOf(serial), sealed: Uint8Array.of(serial) }],
 });
 
 function endOf(
@@ -56,7 +56,8 @@ function endOf(
     serial: sale.serial,
     end: { kind: isSold ? 'settled' : 'dead', key, validBeforeSeconds, transaction: isSold ? sale.transaction : '' },
     sale: isSold ? sale : undefined,
-    answer: { claim: claimOf(sale.serial), keptUntilMs },
+    claims: [claimOf(sale.serial)],
+    keptUntilMs,
   };
 }
 

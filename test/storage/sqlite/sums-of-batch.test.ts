@@ -23,13 +23,13 @@ const intentOf = ({ serial, payer, amountAtomic }: Sale): PaymentOperation => ({
   valueAtomic: amountAtomic,
   order: ORDER,
   sale: '{}',
-  answer: undefined,
+  answers: [],
 });
 
 function endOf(sale: Sale): PaymentOperation {
   const key = reservationKeyOf(networkOf(sale.network), sale.payer, sale.nonce);
   const end = { kind: 'settled', key, validBeforeSeconds: 2_000_000_000, transaction: sale.transaction } as const;
-  return { table: PAYMENTS, kind: 'end', serial: sale.serial, end, sale, answer: undefined };
+  return { table: PAYMENTS, kind: 'end', serial: sale.serial, end, sale, claims: [], keptUntilMs: 0 };
 }
 
 const deliveredOf = (...serials: number[]): SalesOperation => ({ table: SALES, kind: 'delivered', serials });

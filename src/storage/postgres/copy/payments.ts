@@ -124,7 +124,7 @@ const identifierTable = (connection: Connection, nowMs: number): CopiedTable => 
     ['sealed', 'bytea'],
   ],
   rows: loadAnswers(connection, nowMs).map(({ claim, serial, keptUntilMs = null, transaction }) => {
-    const sealed = answers.read?.(connection, { table: ANSWERS, serial });
+    const sealed = answers.read?.(connection, { table: ANSWERS, serial, digest: claim.digest });
     return [
       keyBytes(claim.digest),
       keyBytes(claim.fingerprint),

@@ -45,7 +45,7 @@ export const payments: DomainTables = {
        transaction text NOT NULL DEFAULT '',
        sealed bytea
      );
-     CREATE UNIQUE INDEX identifiers_serial ON paygrade.identifiers (serial);
+     CREATE INDEX identifiers_serial ON paygrade.identifiers (serial);
      CREATE INDEX identifiers_kept ON paygrade.identifiers (kept_until_ms);
      CREATE INDEX identifiers_open ON paygrade.identifiers (owner) WHERE sealed IS NULL`,
   ],

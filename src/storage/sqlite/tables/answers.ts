@@ -1,7 +1,7 @@
 /**
  * Kept answers in the state file: what a payment identifier may ask for again. A row comes with the intent of its payment, gets
  * its time with the settlement, and goes when the payment ends uncharged or its time is over. It holds the digest of the
- * identifier and the sealed answer, which only the identifier opens.
+ * identifier and the sealed answer, which only the identifier opens; a payment with two identifiers has two.
  */
 import type { IdentifierClaim } from '../../../payment/protocol/identifier.ts';
 import type { LoadedAnswer } from '../../memory/reservation-journal.ts';
@@ -15,20 +15,24 @@ interface OfAnswers {
   readonly table: typeof ANSWERS;
 }
 
+interface AnswerKey {
+  readonly serial: number;
+  /** As in the {@link IdentifierClaim}. */
+  readonly digest: string;
+}
+
 export type AnswerOperation =
   /** A draft became an answer. */
-  | (OfAnswers & { readonly kind: 'replace'; readonly serial: number; readonly sealed: Uint8Array })
+  | (OfAnswers & { readonly kind: 'replace' } & AnswerKey & { readonly sealed: Uint8Array })
   | (OfAnswers & { readonly kind: 'forget'; readonly serials: readonly number[] });
 
-/** Asks for the sealed answer of a payment; the answer is its bytes or undefined. */
-export interface AnswerQuery extends OfAnswers {
-  readonly serial: number;
-}
+/** Asks for a sealed answer; the answer is its bytes or undefined. */
+export interface AnswerQuery extends OfAnswers, AnswerKey {}
 
 const SCHEMA = `
   CREATE TABLE answer (
-    serial INTEGER PRIMARY KEY, digest BLOB NOT NULL, fingerprint BLOB NOT NULL, kept_until_ms INTEGER NOT NULL,
-    hash TEXT NOT NULL, sealed BLOB NOT NULL, checksum INTEGER NOT NULL
+    serial INTEGER NOT NULL, digest BLOB NOT NULL, fingerprint BLOB NOT NULL, kept_until_ms INTEGER NOT NULL,
+    hash TEXT NOT NULL, sealed BLOB NOT NULL, checksum INTEGER NOT NULL, PRIMARY KEY (serial, digest)
   );
 `;
 
@@ -73,15 +77,16 @@ export function keepAnswer(
   hash: string,
 ): void {
   connection.run(
-    'UPDATE answer SET kept_until_ms = ?, hash = ?, checksum = ? WHERE serial = ?',
+    'UPDATE answer SET kept_until_ms = ?, hash = ?, checksum = ? WHERE serial = ? AND digest = ?',
     keptUntilMs,
     hash,
     checksumOf(serial, answer, keptUntilMs, hash),
     serial,
+    bytesOf(answer.digest),
   );
 }
 
-export function dropAnswer(connection: Connection, serial: number): void {
+export function dropAnswers(connection: Connection, serial: number): void {
   connection.run('DELETE FROM answer WHERE serial = ?', serial);
 }
 
@@ -90,18 +95,21 @@ export const answers: Table<AnswerOperation, AnswerQuery> = {
   schema: SCHEMA,
   apply(connection, operation) {
     switch (operation.kind) {
-      case 'replace':
-        connection.run('UPDATE answer SET sealed = ? WHERE serial = ?', operation.sealed, operation.serial);
+      case 'replace': {
+        const { serial, digest, sealed } = operation;
+        connection.run('UPDATE answer SET sealed = ? WHERE serial = ? AND digest = ?', sealed, serial, bytesOf(digest));
         return;
+      }
       case 'forget':
-        for (const serial of operation.serials) dropAnswer(connection, serial);
+        for (const serial of operation.serials) dropAnswers(connection, serial);
         return;
       default:
         operation satisfies never;
     }
   },
-  read(connection, { serial }) {
-    const row = connection.prepared('SELECT sealed FROM answer WHERE serial = ?').get(serial) as Row | undefined;
+  read(connection, { serial, digest }) {
+    const found = connection.prepared('SELECT sealed FROM answer WHERE serial = ? AND digest = ?');
+    const row = found.get(serial, bytesOf(digest)) as Row | undefined;
     return row === undefined ? undefined : new Uint8Array(row.sealed as Uint8Array);
   },
   bodyBytesOf: (operation) => (operation.kind === 'replace' ? operation.sealed.length : 0),

@@ -10,7 +10,7 @@ import type { AnswerToKeep, RecordedCase } from '../../memory/reservation-journa
 import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
-import { dropAnswer, insertAnswer, keepAnswer } from './answers.ts';
+import { dropAnswers, insertAnswer, keepAnswer } from './answers.ts';
 import { endOfRecord, endRecord } from './end-record.ts';
 import type { Gathered } from './gathered.ts';
 import { insertSale } from './sales.ts';
@@ -35,8 +35,8 @@ export interface Intent extends OfPayments {
   readonly order: string;
   /** JSON of the {@link SaleFacts}. */
   readonly sale: string;
-  /** For a payment with an identifier. */
-  readonly answer: AnswerToKeep | undefined;
+  /** One for each identifier of the payment. */
+  readonly answers: readonly AnswerToKeep[];
 }
 
 /** The final outcome of a settlement. */
@@ -46,8 +46,10 @@ export interface End extends OfPayments {
   readonly end: UsedAuthorization;
   /** The entry of the books for a settled payment. */
   readonly sale: Sale | undefined;
-  /** For a payment with an identifier; `keptUntilMs` counts for a settled one. */
-  readonly answer: { readonly claim: IdentifierClaim; readonly keptUntilMs: number } | undefined;
+  /** The identifiers of the payment. */
+  readonly claims: readonly IdentifierClaim[];
+  /** Counts for a settled payment with an identifier. */
+  readonly keptUntilMs: number;
 }
 
 export type PaymentOperation =
@@ -73,7 +75,7 @@ const SCHEMA = `
 `;
 
 function applyIntent(connection: Connection, intent: Intent): void {
-  const { serial, isPlay, payer, valueAtomic, order, sale, answer } = intent;
+  const { serial, isPlay, payer, valueAtomic, order, sale, answers } = intent;
   const playFlag = isPlay ? 1 : 0;
   connection.run(
     `INSERT INTO pending (serial, is_play, payer, value, "transaction", terms, sale, checksum)
@@ -86,16 +88,17 @@ function applyIntent(connection: Connection, intent: Intent): void {
     sale,
     checksumOfFields(serial, playFlag, payer, String(valueAtomic), order, sale),
   );
-  if (answer !== undefined) insertAnswer(connection, serial, answer.claim, answer.sealed);
+  for (const { claim, sealed } of answers) insertAnswer(connection, serial, claim, sealed);
 }
 
-function applyEnd(connection: Connection, { serial, end, sale, answer }: End, gathered: Gathered): void {
+function applyEnd(connection: Connection, ended: End, gathered: Gathered): void {
+  const { serial, end, sale, claims, keptUntilMs } = ended;
   connection.runOnOne('DELETE FROM pending WHERE serial = ?', serial);
   connection.run('INSERT INTO used (serial, record) VALUES (?, ?)', serial, endRecord(serial, end));
   if (sale !== undefined) insertSale(connection, sale, end.key, gathered);
-  if (answer === undefined) return;
-  if (sale === undefined) dropAnswer(connection, serial);
-  else keepAnswer(connection, serial, answer.claim, answer.keptUntilMs, end.transaction);
+  if (claims.length === 0) return;
+  if (sale === undefined) dropAnswers(connection, serial);
+  else for (const claim of claims) keepAnswer(connection, serial, claim, keptUntilMs, end.transaction);
 }
 
 function forget(connection: Connection, serials: readonly number[]): void {
@@ -120,7 +123,7 @@ export const payments: Table<PaymentOperation> = {
         return;
       case 'release':
         connection.runOnOne('DELETE FROM pending WHERE serial = ?', operation.serial);
-        dropAnswer(connection, operation.serial);
+        dropAnswers(connection, operation.serial);
         return;
       case 'forget':
         forget(connection, operation.serials);
@@ -129,7 +132,8 @@ export const payments: Table<PaymentOperation> = {
         operation satisfies never;
     }
   },
-  bodyBytesOf: (operation) => (operation.kind === 'intent' ? (operation.answer?.sealed.length ?? 0) : 0),
+  bodyBytesOf: (operation) =>
+    operation.kind === 'intent' ? operation.answers.reduce((sum, { sealed }) => sum + sealed.length, 0) : 0,
 };
 
 /**
