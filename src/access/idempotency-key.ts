@@ -8,7 +8,7 @@ import type { Access, Admission } from '../http/access.ts';
 import { Answer, Reply } from '../http/answers.ts';
 import { Refusal, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
 import type { IdempotencyClaim, RetryJob } from '../retry/job.ts';
-import type { Retries, RetryCustomer } from '../retry/retries.ts';
+import type { ClaimResult, Retries, RetryCustomer, RetryDraft } from '../retry/retries.ts';
 import type { KeyPrincipal } from './api-key.ts';
 import { type CreditServices, creditHeaders } from './credits.ts';
 import { IDEMPOTENCY_CONFLICT, idempotencyConflict } from './idempotency-conflict.ts';
@@ -37,6 +37,10 @@ export function customerOf({ organization, payer }: Partial<KeyPrincipal & Payer
 
 const NO_BYTES = new Uint8Array();
 
+/** Whether a key has the job of another draft. */
+const isOfAnother = (claimed: ClaimResult, { id }: RetryDraft): boolean =>
+  claimed.kind === 'conflict' || (claimed.kind === 'existing' && claimed.job.id !== id);
+
 export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> = {
   errors: [IDEMPOTENCY_CONFLICT, STATE_UNAVAILABLE],
   documentation: {
@@ -63,6 +67,8 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
       if (draft !== undefined && !isNamedByKey && (claimed instanceof Refusal || claimed.kind !== 'claimed'))
         return undefined;
       if (claimed instanceof Refusal) return claimed;
+      // The key's job was bought under an identifier, so what was bought under the key is still to be created.
+      if (isNamedByKey && isOfAnother(claimed, draft as RetryDraft)) return undefined;
       switch (claimed.kind) {
         case 'claimed':
           return { principal: { idempotency: claimed.claim }, release: () => claimed.release() };

@@ -17,6 +17,7 @@ import { encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.t
 
 const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
 const ORDER = { request: { method: 'POST', url: 'https://good.example/orders', body: { a: 1 } } };
+const OTHER = { request: { ...ORDER.request, body: { a: 2 } } };
 
 /** `I`, `J`: two identifiers of a payer; `K`, `L`: two keys; `-`: neither. */
 type Names = 'I' | 'K' | 'I+K' | 'J+K' | 'I+L' | 'J+L' | '-';
@@ -118,10 +119,10 @@ class Seller {
   }
 
   /** The id of the job that an answer gives. */
-  async bought(account: PrivateKeyAccount, names: Names): Promise<{ readonly status: number; readonly id: string }> {
-    let answered = await this.buy(account, names);
+  async bought(account: PrivateKeyAccount, names: Names, order: object = ORDER) {
+    let answered = await this.buy(account, names, order);
     await until('the settlement', async () => {
-      if (answered.status === 503) answered = await this.buy(account, names);
+      if (answered.status === 503) answered = await this.buy(account, names, order);
       return answered.status !== 503;
     });
     const { id } = (await answered.json()) as { id: string };
@@ -182,6 +183,26 @@ describe(`purchases of retries under identifiers and keys, under ${RUNTIME}`, ()
     expect(seller.settled.size).toBe(accounts.length);
   });
 
+  it.each([
+    ['the same', ORDER],
+    ['another', OTHER],
+  ])(
+    'that were two, under an identifier and, with %s body, under a key, make two jobs, although one request names both',
+    async (_, order) => {
+      const seller = await Seller.open();
+      const account = wallet();
+      seller.word = 'lost';
+      await refused(seller.buy(account, 'I'), 503, 'SETTLEMENT_PENDING');
+      await refused(seller.buy(account, 'K', order), 503, 'SETTLEMENT_PENDING');
+      seller.word = 'settled';
+      await until('the settlements', () => seller.settled.size === 2);
+      const one = await seller.bought(account, 'I+K');
+      const other = await seller.bought(account, 'K', order);
+      expect([one.status, other.status, one.id === other.id]).toEqual([201, 201, false]);
+      await until('the requests', () => seller.outbound.seenBy('good.example').length === 2);
+    },
+  );
+
   it('are one for each name once the first has its job', async () => {
     const seller = await Seller.open();
     const found = await Promise.all(
@@ -212,11 +233,10 @@ describe(`purchases of retries under identifiers and keys, under ${RUNTIME}`, ()
     const seller = await Seller.open();
     const account = wallet();
     await seller.bought(account, 'I+K');
-    const other = { request: { ...ORDER.request, body: { a: 2 } } };
     for (const names of ['I', 'I+K', 'I+L'] as const)
-      await refused(seller.buy(account, names, other), 409, 'PAYMENT_IDENTIFIER_CONFLICT');
+      await refused(seller.buy(account, names, OTHER), 409, 'PAYMENT_IDENTIFIER_CONFLICT');
     for (const names of ['K', 'J+K'] as const)
-      await refused(seller.buy(account, names, other), 409, 'IDEMPOTENCY_CONFLICT');
-    expect((await seller.buy(account, 'J+L', other)).status).toBe(201);
+      await refused(seller.buy(account, names, OTHER), 409, 'IDEMPOTENCY_CONFLICT');
+    expect((await seller.buy(account, 'J+L', OTHER)).status).toBe(201);
   });
 });
