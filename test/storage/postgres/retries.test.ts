@@ -219,7 +219,7 @@ describe('a hold', () => {
 });
 
 describe('a look for what is due', () => {
-  it('frees what one whose answer was lost may have taken, for as long as it may be late', async () => {
+  it('frees what one whose answer was lost may have taken, as long as it may be late and once after that', async () => {
     const taken: Answer = (_, onDoubt) => {
       onDoubt();
       return [rowOf(), NOTHING_DUE];
@@ -233,6 +233,8 @@ describe('a look for what is due', () => {
     expect(sent[0]).toEqual(['free-stray-retries', ['p1', [JOB.id, 'rt_aside']]]);
     names();
     time.pass(1);
+    await take();
+    expect(names()).toEqual(['free-stray-retries', 'take-retries']);
     await take();
     expect(names()).toEqual(['take-retries']);
   });
