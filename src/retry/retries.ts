@@ -89,7 +89,10 @@ export class Retries {
     }
     const release = this.#claimed(key);
     try {
-      await this.#claimShared(key);
+      if (!(await this.#claimShared(key, deadlineMs))) {
+        release();
+        return { kind: 'under-way' };
+      }
       const job = await store.findByKey(key);
       const isGone = job !== undefined && !isReadable(job, clock.nowMs());
       if (isGone) await store.remove(job.id);
@@ -114,15 +117,17 @@ export class Retries {
     });
   }
 
-  /** Waits for the end of a request in another process that has the key. */
-  async #claimShared(key: string): Promise<void> {
-    const { store, random, timers } = this.#ports;
+  /** Waits for the end of a request in another process that has the key. @returns false when it does not end by the deadline */
+  async #claimShared(key: string, deadlineMs: number): Promise<boolean> {
+    const { store, clock, random, timers } = this.#ports;
     const local = this.#claims.get(key);
-    if (store.claimKey === undefined || local === undefined) return;
+    if (store.claimKey === undefined || local === undefined) return true;
     local.shared = random.uuid();
     while (!(await store.claimKey(key, local.shared))) {
+      if (clock.monotonicMs() + CLAIM_PAUSE_MS > deadlineMs) return false;
       await new Promise<void>((resolve) => timers.after(CLAIM_PAUSE_MS, resolve));
     }
+    return true;
   }
 
   #claimed(key: string): () => void {
