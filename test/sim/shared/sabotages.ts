@@ -41,6 +41,16 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
     found: /O1 the living keep what they hold|I4 /,
   },
   {
+    what: 'a lease that ran out in an outage is renewed by the next look alone',
+    changes: [['storage/postgres/reservations.ts', '    await this.#owner.renewLostLease();\n', '']],
+    found: /L4 sales go on/,
+  },
+  {
+    what: 'a database that is away is probed every three seconds',
+    changes: [['storage/postgres/database.ts', 'const PROBE_PAUSE_MS = 250;', 'const PROBE_PAUSE_MS = 3000;']],
+    found: /L4 sales go on/,
+  },
+  {
     what: 'what a dead process held is taken over by none',
     changes: [
       ['storage/postgres/reservations.ts', 'owner.onDead(() => this.#takeOver(ownerIsDead));', ''],
