@@ -29,7 +29,7 @@ import { DatabaseAwayError, InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
 import { type Doubt, OpenReservation, readable, type State, type Wanted } from './open-reservation.ts';
-import { hasNoRow, type Owner, ownerIsDead } from './owners.ts';
+import { hasNoRow, mayBeTaken, type Owner } from './owners.ts';
 import { Retention } from './retention.ts';
 
 /** Tries to claim a key that other processes remove and take in between; then the answer is that it is taken. */
@@ -81,7 +81,7 @@ export class PostgresReservations implements Reservations {
     this.#cases = new Cases(database, owner.id, ports.settlement);
     this.#identifiers = new Identifiers(database, owner.id, onDoubt);
     owner.onLook(() => this.#look());
-    owner.onDead(() => this.#takeOver(ownerIsDead));
+    owner.onDead(() => this.#takeOver(mayBeTaken));
   }
 
   fault(): string | undefined {

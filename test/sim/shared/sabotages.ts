@@ -37,7 +37,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   },
   {
     what: 'a process takes over right after an outage in which no process could renew its lease',
-    changes: [['storage/postgres/owners.ts', 'if (!this.#mayTakeOver()) return;', '']],
+    changes: [['storage/postgres/owners.ts', '() => this.#mayTakeOver()', '() => true']],
     found: /O1 the living keep what they hold|I4 /,
   },
   {
@@ -53,7 +53,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   {
     what: 'what a dead process held is taken over by none',
     changes: [
-      ['storage/postgres/reservations.ts', 'owner.onDead(() => this.#takeOver(ownerIsDead));', ''],
+      ['storage/postgres/reservations.ts', 'owner.onDead(() => this.#takeOver(mayBeTaken));', ''],
       ['storage/postgres/reservations.ts', 'await this.#takeOver(hasNoRow);', ''],
     ],
     found: /L1 (taken over|everything ends)/,
