@@ -35,6 +35,8 @@ import { Retention } from './retention.ts';
 /** Tries to claim a key that other processes remove and take in between; then the answer is that it is taken. */
 const TRIES_MAX = 5;
 
+type Wanted = Pick<Reservation, 'key' | 'validBeforeSeconds'>;
+
 export interface ReservationsPorts {
   readonly clock: Clock;
   readonly settlement: SettlementKind;
@@ -52,8 +54,8 @@ export class PostgresReservations implements Reservations {
   readonly #retention: Retention;
   /** Of this process, by key: reserved, settling or unknown. */
   readonly #open = new Map<ReservationKey, OpenReservation>();
-  /** Claims of this process in flight; each resolves when its answer is there. */
-  readonly #claiming = new Map<ReservationKey, Promise<unknown>>();
+  /** Claims of this process in flight. */
+  readonly #claiming = new Map<ReservationKey, Promise<Reserved>>();
   /** Attempts whose claims are in flight. */
   readonly #claimingAttempts = new Set<number>();
   #doubts: Doubt[] = [];
@@ -108,11 +110,15 @@ export class PostgresReservations implements Reservations {
   async reserve(key: ReservationKey, validBeforeSeconds: number, claims = NO_CLAIMS): Promise<Reserved> {
     const fault = this.#database.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
-    for (let before = this.#claiming.get(key); before !== undefined; before = this.#claiming.get(key)) await before;
+    for (let before = this.#claiming.get(key); before !== undefined; before = this.#claiming.get(key)) {
+      const ended = await before;
+      // This one has waited as long: one after the other would fail later and later.
+      if (ended.kind === 'unavailable') return ended;
+    }
     const own = this.#ownStatus(key);
     if (own !== undefined) return { kind: 'taken', status: own };
     const reserving = this.#reserve({ key, validBeforeSeconds, claims });
-    const ended = reserving.then(() => this.#claiming.delete(key));
+    const ended = reserving.finally(() => this.#claiming.delete(key));
     this.#claiming.set(key, ended);
     return reserving;
   }
