@@ -33,7 +33,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a lease is shorter than the pause between its renewals',
     changes: [['storage/postgres/owners.ts', 'export const LEASE_MS = 10_000;', 'export const LEASE_MS = 2_000;']],
-    found: /O1 the living keep what they hold/,
+    found: /O1 the living keep what they hold|L1 everything ends/,
   },
   {
     what: 'a process takes over right after an outage in which no process could renew its lease',
