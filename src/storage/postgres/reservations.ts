@@ -35,8 +35,6 @@ import { Retention } from './retention.ts';
 /** Tries to claim a key that other processes remove and take in between; then the answer is that it is taken. */
 const TRIES_MAX = 5;
 
-type Wanted = Pick<Reservation, 'key' | 'validBeforeSeconds'>;
-
 export interface ReservationsPorts {
   readonly clock: Clock;
   readonly settlement: SettlementKind;

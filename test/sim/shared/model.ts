@@ -29,6 +29,11 @@ export class Processes {
     this.#nowMs = nowMs;
   }
 
+  /** What is left of a lease. */
+  leftMs(id: string): number {
+    return (this.rows.get(id)?.leaseUntilMs ?? Number.NEGATIVE_INFINITY) - this.#nowMs();
+  }
+
   /** As `ownerIsDead`, or as `hasNoRow` where a text asks for no lease. */
   isDead(id: string, asksForLease = true): boolean {
     const row = this.rows.get(id);
