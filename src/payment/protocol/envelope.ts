@@ -1,7 +1,7 @@
 /**
  * Decodes the `PAYMENT-SIGNATURE` header into a payment payload (x402-v2 §2.4 and §2.5), or names the fault with the
- * protocol's code. Decoding is strict: standard base64, UTF-8, JSON of bounded depth, decimal strings. Of a repeated key the
- * last value counts. That is safe because none of the client's text travels further: `order.ts` builds the body for a
+ * protocol's code. Decoding is strict: standard base64, UTF-8, JSON of bounded depth, decimal strings. The last value of a
+ * repeated key counts. That is safe because none of the client's text travels further: `order.ts` builds the body for a
  * facilitator from the fields parsed here and from our own offer. Unknown keys are ignored.
  *
  * Cost: about a fiftieth of the fastest signature recovery (`bench/verification.ts`); a header over 8 KiB is refused unread.
@@ -45,7 +45,7 @@ export interface PaymentPayload {
   readonly resourceUrl: string | undefined;
   /** True when the client echoed `extensions.bazaar`, which asks the facilitator to list the route. */
   readonly echoesBazaar: boolean;
-  /** The client's own name of this purchase; undefined = it gave none. Unsigned. */
+  /** The client's own name for this purchase; undefined = it gave none. Unsigned. */
   readonly identifier: PaymentIdentifier | undefined;
 }
 
@@ -80,7 +80,7 @@ function fieldsOf(value: unknown): Fields | undefined {
 const malformed = (message: string): PaymentFault => fault('invalid_payload', message);
 
 const AUTHORIZATION_KEYS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const;
-/** Keys of Permit2 and ERC-7710 payloads, which a facilitator would check by other rules than ours (x402-v2 §4.4). */
+/** Keys of Permit2 and ERC-7710 payloads, which a facilitator would check by rules other than ours (x402-v2 §4.4). */
 const OTHER_PAYLOAD_KEYS = ['permit2Authorization', 'delegationManager', 'permissionContext', 'delegator'] as const;
 
 /** Wraps the fields, so that a client's key named `ok` cannot pass for our own verdict. */

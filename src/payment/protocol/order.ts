@@ -12,7 +12,7 @@ import type { Reason } from './reasons.ts';
 import type { Extensions, Offer, PaymentRequirements, ResourceInfo } from './requirements.ts';
 
 /**
- * Identifies an authorization by (network, asset, from, nonce), whatever its spelling, signature or header: 16 bytes of a
+ * Identifies an authorization by (network, asset, from, nonce), regardless of spelling, signature or header: 16 bytes of a
  * SHA-256 as code units 0..255. Finding two authorizations with one key takes 2^64 tries and gains the attacker a 409.
  */
 export type ReservationKey = Brand<string, 'ReservationKey'>;
@@ -61,7 +61,7 @@ export function paymentOrder(
   };
 }
 
-/** Writes the order as text; a store keeps it until the settlement has a final outcome. */
+/** Writes the order as text, which a store retains until the settlement has a final outcome. */
 export function orderTextOf(order: PaymentOrder): string {
   const { authorization, offer, isListed } = order;
   return JSON.stringify({
@@ -74,8 +74,8 @@ export function orderTextOf(order: PaymentOrder): string {
 }
 
 /**
- * Reads the order that {@link orderTextOf} wrote; it gives the same body for a facilitator, byte for byte. The text is not
- * validated: the store protects it with a checksum.
+ * Reads what {@link orderTextOf} wrote; the order gives the same facilitator body, byte for byte. The text is not validated:
+ * the store protects it with a checksum.
  * @throws Error when the text is not JSON of that form
  */
 export function orderOfText(text: string): PaymentOrder {
