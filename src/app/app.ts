@@ -44,15 +44,15 @@ export interface AppPorts<R extends MadeResponse = Response>
   readonly responses: ResponseForm<R>;
   /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
   readonly soon?: ((run: () => void) => void) | undefined;
-  /** Whether the runtime takes a body into memory before it is read, as Bun does. */
+  /** Whether the runtime buffers a body before anything reads it, as Bun does. */
   readonly buffersBodies?: boolean;
-  /** What runs beside the app and shows its metrics and readiness with it, such as the listener. */
+  /** Components beside the app, such as the listener, whose metrics and readiness the app shows too. */
   readonly components?: readonly Component[];
   /** The surfaces to serve; the list of modules.ts when not given. */
   readonly surfaces?: readonly SurfaceDefinition[];
 }
 
-/** Numbers of what the app holds now, for tests. */
+/** Counts of what the app holds now, for tests. */
 export interface AppCounts {
   /** Used authorizations and open reservations. */
   readonly reservations: number;
@@ -81,16 +81,16 @@ export interface App<R extends MadeResponse = Response> {
   reload(): Promise<void>;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
-  /** What the operator is to know of parts that start in the background, one line each. Never rejects. */
+  /** Notices for the operator about parts that start in the background, one line each. Never rejects. */
   readonly laterNotices: Promise<readonly string[]>;
   /**
-   * The key of the organization that this start made (demo-organization.ts): shown to the operator once, never to a logger.
-   * undefined: it made none.
+   * The key of the organization that this start created (demo-organization.ts): shown to the operator once, never logged.
+   * undefined: it created none.
    */
   readonly demoKey: string | undefined;
   readonly catalogue: Pick<CatalogueHolder, 'current' | 'isReadable'>;
   counts(): AppCounts;
-  /** Says in `/ready` that no new work is wanted, and goes on serving. */
+  /** Makes `/ready` say that no new work is wanted; everything is still served. */
   leave(): void;
   /** Begins shutdown: answers all waits at once, so that the listener can finish soon. */
   drain(): void;
@@ -157,7 +157,7 @@ const countsOf = ({ backend: { reservations, callbacks }, payments, recoveryCoun
   recoveries: recoveryCounts(),
 });
 
-/** What every surface has of the server. */
+/** The parts of the server that every surface uses. */
 function surfacePartsOf<R extends MadeResponse>(
   config: AppConfig,
   ports: AppPorts<R>,
