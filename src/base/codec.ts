@@ -1,7 +1,7 @@
 /**
  * Strict text codecs (RFC 4648 base64 and hex, UTF-8). A decoder accepts exactly one spelling of each byte string, up to
  * base64 padding and the case of hex digits; it refuses deviations that the runtimes accept (white space, other alphabets,
- * stray bits). It uses the runtime's calls that allocate least: reading a typed array's `buffer`, or wrapping it in a Buffer,
+ * stray bits). It uses the runtime calls that allocate least: reading a typed array's `buffer`, or wrapping it in a Buffer,
  * costs more than converting the digits.
  */
 import { Buffer } from 'node:buffer';
@@ -54,7 +54,7 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return utf8.encode(text);
 }
 
-/** Checked here because a runtime reads the low byte of any character as a digit. */
+/** Checked here because the runtimes take any character's low byte for a digit. */
 const HEX_DIGITS = /^[0-9A-Fa-f]*$/;
 
 /** Decodes an even number of hex digits of either case; undefined for any other text. */
@@ -67,7 +67,7 @@ export function decodeHex(text: string): Uint8Array | undefined {
   return text.startsWith('0x') ? decodeDigits(text.slice(2)) : undefined;
 }
 
-/** ECMAScript 2026. A Buffer in its place takes three to five times as long for a short array; Node 22 has no other way. */
+/** ECMAScript 2026. Node 22 lacks it and uses a Buffer, which takes three to five times as long for a short array. */
 const { toHex } = Uint8Array.prototype as { toHex?(): string };
 
 /** Encodes bytes as lower-case hex digits. */
