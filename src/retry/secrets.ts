@@ -1,4 +1,4 @@
-/** What a job carries that no answer and no log shows: its request, and where its completion event goes. */
+/** The parts of a job that no answer and no log shows: its request, and the address and secret of its completion event. */
 import type { HeaderPairs } from './request-headers.ts';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
