@@ -1,4 +1,4 @@
-/** GET /v1/companies: which companies can be asked for, free (decisions §8). */
+/** GET /v1/companies, free: the companies that can be asked for (decisions §8). */
 import * as v from 'valibot';
 import { perClient } from '../../access/rate-limit.ts';
 import { isoTime } from '../../base/iso-time.ts';

@@ -1,4 +1,4 @@
-/** GET /v1/jobs/market: what the matching jobs of the catalogue are, and where (siblings §2). */
+/** GET /v1/jobs/market: kinds and locations of the matching jobs of the catalogue (siblings §2). */
 import * as v from 'valibot';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';

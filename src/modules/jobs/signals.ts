@@ -47,7 +47,7 @@ const signalsData = v.strictObject({
 
 const EVIDENCE_SCOPE = 'candidate cohort of the monitored catalogue';
 
-/** Describes the condition that a job had to meet in order to count. */
+/** Describes the condition under which a job counts. */
 function criterionOf({ role, location, department }: CohortFilters): string {
   const parts = [
     role === undefined ? undefined : `title contains every term of ${JSON.stringify(role)}`,

@@ -1,6 +1,6 @@
 /**
  * The pages module: pages for people. They are not operations of the API and appear in no document for programs; for a request
- * that does not take HTML their paths are unknown.
+ * that does not accept HTML their paths do not exist.
  */
 
 import type { SurfaceName } from '../../config/surfaces.ts';
@@ -17,9 +17,9 @@ import type { PageServices } from './services.ts';
 const ROUTES = [home, docs, pageFile];
 /** Pages of the callbacks. */
 const CALLBACK_ROUTES = [inbox];
-/** Pages of the operator: unknown paths without `ADMIN_TOKEN`. */
+/** Pages of the operator, which exist only with `ADMIN_TOKEN`. */
 const OPERATOR_ROUTES = [sales];
-/** Those that need `CATALOGUE` too. */
+/** Pages of the operator that need `CATALOGUE` too. */
 const BOARD_ROUTES = [boards];
 
 export const pages = defineModule({
