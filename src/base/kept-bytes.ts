@@ -43,7 +43,7 @@ export class KeptBytes {
     return at + this.#ring.copy(into, at, start, start + this.#lengths[slot]!);
   }
 
-  /** Skips bytes longer than a sixteenth of the ring. */
+  /** Caches the bytes, unless they are longer than a sixteenth of the ring. */
   keep(number: number, from: Buffer, start: number, end: number): void {
     const { length } = this.#ring;
     if (end - start > length / 16) return;

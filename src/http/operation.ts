@@ -124,7 +124,7 @@ export function bind<S>(
 ): readonly Operation[] {
   return routes.map((declared) => {
     const access: readonly WayIn[] = declared.access.map((entry) => boundTo(entry, services));
-    // The route's declaration was already checked to have the services that its ways in need.
+    // That `services` has what the ways in need was checked when the route was declared.
     const route: Route<S> = { ...declared, access: access as never };
     return { ...(route as Route), tag, publicUrl, mount: (mount) => mounted(route, services, mount) };
   });

@@ -1,4 +1,4 @@
-/** Reads headers and status of an answer, for all that need them. */
+/** Status and headers of an answer. */
 import type { OutboundAnswer } from './outbound.ts';
 
 /** RFC 9110 §15.4: statuses that name the same resource elsewhere. 300 and 304 do not. */

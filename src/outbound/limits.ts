@@ -16,7 +16,7 @@ export const SILENT_LOOKS_MAX = 8;
 export const CONNECT_MS = 5000;
 /** Look-up of a name, milliseconds. */
 export const LOOK_UP_MS = 5000;
-/** When one address family is looked up, the other has this long, milliseconds: some name servers never answer AAAA. */
+/** Once one address family is resolved, the other has this long, milliseconds: some name servers never answer AAAA. */
 export const OTHER_FAMILY_MS = 500;
 /** Status line and headers of an answer (siblings §5), bytes. */
 export const HEAD_BYTES_MAX = 32_768;

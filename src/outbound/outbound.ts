@@ -19,7 +19,7 @@ export interface OutboundRequest {
   /** True: a body whose coding ends early is `unreachable` rather than an answer. Otherwise whatever came is unpacked. */
   readonly isWhole?: boolean;
   readonly signal?: AbortSignal;
-  /** Awaited before a part of the unpacked body is stored; the rest is not read meanwhile. */
+  /** Awaited before a part of the unpacked body is retained; the rest is not read meanwhile. */
   onPart?(bytes: number): Promise<void>;
   /** Awaited once the turn is granted and the addresses are judged, before the first byte is sent. Rejecting ends the request. */
   onSent?(): void | Promise<void>;
