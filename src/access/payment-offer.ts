@@ -10,7 +10,7 @@ import { ANSWER_DETAILS, type AnswerDetail, bazaarOf } from './x402-discovery.ts
 export interface Seller {
   readonly payTo: Address;
   readonly network: Network;
-  /** Prices that replace those of the declarations. */
+  /** Prices that override the declared ones. */
   readonly prices: Prices;
   /** True: payments move play money, and descriptions of offers say so. */
   readonly isPlay: boolean;

@@ -71,7 +71,7 @@ export type Granting = { readonly kind: 'granted'; readonly remaining: number } 
 
 export interface OrganizationCredits {
   readonly organization: string;
-  /** Of all grants. */
+  /** Credits left in all grants. */
   readonly remaining: number;
   /** In the order in which charges take from them; without lapsed ones. */
   readonly grants: readonly Grant[];

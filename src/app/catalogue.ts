@@ -140,7 +140,7 @@ async function finishInTurns(holder: CatalogueHolder, reports: StartReports): Pr
   try {
     while (holder.current()?.catalogue === first && steps.next().done === false) await new Promise(setImmediate);
   } catch (failure) {
-    if (failure instanceof SnapshotChangedError) return; // questions say so
+    if (failure instanceof SnapshotChangedError) return; // questions report it themselves
     if (failure instanceof SnapshotError) return reports.onDamaged(failure.message);
     reports.onFailure(failure);
     if (!isChecked) reports.onDamaged(`the catalogue cannot be checked: ${firstLineOf(failure)}`);

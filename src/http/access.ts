@@ -138,7 +138,7 @@ export const errorsOfWay = (entry: WayIn): readonly ErrorCode[] =>
     i === ways.length - 1 ? errors : errors.filter((one) => !errorsWithout.includes(one)),
   );
 
-/** The principal that a handler receives: that of all ways in of its route together. */
+/** The principal that a handler receives: those of all ways in of its route, combined. */
 export type PrincipalOf<A extends readonly unknown[]> = A extends readonly [infer First, ...infer Rest]
   ? (First extends WayIn<infer P, never> ? P : object) & PrincipalOf<Rest>
   : object;

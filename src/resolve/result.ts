@@ -3,7 +3,7 @@
 export const INCLUDES = ['metadata', 'text', 'links'] as const;
 export type Include = (typeof INCLUDES)[number];
 
-/** What is to be resolved. */
+/** The address to resolve, and what the result includes. */
 export interface ResolveQuestion {
   /** As the customer wrote it. */
   readonly url: string;

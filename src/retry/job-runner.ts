@@ -63,7 +63,7 @@ export class JobRunner {
   readonly #ports: RunnerPorts;
   /** Jobs with an attempt or a try on record that has not ended. */
   readonly #underWay = new Set<RetryId>();
-  /** True: nothing further goes out. */
+  /** True: no further requests are sent. */
   isDraining = false;
 
   constructor(ports: RunnerPorts) {

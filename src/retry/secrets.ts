@@ -23,7 +23,7 @@ export interface JobSecrets {
   readonly callback: CallbackAddress | null;
 }
 
-/** As text, to be sealed. */
+/** The secrets as text, to be sealed. */
 export const secretsText = (secrets: JobSecrets): string => JSON.stringify(secrets);
 
 /** @param text as {@link secretsText} gave it */

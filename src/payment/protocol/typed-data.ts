@@ -58,8 +58,8 @@ const TYPE_HASH_DIGITS = '7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44
 export const STRUCT_BYTES = 8 * WORD_BYTES;
 
 /**
- * Encodes the struct behind the domain separator of its network, {@link STRUCT_BYTES} long; addresses are right-aligned in their words. The bytes belong to the caller,
- * who must not transfer their buffer: it may be shared with other bytes.
+ * Encodes the struct, preceded by its network's domain separator: {@link STRUCT_BYTES} bytes, addresses right-aligned in their
+ * words. The bytes belong to the caller, who must not transfer their buffer: it may be shared with other bytes.
  * @throws Error when a field does not have its declared form, which is a bug in the caller
  */
 export function structOf(message: TransferMessage, { id }: Network): Uint8Array {

@@ -16,7 +16,7 @@ const CONTRACT_WALLET_COUNT_MAX = 16;
 
 export interface VerificationParts {
   readonly settlement: Settlement;
-  /** Bounds what the settlement is asked at a time; undefined for one that costs nothing to ask. */
+  /** Bounds concurrent calls to the settlement; undefined when its calls cost nothing. */
   readonly turns: SettlementTurns | undefined;
   readonly clock: Clock;
 }
