@@ -161,7 +161,7 @@ class Watch {
     return undefined;
   }
 
-  /** Reads all events and the expiry, at first and whenever the page may have missed something. */
+  /** Reads all events and the expiry: at first, and whenever the page may have missed something. */
   async #sync() {
     const answer = await this.#ask('/events');
     if (!answer.ok) return this.#refused(answer);

@@ -2,7 +2,7 @@
 /**
  * The operator's page: sums of the books as a chart and a table for each settlement and network, and the sales whose answer
  * did not go out. Everything from the books enters the page as text. Sales of play money, of a test network and of real money
- * are never summed together.
+ * are never added up together.
  */
 
 import { copyOf, element, grouped, legendItem, operatorPage, rowOf, stackedBars } from './operator.js';

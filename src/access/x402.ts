@@ -60,7 +60,7 @@ export interface PaidServices {
 /** The principal of a request with a verified payment. */
 export interface Payer {
   readonly payer: Address;
-  /** The draft of an `AfterSettlement` that was sold before, and whose answer may never have been created. */
+  /** The draft of an `AfterSettlement` that was sold before and whose answer may never have been created. */
   readonly draft?: unknown;
   /** True: the request's idempotency key names the draft's purchase, so a job that the key already has is the answer. */
   readonly isNamedByKey?: boolean;

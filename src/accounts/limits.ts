@@ -1,12 +1,12 @@
 /** Limits of accounts. */
 
-/** Keys of all organizations together, including revoked and expired ones: about 50 MB of memory. */
+/** Keys of all organizations together, revoked and expired ones too: about 50 MB of memory. */
 export const KEY_COUNT_MAX = 100_000;
 
 /** Organizations that have a grant or a key. */
 export const ORGANIZATION_COUNT_MAX = 100_000;
 
-/** Onboarding grants of one organization, including used-up and lapsed ones; a charge looks at all of them. */
+/** Onboarding grants of one organization, used up and lapsed ones too; a charge looks at all of them. */
 export const GRANT_COUNT_MAX = 10_000;
 
 /** Credits of one grant. */

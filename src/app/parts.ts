@@ -80,7 +80,7 @@ export interface Parts {
   readonly catalogue: OpenCatalogue;
   /** The jobs services of a gate. */
   readonly remoteCatalogue: RemoteCatalogue | undefined;
-  /** 32 secret bytes that survive a restart. */
+  /** 32 secret bytes, the same after a restart. */
   readonly stateKey: Uint8Array;
   readonly payments: OpenPayments;
   readonly extractor: Extractor;

@@ -35,7 +35,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const LOWER_U = 0x75;
 
-/** Stands for the byte past the end; no token begins with it. */
+/** Stands for a byte past the end; no token begins with it. */
 const NOTHING = 0;
 
 const WORDS = ['true', 'false', 'null'].map((word) => new TextEncoder().encode(word));

@@ -38,7 +38,7 @@ export const OVERHEAD_BYTES = 65_536;
 export const CLAIM_BYTES = EVENT_COUNT_MAX * PAYLOAD_BYTES_MAX + OVERHEAD_BYTES;
 
 /**
- * Characters of a webhook's Content-Type; the server refuses a longer one, because it shows `content_type` as sent. Type and
+ * Characters of a webhook's Content-Type; the server refuses a longer one, since it shows `content_type` as sent. Type and
  * subtype have 127 each at most (RFC 6838 §4.2), and a boundary 70.
  */
 export const CONTENT_TYPE_CHARACTERS_MAX = 512;

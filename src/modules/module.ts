@@ -98,7 +98,7 @@ export interface ModuleContext {
   /** The boards from which the watch keeps the catalogue up to date; null without `CATALOGUE`. */
   readonly watchedBoards: WatchedBoards | null;
   readonly callbacks: Callbacks;
-  /** 32 secret bytes that survive a restart. Each module derives a separate key from them. */
+  /** 32 secret bytes, the same after a restart. A module derives a key of its own from it. */
   readonly stateKey: Uint8Array;
   readonly accounts: Accounts;
   readonly resolves: ResolveStore;

@@ -12,7 +12,7 @@ import { OutageError } from '../base/outage.ts';
 import type { Address, NetworkId } from './protocol/network.ts';
 import type { ReservationKey } from './protocol/order.ts';
 
-/** How a sale moved its money. Sales of different settlements or networks are never summed together. */
+/** How a sale moved its money. Sales of different settlements or networks are never added up together. */
 export const SETTLEMENT_KINDS = ['local', 'facilitator'] as const;
 export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
 

@@ -32,7 +32,7 @@ function formOf(contentType: string | null): BodyForm | undefined {
 const textOf = (bytes: Uint8Array, charset: string, isTruncated: boolean): string =>
   JSON.stringify(new TextDecoder(charset).decode(bytes, { stream: isTruncated }));
 
-/** The text of JSON, without a byte order mark; undefined for other bytes, and for values that nest too deeply. */
+/** The text of JSON, without a byte order mark; undefined for other bytes, and for values that nest too deep. */
 function jsonTextOf(bytes: Uint8Array): string | undefined {
   const text = decodeUtf8(bytes)?.replace(/^\ufeff/, '');
   if (text === undefined || isDeeperThan(RESULT_DEPTH_MAX, text)) return undefined;

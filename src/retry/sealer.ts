@@ -21,11 +21,11 @@ const PURCHASES = 'paygrade purchases of retries\n';
 
 export class Sealer {
   readonly #stateKey: Uint8Array;
-  /** Derived at first use. */
+  /** Derived at the first use. */
   #derived: Uint8Array | undefined;
   readonly #random: Random;
 
-  /** @param stateKey 32 secret bytes that survive a restart */
+  /** @param stateKey 32 secret bytes, the same after a restart */
   constructor(stateKey: Uint8Array, random: Random) {
     this.#stateKey = stateKey;
     this.#random = random;

@@ -1,6 +1,6 @@
 /**
  * One callback in memory and its states (callback.md, "States and transitions"): active until it expires or its owner deletes
- * it. Rate windows and waiters are created at first use, because most callbacks receive only one or two webhooks.
+ * it. Rate windows and waiters are made at their first use, because most callbacks receive one or two webhooks.
  */
 import { RateWindow } from '../../base/rate-window.ts';
 import type { CallbackHandle } from '../callbacks.ts';

@@ -48,14 +48,14 @@ export function questionOf(operation: string, input: object, params: Readonly<Re
 
 export class Cursors {
   readonly #stateKey: Uint8Array;
-  /** Made at first use. */
+  /** Made at the first use. */
   #hmac: Hmac | undefined;
   /** Scratch: code and position of the cursor being written. */
   readonly #bytes = Buffer.alloc(CODE_BYTES + POSITION_BYTES_MAX);
   /** The last cursor that was read: a request's cursor is checked first and used later, in the same turn. */
   #last: { readonly question: Question; readonly text: string; readonly position: Uint8Array } | undefined;
 
-  /** @param stateKey 32 secret bytes that survive a restart */
+  /** @param stateKey 32 secret bytes, the same after a restart */
   constructor(stateKey: Uint8Array) {
     this.#stateKey = stateKey;
   }

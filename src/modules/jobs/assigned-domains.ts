@@ -1,4 +1,4 @@
-/** The limitation that tells for how many jobs of a cohort the company's domain was assigned, not stated (decisions §8). */
+/** The limitation that says for how many jobs of a cohort the company's domain was assigned, not stated (decisions §8). */
 import { grouped } from '../../base/grouped.ts';
 import type { CohortFacts, JobFacts } from '../../catalogue/cohort.ts';
 

@@ -25,7 +25,7 @@ import { envelope, metaOf } from './envelope.ts';
 import { exampleMeta } from './examples.ts';
 import type { JobsServices } from './services.ts';
 
-/** A single job is its own cohort. */
+/** One job is its own cohort. */
 const factsOf = ({ companyDomainEvidence: evidence, lastObservedMs }: Job): JobFacts => ({
   scope: 'monitored catalogue',
   basis: 'one job',

@@ -47,7 +47,7 @@ export function envelope<D extends v.GenericSchema>(data: D) {
   return v.strictObject({ data, meta });
 }
 
-/** Version of the rules that choose, filter and count the cohort; raised by every change that can alter an answer. */
+/** Version of the rules that choose, filter and count the cohort. Every change that can alter an answer raises it. */
 const METHOD_VERSION = '2.0';
 
 const ORDER = 'most recently observed first, ties by the SHA-256 of the job id, then by job id';

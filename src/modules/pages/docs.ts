@@ -7,7 +7,7 @@ import { pageRoute } from './document.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
 
-/** The script reads the choice from these links. Each surface answers below its path, so its contract has this origin. */
+/** The script reads the choice from these links. Each surface answers below its path, so its contract is of this origin. */
 const choiceOf = (others: readonly SurfaceView[]): Html | undefined =>
   others.length === 0
     ? undefined

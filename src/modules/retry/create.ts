@@ -1,7 +1,7 @@
 /**
- * POST /v1/retries: accepts a request that is sent until it succeeds (siblings §6). A key or a payment buys it; with an
- * `Authorization` header the key decides. The order: key -> input (400, 413, 415) -> rates (429) -> overload (503) -> payment
- * (402, 409) -> uncharged outcomes (429) -> idempotency -> look-up of the names (400) -> settlement or credits (402) -> 201.
+ * POST /v1/retries: takes a request that is sent until it works (siblings §6). A key or a payment buys it; with an `Authorization`
+ * header the key decides. The order: key -> input (400, 413, 415) -> rates (429) -> overload (503) -> payment (402, 409) -> uncharged
+ * outcomes (429) -> idempotency -> look-up of the names (400) -> settlement or credits (402) -> 201.
  */
 import { apiKey } from '../../access/api-key.ts';
 import { ChargedAnswer, costs } from '../../access/credits.ts';

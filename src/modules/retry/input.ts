@@ -147,7 +147,7 @@ function judged(policy: TargetPolicy, field: string, url: string, purpose: Purpo
   return found.ok ? { field, target: found.target } : notAllowed(field, found.reason);
 }
 
-/** Checks what the schema cannot. @param given accepted by {@link createBody} */
+/** Judges what the schema cannot. @param given accepted by {@link createBody} */
 export function checkedOrder(
   given: CreateBody,
   request: RequestView,

@@ -1,4 +1,4 @@
-/** The Retry API (siblings §6): requests that are sent until they succeed, and a signed event at the end. */
+/** The Retry API (siblings §6): requests that are sent until they work, and a signed event at the end. */
 import { KEY_RATE_NAME } from '../../access/key-rate.ts';
 import { openClientRate } from '../../access/rate-limit.ts';
 import { openUncharged } from '../../access/uncharged.ts';

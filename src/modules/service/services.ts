@@ -8,7 +8,7 @@ export interface ProcessServices
     OverloadServices {}
 
 export interface ServiceServices extends ProcessServices {
-  /** Texts of the documents about this server, each made at first use. */
+  /** Texts of the documents about this server, each made at its first use. */
   readonly documents: Documents;
 }
 

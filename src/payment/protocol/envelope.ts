@@ -80,7 +80,7 @@ function fieldsOf(value: unknown): Fields | undefined {
 const malformed = (message: string): PaymentFault => fault('invalid_payload', message);
 
 const AUTHORIZATION_KEYS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const;
-/** Keys of Permit2 and ERC-7710 payloads, which a facilitator would check by rules other than ours (x402-v2 §4.4). */
+/** Keys of Permit2 and ERC-7710 payloads, which a facilitator would check by other rules than ours (x402-v2 §4.4). */
 const OTHER_PAYLOAD_KEYS = ['permit2Authorization', 'delegationManager', 'permissionContext', 'delegator'] as const;
 
 /** Wraps the fields, so that a client's key named `ok` cannot pass for our own verdict. */

@@ -12,7 +12,7 @@ import type { Reason } from './reasons.ts';
 import type { Extensions, Offer, PaymentRequirements, ResourceInfo } from './requirements.ts';
 
 /**
- * Identifies an authorization by (network, asset, from, nonce), regardless of spelling, signature or header: 16 bytes of a
+ * Identifies an authorization by (network, asset, from, nonce), whatever its spelling, signature or header: 16 bytes of a
  * SHA-256 as code units 0..255. Finding two authorizations with one key takes 2^64 tries and gains the attacker a 409.
  */
 export type ReservationKey = Brand<string, 'ReservationKey'>;

@@ -206,7 +206,7 @@ export class SettlementTurns {
     }
   }
 
-  /** Only a lane that was served passes its turn on, because each turn that ends causes a second call, which finds no room. */
+  /** Only a lane that was served passes its turn on, since each turn that ends causes a second call, which finds no room. */
   #next(): Waiting | undefined {
     const nowMs = this.#ports.clock.monotonicMs();
     const lanes = this.#isTurnOfKnown ? [this.#knownLane, this.#newcomerLane] : [this.#newcomerLane, this.#knownLane];
