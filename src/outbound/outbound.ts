@@ -16,7 +16,7 @@ export interface OutboundRequest {
   readonly wireBytesMax: number;
   /** Bytes of the unpacked body; more is `too-large`. null: the body is left packed, and the answer states its codings. */
   readonly unpackedBytesMax: number | null;
-  /** True: a body whose coding ends early is `unreachable` rather than an answer. Otherwise whatever came is unpacked. */
+  /** True: a packed body over `wireBytesMax` is `unreachable`, not an answer. Otherwise the part before the cut is unpacked. */
   readonly isWhole?: boolean;
   readonly signal?: AbortSignal;
   /** Awaited before a part of the unpacked body is retained; the rest is not read meanwhile. */
