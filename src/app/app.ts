@@ -7,7 +7,8 @@ import type { ClientConnection, RequestHandler } from '../adapters/listen/listen
 import { Deadlines } from '../base/deadlines.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
-import { surfaceNotices } from '../config/surfaces.ts';
+import { IN_MEMORY } from '../config/settings.ts';
+import { carriedOnSurfaces, surfaceNotices } from '../config/surfaces.ts';
 import { BodyReader } from '../http/body.ts';
 import { BodyBudget } from '../http/body-budget.ts';
 import type { BodyStreamPorts } from '../http/body-stream.ts';
@@ -23,7 +24,7 @@ import { Deliveries } from './deliveries.ts';
 import { openDemoOrganization } from './demo-organization.ts';
 import { chosenSurfaces, SURFACES, type SurfaceDefinition } from './modules.ts';
 import { type HandleRequest, type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
-import { openSurface } from './open-surface.ts';
+import { openSurface, openWork } from './open-surface.ts';
 import { type OutboundPorts, openOutbound } from './outbound.ts';
 import { type OverloadPorts, openOverload } from './overload.ts';
 import { openParts, type Parts, type PartsPorts } from './parts.ts';
@@ -114,6 +115,16 @@ export async function openApp<R extends MadeResponse>(config: AppConfig, ports: 
     await server.close();
     throw failure;
   }
+}
+
+/**
+ * The surfaces that are off whose work goes on. What is bought of processes that share a database is carried on by those that
+ * have the product: the others may stand where requests to strangers cannot go out.
+ */
+function carriedOn(definitions: readonly SurfaceDefinition[], config: AppConfig): readonly SurfaceDefinition[] {
+  if (config.databaseUrl !== null || config.stateDir === IN_MEMORY) return [];
+  const names: readonly (string | null)[] = carriedOnSurfaces(config);
+  return definitions.filter(({ name }) => names.includes(name));
 }
 
 /** The names that readiness reports: those of every module, the shared components first. */
@@ -232,6 +243,7 @@ async function openOn<R extends MadeResponse>(
     mounted.push({ ...mount, surface: await openSurface(mount, shared, surfaceParts, server) });
   }
   find = surfaceFinder(mounted);
+  for (const definition of carriedOn(ports.surfaces ?? SURFACES, config)) await openWork(definition, shared, server);
   const isDemo = config.settlement === 'local' && config.surfaces.length > 0;
   const demoKey = isDemo ? await openDemoOrganization(backend.accounts) : undefined;
   server.start();

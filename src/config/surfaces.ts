@@ -37,6 +37,10 @@ interface OpenSurfaces extends Publicity {
   readonly hookBaseUrl: string | null;
 }
 
+/** Products that this server lacks but carries on, for what was bought while it had them (siblings §6, §7). */
+export const carriedOnSurfaces = (server: Publicity & Pick<OpenSurfaces, 'surfaces'>): readonly SurfaceName[] =>
+  withheldSurfaces(server).length > 0 ? [] : SENDING.filter((name) => !server.surfaces.includes(name));
+
 /** Notices at start about withheld products; none when `SURFACES` differs from its default. */
 function withheldNotices(server: OpenSurfaces): readonly string[] {
   const withheld = withheldSurfaces(server);
