@@ -23,6 +23,9 @@ if (process.versions.bun === undefined && (major < 22 || (major === 22 && minor 
   process.exit(1);
 }
 
+// These reload at SIGHUP. One that comes while their code loads would end them, and systemd takes that end for a clean one.
+if (['serve', 'up', 'fleet'].includes(process.argv[2] ?? '')) process.on('SIGHUP', () => {});
+
 // Node 22 warns on stderr that node:sqlite is experimental, where we promise one clear line. The warning comes when a module
 // that imports node:sqlite is linked, so commands load only after this.
 process.removeAllListeners('warning');

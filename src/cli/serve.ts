@@ -142,8 +142,11 @@ export const serve = command({
     const log = lineLog(STDOUT);
     const reports = serverLog(log, config.logLevel, io.clock);
     let app: ServedApp | undefined;
-    /** The current action of SIGHUP, which is handled from here to the end, because unhandled it would end the process. */
-    let onHangUp = (): void => {};
+    let isReloadWanted = false;
+    /** The current action of SIGHUP, which is handled to the end (src/main.ts), because unhandled it would end the process. */
+    let onHangUp = (): void => {
+      isReloadWanted = true;
+    };
     const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
     const shutdown = stopSignal(io, endsWithStdin);
     const plain = new Responder({}, LISTENER_BODIES.responses, { report: () => {} }); // sends refusals only
@@ -197,6 +200,8 @@ export const serve = command({
       watch?.noteLoad();
       void reloadCatalogue(opened, lines);
     };
+    // The catalogue may have been read before the signal came.
+    if (isReloadWanted) onHangUp();
     const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
     io.stdout.write(`listening on ${address}\n`);
 
