@@ -13,10 +13,13 @@ import type { JobsServices } from './services.ts';
 
 const COMPANY_COUNT_MAX = 10;
 
-const companiesData = v.strictObject({
-  companies: v.pipe(v.array(companyName), v.maxLength(COMPANY_COUNT_MAX)),
-  returned_companies: wholeNumber(0, COMPANY_COUNT_MAX),
-});
+const companiesData = v.pipe(
+  v.strictObject({
+    companies: v.pipe(v.array(companyName), v.maxLength(COMPANY_COUNT_MAX)),
+    returned_companies: wholeNumber(0, COMPANY_COUNT_MAX),
+  }),
+  v.check(({ companies, returned_companies }) => returned_companies === companies.length),
+);
 
 export const findCompanies = route<JobsServices>()({
   operation: 'findCompanies',
