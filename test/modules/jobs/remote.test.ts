@@ -11,15 +11,15 @@ const twice = (value: unknown): unknown[] => [...(value as unknown[]), ...(value
 
 describe('a gate', () => {
   it.each([
-    [searchJobs, 'returned_jobs', () => 2],
-    [searchJobs, 'returned_jobs', () => 0],
-    [searchJobs, 'jobs', twice],
-    [findSignals, 'returned_companies', () => 2],
-    [findSignals, 'companies', twice],
-    [findCompanies, 'returned_companies', () => 0],
-    [describeMarket, 'by_remote_status', reversed],
-    [describeMarket, 'by_employment_type', reversed],
-  ] as const)('passes the answer of $0.path, and none whose $1 contradicts the rest', (declared, name, changed) => {
+    ['search', 'returned_jobs', searchJobs, () => 2],
+    ['search', 'returned_jobs', searchJobs, () => 0],
+    ['search', 'jobs', searchJobs, twice],
+    ['signals', 'returned_companies', findSignals, () => 2],
+    ['signals', 'companies', findSignals, twice],
+    ['companies', 'returned_companies', findCompanies, () => 0],
+    ['market', 'by_remote_status', describeMarket, reversed],
+    ['market', 'by_employment_type', describeMarket, reversed],
+  ] as const)('passes an answer of %s, and none whose %s contradicts the rest', (_, name, declared, changed) => {
     const read = answerReader(declared);
     const { data, meta } = declared.examples!.answer as { data: Record<string, unknown>; meta: unknown };
     expect(read(200, JSON.stringify({ data, meta }))).toEqual({ data, meta });
@@ -27,9 +27,9 @@ describe('a gate', () => {
   });
 
   it.each([
-    [searchJobs, 'jobs', 'returned_jobs'],
-    [findSignals, 'companies', 'returned_companies'],
-  ] as const)('passes no answer of $0.path with more than its limit', (declared, list, count) => {
+    ['search', searchJobs, 'jobs', 'returned_jobs'],
+    ['signals', findSignals, 'companies', 'returned_companies'],
+  ] as const)('passes no answer of %s with more than its limit', (_, declared, list, count) => {
     const { data, meta } = declared.examples!.answer as { data: Record<string, unknown>; meta: unknown };
     const two = { ...data, [list]: twice(data[list]), [count]: 2 };
     const read = answerReader(declared);
