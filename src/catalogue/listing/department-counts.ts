@@ -13,7 +13,8 @@ interface RecordedDepartment {
 }
 
 /**
- * The ten most frequent departments, count descending, then shown text ascending by code unit; none is not counted.
+ * The ten most frequent departments, count descending, then shown text ascending by code unit. Jobs without a
+ * department do not count.
  * @param rows active ones, ascending; a number = that many from row 0 on
  */
 export function topDepartments(snapshot: Snapshot, groups: TextGroups, rows: Uint32Array | number): DepartmentCount[] {
