@@ -57,7 +57,7 @@ class RoundRobin {
     return this.#standings.get(port) === 'ready';
   }
 
-  /** From now on requests go to these ports, after a first look at each. */
+  /** From now on requests go to these ports. Resolves after a first look at each. */
   take(ports: readonly number[]): Promise<void> {
     this.#ports = ports;
     return this.look();

@@ -147,7 +147,7 @@ async function visit(
 type Listed =
   /** The host failed; undefined: not often enough to be paused. */
   | { readonly kind: 'held'; readonly untilMs: number | undefined }
-  /** Descriptions that the list does not have. */
+  /** Visited; `wanted` are the descriptions that the list lacks. */
   | { readonly kind: 'visited'; readonly wanted: readonly Wanted[] };
 
 async function visitList(
