@@ -13,7 +13,7 @@ export interface DataCharges {
 
 const CURSOR = '"next_cursor":"';
 const RETURNED = /"returned_[a-z]+":([0-9]+),/g;
-/** Bytes from the end in which `returned_...` is found: it stands right before the limit and the cursor. */
+/** Bytes before the cursor that contain `returned_...`: only the limit stands between them. */
 const RETURNED_SPAN = 200;
 
 /** Searches from the end: a page's members follow its records, so catalogue texts cannot be mistaken for them. */
