@@ -18,7 +18,7 @@ export interface Started {
   readonly catalogue: CatalogueFacts | undefined;
 }
 
-/** Of the served catalogue. */
+/** Facts about the served catalogue. */
 export interface CatalogueFacts {
   readonly activeJobs: number;
   /** With a job, active or closed. */

@@ -98,7 +98,7 @@ const boundsOf = ({ connectionsMax, connectionsPerAddress, trustProxy }: Config)
   connectionsPerAddress: trustProxy ? 0 : connectionsPerAddress,
 });
 
-/** Its responses have the form of this runtime's listener. */
+/** An app whose responses have the form of this runtime's listener. */
 type ServedApp = App<MadeResponse>;
 
 /** @throws UsageError, CommandError one line, when the app cannot start */

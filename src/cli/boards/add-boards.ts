@@ -43,7 +43,7 @@ export const additionJson = (addition: Addition): string =>
 const companyText = ({ company, domain }: Board): string =>
   `${company === null ? 'a company without a known name' : printable(company, 80)}, ${domain ?? 'domain unknown'}`;
 
-/** What a board has, where it was asked. */
+/** How many jobs a board has, if it was asked. */
 export const jobsText = ({ jobs, isFirstPage }: Extract<Addition, { board: Board }>): string =>
   `${quantity(jobs ?? 0, 'job')} ${isFirstPage === true ? 'on its first page' : 'now'}`;
 

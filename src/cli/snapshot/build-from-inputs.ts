@@ -46,7 +46,7 @@ export interface BuildPlan {
   readonly isJson: boolean;
 }
 
-/** What reading needs. */
+/** The parts that reading needs. */
 interface Build {
   readonly plan: BuildPlan;
   readonly inputs: Inputs;

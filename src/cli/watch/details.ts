@@ -29,7 +29,7 @@ const DETAILS_BYTES_MAX = 32 * 1024 * 1024;
 const FAILURES_MAX = 3;
 
 export interface Wanted {
-  /** Of the job. */
+  /** Id of the job. */
   readonly id: string;
   readonly row: SourceRecord;
   readonly request: BoardRequest;

@@ -46,7 +46,7 @@ interface VisitOfRound extends RoundSettings {
 
 export interface HeldHost {
   readonly host: string;
-  /** Those of the round that were not visited. */
+  /** The boards of the round that were not visited. */
   readonly boards: readonly WatchedBoard[];
   readonly untilMs: number;
 }

@@ -204,7 +204,7 @@ export class Watcher {
     }
   }
 
-  /** One object a board, as for those that were visited. */
+  /** With `--json` prints one object for each board, as for visited ones. */
   #tellHeld(held: HeldHost): void {
     this.#say(heldLine(held));
     if (!this.#plan.isJson) return;
