@@ -9,7 +9,7 @@ export function lastKnown<T>(read: () => T): () => T {
     try {
       last = read();
     } catch {
-      // The last value stands.
+      // Keeps the last value.
     }
     return last;
   };
