@@ -20,7 +20,7 @@ export interface OpenedApp extends Transport {
   readonly app: App;
   /** Bugs and resolutions that the app reported. */
   readonly failures: readonly unknown[];
-  /** Ends it as `serve` does. Throws the first failure that the app reported. */
+  /** Closes it as `serve` does. Throws the first failure that the app reported. */
   close(): Promise<void>;
 }
 
