@@ -7,8 +7,8 @@
  * removes them in the order of their outcomes. Before a removal the wall clock must agree that `validBefore` and the
  * retention are over: if an operator set the clock back, the authorization may look valid again, and the store retains
  * it for the same time again. An open reservation has no time limit: one that stays open is a bug elsewhere, and
- * removing it would turn that bug into a double sale. Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; no scan
- * and no timer.
+ * removing it would turn that bug into a double sale.
+ * Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; no scan and no timer.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Sale, SaleFacts, SettlementKind } from '../../payment/books.ts';

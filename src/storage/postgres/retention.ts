@@ -1,8 +1,8 @@
 /**
- * Which claims are old enough to remove, by the monotonic clock: a claim is once this process has seen {@link
- * RETAINED_MS} pass since a moment at which the claim existed. The database's wall clock must agree (claims.ts), so
- * that neither clock alone can make a used authorization look free. Cost: one entry for each {@link SPAN_MS} of the
- * retention.
+ * Which claims are old enough to remove, by the monotonic clock: a claim is once this process has seen
+ * {@link RETAINED_MS} pass since a moment at which the claim existed. The database's wall clock must agree (claims.ts),
+ * so that neither clock alone can make a used authorization look free.
+ * Cost: one entry for each {@link SPAN_MS} of the retention.
  */
 import type { Clock } from '../../base/clock.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';

@@ -7,8 +7,8 @@
  * The arithmetic. L is the limit, N the processes that live, A = max(1, floor(L / 10 / (N + 1))) the allowance. At any
  * moment a process has at most A unshared passes of a key. Let k be the last process to hear the others before it
  * admits a pass: it knows of all passes but the unshared ones of others, at most A each, and counts fewer than L; after
- * that it admits at most A more, and so does each other process. So a window holds at most L + N A passes: at most 1.1
- * L when L >= 10 (N + 1), and otherwise at most one more for each process. Requests are refused early only because sums
+ * that it admits at most A more, and so does each other process. So a window holds at most L + N A passes: at most
+ * 1.1 L when L >= 10 (N + 1), and otherwise at most one more for each process. Requests are refused early only because sums
  * of others count up to {@link SHARE_MS} longer than their passes: 1/60 of a minute. A rarely used key is never shared:
  * fewer than A / 2 unshared passes stay within A.
  *
