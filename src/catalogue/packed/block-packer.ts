@@ -1,8 +1,8 @@
 /**
  * Packs descriptions into compressed blocks. The texts themselves decide where blocks end (content-defined chunking), so that a
  * change moves the ends of a few blocks and not of all later ones: a block that is three quarters full ends before a text whose
- * digest says so, and any block before it would become too long. A block that an earlier snapshot has is copied from there,
- * without reading or compressing its texts; as the compressor is deterministic, the result is the same byte for byte.
+ * digest says so, and any block before a text that would make it too long. A block that an earlier snapshot has is copied from
+ * there, without reading or compressing its texts; as the compressor is deterministic, the result is the same byte for byte.
  */
 import { hash } from 'node:crypto';
 import { CHECKED_CHUNK_BYTES, PACKED_BLOCK_BYTES } from '../limits.ts';

@@ -194,7 +194,7 @@ export class History {
     return float64sIn(this.#read(this.#sections.historyTimes, start * 8, count * 8));
   }
 
-  /** The same times, and below the same kinds, each valid until the next read of a value or of such a run. */
+  /** The same times (and below, the same kinds), valid only until the next read of a value or of such a run. */
   transientTimesAt(start: number, count: number): Float64Array {
     return float64sIn(this.#readTransient(this.#sections.historyTimes, start * 8, count * 8));
   }

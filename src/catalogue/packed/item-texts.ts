@@ -1,8 +1,8 @@
 /**
  * The texts of a snapshot's items, rows or events, while it is built. Each distinct text goes to the spill once as it
  * arrives, or stays with its source. At the end they are packed in the caller's order, which puts similar texts
- * together and which no observation changes, so that the blocks of an earlier snapshot are found again. Memory: 4 bytes
- * an item, and what `DistinctTexts` keeps of each distinct text.
+ * together and which no observation changes, so that the blocks of an earlier snapshot are found again.
+ * Memory: 4 bytes an item, and what `DistinctTexts` keeps of each distinct text.
  */
 import { grown } from '../snapshot/column-arrays.ts';
 import { type BlockFacts, BlockPacker, type EarlierBlocks } from './block-packer.ts';
