@@ -1,8 +1,8 @@
 /**
  * Splits bytes into lines. A line ends at LF or CRLF; a BOM at the very start is dropped; blank lines count but are not
- * yielded. UTF-8 is checked line by line, so a bad line does not affect its neighbours. Memory: the chunks of one line,
- * up to `lineBytesMax`; a longer line is yielded in parts as they come, so that the caller can copy it elsewhere
- * without having it in memory. The bytes of an item are views of its chunk.
+ * yielded. UTF-8 is checked line by line, so a bad line does not affect its neighbours.
+ * Memory: the chunks of one line, up to `lineBytesMax`; a longer line is yielded in parts as they come, so that the
+ * caller can copy it elsewhere without having it in memory. The bytes of an item are views of its chunk.
  */
 
 /** Longest line, in bytes. The longest of 260,000 real postings, description included, is under 200 KiB. */

@@ -6,8 +6,8 @@
  * Invariant: the records follow from the options alone, on every runtime. Only arithmetic that IEEE 754 defines exactly
  * is used; `Math.log` and `Math.pow` may differ between engines in the last bit. A job is the same with descriptions on
  * and off: with them its skills are in the text, without them in `skills`. The order in which a record draws its random
- * numbers is part of the seed's meaning. Cost: memory of the companies and the vocabulary, whatever the number of jobs;
- * time per job constant.
+ * numbers is part of the seed's meaning.
+ * Cost: memory of the companies and the vocabulary, whatever the number of jobs; time per job constant.
  */
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
