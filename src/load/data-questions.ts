@@ -6,7 +6,8 @@ export const DATA_PATH = '/data';
 
 /**
  * `list`   a page, which costs a credit a record; the next request takes its `next_cursor`
- * `single` an answer that costs a fixed number of credits `public` an answer without a key
+ * `single` an answer that costs a fixed number of credits
+ * `public` an answer without a key
  */
 export type DataQuestionKind = 'list' | 'single' | 'public';
 
