@@ -17,8 +17,8 @@ export type Runtime = (typeof RUNTIMES)[number];
 const OTHER_NODE = process.env.PAYGRADE_NODE ?? '';
 
 /**
- * Runtimes for a costly suite whose subject hardly depends on the runtime: one in `npm test`, both in `npm run
- * test:slow`, only Node when another Node is tested.
+ * Runtimes for a costly suite whose subject hardly depends on the runtime: one in `npm test`, both in
+ * `npm run test:slow`, only Node when another Node is tested.
  */
 export function oneRuntime(runtime: Runtime): readonly Runtime[] {
   if (IS_WHOLE) return RUNTIMES;
