@@ -4,11 +4,10 @@
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { type Refusal, stateUnavailable } from '../http/errors.ts';
-import { BooksUnreadableError } from '../payment/books.ts';
-import { RecordsUnreadableError } from '../payment/reservations.ts';
+import { RecordsUnreadableError } from '../payment/books.ts';
 
 function unreadable(failure: unknown): Refusal<'STATE_UNAVAILABLE'> {
-  if (!(failure instanceof BooksUnreadableError) && !(failure instanceof RecordsUnreadableError)) throw failure;
+  if (!(failure instanceof RecordsUnreadableError)) throw failure;
   return stateUnavailable('the books cannot be read now; try again later', failure.message);
 }
 

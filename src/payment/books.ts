@@ -76,9 +76,9 @@ export interface SalesDay {
   readonly undeliveredCount: number;
 }
 
-/** The books cannot be read now. The message is for the log. */
-export class BooksUnreadableError extends OutageError {
-  override readonly name = 'BooksUnreadableError';
+/** The books, or what is on record of an authorization, cannot be read now; nothing was changed. The message is for the log. */
+export class RecordsUnreadableError extends OutageError {
+  override readonly name = 'RecordsUnreadableError';
 }
 
 /** Sales of one page: small enough that reading one takes a few milliseconds. */
@@ -90,9 +90,9 @@ export interface Books {
    * tried against it.
    */
   digestOf(question: string): string;
-  /** A page, oldest first. @throws BooksUnreadableError by rejecting */
+  /** A page, oldest first. @throws RecordsUnreadableError by rejecting */
   list(query: SalesQuery): Promise<readonly Sale[]>;
-  /** The sale of an authorization; undefined = the books hold none, or no longer. @throws BooksUnreadableError by rejecting */
+  /** The sale of an authorization; undefined = the books hold none, or no longer. @throws RecordsUnreadableError by rejecting */
   find(key: ReservationKey): MaybePromise<Sale | undefined>;
   /** The days since `day` (`YYYY-MM-DD`, included), oldest first. */
   days(day: string): Promise<readonly SalesDay[]>;

@@ -20,7 +20,7 @@
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Random } from '../base/random.ts';
-import type { SaleFacts } from './books.ts';
+import { RecordsUnreadableError, type SaleFacts } from './books.ts';
 import {
   type Authorization,
   authorizationStruct,
@@ -40,7 +40,6 @@ import {
   ANSWER_BYTES_CLAIMED,
   type KeptAnswer,
   RecordInDoubtError,
-  RecordsUnreadableError,
   type Reservation,
   type ReservationStatus,
   type Reservations,

@@ -22,7 +22,7 @@
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
-import type { SaleFacts } from './books.ts';
+import type { RecordsUnreadableError, SaleFacts } from './books.ts';
 import type { IdentifierClaim } from './protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from './protocol/order.ts';
 
@@ -114,11 +114,6 @@ export interface UnsettledCase {
 /** The store could not confirm a record, which may exist all the same. After any other rejection it does not exist. */
 export class RecordInDoubtError extends OutageError {
   override readonly name = 'RecordInDoubtError';
-}
-
-/** The store cannot be read now; nothing was changed. The message is for the log. */
-export class RecordsUnreadableError extends OutageError {
-  override readonly name = 'RecordsUnreadableError';
 }
 
 /**

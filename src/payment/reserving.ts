@@ -6,6 +6,7 @@
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
+import { RecordsUnreadableError } from './books.ts';
 import { runwayFault } from './protocol/authorization.ts';
 import { identifierClaim } from './protocol/identifier.ts';
 import type { Address } from './protocol/network.ts';
@@ -15,7 +16,6 @@ import {
   type KeptAnswer,
   type Known,
   NO_CLAIMS,
-  RecordsUnreadableError,
   type Reservation,
   type Reservations,
   type Reserved,

@@ -13,11 +13,12 @@ import { Refusal } from '../../src/http/errors.ts';
 import type { RequestView } from '../../src/http/request-view.ts';
 import { createCallback } from '../../src/modules/callbacks/create.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
+import { RecordsUnreadableError } from '../../src/payment/books.ts';
 import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
 import type { PaymentIdentifier } from '../../src/payment/protocol/identifier.ts';
 import { type Address, BASE } from '../../src/payment/protocol/network.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
-import { ANSWER_BYTES_CLAIMED, RecordInDoubtError, RecordsUnreadableError } from '../../src/payment/reservations.ts';
+import { ANSWER_BYTES_CLAIMED, RecordInDoubtError } from '../../src/payment/reservations.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
 import type {

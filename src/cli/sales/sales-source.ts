@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { type SaleRecord, saleRecordOf } from '../../modules/admin/sale-record.ts';
 import { salesAnswer } from '../../modules/admin/sales.ts';
-import { BooksUnreadableError, PAGE_COUNT_MAX, type SaleCursor } from '../../payment/books.ts';
+import { PAGE_COUNT_MAX, RecordsUnreadableError, type SaleCursor } from '../../payment/books.ts';
 import { BooksReader } from '../../storage/postgres/books.ts';
 import { onDatabase } from '../../storage/postgres/opened.ts';
 import { BooksFile, BooksFileError } from '../../storage/sqlite/books-file.ts';
@@ -48,7 +48,7 @@ export async function* pagesOfDatabase(url: string, clock: Clock, wanted: SalesW
     const sales = await onDatabase(url, undefined, { clock, timers: systemTimers }, (database) =>
       new BooksReader(database).list(query),
     ).catch((failure: unknown) => {
-      const isExpected = failure instanceof StateError || failure instanceof BooksUnreadableError;
+      const isExpected = failure instanceof StateError || failure instanceof RecordsUnreadableError;
       throw isExpected ? new CommandError(failure.message) : failure;
     });
     yield sales.map(saleRecordOf);

@@ -8,7 +8,7 @@ import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
 import {
   type Books,
-  BooksUnreadableError,
+  RecordsUnreadableError,
   type Sale,
   type SaleFacts,
   type SalesDay,
@@ -104,7 +104,7 @@ export class BooksReader implements Pick<Books, 'list' | 'find' | 'days'> {
     try {
       return await reading;
     } catch (failure) {
-      throw new BooksUnreadableError(messageOf(failure));
+      throw new RecordsUnreadableError(messageOf(failure));
     }
   }
 }

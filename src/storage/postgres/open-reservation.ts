@@ -2,10 +2,10 @@
  * What this process knows about a reservation that it made or took over, and about one left in doubt by a lost answer.
  */
 import { messageOf } from '../../base/failure.ts';
-import type { SaleFacts } from '../../payment/books.ts';
+import { RecordsUnreadableError, type SaleFacts } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
-import { RecordsUnreadableError, type Reservation } from '../../payment/reservations.ts';
+import type { Reservation } from '../../payment/reservations.ts';
 
 export type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
 

@@ -5,7 +5,7 @@
 import { type Digest, keyedDigest } from '../../base/digest.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
-import { type Books, BooksUnreadableError, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
+import { type Books, RecordsUnreadableError, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { ON_ITS_WAY_MS, SaleCounts } from '../memory/sale-counts.ts';
 import type { Journal } from './journal.ts';
@@ -97,7 +97,7 @@ export class SqliteBooks implements Books {
     try {
       return await this.#reader.read(read);
     } catch (failure) {
-      throw new BooksUnreadableError(messageOf(failure));
+      throw new RecordsUnreadableError(messageOf(failure));
     }
   }
 

@@ -19,7 +19,7 @@ import { LATE_START_MS } from '../../base/late-start.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { TOMBSTONE_MS } from '../../callback/limits.ts';
-import { BooksUnreadableError } from '../../payment/books.ts';
+import { RecordsUnreadableError } from '../../payment/books.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import { START_RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
@@ -326,7 +326,7 @@ function damagedState(path: string, why: string, { clock, onFault }: JournalPort
   const fault = `${why}: the server accepts no payments; restore a sound copy, or discard the state with STATE_RESET=true`;
   onFault(fault);
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
-  const unreadable = (): Promise<never> => Promise.reject(new BooksUnreadableError(`${path} is damaged`));
+  const unreadable = (): Promise<never> => Promise.reject(new RecordsUnreadableError(`${path} is damaged`));
   return {
     persistence: {
       journal: {
