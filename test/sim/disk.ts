@@ -242,8 +242,6 @@ export class Disk {
           this.#database = undefined;
           reply({ kind: 'closed' }, this.#latencyMs());
           return;
-        case 'limit':
-          throw new Error('nobody limits pages here');
         default:
           request satisfies never;
       }

@@ -136,11 +136,6 @@ export class StateDatabase {
     if (problem !== undefined) throw new DamagedError(problem);
   }
 
-  /** For tests: the file cannot grow past `pageCountMax` pages. */
-  limitPages(pageCountMax: number): void {
-    this.#database.exec(`PRAGMA max_page_count = ${pageCountMax}`);
-  }
-
   /** Commits the whole batch or nothing, except operations that it refuses for their own fault. Never throws. */
   apply(operations: readonly Operation[]): BatchResult {
     return this.#tryToApply(operations, false);

@@ -136,7 +136,7 @@ export class Journal {
       this.open();
       return;
     }
-    if (request.kind !== 'limit') this.#writer.setAwaited(true);
+    this.#writer.setAwaited(true);
     this.#writer.post(request);
   }
 
@@ -177,11 +177,6 @@ export class Journal {
       this.#readings.set(id, { resolve, reject });
       this.#post({ kind: 'read', id, query });
     });
-  }
-
-  /** For tests: the file cannot grow past `pageCountMax` pages. */
-  limitPages(pageCountMax: number): void {
-    this.#post({ kind: 'limit', pageCountMax });
   }
 
   /** Writes the queue, then closes the file. Never rejects. */

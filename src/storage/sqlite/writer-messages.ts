@@ -32,7 +32,6 @@ export interface DatabaseOptions {
 export type WriterRequest =
   | { readonly kind: 'batch'; readonly operations: readonly Operation[] }
   | { readonly kind: 'read'; readonly id: number; readonly query: Query }
-  | { readonly kind: 'limit'; readonly pageCountMax: number }
   | { readonly kind: 'close' };
 
 export type WriterReply =

@@ -34,9 +34,6 @@ port.on('message', (request: WriterRequest) => {
     case 'read':
       reply(read(request.id, request.query));
       return;
-    case 'limit':
-      database.limitPages(request.pageCountMax);
-      return;
     case 'close':
       try {
         database.close();

@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import type { Backend, StoreOptions } from '../../../src/storage/backend.ts';
 import { openSqliteBackend } from '../../../src/storage/sqlite/backend.ts';
 import { openSqliteState, type SqliteState, type StateOptions } from '../../../src/storage/sqlite/state.ts';
+import type { OpenWriter } from '../../../src/storage/sqlite/writer-messages.ts';
 import { Chance } from '../../support/chance.ts';
 import type { ManualTime } from '../../support/manual-time.ts';
 import { SALES_KEPT_MS } from '../../support/sale.ts';
@@ -17,10 +18,14 @@ export class Folder {
   readonly faults: (string | undefined)[] = [];
   #open: { close(): Promise<void> }[] = [];
 
-  async open(options: Partial<StateOptions> = {}, clock: Clock = systemClock): Promise<SqliteState> {
+  async open(
+    options: Partial<StateOptions> = {},
+    clock: Clock = systemClock,
+    openWriter?: OpenWriter,
+  ): Promise<SqliteState> {
     const state = await openSqliteState(
       { stateDir: this.path, sync: 'full', isPlay: true, mayReset: false, salesKeptMs: SALES_KEPT_MS, ...options },
-      { clock, timers: systemTimers, onFault: (fault) => this.faults.push(fault) },
+      { clock, timers: systemTimers, onFault: (fault) => this.faults.push(fault), openWriter },
     );
     this.#open.push(state);
     return state;

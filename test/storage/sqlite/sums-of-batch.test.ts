@@ -9,6 +9,7 @@ import { readSales, SALES, type SalesOperation } from '../../../src/storage/sqli
 import { orderFor } from '../../payment/fixture.ts';
 import { soldWith } from '../../support/sold.ts';
 import { Folder } from './folder.ts';
+import { limitPages } from './small-disk.ts';
 
 const A = checksummed(`0x${'aa'.repeat(20)}`);
 const B = checksummed(`0x${'bb'.repeat(20)}`);
@@ -100,12 +101,12 @@ describe('the sums of a batch', () => {
 
   it('are those of before when the whole batch is undone', () => {
     const [end] = sell(soldWith(1)) as [PaymentOperation];
-    database.limitPages(1);
+    limitPages(database, 1);
     expect(apply(end, ...Array.from({ length: 400 }, (_, i) => intentOf(soldWith(i + 10))))).toMatchObject({
       kind: 'refused',
     });
     expect([days(), spent()]).toEqual([[], {}]);
-    database.limitPages(100_000);
+    limitPages(database, 100_000);
     apply(end);
     expect(days()).toEqual([`${dayOf(soldWith(1).timeMs)} searchJobs 1 20000 1`]);
   });
