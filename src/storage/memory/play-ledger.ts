@@ -17,13 +17,6 @@ import type { SettleOutcome } from '../../payment/settlement/settlement.ts';
 /** The most transfers of one ledger, about 25 bytes each. After that it refuses payments until a restart. */
 export const TRANSFER_COUNT_MAX = 8_000_000;
 
-export interface LedgerTotals {
-  readonly givenOutAtomic: bigint;
-  readonly heldByPayersAtomic: bigint;
-  readonly earnedAtomic: bigint;
-  readonly transferCount: number;
-}
-
 /** The transfers of earlier processes. */
 export interface LoadedLedger {
   /** Payer in lower case and the sum of its transfers, atomic units. */
@@ -41,7 +34,6 @@ export class MemoryPlayLedger implements PlayLedger {
   /** Payer in lower case -> atomic units. A payer appears with its first transfer. */
   readonly #balances = new Map<string, bigint>();
   readonly #used = new KeyQueue(0);
-  #earnedAtomic = 0n;
 
   /** @param openingAtomic opening balance of every payer, atomic units */
   constructor(
@@ -53,10 +45,7 @@ export class MemoryPlayLedger implements PlayLedger {
     this.#openingAtomic = openingAtomic;
     this.#clock = clock;
     this.#transferCountMax = transferCountMax;
-    for (const [payer, spentAtomic] of kept.spent) {
-      this.#balances.set(payer, openingAtomic - spentAtomic);
-      this.#earnedAtomic += spentAtomic;
-    }
+    for (const [payer, spentAtomic] of kept.spent) this.#balances.set(payer, openingAtomic - spentAtomic);
     for (const key of kept.used) if (!this.#isUsed(key)) this.#used.append(key);
   }
 
@@ -66,17 +55,6 @@ export class MemoryPlayLedger implements PlayLedger {
 
   balanceOf(payer: string): bigint {
     return this.#balances.get(payer.toLowerCase()) ?? this.#openingAtomic;
-  }
-
-  totals(): LedgerTotals {
-    let heldByPayersAtomic = 0n;
-    for (const balance of this.#balances.values()) heldByPayersAtomic += balance;
-    return {
-      givenOutAtomic: this.#openingAtomic * BigInt(this.#balances.size),
-      heldByPayersAtomic,
-      earnedAtomic: this.#earnedAtomic,
-      transferCount: this.#used.size,
-    };
   }
 
   transfer(order: PaymentOrder): SettleOutcome {
@@ -89,7 +67,6 @@ export class MemoryPlayLedger implements PlayLedger {
     if (balance < valueAtomic) return refusedTransfer('insufficient_funds');
     this.#used.append(order.key);
     this.#balances.set(from, balance - valueAtomic);
-    this.#earnedAtomic += valueAtomic;
     return { kind: 'settled', transaction: localTransactionOf(order) };
   }
 
