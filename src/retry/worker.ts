@@ -70,11 +70,6 @@ export class RetryWorker {
     this.runner = new JobRunner(ports);
   }
 
-  /** Jobs that this process holds. */
-  get heldCount(): number {
-    return this.#held.size;
-  }
-
   /** Held jobs that wait for their turn. */
   get dueCount(): number {
     return this.#held.size - this.runner.underWayCount;

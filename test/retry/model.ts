@@ -26,6 +26,9 @@ export interface Process {
   readonly meter: RetryMeter;
 }
 
+/** Jobs that the process of a worker holds. */
+export const heldCountOf = ({ dueCount, runner }: RetryWorker): number => dueCount + runner.underWayCount;
+
 export class RetryWorld {
   readonly time = new ManualTime();
   readonly outbound = new TargetsByHost();

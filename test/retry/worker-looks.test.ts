@@ -13,6 +13,7 @@ import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { DueJob, DueQuery, RetryRecord, RetryStore, Taken } from '../../src/retry/store.ts';
 import { RetryWorker, type WorkerPorts } from '../../src/retry/worker.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
+import { heldCountOf } from './model.ts';
 
 const NONE: Taken = { jobs: [], nextDueMs: null };
 
@@ -210,7 +211,7 @@ describe('a job that the worker took', () => {
     expect(found).toEqual(['a']);
     first.reject(new Error('the database is away'));
     await settle();
-    expect([found, released, worker.heldCount]).toEqual([['a', 'a'], ['a'], 0]);
+    expect([found, released, heldCountOf(worker)]).toEqual([['a', 'a'], ['a'], 0]);
     time.pass(1000);
     await settle();
     expect(released).toEqual(['a', 'a']);

@@ -6,7 +6,7 @@ import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
 import { settle } from '../support/manual-time.ts';
 import { answer, failure, hanging } from '../support/targets-by-host.ts';
-import { RetryWorld } from './model.ts';
+import { heldCountOf, RetryWorld } from './model.ts';
 
 const orderTo = (host: string): RetryOrder => ({
   request: { method: 'GET', url: `https://${host}/`, headers: [], body: null },
@@ -60,7 +60,7 @@ describe('the worker of retries', () => {
         await world.pass(30_000);
         for (const id of others) expect(await world.process.retries.find(id)).toMatchObject({ status: 'succeeded' });
         expect(world.outbound.seen).toHaveLength(2);
-        expect(world.process.worker.heldCount).toBe(0);
+        expect(heldCountOf(world.process.worker)).toBe(0);
         // Once a start: it stays where it is, for an operator to look into.
         expect(world.failures.map(String)).toEqual(
           Array.from({ length: start }, () => expect.stringContaining(`DamagedJobError: retry ${bad} is damaged`)),
@@ -82,7 +82,7 @@ describe('the worker of retries', () => {
     expect((await world.process.retries.find(other))?.delivery?.status).toBe('delivered');
     expect((await world.process.retries.find(bad))?.delivery?.status).not.toBe('delivered');
     expect(world.failures.map(String)).toEqual([expect.stringContaining(`retry ${bad} is damaged`)]);
-    expect(world.process.worker.heldCount).toBe(0);
+    expect(heldCountOf(world.process.worker)).toBe(0);
   });
 
   it('ends a job at its deadline while it waits for its turn, and tells its callback', async () => {
@@ -97,7 +97,7 @@ describe('the worker of retries', () => {
     expect(await world.process.retries.find(id)).toMatchObject({ status: 'expired', attempts: [] });
     expect(world.outbound.seenBy('hook.example').map(({ body }) => JSON.parse(body!).status)).toEqual(['expired']);
     expect(world.outbound.seenBy('crowded.example')).toEqual([]);
-    expect(world.process.worker.heldCount).toBe(0);
+    expect(heldCountOf(world.process.worker)).toBe(0);
   });
 
   it('leaves an attempt that is under way at the deadline to its end', async () => {
@@ -147,7 +147,7 @@ describe('the worker of retries', () => {
     expect(await world.process.retries.cancel(id)).toMatchObject({ status: 'cancelled' });
     await world.pass(1000);
     expect(world.outbound.seenBy('hook.example').map(({ body }) => JSON.parse(body!).status)).toEqual(['cancelled']);
-    expect(world.process.worker.heldCount).toBe(0);
+    expect(heldCountOf(world.process.worker)).toBe(0);
     expect(metricsOf(world)).toEqual([
       'paygrade_retry_attempts_total{outcome="interrupted"} 1',
       'paygrade_retry_deliveries_total{end="delivered"} 1',
@@ -201,9 +201,9 @@ describe('the worker of retries', () => {
     await world.pass(1000);
     world.process.worker.drain();
     await world.pass(4000);
-    expect(world.process.worker.heldCount).toBe(1);
+    expect(heldCountOf(world.process.worker)).toBe(1);
     await world.pass(1000);
-    expect(world.process.worker.heldCount).toBe(0);
+    expect(heldCountOf(world.process.worker)).toBe(0);
     expect((await world.process.retries.find(id))?.attempts).toMatchObject([{ outcome: 'interrupted' }]);
     await world.process.worker.close();
   });
@@ -215,10 +215,10 @@ describe('the worker of retries', () => {
     world.outbound.target('crowded.example', () => answer(200));
     await world.create({ ...orderTo('well.example'), callbackUrl: 'https://crowded.example/' });
     await world.pass(1000);
-    expect(world.process.worker.heldCount).toBe(1);
+    expect(heldCountOf(world.process.worker)).toBe(1);
     world.process.worker.drain();
     await settle();
-    expect(world.process.worker.heldCount).toBe(0);
+    expect(heldCountOf(world.process.worker)).toBe(0);
   });
 
   it('puts no attempt on record that still waits for its turn when it drains', async () => {
@@ -252,7 +252,7 @@ describe('the worker of retries', () => {
     world.isRefused = ({ kind }) => kind === 'update' || kind === 'release';
     await world.create(orderTo('well.example'));
     await settle();
-    expect([world.failures.length, world.process.worker.heldCount]).toEqual([1, 1]);
+    expect([world.failures.length, heldCountOf(world.process.worker)]).toEqual([1, 1]);
     let isClosed = false;
     void world.process.worker.close().then(() => {
       isClosed = true;
@@ -283,7 +283,7 @@ describe('the worker of retries', () => {
     expect(outbound.seenBy('hook.example')).toHaveLength(1);
     hear();
     await settle();
-    expect(worker.heldCount).toBe(1);
+    expect(heldCountOf(worker)).toBe(1);
     let isClosed = false;
     const closing = worker.close().then(() => {
       isClosed = true;
@@ -316,7 +316,7 @@ describe('the worker of retries', () => {
     end();
     await world.pass(1000);
     expect(await retries.find(id)).toMatchObject({ status: 'succeeded' });
-    expect(worker.heldCount).toBe(0);
+    expect(heldCountOf(worker)).toBe(0);
   });
 
   it('goes on where the usage of an organization is damaged', async () => {
