@@ -78,11 +78,6 @@ export class RecoveryThread implements RecoveryWorker {
     if (this.#taken.length + this.#sent.length === 1) this.#worker?.ref();
   }
 
-  /** For tests: ends the thread as a lack of memory would. */
-  kill(): void {
-    void this.#worker?.terminate();
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelRestart?.();

@@ -1,4 +1,5 @@
 /** Recoveries on real threads: same verdicts, in order, through death and restart. */
+import type { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { type OpenVerification, openVerification } from '../../../src/adapters/verification/open-verification.ts';
@@ -27,6 +28,17 @@ const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
+
+/** A recovery thread, and what ends it as a lack of memory would. */
+async function startMortal(ports: Parameters<typeof RecoveryThread.start>[1]) {
+  let worker: Worker | undefined;
+  process.once('worker', (started) => {
+    worker = started;
+  });
+  const { thread } = await RecoveryThread.start({ signatures: 'noble' }, ports);
+  open.push(thread);
+  return { thread, kill: () => void worker?.terminate() };
+}
 
 const run = (thread: RecoveryThread, job: RecoveryJob): Promise<Recovered | undefined> =>
   new Promise((resolve) => thread.start(job, resolve));
@@ -70,11 +82,10 @@ describe('a recovery thread', () => {
       faults.push(fault);
       told();
     };
-    const { thread } = await RecoveryThread.start({ signatures: 'noble' }, { timers: time, onFault });
-    open.push(thread);
+    const { thread, kill } = await startMortal({ timers: time, onFault });
     const died = nextFault();
     const answers = jobs.slice(0, 20).map((job) => run(thread, job));
-    thread.kill();
+    kill();
     await died;
     expect(await Promise.all(answers)).toEqual(Array(20).fill(undefined));
     expect(faults).toEqual(['a verification thread ended']);
@@ -95,8 +106,8 @@ describe('a recovery thread', () => {
       faults.push(fault);
       died.resolve();
     };
-    const { thread } = await RecoveryThread.start({ signatures: 'noble' }, { timers: time, onFault });
-    thread.kill();
+    const { thread, kill } = await startMortal({ timers: time, onFault });
+    kill();
     await died.promise;
     time.pass(1000);
     await thread.close();
