@@ -7,7 +7,6 @@ import type { PageAnswer } from '../../src/adapters/boards/board-client.ts';
 import { fetchDetails, rowsWithout } from '../../src/cli/watch/details.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import type { BoardRequest } from '../../src/ingest/boards/board-request.ts';
-import { OWN_ORIGINS } from '../../src/ingest/boards/origins.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { NOW_MS } from './captured-io.ts';
@@ -56,7 +55,7 @@ describe('descriptions of a visit', () => {
       const posting = { id: '744', name: 'Cook', company: { identifier: 'Acme', name: 'Acme' } };
       const list = [Buffer.from(JSON.stringify({ totalFound: 1, content: [posting] }))];
       const wantedIds = () =>
-        rowsWithout({ history, tables }, watched!, list, { atMs: NOW_MS, origins: OWN_ORIGINS }).map(({ id }) => id);
+        rowsWithout({ history, tables }, watched!, list, { atMs: NOW_MS, origins: new Map() }).map(({ id }) => id);
       const ids = wantedIds();
       expect(ids).toHaveLength(1);
       tables.keepDetailTries(watched!.name, ids, NOW_MS - 1);

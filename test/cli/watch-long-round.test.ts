@@ -7,7 +7,6 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Watcher } from '../../src/cli/watch/watcher.ts';
 import { openWayOut } from '../../src/cli/watch/way-out.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
-import { OWN_ORIGINS } from '../../src/ingest/boards/origins.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { ManualTime } from '../support/manual-time.ts';
@@ -63,7 +62,7 @@ function watching(
     {
       io: { ...io, clock: time },
       wayOut: openWayOut({ contact: null, targetAllow: '', pauseMs: 1000, draw, clock: time, timers: time }, outbound),
-      origins: OWN_ORIGINS,
+      origins: new Map(),
       draw,
       signal: end.signal,
     },

@@ -7,7 +7,6 @@ import { type HeldHost, type RoundSettings, runRound } from '../../src/cli/watch
 import type { VisitReport } from '../../src/cli/watch/visit-line.ts';
 import { openWayOut } from '../../src/cli/watch/way-out.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
-import { OWN_ORIGINS } from '../../src/ingest/boards/origins.ts';
 import { loadSkillExtractor } from '../../src/ingest/skills/skills.ts';
 import type { Outbound, OutboundRequest, OutboundResult } from '../../src/outbound/outbound.ts';
 import { BoardTables, type WatchedBoard } from '../../src/storage/history/board-tables.ts';
@@ -124,7 +123,7 @@ export async function virtualRounds(
           bounds: { minMs: 3_600_000, maxMs: 86_400_000 },
           draw,
           nowMs: () => time.nowMs(),
-          origins: OWN_ORIGINS,
+          origins: new Map(),
           signal: new AbortController().signal,
           enough: enough ?? new AbortController().signal,
           aside,

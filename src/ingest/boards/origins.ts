@@ -8,8 +8,6 @@ import { BOARD_SHAPES, type BoardShape, isBoardShape } from './board.ts';
 /** Origins that replace the shapes' own, without a trailing slash. */
 export type BoardOrigins = ReadonlyMap<BoardShape, string>;
 
-export const OWN_ORIGINS: BoardOrigins = new Map();
-
 /** Reads the setting. `reason` completes "BOARD_ENDPOINTS must be ...". */
 export function parseBoardOrigins(
   text: string,

@@ -9,7 +9,7 @@
  */
 import { descriptionText } from '../input/description-text.ts';
 import { characterFlags, preparedText } from './characters.ts';
-import { type Dictionary, parseDictionary } from './dictionary.ts';
+import type { Dictionary } from './dictionary.ts';
 import { buildPhraseTrie } from './phrase-trie.ts';
 import { phrasesOf } from './phrases.ts';
 import { Scan } from './scan.ts';
@@ -24,15 +24,8 @@ export interface SkillExtractor {
   readonly descriptionText: typeof descriptionText;
 }
 
-/**
- * An extractor over a dictionary in the format of data/skills.json.
- * @throws SkillDictionaryError when the dictionary is unsound
- */
-export function buildSkillExtractor(dictionary: unknown): SkillExtractor {
-  return extractorOf(parseDictionary(dictionary));
-}
-
-function extractorOf(dictionary: Dictionary): SkillExtractor {
+/** @throws SkillDictionaryError when its phrases are unsound */
+export function buildSkillExtractor(dictionary: Dictionary): SkillExtractor {
   const flags = characterFlags();
   const { names, rules } = phrasesOf(dictionary, flags);
   const trie = buildPhraseTrie(rules, flags);
@@ -52,6 +45,6 @@ let loaded: SkillExtractor | undefined;
 
 /** The extractor over the dictionary that comes with the package, read once. */
 export function loadSkillExtractor(): SkillExtractor {
-  loaded ??= extractorOf(readDictionary());
+  loaded ??= buildSkillExtractor(readDictionary());
   return loaded;
 }

@@ -17,8 +17,16 @@ import {
   stepAfter,
   withDescription,
 } from '../../../src/ingest/boards/endpoints.ts';
-import { addressBehind, OWN_ORIGINS, parseBoardOrigins, replacedAddress } from '../../../src/ingest/boards/origins.ts';
+import {
+  addressBehind,
+  type BoardOrigins,
+  parseBoardOrigins,
+  replacedAddress,
+} from '../../../src/ingest/boards/origins.ts';
 import { type TenantPosting, type TenantRules, tenantAnswer } from '../../support/workday-tenant.ts';
+
+/** The boards' own. */
+const OWN_ORIGINS: BoardOrigins = new Map();
 
 const board = (shape: BoardShape, token: string, address = addressOfToken({ shape, token })!): Board => ({
   ...{ shape, token, address, company: null, domain: null },
