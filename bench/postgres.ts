@@ -89,9 +89,13 @@ async function paidFigures(size: Size, server: OwnServer): Promise<Figure[]> {
 }
 
 /** Claims fresh keys, a fixed number of them in flight at all times. @returns claims a second, and claims in a group */
-async function claimRound(claims: Claims, count: number): Promise<{ rate: number; groupSize: number }> {
+async function claimRound(
+  database: Database,
+  claims: Claims,
+  count: number,
+): Promise<{ rate: number; groupSize: number }> {
   const keys = Array.from({ length: count }, () => randomBytes(16).toString('latin1') as ReservationKey);
-  const before = claims.counts;
+  const { statementCount } = database;
   let next = 0;
   const walk = async (): Promise<void> => {
     for (let at = next++; at < count; at = next++) {
@@ -102,8 +106,7 @@ async function claimRound(claims: Claims, count: number): Promise<{ rate: number
   const startMs = performance.now();
   await Promise.all(Array.from({ length: CLAIMS_IN_FLIGHT }, walk));
   const rate = (count * 1000) / (performance.now() - startMs);
-  const after = claims.counts;
-  return { rate, groupSize: (after.items - before.items) / (after.groups - before.groups) };
+  return { rate, groupSize: count / (database.statementCount - statementCount) };
 }
 
 /** The same insert by one pgbench client, whose keys the server generates. @returns claims a second */
@@ -148,10 +151,10 @@ async function claimFigures(size: Size, server: OwnServer): Promise<Figure[]> {
       () => {},
     );
     const seconds = sized(size, 1, 3);
-    let { rate, groupSize } = await claimRound(claims, sized(size, 2000, 20_000));
+    let { rate, groupSize } = await claimRound(database, claims, sized(size, 2000, 20_000));
     const [ours, theirs, sizes]: [number[], number[], number[]] = [[], [], []];
     for (let round = 0; round < sized(size, 2, 7); round++) {
-      ({ rate, groupSize } = await claimRound(claims, Math.round(rate * seconds)));
+      ({ rate, groupSize } = await claimRound(database, claims, Math.round(rate * seconds)));
       ours.push(rate);
       sizes.push(groupSize);
       theirs.push(await pgbenchRound(server, url, script, Math.round(groupSize), seconds));

@@ -195,7 +195,7 @@ async function openStores(
     playLedger,
     books,
     fault: () => database.fault(),
-    commits: () => ({ batchCount: database.counts.statements, operationCount: database.counts.statements }),
+    commits: () => ({ batchCount: database.statementCount, operationCount: database.statementCount }),
     throwawayPayee: async () => {
       const bytes = await keptSecret(database, 'pay-to', () => Buffer.from(freshPayee(random).slice(2), 'hex'));
       return checksummed(`0x${Buffer.from(bytes).toString('hex')}`);

@@ -129,13 +129,7 @@ export class Claims {
     this.#release = new Group((items) => this.#releaseAll(items), { keyOf: ({ key }) => key });
   }
 
-  get counts(): { readonly groups: number; readonly items: number } {
-    return this.#claim.counts;
-  }
-
-  /**
-   * The serial of the claim, if this attempt won the key; undefined = the key is taken, or an earlier try of ours won it.
-   */
+  /** The serial of the claim, if this attempt won the key; undefined = the key is taken, or an earlier try of ours won it. */
   claim(item: ClaimItem): Promise<number | undefined> {
     return this.#claim.add(item);
   }

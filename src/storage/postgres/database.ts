@@ -88,7 +88,6 @@ export class Database {
   #isEnding = false;
   #isClosed = false;
   #statementCount = 0;
-  #repeatCount = 0;
 
   constructor(connections: Connections, ports: DatabasePorts) {
     this.#connections = connections;
@@ -108,9 +107,9 @@ export class Database {
     return this.#aheadMs;
   }
 
-  /** Statements that were sent, and how many of them were repeats. */
-  get counts(): { readonly statements: number; readonly repeats: number } {
-    return { statements: this.#statementCount, repeats: this.#repeatCount };
+  /** Statements that were sent, with repeats. */
+  get statementCount(): number {
+    return this.#statementCount;
   }
 
   /** The statement that shows that the database can be used; its row has `now_ms`. It may write. */
@@ -152,7 +151,6 @@ export class Database {
           pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
         }
         isRepeat = true;
-        this.#repeatCount++;
       }
     }
   }

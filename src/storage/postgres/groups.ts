@@ -37,8 +37,6 @@ export class Group<Item, Result> {
   #waiting: Waiting<Item, Result>[] = [];
   #isInFlight = false;
   #idle: (() => void)[] = [];
-  #groupCount = 0;
-  #itemCount = 0;
 
   constructor(
     run: RunGroup<Item, Result>,
@@ -48,11 +46,6 @@ export class Group<Item, Result> {
     this.#keyOf = keyOf;
     this.#countMax = countMax;
     this.#takesRepeatedKeys = takesRepeatedKeys;
-  }
-
-  /** Statements that succeeded, and items in them. */
-  get counts(): { readonly groups: number; readonly items: number } {
-    return { groups: this.#groupCount, items: this.#itemCount };
   }
 
   /** Resolves with the item's result; rejects with the statement's failure. */
@@ -96,8 +89,6 @@ export class Group<Item, Result> {
     try {
       const results = await this.#run(group.map(({ item }) => item));
       if (results.length !== group.length) throw new Error(`${group.length} items got ${results.length} results`);
-      this.#groupCount++;
-      this.#itemCount += group.length;
       for (const [index, one] of group.entries()) one.resolve(results[index] as Result);
     } catch (failure) {
       if (group.length > 1 && failure instanceof StatementError) {

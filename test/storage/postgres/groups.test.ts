@@ -40,7 +40,7 @@ describe('a group of statements', () => {
     sent[1]!.resolve();
     expect(await Promise.all(results)).toEqual([1, 2, 3, 4]);
     await group.idle();
-    expect(group.counts).toEqual({ groups: 2, items: 4 });
+    expect(sent).toHaveLength(2);
   });
 
   it('keeps the second item of a key for the next statement, unless one takes several', async () => {
