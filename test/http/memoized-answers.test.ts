@@ -111,7 +111,7 @@ describe('repeated signals questions', () => {
     const answer = (nowMs: number) => {
       const period = periodEndingAt(nowMs);
       const write = (one: typeof period) => ({ said: '\u0000start and \u0000end', period: one });
-      expect(jsonOf(memo.answer('question', 1, period, () => write))).toBe(JSON.stringify(write(period)));
+      expect(jsonOf(memo.answer('question', period, () => write))).toBe(JSON.stringify(write(period)));
     };
     for (let ms = 0; ms < 5; ms++) answer(NOW_MS + ms);
   });

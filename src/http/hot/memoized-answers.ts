@@ -57,28 +57,19 @@ class MemoizedAnswer<P extends StatedPeriod> {
   }
 }
 
-const emptyMemo = <P extends StatedPeriod>() =>
-  memoizeRecent(
+/** The memoized answers over facts that do not change. */
+export class MemoizedAnswers<P extends StatedPeriod> {
+  readonly #answers = memoizeRecent(
     (_question: string, prepare: () => WriteAnswer<P, unknown>) => new MemoizedAnswer(prepare()),
     ANSWER_COUNT_MAX,
     QUESTION_LENGTH_MAX,
   );
 
-/** The memoized answers to one kind of question over one catalogue. */
-export class MemoizedAnswers<P extends StatedPeriod> {
-  #answers = emptyMemo<P>();
-  #factsVersion = 0;
-
   /**
    * @param question the same text for the same question
-   * @param factsVersion changes with the facts; a new version drops every memoized answer
    * @param prepare computes everything that does not depend on the exact ends of the period
    */
-  answer<A>(question: string, factsVersion: number, period: P, prepare: () => WriteAnswer<P, A>): A | JsonText {
-    if (factsVersion !== this.#factsVersion) {
-      this.#factsVersion = factsVersion;
-      this.#answers = emptyMemo<P>();
-    }
+  answer<A>(question: string, period: P, prepare: () => WriteAnswer<P, A>): A | JsonText {
     return this.#answers(question, prepare).at(period) as A | JsonText;
   }
 }

@@ -16,6 +16,7 @@ export interface JobsServices extends CatalogueServices, RatedServices, Overload
 /** Memoized answers of the routes that count over the cohort, from the currently served catalogue. */
 export class AnswersMemo {
   #served: ServedCatalogue | undefined;
+  #periodVersion = 0;
   #answers = new MemoizedAnswers<AnswerPeriod>();
 
   /** As `MemoizedAnswers`, over a catalogue that may still have to read a part of its file. */
@@ -26,10 +27,11 @@ export class AnswersMemo {
     period: AnswerPeriod,
     prepare: () => WriteAnswer<AnswerPeriod, A>,
   ): A | JsonText | Unread {
-    if (served !== this.#served) {
+    if (served !== this.#served || periodVersion !== this.#periodVersion) {
       this.#served = served;
+      this.#periodVersion = periodVersion;
       this.#answers = new MemoizedAnswers();
     }
-    return fromCatalogue(() => this.#answers.answer(question, periodVersion, period, prepare));
+    return fromCatalogue(() => this.#answers.answer(question, period, prepare));
   }
 }
