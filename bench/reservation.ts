@@ -8,8 +8,8 @@ import { encodeHex } from '../src/base/codec.ts';
 import { systemRandom } from '../src/base/random.ts';
 import { BASE } from '../src/payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../src/payment/protocol/order.ts';
-import { MemoryReservations } from '../src/storage/memory/reservations.ts';
 import { NOW_MS, NOW_SECONDS, orderFor } from '../test/payment/fixture.ts';
+import { memoryReservations } from '../test/support/memory-reservations.ts';
 import { SALE } from '../test/support/sale.ts';
 import { type Context, type Figure, heapBytes, sized, timed, timedAsync } from './harness.ts';
 
@@ -25,7 +25,7 @@ export async function measure({ size }: Context): Promise<Figure[]> {
   const liveCount = sized(size, 10_000, 900_000);
   const order = orderFor();
   const before = heapBytes();
-  const reservations = new MemoryReservations(CLOCK);
+  const reservations = memoryReservations(CLOCK);
   for (let i = 0; i < liveCount; i++) {
     const reserved = reservations.reserve(newKey(), VALID_BEFORE_SECONDS);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);

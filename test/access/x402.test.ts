@@ -38,10 +38,10 @@ import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/
 import type { Recover } from '../../src/payment/signature/signature.ts';
 import { MemoryBooks } from '../../src/storage/memory/books.ts';
 import { MemoryPlayLedger } from '../../src/storage/memory/play-ledger.ts';
-import { MemoryReservations } from '../../src/storage/memory/reservations.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { Chance } from '../support/chance.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
+import { memoryReservations } from '../support/memory-reservations.ts';
 import { promptWorker } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
 
@@ -112,7 +112,7 @@ function visit(
 
 function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutParts> = {}, place?: RecoveryWorker) {
   const time = new ManualTime(NOW_MS);
-  const reservations = new MemoryReservations(time, 100_000);
+  const reservations = memoryReservations(time);
   let recoverCount = 0;
   const recover: Recover = (digest, signature) => {
     recoverCount++;
@@ -360,7 +360,7 @@ describe('a paid request', () => {
       expect(refusal.extras.headers).toHaveProperty('retry-after');
     }
     expect([busy.reservations.count, busy.settlement.verifyCount]).toEqual([0, 0]);
-    const reservations = new MemoryReservations(new ManualTime(NOW_MS), 1);
+    const reservations = memoryReservations(new ManualTime(NOW_MS), { countMax: 1 });
     const full = setUp(new Scripted(), { reservations });
     const first = await signed();
     await full.passed(first);

@@ -89,16 +89,3 @@ export const NOTHING_LOADED: LoadedReservations = {
   usedBeforeSeconds: 0,
   lastSerial: 0,
 };
-
-/** Records nothing: nothing outlives the process. */
-export const NO_JOURNAL: ReservationJournal = {
-  fault: () => undefined,
-  recordIntent: async () => {},
-  recordUnknown: async () => {},
-  recordEnd: async () => {},
-  recordReleased: async () => {},
-  readAnswer: async () => undefined,
-  replaceAnswer: async () => {},
-  forgetAnswers: () => {},
-  forget: () => {},
-};

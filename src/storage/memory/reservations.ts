@@ -27,15 +27,8 @@ import {
   type Reserved,
   type UnsettledCase,
 } from '../../payment/reservations.ts';
-import {
-  ANSWER_ROOM,
-  type AnswerRoom,
-  answersFor,
-  checkedAnswer,
-  KeptAnswers,
-  type KeptEntry,
-} from './kept-answers.ts';
-import { type LoadedReservations, NO_JOURNAL, NOTHING_LOADED, type ReservationJournal } from './reservation-journal.ts';
+import { type AnswerRoom, answersFor, checkedAnswer, KeptAnswers, type KeptEntry } from './kept-answers.ts';
+import type { LoadedReservations, ReservationJournal } from './reservation-journal.ts';
 import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './used-authorizations.ts';
 
 /** The most open and used authorizations: about 85 MB when all are settled, enough for 1,300 new ones a second. */
@@ -105,6 +98,18 @@ function statusOfOpen({ state, transaction }: OpenReservation): ReservationStatu
   }
 }
 
+export interface ReservationOptions {
+  /** The most open and used authorizations. */
+  readonly countMax: number;
+  /** For answers that are kept. */
+  readonly room: AnswerRoom;
+  readonly journal: ReservationJournal;
+  /** The reservations of earlier processes. */
+  readonly loaded: LoadedReservations;
+  /** What the books say of new sales. */
+  readonly settlement: SettlementKind;
+}
+
 /**
  * A reservation changes its state only when the journal has recorded the change, so an authorization is free only once its
  * release is on record. The exception is settling, which begins before the intent is recorded.
@@ -122,14 +127,7 @@ export class MemoryReservations implements Reservations {
   #unsettled: readonly UnsettledCase[];
 
   /** @throws Error when the loaded reservations contain one key twice */
-  constructor(
-    clock: Clock,
-    countMax: number = RESERVATION_COUNT_MAX,
-    journal: ReservationJournal = NO_JOURNAL,
-    loaded: LoadedReservations = NOTHING_LOADED,
-    settlement: SettlementKind = 'local',
-    room: AnswerRoom = ANSWER_ROOM,
-  ) {
+  constructor(clock: Clock, { countMax, room, journal, loaded, settlement }: ReservationOptions) {
     this.#clock = clock;
     this.#countMax = countMax;
     this.#journal = journal;

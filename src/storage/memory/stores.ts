@@ -10,6 +10,7 @@ import type { RetryStore } from '../../retry/store.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
 import { MemoryAccounts } from './accounts.ts';
 import type { AccountsJournal, LoadedAccounts } from './accounts-journal.ts';
+import { ANSWER_ROOM } from './kept-answers.ts';
 import { type LoadedLedger, MemoryPlayLedger, TRANSFER_COUNT_MAX } from './play-ledger.ts';
 import { MemoryRateLimits } from './rate-limits.ts';
 import type { LoadedReservations, ReservationJournal } from './reservation-journal.ts';
@@ -56,13 +57,13 @@ export async function openMemoryStores(
   }: Persistence,
 ): Promise<MemoryStores> {
   const { clock, random, timers } = ports;
-  const reservations = new MemoryReservations(
-    clock,
-    RESERVATION_COUNT_MAX,
+  const reservations = new MemoryReservations(clock, {
+    countMax: RESERVATION_COUNT_MAX,
+    room: ANSWER_ROOM,
     journal,
     loaded,
-    play === undefined ? 'facilitator' : 'local',
-  );
+    settlement: play === undefined ? 'facilitator' : 'local',
+  });
   const playLedger =
     play === undefined ? undefined : new MemoryPlayLedger(play.openingAtomic, clock, TRANSFER_COUNT_MAX, ledger);
   const inbox = new Inbox(callbackBytes, {

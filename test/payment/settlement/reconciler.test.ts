@@ -3,8 +3,9 @@ import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import type { Reservation } from '../../../src/payment/reservations.ts';
 import { type CaseReport, Reconciler } from '../../../src/payment/settlement/reconciler.ts';
 import type { Settlement, SettleOutcome } from '../../../src/payment/settlement/settlement.ts';
-import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
+import type { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
+import { memoryReservations } from '../../support/memory-reservations.ts';
 import { SALE } from '../../support/sale.ts';
 import { orderFor } from '../fixture.ts';
 
@@ -37,7 +38,7 @@ class Script implements Settlement {
 
 async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
   const time = new ManualTime();
-  const reservations = store ?? new MemoryReservations(time);
+  const reservations = store ?? memoryReservations(time);
   const reports: CaseReport[] = [];
   const reconciler = new Reconciler({
     settlement,
@@ -201,7 +202,7 @@ describe('reconciling an unknown settlement', () => {
   });
 
   it('keeps it used when it learnt a hash that could not be recorded, and then of none', async () => {
-    const store = new MemoryReservations(new ManualTime());
+    const store = memoryReservations(new ManualTime());
     const record = store.recordUnknown.bind(store);
     store.recordUnknown = async (reservation, transaction) => {
       if (transaction !== '') throw new Error('disk full');
@@ -214,7 +215,7 @@ describe('reconciling an unknown settlement', () => {
   });
 
   it('ends as dead though it could not be recorded as unknown before', async () => {
-    const store = new MemoryReservations(new ManualTime());
+    const store = memoryReservations(new ManualTime());
     const record = store.recordUnknown.bind(store);
     store.recordUnknown = async () => {};
     const kit = await unknownCase(new Script(AWAY), store);
@@ -249,7 +250,7 @@ describe('reconciling an unknown settlement', () => {
 
   it('tries a record again that could not be made, without settling again', async () => {
     const time = new ManualTime();
-    const store = new MemoryReservations(time);
+    const store = memoryReservations(time);
     let failures = 2;
     const record = store.recordSettled.bind(store);
     store.recordSettled = async (reservation, transaction) => {
@@ -266,7 +267,7 @@ describe('reconciling an unknown settlement', () => {
   });
 
   it('asks no more about a case that another process has taken over', async () => {
-    const store = new MemoryReservations(new ManualTime());
+    const store = memoryReservations(new ManualTime());
     const script = new Script(UNKNOWN);
     const kit = await unknownCase(script, store);
     await kit.add();
@@ -279,7 +280,7 @@ describe('reconciling an unknown settlement', () => {
   });
 
   it('records no end of a case that another process has taken over, unless it settled', async () => {
-    const store = new MemoryReservations(new ManualTime());
+    const store = memoryReservations(new ManualTime());
     store.isHeld = () => false;
     const kit = await unknownCase(new Script(UNKNOWN), store);
     const [refused, settled] = [await kit.add(), await kit.add()];

@@ -7,20 +7,19 @@ import {
   RecordInDoubtError,
 } from '../../../src/payment/reservations.ts';
 import type { AnswerRoom } from '../../../src/storage/memory/kept-answers.ts';
-import { NO_JOURNAL } from '../../../src/storage/memory/reservation-journal.ts';
-import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { describeReservations } from '../../suites/reservations.ts';
 import { ManualTime } from '../../support/manual-time.ts';
+import { memoryReservations, NO_JOURNAL } from '../../support/memory-reservations.ts';
 import { SALE } from '../../support/sale.ts';
 
-describeReservations('reservations in memory', (time, countMax) => new MemoryReservations(time, countMax));
+describeReservations('reservations in memory', (time, countMax) => memoryReservations(time, { countMax }));
 
 describe('reservations in memory, over the records of a journal', () => {
   it('refuse an authorization that may have been used before a state was lost, until its window is over', () => {
     const usedBeforeSeconds = 2_000_000_150;
     const loaded = { ends: [], cases: [], answers: [], usedBeforeSeconds, lastSerial: 0 };
-    const store = new MemoryReservations(new ManualTime(), 100, undefined, loaded);
+    const store = memoryReservations(new ManualTime(), { loaded });
     const reserved = (validBeforeSeconds: number): string =>
       store.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
     expect(reserved(usedBeforeSeconds - 30)).toBe('unavailable');
@@ -33,7 +32,7 @@ describe('reservations in memory, over the records of a journal', () => {
     ['may be on record', new RecordInDoubtError('power lost'), { kind: 'settling' }],
   ])('let go of an authorization whose intent %s only if nothing can come of it', async (_, failure, status) => {
     const journal = { ...NO_JOURNAL, recordIntent: () => Promise.reject(failure) };
-    const store = new MemoryReservations(new ManualTime(), 100, journal);
+    const store = memoryReservations(new ManualTime(), { journal });
     const order = orderFor();
     const reserved = store.reserve(order.key, order.authorization.validBeforeSeconds);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
@@ -47,14 +46,14 @@ describe('reservations in memory, over the records of a journal', () => {
     const order = orderFor();
     const cases = [1, 2].map((serial) => ({ serial, order, sale: SALE, transaction: '', isRepeatable: true }));
     const loaded = { ends: [], cases, answers: [], usedBeforeSeconds: 0, lastSerial: 2 };
-    expect(() => new MemoryReservations(new ManualTime(), 100, undefined, loaded)).toThrow('two records');
+    expect(() => memoryReservations(new ManualTime(), { loaded })).toThrow('two records');
   });
 
   it('keep a case of another kind of settlement as unknown and do not hand it over', () => {
     const order = orderFor();
     const cases = [{ serial: 1, order, sale: SALE, transaction: '', isRepeatable: false }];
     const loaded = { ends: [], cases, answers: [], usedBeforeSeconds: 0, lastSerial: 1 };
-    const store = new MemoryReservations(new ManualTime(), 100, undefined, loaded);
+    const store = memoryReservations(new ManualTime(), { loaded });
     store.handOver(() => expect.unreachable());
     expect(store.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
   });
@@ -62,7 +61,7 @@ describe('reservations in memory, over the records of a journal', () => {
 
 describe('reservations in memory, in size', () => {
   it('hold no memory of released reservations', () => {
-    const store = new MemoryReservations(new ManualTime(), 2);
+    const store = memoryReservations(new ManualTime(), { countMax: 2 });
     const { key, authorization } = orderFor();
     for (let i = 0; i < 10_000; i++) {
       const reserved = store.reserve(key, authorization.validBeforeSeconds);
@@ -74,7 +73,7 @@ describe('reservations in memory, in size', () => {
 
   function inRoom(room: AnswerRoom) {
     const time = new ManualTime();
-    const store = new MemoryReservations(time, 10, undefined, undefined, undefined, room);
+    const store = memoryReservations(time, { room });
     const reserve = (n: number) => {
       const order = orderFor({ nonce: `0x${String(n).repeat(64)}` });
       const claim = identifierClaim(`order-000000000${n}` as PaymentIdentifier, 'GET /', order.payer);
@@ -119,7 +118,7 @@ describe('reservations in memory, in size', () => {
   });
 
   it('accept only their own reservations', () => {
-    const store = new MemoryReservations(new ManualTime());
+    const store = memoryReservations(new ManualTime());
     const { key } = orderFor();
     expect(() => store.release({ key, serial: 1, validBeforeSeconds: 0, isTakenOver: false })).toThrow();
   });

@@ -5,12 +5,12 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { isDamage } from '../../../src/storage/sqlite/database.ts';
 import { isDamagedLog, isDamagedLogFile } from '../../../src/storage/sqlite/log-check.ts';
 import { readMarker } from '../../../src/storage/sqlite/marker.ts';
 import { StateError } from '../../../src/storage/state-error.ts';
 import { orderFor } from '../../payment/fixture.ts';
+import { memoryReservations } from '../../support/memory-reservations.ts';
 import { IS_WHOLE, partOf } from '../../support/whole.ts';
 import { Folder } from './folder.ts';
 import { type Content, contentOfFolder, contentOfState, History } from './recorded-history.ts';
@@ -165,12 +165,10 @@ describe('a database file with one bit turned', () => {
       // What was signed before may have been used: its window is the longest that is taken, and some.
       const nowSeconds = history.time.nowMs() / 1000;
       expect(reset.persistence.reservations.usedBeforeSeconds).toBeGreaterThanOrEqual(nowSeconds + 150);
-      const reservations = new MemoryReservations(
-        history.time,
-        100,
-        reset.persistence.journal,
-        reset.persistence.reservations,
-      );
+      const reservations = memoryReservations(history.time, {
+        journal: reset.persistence.journal,
+        loaded: reset.persistence.reservations,
+      });
       const reserved = (validBeforeSeconds: number): string =>
         reservations.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
       expect([120, 150, 151].map((seconds) => reserved(nowSeconds + seconds))).toEqual([

@@ -14,7 +14,6 @@ import type { Reservation } from '../../../src/payment/reservations.ts';
 import { MemoryAccounts } from '../../../src/storage/memory/accounts.ts';
 import { type LoadedAccounts, NO_ACCOUNTS } from '../../../src/storage/memory/accounts-journal.ts';
 import type { RecordedCase } from '../../../src/storage/memory/reservation-journal.ts';
-import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import type { UsedAuthorization } from '../../../src/storage/memory/used-authorizations.ts';
 import { DamagedError } from '../../../src/storage/sqlite/checksum.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
@@ -26,6 +25,7 @@ import { loadCases, loadEnds, loadSpent } from '../../../src/storage/sqlite/tabl
 import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
+import { memoryReservations } from '../../support/memory-reservations.ts';
 import { SALE } from '../../support/sale.ts';
 import { Folder } from './folder.ts';
 
@@ -193,7 +193,7 @@ export class History {
     note('start');
 
     const { events: store, journal, reservations: loaded } = state.persistence;
-    const reservations = new MemoryReservations(time, 100, journal, loaded);
+    const reservations = memoryReservations(time, { journal, loaded });
     const hash = (n: number): string => `0x${String(n).repeat(64)}`;
     const intent = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
       const order = orderFor({ validBeforeSeconds: NOW_MS / 1000 + 120 });

@@ -3,7 +3,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll } from 'vitest';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
-import { MemoryReservations } from '../../../src/storage/memory/reservations.ts';
 import { describeAccounts } from '../../suites/accounts.ts';
 import { describeBackend, OPENING_ATOMIC } from '../../suites/backend.ts';
 import { describeBooks } from '../../suites/books.ts';
@@ -16,6 +15,7 @@ import { describeReservations } from '../../suites/reservations.ts';
 import { describeResolves } from '../../suites/resolves.ts';
 import { describeRetries } from '../../suites/retries.ts';
 import { ManualTime } from '../../support/manual-time.ts';
+import { memoryReservations } from '../../support/memory-reservations.ts';
 import { Folder } from './folder.ts';
 
 const folder = new Folder();
@@ -26,7 +26,7 @@ afterAll(() => folder.remove());
 let opened = 0;
 describeReservations('reservations over a state file', (time, countMax) => {
   const loaded = { ends: [], cases: [], answers: [], usedBeforeSeconds: 0, lastSerial: ++opened * 1_000_000 };
-  return new MemoryReservations(time, countMax, state.persistence.journal, loaded);
+  return memoryReservations(time, { countMax, journal: state.persistence.journal, loaded });
 });
 
 describeEventStore('a state file', async () => {
