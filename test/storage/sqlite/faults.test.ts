@@ -18,10 +18,10 @@ import { CALLBACKS, type CallbackOperation, type EventQuery } from '../../../src
 import { PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payments.ts';
 import { SALES } from '../../../src/storage/sqlite/tables/sales.ts';
 import { orderFor } from '../../payment/fixture.ts';
+import { inlineWriter, limitPages } from '../../support/inline-writer.ts';
 import { SALE } from '../../support/sale.ts';
 import { soldWith } from '../../support/sold.ts';
 import { Folder } from './folder.ts';
-import { SmallDisk } from './small-disk.ts';
 
 const callbackId = (number: number): CallbackId => `cb_${String(number).padStart(24, '0')}` as CallbackId;
 const eventId = (number: number): EventId => `evt_${String(number).padStart(24, '0')}` as EventId;
@@ -64,13 +64,16 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** The state again, on a disk that can be full. */
-async function openOnSmallDisk(): Promise<SmallDisk> {
-  const disk = new SmallDisk();
+/** The state again, on a disk that can be full. @returns what bounds its pages, once the state has written */
+async function openOnSmallDisk(): Promise<(pageCountMax: number) => void> {
+  let database: StateDatabase | undefined;
   await folder.close();
-  state = await folder.open({}, systemClock, disk.openWriter);
+  const openWriter = inlineWriter((opened) => {
+    database = opened;
+  });
+  state = await folder.open({}, systemClock, openWriter);
   journal = state.journal!;
-  return disk;
+  return (pageCountMax) => limitPages(database!, pageCountMax);
 }
 
 describe('one record', () => {
@@ -162,15 +165,15 @@ describe('a file that cannot grow', () => {
   it('refuses, keeps its records, still reads, and accepts records again once it can grow', {
     timeout: 15_000,
   }, async () => {
-    const disk = await openOnSmallDisk();
+    const limit = await openOnSmallDisk();
     await journal.write(callback(1));
     await append(1, eventOf(1, new Uint8Array(9_000).fill(7), false));
-    disk.limitPages(1); // not below what it has
+    limit(1); // not below what it has
     const large = eventOf(2, new Uint8Array(200_000));
     await expect(append(1, large)).rejects.toBeInstanceOf(StateRefusedError);
     expect(state.fault()).toMatch(/^the state cannot be written: .*full/);
     expect((await read(1))?.bytes[8_999]).toBe(7);
-    disk.limitPages(1_000_000);
+    limit(1_000_000);
     await expect.poll(() => state.fault()).toBeUndefined();
     await append(1, large);
     expect(folder.faults).toEqual([expect.stringMatching(/full/), undefined]);
@@ -230,10 +233,10 @@ describe('a charge', () => {
   it('that the state refuses takes nothing, and the next one is charged once the state can be written', {
     timeout: 15_000,
   }, async () => {
-    const disk = await openOnSmallDisk();
+    const limit = await openOnSmallDisk();
     const accounts = accountsOf(state);
     await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 10, expiresAtMs: null });
-    disk.limitPages(1);
+    limit(1);
     const refused = append(1, eventOf(2, new Uint8Array(200_000))).catch((failure: unknown) => failure);
     const unavailable = { kind: 'unavailable', detail: expect.stringMatching(/^the state cannot be written: .*full/) };
     expect(await accounts.charge('acme', 4)).toEqual(unavailable);
@@ -241,7 +244,7 @@ describe('a charge', () => {
     expect(await remaining(accounts)).toBe(10);
     expect(await accounts.charge('acme', 4)).toEqual(unavailable);
     expect(await accounts.charge('acme', 0)).toEqual({ kind: 'charged', remaining: 10 });
-    disk.limitPages(1_000_000);
+    limit(1_000_000);
     await expect.poll(() => state.fault()).toBeUndefined();
     expect(await accounts.charge('acme', 4)).toEqual({ kind: 'charged', remaining: 6 });
     const again = accountsOf(await folder.killed().open());

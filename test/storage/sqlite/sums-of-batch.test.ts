@@ -7,9 +7,9 @@ import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
 import { loadSpent, PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payments.ts';
 import { readSales, SALES, type SalesOperation } from '../../../src/storage/sqlite/tables/sales.ts';
 import { orderFor } from '../../payment/fixture.ts';
+import { limitPages } from '../../support/inline-writer.ts';
 import { soldWith } from '../../support/sold.ts';
 import { Folder } from './folder.ts';
-import { limitPages } from './small-disk.ts';
 
 const A = checksummed(`0x${'aa'.repeat(20)}`);
 const B = checksummed(`0x${'bb'.repeat(20)}`);
