@@ -18,8 +18,6 @@ export interface OutboundPorts {
   readonly outbound?: Outbound | undefined;
   /** Looks up the names of targets, in place of the system's resolver. */
   readonly resolver?: NameResolver | undefined;
-  /** CA certificates (PEM) that targets are verified against, in place of the system's. */
-  readonly targetAuthorities?: string | undefined;
   /** Sends to addresses that were judged, in place of sockets. */
   readonly exchange?: Exchange | undefined;
 }
@@ -37,7 +35,7 @@ export function openOutbound(
   server: Server,
 ): Outbound {
   const { host, port, hookBaseUrl, outboundConcurrency, targetAllow, contact } = config;
-  const { clock, timers, resolver = new SystemResolver({ clock, timers }), targetAuthorities, exchange } = ports;
+  const { clock, timers, resolver = new SystemResolver({ clock, timers }), exchange } = ports;
   const parsed = parseTargetAllow(targetAllow);
   const listening = { ranges: listeningRanges(host), port };
   const policy = new OutboundPolicy({
@@ -51,7 +49,6 @@ export function openOutbound(
     ownHooks: new OwnHooks(ownFetch, hookBaseUrl, userAgentOf(contact)),
     clock,
     timers,
-    ca: targetAuthorities,
     exchange,
     userAgent: userAgentOf(contact),
   });
