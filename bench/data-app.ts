@@ -3,12 +3,11 @@
 import { ok } from 'node:assert/strict';
 import { AMOUNT_MAX } from '../src/accounts/limits.ts';
 import { SCOPES } from '../src/accounts/scopes.ts';
-import { RUNTIME_BODIES } from '../src/adapters/process/runtime-bodies.ts';
 import { type App, openApp } from '../src/app/app.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
 import type { SurfaceDefinition } from '../src/app/modules.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { systemRandom } from '../src/base/random.ts';
+import { appPorts } from '../test/support/app-ports.ts';
 import { NOW_MS } from './synthetic-catalogue.ts';
 
 const BASE_URL = 'http://127.0.0.1:8402';
@@ -54,15 +53,11 @@ export async function openDataApp(
   const failures: unknown[] = [];
   const app = await openApp(
     { ...config, baseUrl: BASE_URL, hookBaseUrl: BASE_URL },
-    {
+    appPorts({
       clock,
-      random: systemRandom,
-      onRequest: undefined,
-      ...RUNTIME_BODIES,
       onFailure: (failure) => failures.push(failure),
-      onCaseReport: () => {},
       ...(surfaces === undefined ? {} : { surfaces }),
-    },
+    }),
   );
   const operate = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const response = await app.fetch(

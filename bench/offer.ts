@@ -9,15 +9,13 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { offerOf } from '../src/access/payment-offer.ts';
-import { RUNTIME_BODIES } from '../src/adapters/process/runtime-bodies.ts';
 import { openApp } from '../src/app/app.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
-import { systemClock } from '../src/base/clock.ts';
-import { systemRandom } from '../src/base/random.ts';
 import type { Route } from '../src/http/route.ts';
 import { findSignals } from '../src/modules/jobs/signals.ts';
 import { BASE } from '../src/payment/protocol/network.ts';
 import { PAYEE } from '../test/payment/fixture.ts';
+import { appPorts } from '../test/support/app-ports.ts';
 import { type Context, type Figure, timed, timedAsync } from './harness.ts';
 
 const BASE_URL = 'http://127.0.0.1:8402';
@@ -33,14 +31,7 @@ export async function measure({ size, cataloguePath }: Context): Promise<Figure[
   const failures: unknown[] = [];
   const app = await openApp(
     { ...config, baseUrl: BASE_URL, hookBaseUrl: BASE_URL },
-    {
-      clock: systemClock,
-      random: systemRandom,
-      onRequest: undefined,
-      ...RUNTIME_BODIES,
-      onFailure: (failure) => failures.push(failure),
-      onCaseReport: () => {},
-    },
+    appPorts({ onFailure: (failure) => failures.push(failure) }),
   );
   const { path } = findSignals;
   const seller = { payTo: PAYEE, network: BASE, prices: {}, isPlay: true, serviceName: 'paygrade' };

@@ -9,7 +9,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RUNTIME_BODIES } from '../src/adapters/process/runtime-bodies.ts';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { type App, openApp } from '../src/app/app.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
@@ -26,8 +25,9 @@ import { openSqliteBackend } from '../src/storage/sqlite/backend.ts';
 import { StateDatabase } from '../src/storage/sqlite/database.ts';
 import { STATE_FILE } from '../src/storage/sqlite/state.ts';
 import { PAYMENTS, type PaymentOperation } from '../src/storage/sqlite/tables/payments.ts';
-import type { OpenWriter } from '../src/storage/sqlite/writer-messages.ts';
 import { orderFor } from '../test/payment/fixture.ts';
+import { appPorts } from '../test/support/app-ports.ts';
+import { inlineWriter } from '../test/support/inline-writer.ts';
 import { promptWorker, trustingWorker } from '../test/support/recovery.ts';
 import { SALES_KEPT_MS } from '../test/support/sale.ts';
 import {
@@ -55,30 +55,13 @@ export interface Shop {
   readonly folder: string | undefined;
 }
 
-/** The writer on the main thread: the case that the separate thread avoids. */
-const inlineWriter: OpenWriter = (options, events) => {
-  const database = new StateDatabase(options);
-  return {
-    post(request) {
-      if (request.kind === 'batch') {
-        const result = database.apply(request.operations);
-        setImmediate(() => events.onReply({ kind: 'batch', result }));
-      } else if (request.kind === 'close') {
-        database.close();
-        setImmediate(() => events.onReply({ kind: 'closed' }));
-      }
-    },
-    setAwaited() {},
-    async terminate() {},
-  };
-};
-
 export interface Kind {
   readonly name: string;
   /** The state is in this database. */
   readonly databaseUrl?: string;
   readonly sync?: 'full' | 'normal';
   readonly commitDelayMs?: number;
+  /** The writer is on the main thread: what the thread of its own is there to avoid. */
   readonly isInline?: boolean;
 }
 
@@ -105,23 +88,18 @@ export async function openShop(
   });
   const app = await openApp(
     { ...config, baseUrl: BASE_URL, hookBaseUrl: BASE_URL },
-    {
-      clock: systemClock,
-      random: systemRandom,
-      ...RUNTIME_BODIES,
-      onRequest: undefined,
+    appPorts({
       onFailure(failure) {
         throw failure;
       },
-      onCaseReport() {},
       recoveryWorker: isVerifying ? promptWorker() : trustingWorker(payerBytes),
       openBackend: (options, ports) => {
         if (databaseUrl !== undefined) return openPostgresBackend({ ...options, databaseUrl, sync: 'full' }, ports);
         if (folder === undefined || sync === undefined) return openMemoryBackend(options, ports);
         const onDisk = { ...options, stateDir: folder, sync, commitDelayMs };
-        return openSqliteBackend(onDisk, isInline === true ? { ...ports, openWriter: inlineWriter } : ports);
+        return openSqliteBackend(onDisk, isInline === true ? { ...ports, openWriter: inlineWriter() } : ports);
       },
-    },
+    }),
   );
   return { name, app, folder };
 }

@@ -6,6 +6,7 @@
  */
 import { processMemory } from './adapters/process/process-memory.ts';
 import { RUNTIME_BODIES } from './adapters/process/runtime-bodies.ts';
+import { systemTimers } from './adapters/process/system-timers.ts';
 import { openApp } from './app/app.ts';
 import { CONFIGURATION, type ConfigOptions } from './app/configuration.ts';
 import type { RequestRecord } from './app/request-record.ts';
@@ -88,6 +89,7 @@ export async function createPaygrade(options: PaygradeOptions = {}): Promise<Pay
     {
       clock: systemClock,
       random: systemRandom,
+      timers: systemTimers,
       memory: processMemory(),
       ...RUNTIME_BODIES,
       startsAtOnce: true, // its notices are awaited below

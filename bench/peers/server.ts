@@ -31,12 +31,12 @@ import { chooseRecovery, type SignatureMode } from '../../src/adapters/verificat
 import { openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
 import { JsonText } from '../../src/http/answers.ts';
 import type { MadeResponse } from '../../src/http/response-form.ts';
 import { AnswersMemo } from '../../src/modules/jobs/services.ts';
 import { findSignals } from '../../src/modules/jobs/signals.ts';
 import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
+import { appPorts } from '../../test/support/app-ports.ts';
 import { trustingWorker } from '../../test/support/recovery.ts';
 import { isBun } from '../harness.ts';
 import { openCatalogue } from '../synthetic-catalogue.ts';
@@ -86,11 +86,7 @@ async function app(SIGNATURES: SignatureMode, recoveryWorker?: RecoveryWorker): 
     PAY_TO,
   });
   const ports = {
-    clock: systemClock,
-    random: systemRandom,
-    onRequest: undefined,
-    onFailure: (failure: unknown) => console.error(failure),
-    onCaseReport: () => {},
+    ...appPorts({ onFailure: (failure) => console.error(failure) }),
     ...LISTENER_BODIES,
     ...(recoveryWorker === undefined ? {} : { recoveryWorker }),
   };

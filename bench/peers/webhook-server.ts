@@ -22,13 +22,13 @@ import { systemTimers } from '../../src/adapters/process/system-timers.ts';
 import { openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
 import type { CallbackHandle, Callbacks } from '../../src/callback/callbacks.ts';
 import { eventHead } from '../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../src/callback/identifier.ts';
 import type { MadeResponse } from '../../src/http/response-form.ts';
 import { openBackend } from '../../src/storage/open-backend.ts';
 import { openSqliteState } from '../../src/storage/sqlite/state.ts';
+import { appPorts } from '../../test/support/app-ports.ts';
 import { SALES_KEPT_MS } from '../../test/support/sale.ts';
 import { isBun } from '../harness.ts';
 
@@ -45,11 +45,7 @@ async function app(): Promise<number> {
   const opened = await openApp(
     { ...config, baseUrl: 'http://127.0.0.1', hookBaseUrl: 'http://127.0.0.1' },
     {
-      clock: systemClock,
-      random: systemRandom,
-      onRequest: undefined,
-      onFailure: (failure: unknown) => console.error(failure),
-      onCaseReport: () => {},
+      ...appPorts({ onFailure: (failure) => console.error(failure) }),
       ...LISTENER_BODIES,
       openBackend: async (options, ports) => {
         const backend = await openBackend(options, ports);

@@ -46,7 +46,7 @@ export interface AppPorts<R extends MadeResponse = Response>
   /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
   readonly soon?: ((run: () => void) => void) | undefined;
   /** Whether the runtime buffers a body before anything reads it, as Bun does. */
-  readonly buffersBodies?: boolean;
+  readonly buffersBodies: boolean;
   /** Components beside the app, such as the listener, whose metrics and readiness the app shows too. */
   readonly components?: readonly Component[];
   /** The surfaces to serve; the list of modules.ts when not given. */
@@ -150,14 +150,13 @@ function responderFinder<R extends MadeResponse>(
 /** The reader of all request bodies; its budget is among the metrics. */
 function openBodies(
   { bodyBytes }: Config,
-  ports: Pick<AppPorts, 'buffersBodies' | 'clock'>,
-  { timers }: Parts,
+  { buffersBodies, clock, timers }: Pick<AppPorts, 'buffersBodies' | 'clock' | 'timers'>,
   server: Server,
 ): BodyReader {
   const budget = new BodyBudget(bodyBytes);
-  const deadlines = new Deadlines(ports.clock, timers, true);
+  const deadlines = new Deadlines(clock, timers, true);
   server.add({ metrics: (page) => budget.metrics(page), close: () => deadlines.close() });
-  return new BodyReader(budget, deadlines, WAITING_BODY_BYTES[ports.buffersBodies === true ? 'bun' : 'node']);
+  return new BodyReader(budget, deadlines, WAITING_BODY_BYTES[buffersBodies ? 'bun' : 'node']);
 }
 
 const countsOf = ({ backend: { reservations, callbacks }, payments, recoveryCounts }: Parts): AppCounts => ({
@@ -196,14 +195,14 @@ async function openOn<R extends MadeResponse>(
   config: AppConfig,
   ports: AppPorts<R>,
 ): Promise<App<R>> {
-  const { clock, random } = ports;
+  const { clock, random, timers } = ports;
   const parts = await openParts(config, ports, server);
   for (const component of ports.components ?? []) server.add(component);
   const { backend, payments } = parts;
   const { paid, paymentStatusOf } = payments;
-  const deliveries = new Deliveries(parts.timers, (failure) => log.failed(failure, 'deliveries'));
+  const deliveries = new Deliveries(timers, (failure) => log.failed(failure, 'deliveries'));
   server.add(deliveries);
-  const { shedding, component: overload } = openOverload(config, { ...ports, timers: parts.timers });
+  const { shedding, component: overload } = openOverload(config, ports);
   server.add(overload);
   const surfaceParts = surfacePartsOf(config, ports, log, deliveries);
   const mounts = mountsOf(definitions, config);
@@ -211,12 +210,12 @@ async function openOn<R extends MadeResponse>(
   const handle: RequestHandler<R> = (request, client) => find(request, client, clock.monotonicMs());
   const fetch: App['fetch'] = (request, client = UNKNOWN_CLIENT) =>
     chain(handle(request, client), ports.responses.asFetch);
-  const outbound = openOutbound(config, mounts, fetch, { ...ports, timers: parts.timers }, server);
+  const outbound = openOutbound(config, mounts, fetch, ports, server);
   const shared = {
     clock,
     random,
-    timers: parts.timers,
-    bodies: openBodies(config, ports, parts, server),
+    timers,
+    bodies: openBodies(config, ports, server),
     catalogue: parts.catalogue.holder,
     remoteCatalogue: parts.remoteCatalogue,
     watchedBoards: await openWatchedBoards(config, ports, server),

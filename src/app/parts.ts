@@ -1,6 +1,6 @@
 /**
  * Opens the parts that modules share, in the order of their dependencies: signature verification and stores, the catalogue,
- * payments. Ports that are not given default to the runtime's own.
+ * payments. Ports that are not given default to what the settings name.
  */
 
 import { JobsServices } from '../adapters/engine/jobs-services.ts';
@@ -9,7 +9,6 @@ import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import { catalogueSource, isWebAddress, NO_CATALOGUE, type SourcePorts } from '../adapters/files/catalogue-source.ts';
-import { systemTimers } from '../adapters/process/system-timers.ts';
 import { openVerification } from '../adapters/verification/open-verification.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
@@ -30,11 +29,11 @@ import type { Config } from './configuration.ts';
 import { type OpenPayments, openPayments } from './payments.ts';
 import type { Server } from './server.ts';
 
-/** The environment of the parts. Tests pass the optional ports to control time, disk, network and threads. */
+/** The environment of the parts. Tests pass the optional ports to control disk, network and threads. */
 export interface PartsPorts {
   readonly clock: Clock;
   readonly random: Random;
-  readonly timers?: Timers | undefined;
+  readonly timers: Timers;
   /** Calls the facilitator, in place of the runtime's `fetch`. */
   readonly facilitatorFetch?: FacilitatorFetch | undefined;
   /** Recovers signatures, in place of the configured threads. */
@@ -44,7 +43,7 @@ export interface PartsPorts {
   /** Reads documents, in place of threads. */
   readonly extractor?: Extractor | undefined;
   /** True: signature recovery starts with the app, rather than at first use or a moment later. */
-  readonly startsAtOnce?: boolean;
+  readonly startsAtOnce: boolean;
   /** The catalogue, in place of the configured file. */
   readonly catalogueSource?: CatalogueSource | undefined;
   /** Called with a failure in the background, where no request waits for it; `source` names the part. */
@@ -75,7 +74,6 @@ export interface PartsPorts {
 }
 
 export interface Parts {
-  readonly timers: Timers;
   readonly backend: Backend;
   readonly catalogue: OpenCatalogue;
   /** The jobs services of a gate. */
@@ -108,38 +106,35 @@ function stateComponent(backend: Backend): Component {
   };
 }
 
-function openExtractor(
-  { onFailure }: PartsPorts,
-  ports: { readonly clock: Clock; readonly timers: Timers },
-  server: Server,
-): Extractor {
+function openExtractor({ clock, timers, onFailure }: PartsPorts, server: Server): Extractor {
   const extractor = new ThreadExtractor({
-    ...ports,
+    clock,
+    timers,
     onFailure: (detail) => onFailure(new Error(detail), 'extraction'),
   });
   server.add({ metrics: (page) => extractor.writeMetrics(page), close: () => extractor.close() });
   return extractor;
 }
 
-const sourcePorts = ({ snapshotCache, stateDir }: Config, ports: PartsPorts, timers: Timers): SourcePorts => ({
+const sourcePorts = ({ snapshotCache, stateDir }: Config, ports: PartsPorts): SourcePorts => ({
   clock: ports.clock,
-  timers,
+  timers: ports.timers,
   folder: snapshotCache ?? (stateDir === IN_MEMORY ? null : stateDir),
   onFault: (fault) => ports.onSnapshotFault?.(fault),
   checksLater: ports.onDamagedCatalogue !== undefined,
 });
 
-const pollOf = (config: Config, ports: PartsPorts, timers: Timers): PollOptions | undefined =>
+const pollOf = (config: Config, ports: PartsPorts): PollOptions | undefined =>
   isWebAddress(config.snapshot)
     ? {
         intervalMs: config.snapshotPollSeconds * 1000,
-        timers,
+        timers: ports.timers,
         onCatalogue: (fault) => ports.onCatalogue?.(fault),
       }
     : undefined;
 
 /** Opens a gate's client of its jobs services. The gate's catalogue is ready when theirs is. */
-function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, server: Server) {
+function openRemoteCatalogue(config: Config, ports: PartsPorts, server: Server) {
   const { engineUrl, engineToken, engineTimeoutMs } = config;
   if (engineUrl === null || engineToken === null) return undefined;
   const services = new JobsServices({
@@ -147,7 +142,7 @@ function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, 
     token: engineToken,
     timeoutMs: engineTimeoutMs,
     clock: ports.clock,
-    timers,
+    timers: ports.timers,
     onService: (url, fault) => ports.onJobsService?.(url, fault),
   });
   server.add({
@@ -173,8 +168,8 @@ function requireSharedKey({ databaseUrl, stateKey }: Config): void {
  */
 export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
   requireSharedKey(config);
-  const { clock, random, timers = systemTimers } = ports;
-  const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, sourcePorts(config, ports, timers));
+  const { clock, random, timers } = ports;
+  const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, sourcePorts(config, ports));
   const verification = openVerification(config, {
     clock,
     timers,
@@ -214,7 +209,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
       onDamaged: (reason) => ports.onDamagedCatalogue?.(reason),
       onFailure: (failure) => ports.onFailure(failure, 'catalogue'),
     },
-    pollOf(config, ports, timers),
+    pollOf(config, ports),
   );
   server.add(catalogue.component);
   const { reservations, playLedger, books } = backend;
@@ -234,17 +229,16 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     onRepeatedTransaction: (repeated) => ports.onRepeatedTransaction?.(repeated),
   });
   server.add(payments.component);
-  const extractor = ports.extractor ?? openExtractor(ports, { clock, timers }, server);
+  const extractor = ports.extractor ?? openExtractor(ports, server);
   return {
-    timers,
     backend,
     catalogue,
-    remoteCatalogue: openRemoteCatalogue(config, ports, timers, server),
+    remoteCatalogue: openRemoteCatalogue(config, ports, server),
     stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
     payments,
     extractor,
     recoveryCounts: () => verification.queue.counts(),
-    startVerification: async () => (await verification.start(ports.startsAtOnce ?? false)).notices,
+    startVerification: async () => (await verification.start(ports.startsAtOnce)).notices,
     notices: [...payments.notices, ...backend.notices],
   };
 }

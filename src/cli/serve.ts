@@ -187,6 +187,8 @@ export const serve = command({
     const ports: AppPorts<MadeResponse> = {
       clock: io.clock,
       random: systemRandom,
+      timers: systemTimers,
+      startsAtOnce: false,
       memory: processMemory(),
       ...LISTENER_BODIES,
       components: [{ metrics: (page) => listener.metrics(page) }],

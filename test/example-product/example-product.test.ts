@@ -1,14 +1,12 @@
 /** A second surface with colliding paths is one folder and one line: what it shares with the base and what it has alone. */
 
 import { afterEach, describe, expect, it } from 'vitest';
-import { RUNTIME_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
 import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { SURFACES } from '../../src/app/modules.ts';
 import type { RequestRecord } from '../../src/app/request-record.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
 import { ConfigError, defineConfig } from '../../src/config/config.ts';
+import { appPorts } from '../support/app-ports.ts';
 import { ManualTime } from '../support/manual-time.ts';
 import { MetricsPage } from '../support/metrics-page.ts';
 import { promptWorker } from '../support/recovery.ts';
@@ -38,17 +36,13 @@ async function open(variables: Readonly<Record<string, string>> = {}) {
   const failures: unknown[] = [];
   const opened = await openApp(
     { ...CONFIGURATION.read(variables), ...config, baseUrl: BASE_URL, hookBaseUrl: BASE_URL },
-    {
-      clock: systemClock,
-      random: systemRandom,
+    appPorts({
       timers: time,
       recoveryWorker: promptWorker(),
-      ...RUNTIME_BODIES,
       onRequest: (record) => records.push(record),
       onFailure: (failure) => failures.push(failure),
-      onCaseReport: () => {},
       surfaces: [...SURFACES, EXAMPLE],
-    },
+    }),
   );
   apps.push(opened);
   const fetch = async (target: string, init: RequestInit = {}): Promise<Response> =>

@@ -10,9 +10,9 @@ import type { Listener } from '../../src/adapters/listen/listen.ts';
 import { listen } from '../../src/adapters/listen/listen-node.ts';
 import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
-import { systemRandom } from '../../src/base/random.ts';
 import { PlainResponse } from '../../src/http/plain-response.ts';
 import { PLAIN_RESPONSES } from '../../src/http/response-form.ts';
+import { appPorts } from '../support/app-ports.ts';
 import {
   AXE_TIMEOUT_MS,
   axeViolations,
@@ -431,14 +431,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     url = `http://127.0.0.1:${listener.port}`;
     app = await openApp(
       { ...CONFIGURATION.read({ STATE_DIR: ':memory:', SNAPSHOT: 'none' }), baseUrl: url, hookBaseUrl: url },
-      {
-        clock,
-        random: systemRandom,
-        responses: PLAIN_RESPONSES,
-        onRequest: undefined,
-        onFailure,
-        onCaseReport: () => {},
-      },
+      { ...appPorts({ clock, onFailure }), responses: PLAIN_RESPONSES },
     );
   });
   afterEach(async () => {

@@ -163,6 +163,7 @@ export class Server {
       {
         clock,
         timers,
+        startsAtOnce: false,
         soon: (run) => {
           if (life.touch('turn')) world.after(0, () => !life.isDead && run());
         },

@@ -1,9 +1,7 @@
 /** The whole server without a listener: `openApp` in this process, with the defaults of a test. */
-import { RUNTIME_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { systemRandom } from '../../src/base/random.ts';
+import { appPorts } from './app-ports.ts';
 import { promptWorker } from './recovery.ts';
 import { smallSample } from './small-sample.ts';
 import { inProcess, type Transport } from './transport.ts';
@@ -57,16 +55,8 @@ export async function openedApp(
   const failures: unknown[] = [];
   const baseUrl = config.baseUrl ?? ORIGIN;
   const resolved = { ...config, baseUrl, hookBaseUrl: config.hookBaseUrl ?? baseUrl };
-  const portsOf = (): AppPorts => ({
-    clock: systemClock,
-    random: systemRandom,
-    recoveryWorker: promptWorker(),
-    ...RUNTIME_BODIES,
-    onRequest: undefined,
-    onFailure: (failure) => failures.push(failure),
-    onCaseReport: () => {},
-    ...ports,
-  });
+  const portsOf = (): AppPorts =>
+    appPorts({ recoveryWorker: promptWorker(), onFailure: (failure) => failures.push(failure), ...ports });
   if (OPENER !== undefined) {
     const { open } = (await import(OPENER)) as Opener;
     const limits = { RATE_LIMIT_PER_MINUTE: '0', CALLBACK_LIMIT_PER_MINUTE: '0' };

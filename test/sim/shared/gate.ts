@@ -237,6 +237,7 @@ export class Gate implements Client {
     return {
       clock,
       timers,
+      startsAtOnce: false,
       soon: (run) => {
         if (this.touch('turn')) world.after(0, () => this.deliver(run));
       },
