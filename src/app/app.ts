@@ -17,7 +17,6 @@ import { Responder } from '../http/respond.ts';
 import type { MadeResponse, ResponseForm } from '../http/response-form.ts';
 import type { Component } from '../modules/module.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
-import type { RecoveryCounts } from '../payment/signature/recovery-queue.ts';
 import type { Config } from './configuration.ts';
 import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
 import { Deliveries } from './deliveries.ts';
@@ -27,7 +26,7 @@ import { type HandleRequest, type MountedSurface, mountsOf, surfaceFinder } from
 import { openSurface, openWork } from './open-surface.ts';
 import { type OutboundPorts, openOutbound } from './outbound.ts';
 import { type OverloadPorts, openOverload } from './overload.ts';
-import { openParts, type Parts, type PartsPorts } from './parts.ts';
+import { openParts, type PartsPorts } from './parts.ts';
 import { RequestLog, type RequestLogPorts } from './request-log.ts';
 import { Server } from './server.ts';
 import type { SurfaceParts } from './surface.ts';
@@ -53,23 +52,6 @@ export interface AppPorts<R extends MadeResponse = Response>
   readonly surfaces?: readonly SurfaceDefinition[];
 }
 
-/** Counts of what the app holds now, for tests. */
-export interface AppCounts {
-  /** Used authorizations and open reservations. */
-  readonly reservations: number;
-  /** Unsettled cases. */
-  readonly unknown: number;
-  readonly callbacks: {
-    readonly live: number;
-    readonly tombstones: number;
-    readonly unknownIds: number;
-    readonly waits: number;
-  };
-  /** Bytes that live callbacks and creation requests in flight claim. */
-  readonly claimedBytes: number;
-  readonly recoveries: RecoveryCounts;
-}
-
 export interface App<R extends MadeResponse = Response> {
   /** For the listener. Never throws and never rejects. */
   readonly handle: RequestHandler<R>;
@@ -90,7 +72,6 @@ export interface App<R extends MadeResponse = Response> {
    */
   readonly demoKey: string | undefined;
   readonly catalogue: Pick<CatalogueHolder, 'current' | 'isReadable'>;
-  counts(): AppCounts;
   /** Makes `/ready` say that no new work is wanted; everything is still served. */
   leave(): void;
   /** Begins shutdown: answers all waits at once, so that the listener can finish soon. */
@@ -158,14 +139,6 @@ function openBodies(
   server.add({ metrics: (page) => budget.metrics(page), close: () => deadlines.close() });
   return new BodyReader(budget, deadlines, WAITING_BODY_BYTES[buffersBodies ? 'bun' : 'node']);
 }
-
-const countsOf = ({ backend: { reservations, callbacks }, payments, recoveryCounts }: Parts): AppCounts => ({
-  reservations: reservations.count,
-  unknown: payments.unknownCount(),
-  callbacks: callbacks.counts,
-  claimedBytes: callbacks.capacity.claimedBytes,
-  recoveries: recoveryCounts(),
-});
 
 /** The parts of the server that every surface uses. */
 function surfacePartsOf<R extends MadeResponse>(
@@ -252,7 +225,6 @@ async function openOn<R extends MadeResponse>(
     notices: [...parts.notices, ...surfaceNotices(config)],
     laterNotices,
     demoKey,
-    counts: () => countsOf(parts),
     handle,
     fetch,
     reload: () => parts.catalogue.holder.reload(),

@@ -19,7 +19,7 @@ import { ConfigError } from '../config/config.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { CaseReport } from '../payment/settlement/reconciler.ts';
-import type { RecoveryCounts, RecoveryWorker } from '../payment/signature/recovery-queue.ts';
+import type { RecoveryWorker } from '../payment/signature/recovery-queue.ts';
 import type { Extractor } from '../resolve/work.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
@@ -82,7 +82,6 @@ export interface Parts {
   readonly stateKey: Uint8Array;
   readonly payments: OpenPayments;
   readonly extractor: Extractor;
-  readonly recoveryCounts: () => RecoveryCounts;
   /** Starts signature recovery. Resolves with notices for the operator. Never rejects. */
   readonly startVerification: () => Promise<readonly string[]>;
   /** Notices for the operator at start, one line each. */
@@ -237,7 +236,6 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
     stateKey: config.stateKey ?? keptStateKey(stateDir ?? null, random),
     payments,
     extractor,
-    recoveryCounts: () => verification.queue.counts(),
     startVerification: async () => (await verification.start(ports.startsAtOnce)).notices,
     notices: [...payments.notices, ...backend.notices],
   };

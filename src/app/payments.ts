@@ -57,8 +57,6 @@ export interface OpenPayments {
   readonly paymentStatusOf: ModuleContext['paymentStatusOf'];
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
-  /** Number of unsettled cases. */
-  readonly unknownCount: () => number;
 }
 
 interface OpenSettlement {
@@ -234,6 +232,5 @@ export async function openPayments(config: SharedConfig, parts: PaymentParts): P
     },
     paymentStatusOf: (key) => statusOf(key, reservations, books),
     notices: noticesOf(config),
-    unknownCount: () => reconciler.openCount,
   };
 }

@@ -5,6 +5,7 @@ import { CLAIM_BYTES, LIFETIME_MS } from '../../src/callback/limits.ts';
 import { callbackAnswer } from '../../src/modules/callbacks/answers.ts';
 import type { RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import { bearer, type Callback, callbackCounts, outcomeOf } from '../support/callback-client.ts';
+import { metricsOf } from '../support/metrics-page.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 import { promptWorker } from '../support/recovery.ts';
 import { altered, buyOver, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
@@ -208,7 +209,7 @@ describe(`creating a callback on ${RUNTIME}`, () => {
       expect(answer.headers.get('payment-response')).toBeNull();
       expect(await outcomeOf(answer)).toBe('503 CALLBACK_CAPACITY_EXCEEDED');
     }
-    expect(one.app.counts().reservations).toBe(1);
+    expect((await metricsOf(one)).value('paygrade_reservations')).toBe(1);
     await one.fetch(`/v1/callbacks/${callback.id}`, { method: 'DELETE', headers: bearer(callback) });
     expect(await outcomeOf(await pay(payments[(bought + 1) % payments.length]))).toBe('201');
     await one.close();

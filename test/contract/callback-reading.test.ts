@@ -39,7 +39,7 @@ describe(`reading on ${RUNTIME}`, () => {
 
   /** Lets time pass once a wait is held. */
   const passWhileWaiting = async (ms: number): Promise<void> => {
-    await expect.poll(() => server.app.counts().callbacks.waits, { interval: 1 }).toBe(1);
+    await expect.poll(async () => (await callbackCounts(server)).waits, { interval: 1 }).toBe(1);
     time.pass(ms);
   };
 

@@ -1,17 +1,20 @@
 /** Overload as clients meet it (decisions §4; reliability 211, 212), on memory and time that the test owns. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { unlessOverloaded } from '../../src/access/overload.ts';
 import { paid } from '../../src/access/x402.ts';
 import type { OverloadChange } from '../../src/app/overload.ts';
 import { waysIn } from '../../src/http/access.ts';
+import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts';
 import { type Answer, expectError, expectOffer, expectPaid } from '../support/answers.ts';
 import { bearer, createCallback, post } from '../support/callback-client.ts';
 import { isPaid, OPERATIONS } from '../support/declared.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
 import { ManualTime } from '../support/manual-time.ts';
-import { MetricsPage } from '../support/metrics-page.ts';
+import { type MetricsPage, metricsOf } from '../support/metrics-page.ts';
 import { RUNTIME } from '../support/opened-app.ts';
 import { LIMIT_BYTES, PressedMemory } from '../support/pressed-memory.ts';
+import { promptWorker } from '../support/recovery.ts';
 import { encodeHeader, paymentFor, wallet } from '../support/wallet.ts';
 
 const PAID = OPERATIONS.filter(isPaid);
@@ -32,16 +35,22 @@ describe(`overload, under ${RUNTIME}`, () => {
   let memory: PressedMemory;
   let changes: OverloadChange[];
   let jobs: JobsApp;
+  let recoveryCount: number;
 
   beforeEach(async () => {
     memory = new PressedMemory();
     changes = [];
+    recoveryCount = 0;
     jobs = await openJobsApp(
       { MEMORY_LIMIT_BYTES: String(LIMIT_BYTES) },
       {
         clock: { nowMs: () => Date.now(), monotonicMs: () => time.monotonicMs() },
         timers: time,
         memory,
+        recoveryWorker: promptWorker((digest, signature) => {
+          recoveryCount++;
+          return recoverWithNoble(digest, signature);
+        }),
         onOverload: (change) => changes.push(change),
       },
     );
@@ -61,7 +70,8 @@ describe(`overload, under ${RUNTIME}`, () => {
     time.areTimersStopped = false;
     time.pass(0);
   };
-  const page = async (): Promise<MetricsPage> => new MetricsPage((await jobs.get('/metrics')).text);
+  const page = (): Promise<MetricsPage> => metricsOf(jobs.opened);
+  const reservations = async (): Promise<number> => (await page()).value('paygrade_reservations');
   const shed = async (operation: string, reason: string): Promise<number> =>
     (await page()).value('paygrade_shed_requests_total', { operation, reason });
 
@@ -108,11 +118,11 @@ describe(`overload, under ${RUNTIME}`, () => {
     for (const { operation, path, init } of requests()) {
       press(0);
       const payment = await paymentFor(await jobs.offer(path, init), account);
-      const { reservations, recoveries } = jobs.opened.app.counts();
+      const before = [await reservations(), recoveryCount];
       press(920);
       expectShed(await jobs.send(path, init));
       for (let i = 0; i < 3; i++) expectShed(await jobs.send(path, withPayment(init, payment)));
-      expect(jobs.opened.app.counts()).toMatchObject({ reservations, recoveries });
+      expect([await reservations(), recoveryCount]).toEqual(before);
       press(800); // below the beginning, above the end
       expectShed(await jobs.send(path, init));
       expect((await jobs.send(path, withPayment(init, payment))).status, operation).toBeLessThan(300);
@@ -127,10 +137,10 @@ describe(`overload, under ${RUNTIME}`, () => {
     const payment = await jobs.payment(jobs.search, account);
     block(820); // p90 over five seconds: 300 ms
     expectShed(await jobs.get(jobs.search));
-    const { reservations } = jobs.opened.app.counts();
+    const before = await reservations();
     block(820); // now 550 ms
     expectShed(await jobs.pay(jobs.search, payment));
-    expect(jobs.opened.app.counts().reservations).toBe(reservations);
+    expect(await reservations()).toBe(before);
     expect([await shed('searchJobs', 'loop'), await shed('searchJobs', 'memory')]).toEqual([2, 0]);
     time.pass(5_000);
     expectPaid(await jobs.pay(jobs.search, payment), account.address);
@@ -216,7 +226,7 @@ describe(`overload, under ${RUNTIME}`, () => {
   it('an app that does not measure its memory is never overloaded', async () => {
     const jobs = await openJobsApp({ MEMORY_LIMIT_BYTES: '1' });
     expectOffer(await jobs.get(jobs.search));
-    const { families } = new MetricsPage((await jobs.get('/metrics')).text);
+    const { families } = await metricsOf(jobs.opened);
     expect(families.has('paygrade_event_loop_lag_seconds')).toBe(false);
     await jobs.close();
   });

@@ -2,6 +2,7 @@
  * The published contract against what is served: `/openapi.json`, the discovery block of every offer, and the closed schemas
  * of all three paid answers over a catalogue whose every count is known.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +16,7 @@ import { priceOf } from '../../src/access/x402.ts';
 import { exampleSearchOf } from '../../src/access/x402-discovery.ts';
 import type { Operation } from '../../src/http/operation.ts';
 import { type Answer, expectError, expectOffer, expectPaid, parsedBody } from '../support/answers.ts';
+import { callbackCounts } from '../support/callback-client.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { HOOK_URL, isPaid, OPERATIONS, TAGS } from '../support/declared.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
@@ -395,7 +397,7 @@ describe(`the contract, under ${RUNTIME}`, () => {
     const waiting = '/v1/callbacks/{id}/wait';
     await send('GET', waiting, `/v1/callbacks/${id}/wait?timeout=soon&other=1`, 200, { headers: token });
     const held = send('GET', waiting, `/v1/callbacks/${id}/wait?timeout=0&after=${last}`, 200, { headers: token });
-    await expect.poll(() => jobs.opened.app.counts().callbacks.waits, { interval: 1 }).toBe(1);
+    await expect.poll(async () => (await callbackCounts(jobs.opened)).waits, { interval: 1 }).toBe(1);
     time.pass(1_000);
     const late = await held;
     expect(JSON.parse(late.text)).toEqual({ received: false, timeout: true, after: last });

@@ -1,4 +1,5 @@
 /** The Retry API from outside: creation by key and by payment, reading, cancelling, usage (siblings §6), on both runtimes. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Scope } from '../../src/accounts/scopes.ts';
 import type { AppPorts } from '../../src/app/app.ts';
 import { answerOf, expectError as expectAnswer } from '../support/answers.ts';
+import { metricsOf } from '../support/metrics-page.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 import { answer, failure, hanging, TargetsByHost } from '../support/targets-by-host.ts';
 import { until } from '../support/until.ts';
@@ -350,7 +352,7 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     expect(message).toBe(
       '`callback_url` is not allowed: its name leads to an address that is not public, or not allowed with this port',
     );
-    expect(one.app.app.counts().reservations).toBe(0);
+    expect((await metricsOf(one.app)).value('paygrade_reservations')).toBe(0);
     const unknown = await one.buy({ request: { method: 'GET', url: 'https://unknown.example/' } });
     expect(unknown.status).toBe(201);
   });

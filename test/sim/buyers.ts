@@ -320,7 +320,7 @@ export class Buyers {
         else if (code === 'SETTLEMENT_UNAVAILABLE') forbid('I5 unknown stays used', '503 unavailable');
         else if (code === 'RESOLVE_CAPACITY_EXCEEDED') forbid('I4 refused costs nothing', code);
         else if (code === 'CALLBACK_CAPACITY_EXCEEDED') {
-          const claimed = exchange.life.app?.counts().claimedBytes ?? 0;
+          const claimed = exchange.life.backend?.callbacks.capacity.claimedBytes ?? 0;
           if (claimed + CLAIM_BYTES <= this.#server.capacityBytes) {
             world.fail('R1 room', `refused with ${claimed / CLAIM_BYTES} of ${this.#profile.callbackCapacity} claimed`);
           }

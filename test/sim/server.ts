@@ -9,6 +9,7 @@ import { CONFIGURATION } from '../../src/app/configuration.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Timers } from '../../src/base/timers.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
+import type { Backend } from '../../src/storage/backend.ts';
 import type { Chance } from '../support/chance.ts';
 import { checkPublished } from '../support/published.ts';
 import { promptWorker } from '../support/recovery.ts';
@@ -50,6 +51,8 @@ export class Life implements Process {
   isDead = false;
   isAccepting = false;
   app: App | undefined;
+  /** Its stores, from when they are open. */
+  backend: Backend | undefined;
   /** Calls to the outside that are left to it. */
   touchesLeft = Number.POSITIVE_INFINITY;
   readonly outstanding = new Set<Exchange>();
@@ -173,7 +176,10 @@ export class Server {
         resolver: this.#targets.resolver(life),
         exchange: this.#targets.exchange(life),
         extractor: virtualExtractor(world, this.#chance.fork(), life),
-        openBackend: (options, ports) => this.#disk.open(life, options, ports),
+        openBackend: async (options, ports) => {
+          life.backend = await this.#disk.open(life, options, ports);
+          return life.backend;
+        },
         catalogueSource: sourceOf(() => this.fileVersion),
         ...RUNTIME_BODIES,
         onRequest: undefined,

@@ -1,7 +1,7 @@
 /** What users of the callback operations do, over whichever transport. */
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { expect } from 'vitest';
-import { MetricsPage } from './metrics-page.ts';
+import { metricsOf } from './metrics-page.ts';
 import type { Transport } from './transport.ts';
 import { buyOver, wallet } from './wallet.ts';
 
@@ -39,7 +39,7 @@ export interface CallbackCounts {
 }
 
 export async function callbackCounts(server: Transport): Promise<CallbackCounts> {
-  const page = new MetricsPage(await (await server.fetch('/metrics')).text());
+  const page = await metricsOf(server);
   return {
     live: page.value('paygrade_callbacks_live'),
     waits: page.value('paygrade_callback_waits'),

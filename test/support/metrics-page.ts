@@ -2,6 +2,8 @@
  * A metrics page read by the rules of the text format 0.0.4, each line whole or not at all: families with HELP, TYPE and their
  * samples in one piece, names that their type allows, histograms whose buckets rise to their count, no series twice.
  */
+import type { Transport } from './transport.ts';
+
 interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -126,3 +128,6 @@ export class MetricsPage {
     return found.value;
   }
 }
+
+export const metricsOf = async (server: Transport): Promise<MetricsPage> =>
+  new MetricsPage(await (await server.fetch('/metrics')).text());

@@ -1,8 +1,10 @@
 /** The status of a payment, also after the reservations have forgotten it (decisions §4). */
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RETENTION_SECONDS } from '../../../src/payment/reservations.ts';
 import { expectError, expectPaid } from '../../support/answers.ts';
 import { type JobsApp, openJobsApp } from '../../support/jobs-app.ts';
+import { metricsOf } from '../../support/metrics-page.ts';
 import { ShiftedClock } from '../../support/shifted-clock.ts';
 import { wallet } from '../../support/wallet.ts';
 
@@ -23,14 +25,15 @@ it('is found by payer and nonce for as long as the sale is in the books', async 
     expect([status, JSON.parse(text)]).toMatchObject([200, { state: 'settled', transaction }]);
   };
   await isSettled();
-  const held = jobs.opened.app.counts().reservations;
+  const heldCount = async (): Promise<number> => (await metricsOf(jobs.opened)).value('paygrade_reservations');
+  const held = await heldCount();
   clock.aheadMs = (RETENTION_SECONDS + 150) * 1000;
   // Another purchase makes the reservations forget what is past its retention.
   const validBefore = clock.secondsAhead(120);
   const later = wallet();
   const second = await jobs.payment(jobs.search, later, { authorization: { validBefore } });
   expectPaid(await jobs.pay(jobs.search, second), later.address);
-  expect(jobs.opened.app.counts().reservations).toBeLessThan(held);
+  expect(await heldCount()).toBeLessThan(held);
   await isSettled();
 });
 
