@@ -76,18 +76,6 @@ export interface RecoveryRequest extends RecoveryJob {
   isDisconnected(): boolean;
 }
 
-/** For metrics, tests and benches. */
-export interface RecoveryCounts {
-  /** Recoveries that workers completed. */
-  readonly recovered: number;
-  /** Requests answered from memory, or by the recovery of an equal request. */
-  readonly repeated: number;
-  /** Requests rejected. */
-  readonly rejected: number;
-  /** Entries that wait in a lane. */
-  readonly waiting: number;
-}
-
 interface Waiter {
   readonly isDisconnected: () => boolean;
   readonly resolve: (recovery: Recovery) => void;
@@ -130,9 +118,6 @@ export class RecoveryQueue {
   readonly #entries = new Map<string, Entry>();
   #isTurnOfPaid = true;
   #isClosed = false;
-  #recoveredCount = 0;
-  #repeatedCount = 0;
-  #rejectedCount = 0;
   readonly #onNeeded: () => void;
 
   /**
@@ -163,13 +148,9 @@ export class RecoveryQueue {
     this.#main = main;
   }
 
-  counts(): RecoveryCounts {
-    return {
-      recovered: this.#recoveredCount,
-      repeated: this.#repeatedCount,
-      rejected: this.#rejectedCount,
-      waiting: this.#newcomers.count + this.#paid.count,
-    };
+  /** Entries that wait in a lane. */
+  get waitingCount(): number {
+    return this.#newcomers.count + this.#paid.count;
   }
 
   /** Moves the client to the lane of those who have paid: its payment has settled. */
@@ -195,22 +176,18 @@ export class RecoveryQueue {
     if (reason !== undefined) return { ok: false, reason };
     const key = keyOf(request);
     const known = this.#recovered.find(key);
-    if (known !== undefined) {
-      this.#repeatedCount++;
-      return known;
-    }
-    if (this.#isClosed || this.#isOutOfOrder()) return this.#reject('out-of-order');
+    if (known !== undefined) return known;
+    if (this.#isClosed || this.#isOutOfOrder()) return rejected('out-of-order');
 
     const isDisconnected = (): boolean => request.isDisconnected();
     const id = network + key;
     const equal = this.#entries.get(id);
     if (equal !== undefined) {
-      if (equal.waiters.length >= WAITING_COUNT_MAX) return this.#reject('client-crowded');
-      this.#repeatedCount++;
+      if (equal.waiters.length >= WAITING_COUNT_MAX) return rejected('client-crowded');
       return new Promise((resolve) => equal.waiters.push({ isDisconnected, resolve }));
     }
     const lane = this.#laneOf(network);
-    if (lane.freeSlotsFor(network) <= 0) return this.#reject(lane.lengthOf(network) > 0 ? 'client-crowded' : 'crowded');
+    if (lane.freeSlotsFor(network) <= 0) return rejected(lane.lengthOf(network) > 0 ? 'client-crowded' : 'crowded');
     return new Promise((resolve) => {
       const entry: Entry = {
         job: { struct, signature },
@@ -238,7 +215,7 @@ export class RecoveryQueue {
       const entry = this.#next();
       if (entry === undefined) return;
       worker.start(entry.job, (recovered) => {
-        if (recovered === undefined) this.#rejectEntry(entry, 'out-of-order');
+        if (recovered === undefined) this.#resolve(entry, rejected('out-of-order'));
         else this.#answer(entry, recovered);
         this.resume();
       });
@@ -260,14 +237,10 @@ export class RecoveryQueue {
     return this.isKnownPayer(network) ? this.#paid : this.#newcomers;
   }
 
-  #reject(reason: RecoveryRejected['reason']): RecoveryRejected {
-    this.#rejectedCount++;
-    return rejected(reason);
-  }
-
   #rejectAll(): void {
     for (const lane of [this.#paid, this.#newcomers]) {
-      for (let entry = lane.next(); entry !== undefined; entry = lane.next()) this.#rejectEntry(entry, 'out-of-order');
+      for (let entry = lane.next(); entry !== undefined; entry = lane.next())
+        this.#resolve(entry, rejected('out-of-order'));
     }
   }
 
@@ -297,9 +270,9 @@ export class RecoveryQueue {
       const entry = this.#nextInTurn();
       if (entry === undefined) return undefined;
       const waitedMs = this.#clock.monotonicMs() - entry.sinceMs;
-      if (waitedMs > WAIT_MS_MAX) this.#rejectEntry(entry, 'waited-too-long');
+      if (waitedMs > WAIT_MS_MAX) this.#resolve(entry, rejected('waited-too-long'));
       else if (waitedMs >= DISCONNECT_CHECK_AFTER_MS && entry.waiters.every(({ isDisconnected }) => isDisconnected()))
-        this.#rejectEntry(entry, 'client-gone');
+        this.#resolve(entry, rejected('client-gone'));
       else return entry;
     }
   }
@@ -331,14 +304,8 @@ export class RecoveryQueue {
   }
 
   #answer(entry: Entry, recovered: Recovered): void {
-    this.#recoveredCount++;
     this.#recovered.add(entry.key, recovered);
     this.#resolve(entry, recovered);
-  }
-
-  #rejectEntry(entry: Entry, reason: RecoveryRejected['reason']): void {
-    this.#rejectedCount += entry.waiters.length;
-    this.#resolve(entry, rejected(reason));
   }
 
   #resolve(entry: Entry, recovery: Recovery): void {

@@ -98,7 +98,7 @@ describe('beside a recovery thread', () => {
     const { turn, counts, queue } = setUp();
     for (let i = 0; i < 2000; i++) {
       await turn(2);
-      expect(queue.counts().waiting).toBeLessThanOrEqual(20);
+      expect(queue.waitingCount).toBeLessThanOrEqual(20);
     }
     expect(counts().here).toBeLessThan(counts().onThread / 5);
   });
@@ -123,7 +123,7 @@ describe('beside a recovery thread', () => {
         expect(counts().here - before).toBeLessThanOrEqual(1);
       }
       for (let i = 0; i < 100; i++) await turn(0);
-      expect(queue.counts().waiting).toBe(0);
+      expect(queue.waitingCount).toBe(0);
       const answers = await Promise.all(recoveries);
       expect(answers.every(({ ok }) => ok === true)).toBe(true);
       const addresses = answers.map((answer) => (answer.ok === true ? String(answer.address) : ''));
