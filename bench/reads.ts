@@ -52,7 +52,7 @@ async function readAll(reply: Reply): Promise<Read> {
   })();
   const startMs = performance.now();
   let byteCount = 0;
-  const reader = streams.open(reply.body, { requestId: 'req_1', cut: () => false }).getReader();
+  const reader = streams.open(reply.body, { requestId: 'req_1', cut: () => false }, () => {}).getReader();
   for (let read = await reader.read(); !read.done; read = await reader.read()) byteCount += read.value.length;
   const tookMs = performance.now() - startMs;
   isOver = true;

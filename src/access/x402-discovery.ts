@@ -156,7 +156,7 @@ function shortExample({ answer, examples }: Contract): unknown {
  * @param detail how it describes the answer, so that the header stays short enough
  * @throws Error when indexers or facilitators would reject it
  */
-export function bazaarOf(contract: Contract, detail: AnswerDetail = 'example and outline'): BazaarBlock {
+export function bazaarOf(contract: Contract, detail: AnswerDetail): BazaarBlock {
   const { method } = contract;
   const input = method === 'GET' ? queryInput(contract) : bodyInput(contract);
   assertListable(contract, input);

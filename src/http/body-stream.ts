@@ -34,7 +34,7 @@ export class BodyStreams {
    * The pieces as the body of a `Response`, which holds at most one of them.
    * @param onEnd called once, when all of it was handed over, or the rest never will be
    */
-  open(pieces: BodyPieces, receiver: BodyReceiver, onEnd: () => void = () => {}): ReadableStream<Uint8Array> {
+  open(pieces: BodyPieces, receiver: BodyReceiver, onEnd: () => void): ReadableStream<Uint8Array> {
     let source: BodyPieces | undefined = pieces;
     const end = (): void => {
       if (source === undefined) return;

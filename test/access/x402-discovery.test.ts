@@ -37,7 +37,9 @@ describe('a listed route', () => {
   it('is accepted with an example that it can answer', () => {
     const good = declared({});
     expect(exampleSearchOf(good)).toBe('?company=example.com&limit=2');
-    expect(bazaarOf(good).info).toMatchObject({ input: { method: 'GET', queryParams: { company: 'example.com' } } });
+    expect(bazaarOf(good, 'example and outline').info).toMatchObject({
+      input: { method: 'GET', queryParams: { company: 'example.com' } },
+    });
   });
 
   it.each([
@@ -52,7 +54,7 @@ describe('a listed route', () => {
     ],
     ['another method', { method: 'DELETE' }, /only GET and POST are listed/],
   ] as const)('%s stops the start', (_, changes, message) => {
-    expect(() => bazaarOf(declared(changes))).toThrow(message);
+    expect(() => bazaarOf(declared(changes), 'example and outline')).toThrow(message);
   });
 
   it('is every paid operation of ours, and no free one', () => {

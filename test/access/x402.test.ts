@@ -37,11 +37,11 @@ import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts'
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import type { Recover } from '../../src/payment/signature/signature.ts';
 import { MemoryBooks } from '../../src/storage/memory/books.ts';
-import { MemoryPlayLedger } from '../../src/storage/memory/play-ledger.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { Chance } from '../support/chance.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { memoryReservations } from '../support/memory-reservations.ts';
+import { playLedger } from '../support/play-ledger.ts';
 import { promptWorker } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
 
@@ -169,7 +169,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
   };
 }
 
-const ledger = (atomic = 100_000_000n) => new LocalSettlement(new MemoryPlayLedger(atomic, new ManualTime(NOW_MS)));
+const ledger = (atomic = 100_000_000n) => new LocalSettlement(playLedger(atomic, new ManualTime(NOW_MS)));
 const signed = async (changes: Changes = {}, index = 0): Promise<string> =>
   encodeHeader(await signedPayment(changes, payer(index)));
 
@@ -193,7 +193,7 @@ describe('a request without a payment', () => {
     expect(offered(answer)).toMatchObject({
       error: 'PAYMENT-SIGNATURE header is required',
       resource: { url: 'https://api.example.com/v1/jobs/search?keyword=rust' },
-      extensions: { bazaar: bazaarOf(ROUTE) },
+      extensions: { bazaar: bazaarOf(ROUTE, 'example and outline') },
     });
     expect([kit.settlement.verifyCount, kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0, 0]);
   });
@@ -268,7 +268,7 @@ describe('a payment that is not acceptable', () => {
 
 describe('a paid request', () => {
   it('pays once and gets the receipt; the same payment is 409 with that receipt from then on', async () => {
-    const play = new MemoryPlayLedger(100_000_000n, new ManualTime(NOW_MS));
+    const play = playLedger(100_000_000n, new ManualTime(NOW_MS));
     const kit = setUp(new LocalSettlement(play));
     const header = await signed();
     const pass = await kit.passed(header);

@@ -77,7 +77,7 @@ describe('a body in pieces', () => {
         asked.push(i);
         return PIECE;
       });
-      return streams.open(pieces, receiver(String(i))).getReader();
+      return streams.open(pieces, receiver(String(i)), () => {}).getReader();
     });
     const readings = readers.map((reader) => reader.read());
     await settle();
@@ -98,7 +98,7 @@ describe('a body in pieces', () => {
     const { streams, turn, receiver, reported } = setUp();
     let end: (failure: Error) => void = () => {};
     const pieces = new Given((count) => (count === 1 ? PIECE : new Promise((_, reject) => (end = reject))));
-    const reader = streams.open(pieces, receiver('a')).getReader();
+    const reader = streams.open(pieces, receiver('a'), () => {}).getReader();
     const [first] = [reader.read(), reader.read()];
     await turn();
     await first;

@@ -76,7 +76,7 @@ const isTrap = (failure: unknown): boolean => failure instanceof WebAssembly.Run
  * when the library throws or returns something that is no key. After a trap only noble is used.
  * @param onDoubt called before noble decides
  */
-export function withNobleInDoubt(recover: Libsecp256k1, onDoubt: () => void = () => {}): PublicKeyRecovery {
+export function withNobleInDoubt(recover: Libsecp256k1, onDoubt: () => void): PublicKeyRecovery {
   let isTrusted = true;
   return (digest, signature, recovery) => {
     if (!isTrusted) return noblePublicKey(digest, signature, recovery);

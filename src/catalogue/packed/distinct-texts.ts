@@ -46,7 +46,7 @@ export class DistinctTexts {
   #size = 0;
   readonly #stored: StoredTexts | undefined;
 
-  constructor(spill: Spill, stored?: StoredTexts) {
+  constructor(spill: Spill, stored: StoredTexts | undefined) {
     this.#spill = spill;
     this.#stored = stored;
   }

@@ -36,12 +36,7 @@ export class MemoryPlayLedger implements PlayLedger {
   readonly #used = new KeyQueue(0);
 
   /** @param openingAtomic opening balance of every payer, atomic units */
-  constructor(
-    openingAtomic: bigint,
-    clock: Clock,
-    transferCountMax: number = TRANSFER_COUNT_MAX,
-    kept: LoadedLedger = NOTHING_SPENT,
-  ) {
+  constructor(openingAtomic: bigint, clock: Clock, transferCountMax: number, kept: LoadedLedger) {
     this.#openingAtomic = openingAtomic;
     this.#clock = clock;
     this.#transferCountMax = transferCountMax;

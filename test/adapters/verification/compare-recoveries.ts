@@ -18,7 +18,7 @@ const textOf = (recovered: Recovered): string => (recovered.ok ? hex(recovered.a
 const wasmRecover = await loadWasmRecovery();
 
 /** As it is used: noble decides where the library throws. */
-const faster = checkedRecovery(withNobleInDoubt(wasmRecover));
+const faster = checkedRecovery(withNobleInDoubt(wasmRecover, () => {}));
 
 /** The library alone, with nobody to ask in doubt. */
 const unaided = checkedRecovery((digest, signature, parity) => {

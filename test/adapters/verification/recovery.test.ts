@@ -118,7 +118,7 @@ describe('the choice of a library', () => {
         return key;
       },
     });
-    expect(selfTestFailure(withNobleInDoubt(native))).toBeUndefined();
+    expect(selfTestFailure(withNobleInDoubt(native, () => {}))).toBeUndefined();
     const [hash, bytes] = [infinity?.digest, infinity?.signature].map((text) => decodeHex(text ?? '') as Uint8Array);
     expect(native(hash as Uint8Array, (bytes as Uint8Array).subarray(0, 64), 0)).toBeNull();
     expect(() => nativeRecover({ ecdsaRecover: () => fail('other') })(digest, signature, 0)).toThrow('other');
@@ -133,7 +133,7 @@ describe('the library of the system', () => {
   if (system === undefined) console.log('skipping libsecp256k1 of the system: not installed, or no Node 26 and no Bun');
 
   it.skipIf(system === undefined)('gives what noble gives', () => {
-    const publicKeyOf = withNobleInDoubt(system as Libsecp256k1);
+    const publicKeyOf = withNobleInDoubt(system as Libsecp256k1, () => {});
     expect(selfTestFailure(publicKeyOf)).toBeUndefined();
     for (const { digest: hash, signature: bytes } of mutatedSignatures(6, 300, 1)) {
       expect(checkedRecovery(publicKeyOf)(hash, bytes)).toEqual(recoverWithNoble(hash, bytes));
@@ -151,10 +151,13 @@ describe('the library of the system', () => {
 describe('noble decides in doubt', () => {
   const calls = (failing: () => Uint8Array | null) => {
     let count = 0;
-    const publicKeyOf = withNobleInDoubt(() => {
-      count++;
-      return failing();
-    });
+    const publicKeyOf = withNobleInDoubt(
+      () => {
+        count++;
+        return failing();
+      },
+      () => {},
+    );
     return { recover: () => publicKeyOf(digest, signature, 1), count: () => count };
   };
 
