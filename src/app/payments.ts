@@ -2,7 +2,7 @@
 import { PaymentMeters } from '../access/payment-meter.ts';
 import type { Seller } from '../access/payment-offer.ts';
 import type { PaidServices } from '../access/x402.ts';
-import { type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
+import { DEADLINES, type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
 import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
 import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import type { Clock } from '../base/clock.ts';
@@ -87,8 +87,9 @@ function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettleme
   if (url === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
   const { onSupport } = parts;
   const network = networkOf(config.network);
-  const options = { url, token, network, clock, timers, fetch, onReachable, onSupport, onRepeatedTransaction };
-  const settlement = new HttpFacilitator(options);
+  const server = { url, token, network, deadlines: DEADLINES };
+  const reports = { onReachable, onSupport, onRepeatedTransaction };
+  const settlement = new HttpFacilitator({ ...server, clock, timers, fetch, ...reports });
   const turns = new SettlementTurns({ clock, timers, isKnownPayer: (network) => recoveries.isKnownPayer(network) });
   return {
     settlement,

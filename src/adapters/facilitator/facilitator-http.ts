@@ -32,6 +32,14 @@ const REPEAT_BUDGET_MS = 1000;
 
 export type FacilitatorFetch = CallFetch;
 
+/** Milliseconds. */
+export const DEADLINES = {
+  verifyMs: 8000,
+  /** For a settlement and the one repeat of a pending one together. */
+  settleMs: 30_000,
+  probeMs: 5000,
+};
+
 export interface FacilitatorOptions {
   /** Base address; the client appends `/verify`, `/settle` and `/supported`. No trailing slash. */
   readonly url: string;
@@ -40,17 +48,14 @@ export interface FacilitatorOptions {
   /** The network of the server's offers. */
   readonly network: Network;
   /** Called once with what the facilitator reports that it settles. */
-  readonly onSupport?: ((support: Support) => void) | undefined;
+  readonly onSupport: (support: Support) => void;
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly verifyDeadlineMs?: number;
-  /** For a settlement and the one repeat of a pending one together. */
-  readonly settleDeadlineMs?: number;
-  readonly probeDeadlineMs?: number;
+  readonly deadlines: Readonly<typeof DEADLINES>;
   /** Called when the facilitator becomes reachable or unreachable, for the log. */
-  readonly onReachable?: ((isReachable: boolean) => void) | undefined;
+  readonly onReachable: (isReachable: boolean) => void;
   /** Called with an authorization whose settlement names another one's transaction, for the log. */
-  readonly onRepeatedTransaction?: ((repeated: RepeatedTransaction) => void) | undefined;
+  readonly onRepeatedTransaction: (repeated: RepeatedTransaction) => void;
   /** Sends the requests; the runtime's own fetch when absent. */
   readonly fetch?: FacilitatorFetch | undefined;
 }
@@ -61,9 +66,6 @@ const UNREACHABLE: SettlementReadiness = { kind: 'unreachable' };
 export class HttpFacilitator implements Settlement {
   readonly takesContractSignatures = true;
   readonly #options: FacilitatorOptions;
-  readonly #verifyDeadlineMs: number;
-  readonly #settleDeadlineMs: number;
-  readonly #probeDeadlineMs: number;
   readonly #fetch: FacilitatorFetch;
   readonly #circuit: Circuit;
   readonly signals: FacilitatorSignals;
@@ -71,18 +73,10 @@ export class HttpFacilitator implements Settlement {
 
   constructor(options: FacilitatorOptions) {
     this.#options = options;
-    this.#verifyDeadlineMs = options.verifyDeadlineMs ?? 8000;
-    this.#settleDeadlineMs = options.settleDeadlineMs ?? 30_000;
-    this.#probeDeadlineMs = options.probeDeadlineMs ?? 5000;
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
-    const { clock, timers } = options;
-    this.#circuit = new Circuit({
-      clock,
-      timers,
-      probe: () => this.#isWell(),
-      onReachable: (isReachable) => options.onReachable?.(isReachable),
-    });
-    this.signals = new FacilitatorSignals((repeated) => options.onRepeatedTransaction?.(repeated));
+    const { clock, timers, onReachable, onRepeatedTransaction } = options;
+    this.#circuit = new Circuit({ clock, timers, probe: () => this.#isWell(), onReachable });
+    this.signals = new FacilitatorSignals(onRepeatedTransaction);
   }
 
   /** Asks the first health question, so that `isReachable` is known before the first payment. Does not wait for the answer. */
@@ -105,7 +99,7 @@ export class HttpFacilitator implements Settlement {
   }
 
   async verify(order: PaymentOrder): Promise<VerifyOutcome> {
-    const answer = await this.#post('/verify', facilitatorBodyOf(order), this.#verifyDeadlineMs);
+    const answer = await this.#post('/verify', facilitatorBodyOf(order), this.#options.deadlines.verifyMs);
     const outcome = verifyOutcomeOf(answer, order);
     this.signals.noteVerified(order, outcome);
     return outcome;
@@ -119,12 +113,12 @@ export class HttpFacilitator implements Settlement {
 
   /** Repeats a pending settlement once, within the deadline. */
   async #settleTwice(order: PaymentOrder): Promise<SettleOutcome> {
-    const { clock } = this.#options;
+    const { clock, deadlines } = this.#options;
     const startMs = clock.monotonicMs();
     const body = facilitatorBodyOf(order);
-    const first = await this.#settleOnce(order, body, this.#settleDeadlineMs);
+    const first = await this.#settleOnce(order, body, deadlines.settleMs);
     if (first.kind !== 'pending') return first;
-    const leftMs = this.#settleDeadlineMs - (clock.monotonicMs() - startMs);
+    const leftMs = deadlines.settleMs - (clock.monotonicMs() - startMs);
     const second = leftMs < REPEAT_BUDGET_MS ? first : await this.#settleOnce(order, body, leftMs);
     switch (second.kind) {
       case 'settled':
@@ -190,11 +184,11 @@ export class HttpFacilitator implements Settlement {
 
   /** The health question. Its first successful answer shows whether the facilitator settles this server's offers. */
   async #isWell(): Promise<boolean> {
-    const answer = await this.#call('GET', '/supported', null, this.#probeDeadlineMs);
+    const answer = await this.#call('GET', '/supported', null, this.#options.deadlines.probeMs);
     if (answer.kind !== 'answer') return false;
     if (answer.status === 200 && !this.#isSupportKnown) {
       this.#isSupportKnown = true;
-      this.#options.onSupport?.(supportOf(answer.json, this.#options.network));
+      this.#options.onSupport(supportOf(answer.json, this.#options.network));
     }
     return answer.status < 500;
   }

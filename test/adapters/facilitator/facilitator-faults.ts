@@ -360,7 +360,7 @@ export const FAULTS: readonly Fault[] = [
 ];
 
 /** Long enough for a hundred faults at once on a busy machine; two of them wait for the end of it. */
-export const DEADLINES = { verifyDeadlineMs: 4000, settleDeadlineMs: 5000, probeDeadlineMs: 2000 };
+export const DEADLINES = { verifyMs: 4000, settleMs: 5000, probeMs: 2000 };
 
 export const facilitatorAt = (url: string, options: Partial<FacilitatorOptions> = {}): HttpFacilitator =>
   new HttpFacilitator({
@@ -369,7 +369,10 @@ export const facilitatorAt = (url: string, options: Partial<FacilitatorOptions> 
     network: BASE,
     clock: systemClock,
     timers: systemTimers,
-    ...DEADLINES,
+    deadlines: DEADLINES,
+    onSupport() {},
+    onReachable() {},
+    onRepeatedTransaction() {},
     ...options,
   });
 

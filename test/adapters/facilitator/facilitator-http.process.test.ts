@@ -11,7 +11,7 @@ import { facilitatorBodyOf } from '../../../src/payment/protocol/order.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { FakeFacilitator } from '../../support/fake-facilitator.ts';
 import { binaryOf } from '../../support/server.ts';
-import { type FaultResult, facilitatorAt, runFaults } from './facilitator-faults.ts';
+import { DEADLINES, type FaultResult, facilitatorAt, runFaults } from './facilitator-faults.ts';
 
 const PROGRAM = fileURLToPath(new URL('facilitator-faults.ts', import.meta.url));
 const VALID = { status: 200, body: { isValid: true } };
@@ -112,8 +112,7 @@ describe('the circuit', () => {
       const fake = await fakeWith({ '/verify': [step], '/settle': [step], '/supported': [{ status: 200 }] });
       const news: boolean[] = [];
       const adapter = adapterAt(fake.url, {
-        verifyDeadlineMs: 200,
-        settleDeadlineMs: 200,
+        deadlines: { ...DEADLINES, verifyMs: 200, settleMs: 200 },
         onReachable: (is) => news.push(is),
       });
       adapter.start();
