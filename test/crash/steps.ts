@@ -52,8 +52,8 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'payment/checkout.ts',
-    '    const outcome = await this.#moveMoney(order, reservation);\n',
-    `    const outcome = await this.#moveMoney(order, reservation);
+    '    const outcome = await this.#moveMoney(order);\n',
+    `    const outcome = await this.#moveMoney(order);
     if (names.length > 0 && outcome.kind === 'settled') ${at('step: money moved')}\n`,
   ],
   [
