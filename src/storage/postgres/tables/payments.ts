@@ -45,8 +45,11 @@ export const payments: DomainTables = {
        transaction text NOT NULL DEFAULT '',
        sealed bytea
      );
-     CREATE INDEX identifiers_serial ON paygrade.identifiers (serial);
+     CREATE UNIQUE INDEX identifiers_serial ON paygrade.identifiers (serial);
      CREATE INDEX identifiers_kept ON paygrade.identifiers (kept_until_ms);
      CREATE INDEX identifiers_open ON paygrade.identifiers (owner) WHERE sealed IS NULL`,
+    // A purchase may have two identifiers.
+    `DROP INDEX paygrade.identifiers_serial;
+     CREATE INDEX identifiers_serial ON paygrade.identifiers (serial)`,
   ],
 };
