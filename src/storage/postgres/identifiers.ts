@@ -17,13 +17,14 @@ import { ownerIsDead } from './owners.ts';
 /** Expired, or its process died before the intent. NULL while its purchase is under way. */
 const IS_FREE = `(n.kept_until_ms <= paygrade.now_ms() OR (n.sealed IS NULL AND ${ownerIsDead('n.owner')}))`;
 
+/** A try of an attempt that is carried out after its intent must leave the answer. */
 const CLAIM = `
   INSERT INTO paygrade.identifiers AS n (digest, fingerprint, owner, attempt)
   VALUES (decode($1, 'hex'), decode($2, 'hex'), $3, $4)
   ON CONFLICT (digest) DO UPDATE
   SET fingerprint = excluded.fingerprint, owner = excluded.owner, attempt = excluded.attempt, serial = NULL,
     kept_until_ms = NULL, transaction = '', sealed = NULL
-  WHERE ${IS_FREE} OR (n.owner = excluded.owner AND n.attempt = excluded.attempt)
+  WHERE ${IS_FREE} OR (n.owner = excluded.owner AND n.attempt = excluded.attempt AND n.sealed IS NULL)
   RETURNING digest`;
 
 const FIND = `

@@ -4,6 +4,8 @@ import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/pr
 import { ANSWER_BYTES_CLAIMED, RecordInDoubtError } from '../../../src/payment/reservations.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { Claims } from '../../../src/storage/postgres/claims.ts';
+import type { Statement } from '../../../src/storage/postgres/connections.ts';
+import { Database } from '../../../src/storage/postgres/database.ts';
 import { DatabaseAwayError } from '../../../src/storage/postgres/failures.ts';
 import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
 import { LOOK_MS } from '../../../src/storage/postgres/owners.ts';
@@ -145,6 +147,28 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect(await intendOther(2)).toBe('intended');
     const kept = await shared.run('SELECT sealed FROM paygrade.identifiers WHERE sealed IS NOT NULL');
     expect(kept).toEqual([{ sealed: Buffer.of(2) }]);
+  });
+
+  it('keep their answers, although a try to claim one is carried out after the intent, or after the settlement', async () => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const { reservations } = await shared.process({ callbackBytes: 0, play: undefined });
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    const run = vi.spyOn(Database.prototype, 'run');
+    const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds });
+    const reserved = await reservations.reserve(order.key, validBeforeSeconds, [claimOf(1)]);
+    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+    const at = run.mock.calls.findIndex(([{ name }]) => name === 'claim-identifier');
+    const [tried] = run.mock.calls[at] as [Statement];
+    const database = run.mock.contexts[at] as Database;
+    run.mockRestore();
+    await reservations.recordIntent(reserved.reservation, order, SALE, [Uint8Array.of(1)]);
+    await database.run(tried);
+    await reservations.recordSettled(reserved.reservation, `0x${'ab'.repeat(32)}`);
+    await database.run(tried);
+    const { key } = orderFor({ nonce: `0x${'2'.repeat(64)}` });
+    expect((await reservations.reserve(key, validBeforeSeconds, [claimOf(1)])).kind).toBe('kept');
   });
 
   it('are reserved with an authorization whose process died before its intent, as that is without one', async () => {
