@@ -112,9 +112,20 @@ export async function checkDurability(database: Database, address: DatabaseAddre
  * @param mark no earlier check has used it
  * @throws StateError when two connections share a session
  */
-export async function checkSessions(database: Database, { shown }: DatabaseAddress, mark: string): Promise<void> {
+export async function checkSessions(
+  database: Database,
+  { shown }: Pick<DatabaseAddress, 'shown'>,
+  mark: string,
+): Promise<void> {
   const first = await database.connect().catch(() => undefined);
   if (first === undefined) return;
+  let isHeld = true;
+  const release = (): void => {
+    if (isHeld) first.release(true);
+    isHeld = false;
+  };
+  // Where the server gives no second one, the pool closes this one for it, and waits for its place.
+  first.on('end', release);
   try {
     const marking = { text: "SELECT set_config('paygrade.session', $1, false)", values: [mark] };
     if (
@@ -131,7 +142,7 @@ export async function checkSessions(database: Database, { shown }: DatabaseAddre
       );
     }
   } finally {
-    first.release(true);
+    release();
   }
 }
 

@@ -6,7 +6,7 @@ import { OutageError } from '../../../src/base/outage.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts';
-import { CONNECTION_LIMITS, openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
+import { CONNECTION_LIMITS, checkSessions, openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { BooksReader } from '../../../src/storage/postgres/books.ts';
 import { Hints } from '../../../src/storage/postgres/callbacks/hints.ts';
 import { type ConnectionLimits, type Connections, openConnections } from '../../../src/storage/postgres/connections.ts';
@@ -34,9 +34,10 @@ async function withConnections(count: number): Promise<{ readonly database: Data
     return { database, faults };
   };
   const { database: owner } = openAs(url.username);
-  await owner.run({ text: `CREATE ROLE user_of_${count} LOGIN CONNECTION LIMIT ${count}` });
+  const role = `user_of_${count}`;
+  await owner.run({ text: `DROP ROLE IF EXISTS ${role}; CREATE ROLE ${role} LOGIN CONNECTION LIMIT ${count}` });
   await owner.close();
-  return openAs(`user_of_${count}`);
+  return openAs(role);
 }
 
 describe.skipIf(SERVER === undefined)('a read of the whole books', () => {
@@ -264,6 +265,14 @@ describe.skipIf(server === undefined)('a database that gives few connections', (
     }
     expect(faults).toEqual([]);
     expect(database.statementCount - before).toBe(runCount);
+  });
+
+  it('is not away when a start looks for a pooler over the only connection', async () => {
+    const { database, faults } = await withConnections(1);
+    onTestFinished(() => database.close());
+    await checkSessions(database, { shown: 'it' }, 'mark');
+    await database.run(STATEMENT);
+    expect(faults).toEqual([]);
   });
 
   it('is away when there is none', async () => {
