@@ -82,11 +82,7 @@ export const PLACES: readonly Place[] = [
   return chain(answer.create(), (created) => {
     if (isNamed) ${at('step: callback recorded')}\n`,
   ],
-  [
-    'http/execute.ts',
-    '  return body;\n}\n\n/** The body of an answer that waited',
-    `  ${at('step: kept answer replaced')}\n  return body;\n}\n\n/** The body of an answer that waited`,
-  ],
+  ['http/execute.ts', '  return body;\n}\n', `  ${at('step: kept answer replaced')}\n  return body;\n}\n`],
   [
     'callback/inbox/inbox.ts',
     '    lifetimes.add(callback);\n',
