@@ -37,11 +37,7 @@ const startMs = systemClock.nowMs();
 const clock = { ...systemClock, nowMs: () => NOW_MS + systemClock.nowMs() - startMs };
 
 /** @param surfaces beside those of the server, for what a bench compares with */
-export async function openDataApp(
-  cataloguePath: string,
-  surfaces?: readonly SurfaceDefinition[],
-  variables: Readonly<Record<string, string>> = {},
-): Promise<DataApp> {
+export async function openDataApp(cataloguePath: string, surfaces?: readonly SurfaceDefinition[]): Promise<DataApp> {
   const config = CONFIGURATION.read({
     SNAPSHOT: cataloguePath,
     STATE_DIR: ':memory:',
@@ -49,7 +45,6 @@ export async function openDataApp(
     KEY_RATE_LIMIT_PER_MINUTE: '0',
     SHEDDING: 'false',
     ADMIN_TOKEN,
-    ...variables,
   });
   const failures: unknown[] = [];
   const app = await openApp(

@@ -106,9 +106,9 @@ function endOfCodePoints(text: string, codePoints: number): number {
   return end;
 }
 
-/** The text of a required field, trimmed. */
-function requiredText(field: string, value: unknown, lengthMax: number): string {
-  const text = optionalText(field, value, lengthMax);
+/** A title or a company, trimmed. */
+function requiredText(field: string, value: unknown): string {
+  const text = optionalText(field, value, NAME_LENGTH_MAX);
   if (text !== null) return text;
   throw new FieldRefused(field, value === undefined || value === null ? 'is missing' : 'is blank');
 }
@@ -244,8 +244,8 @@ function closingOf(value: unknown, status: JobStatus, lastObservedMs: number): n
 
 function parsed(record: Record<string, unknown>, skills: SkillSource): NativeParse {
   const id = identifier(record.id);
-  const title = requiredText('title', record.title, NAME_LENGTH_MAX);
-  const company = requiredText('company', record.company, NAME_LENGTH_MAX);
+  const title = requiredText('title', record.title);
+  const company = requiredText('company', record.company);
   const domain = companyDomain(record.company_domain);
   const evidence =
     domain === null

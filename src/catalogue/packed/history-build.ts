@@ -91,7 +91,7 @@ export class HistoryEvents {
   #domains = new Uint32Array(1024);
   #count = 0;
 
-  constructor(spill: Spill, sources?: TextSources) {
+  constructor(spill: Spill, sources: TextSources) {
     this.#texts = new ItemTexts(spill, sources);
   }
 

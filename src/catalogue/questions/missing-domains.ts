@@ -20,7 +20,7 @@ export interface MissingDomains {
 export function missingDomains(
   snapshot: Snapshot,
   limit: number,
-  isLeftOut: (name: string) => boolean = () => false,
+  isLeftOut: (name: string) => boolean,
 ): MissingDomains {
   const { activeCount, companyCount, companyHasDomain, employer, employerCompany } = snapshot;
   const jobs = new Uint32Array(companyCount);
