@@ -12,7 +12,7 @@ import { systemRandom } from '../src/base/random.ts';
 import { NOW_MS } from './synthetic-catalogue.ts';
 
 const BASE_URL = 'http://127.0.0.1:8402';
-export const DATA_URL = `${BASE_URL}/data`;
+const DATA_URL = `${BASE_URL}/data`;
 const ADMIN_TOKEN = 'a-bench-has-no-secrets-to-keep-from-anyone';
 
 export interface DataAnswer {
