@@ -126,12 +126,9 @@ export class FeedMerge {
     }
 
     const isComplete = isSaidComplete && !feed.hasNameless;
-    const completeMs = this.#completeTimes(board);
     const wasComplete = earlier?.is_complete === 1;
     const isNewlyComplete = isComplete && !wasComplete;
-    if (isNewlyComplete) completeMs.push(atMs);
-    completeMs.sort((a, b) => a - b);
-    const target: Target = { board, shape, completeMs, counts };
+    const target: Target = { board, shape, completeMs: this.#completeTimes(board, isNewlyComplete), counts };
 
     let added = 0;
     for (const sighting of this.#staging.sightings(feed.serial)) if (this.#mergeSighting(sighting, target)) added++;
@@ -160,10 +157,7 @@ export class FeedMerge {
     if (last === undefined) return undefined;
     const counts: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
     const isComplete = last.is_complete === 1;
-    const completeMs = this.#completeTimes(board);
-    if (isComplete) completeMs.push(atMs);
-    completeMs.sort((a, b) => a - b);
-    const target: Target = { board, shape, completeMs, counts };
+    const target: Target = { board, shape, completeMs: this.#completeTimes(board, isComplete), counts };
     this.#repeatJobs(target, last.at_ms as number);
     this.#hosts.repeat(board, last.at_ms as number, atMs);
     this.#writer.storeFeed(board, atMs, last.rows as number, isComplete);
@@ -266,11 +260,13 @@ export class FeedMerge {
     return complete.length > 0 ? complete : before('');
   }
 
-  #completeTimes(board: number): number[] {
+  /** Times of a board's complete feeds, ascending. @param isComplete the feed of this merge is another one */
+  #completeTimes(board: number, isComplete: boolean): number[] {
     const rows = this.#history
       .statement('SELECT at_ms FROM feed WHERE board = ? AND is_complete = 1')
       .all(board) as Row[];
-    return rows.map((row) => row.at_ms as number);
+    const times = rows.map((row) => row.at_ms as number);
+    return (isComplete ? [...times, this.#atMs] : times).sort((a, b) => a - b);
   }
 
   /** Merges one job of the feed. @returns true when the history did not know that the feed of this time has the job */
