@@ -44,6 +44,7 @@ const COMMIT_BUSY_MS = 300_000;
 const CACHE_SIZE = -65_536;
 
 export type Row = Record<string, unknown>;
+type SqlValue = string | number | Uint8Array | null;
 
 /** Turns a failure of the system or of SQLite into a HistoryError of one line; returns a bug unchanged. */
 export function historyErrorOf(failure: unknown, path: string): Error {
@@ -281,6 +282,16 @@ export class HistoryDatabase {
     return statement;
   }
 
+  /** The first row of a query. @throws HistoryError */
+  row(sql: string, ...values: SqlValue[]): Row | undefined {
+    return this.guarded(() => this.statement(sql).get(...values)) as Row | undefined;
+  }
+
+  /** Every row of a query. @throws HistoryError */
+  rows(sql: string, ...values: SqlValue[]): Row[] {
+    return this.guarded(() => this.statement(sql).all(...values)) as Row[];
+  }
+
   /** Decodes a row of `JOBS`. @throws HistoryError when the row is damaged */
   storedJobOf(row: Row): StoredJob {
     let skills: unknown;
@@ -324,17 +335,15 @@ export class HistoryDatabase {
 
   /** Versions of the skill dictionaries that the jobs' skills were extracted with, newest first. */
   skillVersions(): string[] {
-    const rows = this.statement(
-      `SELECT version FROM dictionary WHERE EXISTS (
+    const rows = this.rows(`SELECT version FROM dictionary WHERE EXISTS (
          SELECT 1 FROM job WHERE has_own_skills = 0 AND job.dictionary = dictionary.serial
-       ) ORDER BY serial DESC`,
-    ).all() as Row[];
+       ) ORDER BY serial DESC`);
     return rows.map(({ version }) => String(version));
   }
 
   /** Number of rows of all feeds together. */
   feedRows(): number {
-    return Number((this.statement('SELECT total(rows) AS rows FROM feed').get() as Row).rows);
+    return Number(this.row('SELECT total(rows) AS rows FROM feed')!.rows);
   }
 
   /** Events, oldest first. Ends the transaction. @throws HistoryError */
@@ -343,7 +352,7 @@ export class HistoryDatabase {
     const sql = `SELECT event.at_ms, kind, job.id, title, company, shape, token, field, before, after
       FROM event JOIN job ON job.serial = event.job JOIN board ON board.serial = job.board ${where}
       ORDER BY event.at_ms, event.serial`;
-    for (const row of this.#rows(sql, values)) {
+    for (const row of this.#copied(sql, values)) {
       yield {
         atMs: row.at_ms as number,
         kind: row.kind as EventKind,
@@ -364,7 +373,7 @@ export class HistoryDatabase {
     const { where, values } = conditionOf(query, 'feed');
     const sql = `SELECT feed.at_ms, shape, token, rows, is_complete
       FROM feed JOIN board ON board.serial = feed.board ${where} ORDER BY feed.at_ms, shape, token`;
-    for (const row of this.#rows(sql, values)) {
+    for (const row of this.#copied(sql, values)) {
       yield {
         atMs: row.at_ms as number,
         shape: row.shape as string,
@@ -379,7 +388,7 @@ export class HistoryDatabase {
    * The rows as of the first one, from a copy: a pager may take the next one in an hour, and while a statement reads the file itself
    * no writer can commit.
    */
-  *#rows(sql: string, values: readonly (string | number)[]): Generator<Row, void, void> {
+  *#copied(sql: string, values: readonly (string | number)[]): Generator<Row, void, void> {
     try {
       this.rollback();
       this.database.exec('DROP TABLE IF EXISTS temp.shown');
