@@ -134,8 +134,7 @@ export class SqliteRetryStore implements RetryStore {
       // A release that is not on record leaves the job held, so that it can be repeated: no look would find the job again.
       if (record !== undefined) await this.#ports.write({ table: RETRIES, kind: 'release', id });
       this.#held.delete(id);
-      if (record === undefined) return undefined;
-      return record.job.dueAtMs;
+      return record?.job.dueAtMs;
     });
   }
 
