@@ -40,8 +40,6 @@ function requireFit(given: ReadonlySet<string>, format: string): void {
 }
 
 export const snapshotBuild = command({
-  name: 'build',
-  summary: 'Builds a catalogue file from job records, or from a catalogue',
   arguments: [
     {
       name: 'INPUT',
