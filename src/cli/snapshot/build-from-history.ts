@@ -11,7 +11,7 @@ import type { BuildFacts } from '../../catalogue/snapshot/snapshot-file.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { type BuildDirectory, buildDirectoryOf } from '../../storage/history/company-directory.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
-import { lastChange, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
+import { feedRowsIn, lastChange, skillVersionsIn, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
 import { CommandError } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
@@ -157,8 +157,8 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: 
     // Its columns are in the builder by now.
     earlier = undefined;
     progress.clear();
-    const sourceRows = history.feedRows();
-    const versions = history.skillVersions();
+    const sourceRows = feedRowsIn(history);
+    const versions = skillVersionsIn(history);
     const facts: BuildFacts = {
       builtAtMs: io.clock.nowMs(),
       sourceRows,

@@ -333,19 +333,6 @@ export class HistoryDatabase {
     return repeatedMs === null ? job : { ...job, lastMs: Math.max(job.lastMs, repeatedMs), presentMs: repeatedMs };
   }
 
-  /** Versions of the skill dictionaries that the jobs' skills were extracted with, newest first. */
-  skillVersions(): string[] {
-    const rows = this.rows(`SELECT version FROM dictionary WHERE EXISTS (
-         SELECT 1 FROM job WHERE has_own_skills = 0 AND job.dictionary = dictionary.serial
-       ) ORDER BY serial DESC`);
-    return rows.map(({ version }) => String(version));
-  }
-
-  /** Number of rows of all feeds together. */
-  feedRows(): number {
-    return Number(this.row('SELECT total(rows) AS rows FROM feed')!.rows);
-  }
-
   /** Events, oldest first. Ends the transaction. @throws HistoryError */
   *events(query: HistoryQuery): Generator<HistoryEvent, void, void> {
     const { where, values } = conditionOf(query, 'event');

@@ -103,6 +103,18 @@ export function repeatsIn(history: HistoryDatabase): Repeats {
   return repeats;
 }
 
+/** Versions of the skill dictionaries that the jobs' skills were extracted with, newest first. @throws HistoryError */
+export function skillVersionsIn(history: HistoryDatabase): string[] {
+  const rows = history.rows(`SELECT version FROM dictionary WHERE EXISTS (
+      SELECT 1 FROM job WHERE has_own_skills = 0 AND job.dictionary = dictionary.serial
+    ) ORDER BY serial DESC`);
+  return rows.map(({ version }) => String(version));
+}
+
+/** Number of rows of all feeds together. @throws HistoryError */
+export const feedRowsIn = (history: HistoryDatabase): number =>
+  Number(history.row('SELECT total(rows) AS rows FROM feed')!.rows);
+
 /** `read` throws HistoryError when a text is missing or damaged. */
 export function storedTextsOf(history: HistoryDatabase): StoredTexts {
   return {
