@@ -1,5 +1,5 @@
 // @ts-check
-/** The operator's page about watched boards: health, what the days brought, companies without a domain, and each board. */
+/** The operator's page about watched boards: health, events by day, companies without a domain, and each board. */
 import { copyOf, element, grouped, legendItem, operatorPage, partOf, Refused, rowOf, stackedBars } from './operator.js';
 
 /**
@@ -10,7 +10,7 @@ import { copyOf, element, grouped, legendItem, operatorPage, partOf, Refused, ro
  * @typedef {{ company: string, active_jobs: number }} Missing
  */
 
-/** Boards a request. */
+/** Boards per request. */
 const LIMIT = 100;
 const CHANGES = /** @type {const} */ (['opened', 'changed', 'closed', 'reopened']);
 
@@ -40,9 +40,9 @@ const page = operatorPage({
   focused: () => element('health-title'),
 });
 
-/** Path of the boards that are shown. */
+/** Path of the shown boards. */
 let shownPath = '';
-/** Where they go on; null behind the last one. @type {string | null} */
+/** Cursor of the next boards; null after the last one. @type {string | null} */
 let nextCursor = null;
 
 /** @param {AbortSignal} signal */
@@ -125,7 +125,7 @@ function missingText(listed, total) {
 /** @param {readonly Missing[]} companies @param {number} total */
 function showMissing(companies, total) {
   element('missing-count').textContent = missingText(companies.length, total);
-  // A company that is listed again keeps its field: a domain may be typed in it and not sent yet.
+  // A company that is listed again keeps its field, which may hold a typed domain that is not sent yet.
   const items = new Map(Array.from(missingList.children, (item) => [partOf(item, 'company').textContent, item]));
   missingList.replaceChildren(
     ...companies.map(({ company, active_jobs: jobs }) => {
@@ -150,7 +150,7 @@ function missingItem(company) {
       const { domain } = await page.ask('companies', signal, { company, domain: field.value.trim() });
       said.textContent = `${domain} is stored; the next build applies it.`;
     } catch (failure) {
-      // Whether the domain is stored stands beside its field; a token that is no longer accepted is the page's matter.
+      // A failure to store the domain is shown beside its field; a token that is no longer accepted is left to the page.
       const isRefused = failure instanceof Refused;
       if (signal.aborted || (isRefused && failure.status === 401)) throw failure;
       said.textContent = isRefused
@@ -193,7 +193,7 @@ function boardItem(board) {
 /** @param {{ boards: readonly Board[], matching_boards: number, next_cursor: string | null }} data */
 function showBoards({ boards, matching_boards: matching, next_cursor }) {
   nextCursor = next_cursor;
-  // A fetch since the last request may have moved a board that is shown to a place further behind.
+  // A fetch since the last request may have moved a shown board further down the list.
   const names = new Set(Array.from(boardList.children, (item) => partOf(item, 'name').textContent));
   boardList.append(...boards.filter(({ board }) => !names.has(board)).map(boardItem));
   const shown = boardList.childElementCount;

@@ -109,7 +109,7 @@ function openLinkedOperation() {
   block?.scrollIntoView();
 }
 
-/** The address of the contract that the page's own address chooses; the page's links say which there are. */
+/** The address of the contract that the page's own address chooses, out of those that the page links to. */
 function chosenContract() {
   const wanted = new URLSearchParams(location.search).get('surface') ?? '';
   const choices = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll('[data-surface]')]);

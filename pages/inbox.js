@@ -23,7 +23,7 @@ const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000];
 /** Longer JSON is shown without colours, because tens of thousands of elements make the page slow. */
 const COLOURED_LENGTH_MAX = 50_000;
 const HEX_BYTES_SHOWN = 4_096;
-/** How often the page asks again when the callback has expired by its own clock and not yet by the server's. */
+/** How often the page asks again once the callback has expired by the page's clock but not yet by the server's. */
 const EXPIRY_CHECK_MS = 1_000;
 
 /**
@@ -62,7 +62,7 @@ const waitSeconds = Number(watched.dataset.waitSeconds);
 const eventCountMax = Number(watched.dataset.eventCountMax);
 const lifetimeMs = Number(watched.dataset.lifetimeMs);
 const hooks = watched.dataset.hooks ?? '';
-/** Longer than any wait. A network that fails without a word would leave the page watching nothing. */
+/** Longer than any wait, so that a network that fails silently does not leave the page waiting forever. */
 const ANSWER_MS = (waitSeconds + 10) * 1000;
 
 /** @param {number} failureCount consecutive failures before this one */
@@ -247,7 +247,7 @@ class Watch {
       signal = this.#request.signal;
     }
     const response = await this.#fetch(path, init, signal);
-    // What a proxy answers in the server's place need not be JSON.
+    // A proxy that answers in place of the server may not send JSON.
     const body = await response.json().catch((failure) => {
       if (!(failure instanceof SyntaxError)) throw failure;
     });
@@ -255,7 +255,7 @@ class Watch {
       if (typeof body.expires_at === 'string') this.#setExpiry(body.expires_at, response.headers.get('date'));
       return { ok: true, body };
     }
-    // A proxy may give a date; the pauses of the page do without it.
+    // A proxy may send a date, which the page ignores.
     const retryAfterMs = (Number(response.headers.get('retry-after')) || 0) * 1000;
     const message = `The server answered ${response.status} without ${response.ok ? 'data' : 'a reason'}`;
     return { ok: false, status: response.status, refusal: body?.error ?? { code: '', message }, retryAfterMs };
@@ -380,7 +380,7 @@ function showJson(into, json) {
     ...pieces.flatMap(({ kind, text }) => {
       if (kind === 'space' || kind === 'mark') return text;
       const isString = text.startsWith('"');
-      // A string may turn the direction of what follows it; quotes outside of it stay in their places, as all other marks do.
+      // A string may reverse the direction of text after it. Isolated, without its quotes, it leaves all other marks in place.
       const shown = document.createElement(isString ? 'bdi' : 'span');
       shown.className = `json-${kind}`;
       shown.textContent = isString ? text.slice(1, -1) : text;

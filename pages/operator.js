@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * What the operator's pages share: elements, templates, asking with the admin token, and bars. The token is only in a variable of
- * this module and in the Authorization header. Everything that a server answers enters a page as text.
+ * What the operator's pages share: elements, templates, asking with the admin token, and bars. The token is only in a variable
+ * of this module and in the Authorization header. Everything from a server's answers enters a page as text.
  */
 
 const DAY_MS = 86_400_000;
-/** Longer than any answer takes. A network that fails without a word would leave a page reading for ever. */
+/** Longer than any answer takes, so that a network that fails silently does not leave a page reading forever. */
 const ANSWER_MS = 60_000;
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -28,7 +28,7 @@ export class Refused extends Error {
 /** @param {number | bigint} count */
 export const grouped = (count) => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
-/** The UTC days that end with the one of a moment, oldest first. @param {number} count @param {number} nowMs */
+/** The `count` UTC days up to that of `nowMs`, oldest first. @param {number} count @param {number} nowMs */
 const lastDays = (count, nowMs) =>
   Array.from({ length: count }, (_, i) => new Date(nowMs - (count - 1 - i) * DAY_MS).toISOString().slice(0, 10));
 
@@ -80,7 +80,7 @@ export function rowOf([head = '', ...texts]) {
 }
 
 /**
- * Stacked bars, one stack a day, in a box of 100 by 100 that the browser stretches.
+ * Stacked bars, one stack per day, in a box of 100 by 100 that the browser stretches.
  * @param {string} label
  * @param {readonly (readonly { height: number, className: string, tip: string }[])[]} stacks heights of one scale
  * @param {number} max height of the tallest stack
@@ -110,8 +110,8 @@ export function stackedBars(label, stacks, max) {
 }
 
 /**
- * The token's field, and asking with the token. `read` asks, and gives what shows the answer; it runs when a token was given, and
- * again at `refresh`.
+ * The token's field, and requests with the token. `read` requests the data and returns a function that shows it; it runs when
+ * a token is entered, and again at `refresh`.
  * @param {{ opened: HTMLElement, state: HTMLElement, reading: string, read: (signal: AbortSignal) => Promise<() => void>,
  *   emptied: () => void, focused: () => HTMLElement | null }} page
  */
@@ -123,13 +123,13 @@ export function operatorPage(page) {
   const tokenState = element('token-state');
   /** Empty while no operator has opened the page. */
   let token = '';
-  /** When what is shown was read. */
+  /** When the shown data was read. */
   let asOf = '';
   /** When the server gave the last answer, by its clock: this machine's may be wrong. */
   let answeredMs = Date.now();
   /** Aborts the requests of the reading in flight. */
   let reading = new AbortController();
-  /** Aborts the requests that go on with the reading that is shown. */
+  /** Aborts the requests that continue the shown reading. */
   let shown = new AbortController();
 
   /** @param {'watching' | 'trouble' | 'connecting'} kind @param {string} text */
@@ -156,7 +156,7 @@ export function operatorPage(page) {
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
     });
-    // What a proxy answers in the server's place need not be JSON.
+    // A proxy that answers in place of the server may not send JSON.
     const answer = await response.json().catch((failure) => {
       if (!(failure instanceof SyntaxError)) throw failure;
     });
@@ -170,7 +170,7 @@ export function operatorPage(page) {
   }
 
   /**
-   * Asks for the days of a period that ends today, again where today turns out to be another day.
+   * Asks for the days of a period that ends today; asks again if the server's clock shows another day.
    * @param {string} path its query ends with `since=` @param {number} count of days @param {AbortSignal} signal
    */
   async function askDays(path, count, signal) {
@@ -197,7 +197,7 @@ export function operatorPage(page) {
     const text = failure instanceof Refused ? failure.message : 'no connection to the server';
     const isWrong = failure instanceof Refused && failure.status === 401;
     if (!page.opened.hidden && !isWrong) return say('trouble', `Not read: ${text}. Shown as of ${asOf}`);
-    // A failure that says nothing about the token puts it back, for another attempt.
+    // After a failure that does not concern the token, the field gets it back for another attempt.
     if (!isWrong) tokenField.value ||= token;
     forget();
     complain(text, isWrong);
@@ -211,7 +211,7 @@ export function operatorPage(page) {
     tokenField.focus();
   }
 
-  /** Reads and shows; a reading that began before is given up. */
+  /** Reads and shows; an earlier reading is aborted. */
   async function read() {
     reading.abort();
     reading = new AbortController();
@@ -241,8 +241,8 @@ export function operatorPage(page) {
   }
 
   /**
-   * Runs more work of the reading that is shown, one at a time for its button. The button stays enabled: a disabled one loses the
-   * focus. @param {HTMLButtonElement} button @param {(signal: AbortSignal) => Promise<void>} work
+   * Runs work that continues the shown reading, one run at a time per button. The button stays enabled, because a disabled one
+   * loses the focus. @param {HTMLButtonElement} button @param {(signal: AbortSignal) => Promise<void>} work
    */
   async function continued(button, work) {
     if (button.ariaDisabled === 'true') return;
@@ -292,7 +292,7 @@ export function operatorPage(page) {
     forget();
     tokenField.focus();
   });
-  // A page that the browser keeps for its back button keeps no token.
+  // The browser may keep a page for the back button (bfcache); the token must not stay in it.
   window.addEventListener('pagehide', () => {
     tokenField.value = '';
     forget();

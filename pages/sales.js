@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The operator's page: sums of the books as a chart and a table for each settlement and network, and the sales whose answer did not go out.
- * Everything from the books enters the page as text. Sales of play money, of a test network and of real money are never added up together.
+ * The operator's page: sums of the books as a chart and a table for each settlement and network, and the sales whose answer
+ * did not go out. Everything from the books enters the page as text. Sales of play money, of a test network and of real money
+ * are never added up together.
  */
 
 import { copyOf, element, grouped, legendItem, operatorPage, rowOf, stackedBars } from './operator.js';
@@ -24,7 +25,7 @@ const SETTLEMENTS = {
 const TEST_NETWORKS = { 'eip155:84532': 'Base Sepolia' };
 /** Colours in operator.css, one for each paid operation; further operations repeat them. */
 const PART_COUNT = 10;
-/** Undelivered sales a request. */
+/** Undelivered sales per request. */
 const SALES_LIMIT = 100;
 const ATOMIC_DIGITS = 6;
 
@@ -44,14 +45,14 @@ const settlementTemplate = element('settlement-template');
 /** @type {HTMLTemplateElement} */
 const saleTemplate = element('sale-template');
 
-/** The UTC days of the period that is shown, oldest first. @type {readonly string[]} */
+/** The UTC days of the shown period, oldest first. @type {readonly string[]} */
 let names = [];
 /** @type {readonly Day[]} */
 let days = [];
 /** @type {string | null} */
 let nextCursor = null;
 
-/** Atomic units as decimal text with at least two digits behind the point. @param {bigint} atomic */
+/** Atomic units as decimal text with at least two decimal places. @param {bigint} atomic */
 function usdcText(atomic) {
   const digits = String(atomic).padStart(ATOMIC_DIGITS + 1, '0');
   const fraction = digits.slice(-ATOMIC_DIGITS).replace(/0{1,4}$/, '');
@@ -75,7 +76,7 @@ const page = operatorPage({
 /** @param {AbortSignal} signal */
 async function read(signal) {
   const period = await page.askDays('sales/days?since=', Number(periodField.value), signal);
-  // One after the other: a wrong token counts once.
+  // One after the other, so that a wrong token counts only once.
   const found = await page.ask(`sales?undelivered=true&limit=${SALES_LIMIT}&since=${period.names[0]}`, signal);
   return () => {
     names = period.names;
@@ -190,7 +191,7 @@ const dayRow = (day) =>
   rowOf([day.day, day.operation, grouped(day.sales), usdcText(BigInt(day.amount_atomic)), grouped(day.undelivered)]);
 
 /**
- * Stacked bars, one a day.
+ * Stacked bars, one per day.
  * @param {HTMLElement} copy
  * @param {(name: string) => HTMLElement} part
  * @param {readonly Day[]} own

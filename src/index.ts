@@ -24,8 +24,8 @@ export interface PaygradeOptions extends ConfigOptions {
 
 export interface Paygrade {
   /**
-   * Answers every request, also when it meets a bug of the server. Rejects with a TypeError for what is no Request, and for one
-   * whose body has been read.
+   * Answers every request, even after a bug of the server. Rejects with a TypeError for a value that is not a Request, and for
+   * a Request whose body has been read.
    * @param client the client's address, for the rate limit; requests without it share one limit
    */
   fetch(request: Request, client?: { readonly address: string | undefined }): Promise<Response>;
@@ -37,8 +37,8 @@ export interface Paygrade {
   /** Notices for the operator, one line each. */
   readonly notices: readonly string[];
   /**
-   * With `settlement: 'local'` and a state without any organization: the key of the organization `demo`, which this start has
-   * made, given only now. Keep it out of logs.
+   * With `settlement: 'local'` and a state without any organization: the key of the organization `demo`, which this start
+   * created. It is shown only now; keep it out of logs.
    */
   readonly demoKey: string | undefined;
   close(): Promise<void>;
@@ -50,9 +50,9 @@ function listenerOf<T>(name: string, listener: T | null | undefined): T | undefi
   return listener;
 }
 
-/** @throws TypeError one line: the mistake is the caller's, so no answer to a client would say it to the right one */
+/** @throws TypeError one line, because the mistake is the embedding server's, not the HTTP client's */
 function checkRequest(request: Request): void {
-  // The message of node:http, which Express hands on, has `url` and `headers` too, these in a plain object.
+  // An IncomingMessage of node:http, which Express passes on, has `url` and `headers` too, but its headers are a plain object.
   if (typeof request?.headers?.get !== 'function') throw new TypeError('app.fetch takes a Request');
   if (request.bodyUsed) {
     throw new TypeError(
@@ -62,13 +62,13 @@ function checkRequest(request: Request): void {
 }
 
 /**
- * The client that a mount names. A server calls a bare `app.fetch` with a second argument of its own (Bun its server, Hono its
- * bindings), which is no client.
+ * The client that the embedding server passes. Servers call a bare `app.fetch` with other second arguments (Bun its server,
+ * Hono its bindings), which are not clients.
  */
 const clientOf = (given: { readonly address: unknown } | null | undefined): { readonly address: string } | undefined =>
   typeof given?.address === 'string' ? { address: given.address } : undefined;
 
-/** An app's own timers let a process end that has nothing else to do; one that opens or closes an app has. */
+/** An app's own timers do not keep an otherwise idle process alive; this does, while an app opens or closes. */
 async function awake<T>(work: Promise<T>): Promise<T> {
   const timer = setInterval(() => {}, 2 ** 30);
   try {

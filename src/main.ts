@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The process entry: runs the command line and ends with its exit code. The only file that uses streams, signals and environment
- * of `process`, but for a look at proxy variables (adapters/engine/) and at what a package does at signals (cli/fleet/). An error
- * that no command expects becomes one line and exit code 1; with LOG_LEVEL=debug its stack.
+ * The process entry: runs the command line and ends with its exit code. The only file that uses streams, signals and
+ * environment of `process`, except that adapters/engine/ reads proxy variables and cli/fleet/ handles signal listeners of a
+ * package. An unexpected error becomes one line and exit code 1; with LOG_LEVEL=debug its stack.
  */
 import { fstatSync, readSync, write } from 'node:fs';
 import module from 'node:module';
@@ -23,6 +23,9 @@ if (process.versions.bun === undefined && (major < 22 || (major === 22 && minor 
   process.exit(1);
 }
 
+// These reload at SIGHUP. One that comes while their code loads would end them, and systemd takes that end for a clean one.
+if (['serve', 'up', 'fleet'].includes(process.argv[2] ?? '')) process.on('SIGHUP', () => {});
+
 // Node 22 warns on stderr that node:sqlite is experimental, where we promise one clear line. The warning comes when a module
 // that imports node:sqlite is linked, so commands load only after this.
 process.removeAllListeners('warning');
@@ -30,12 +33,12 @@ process.on('warning', (warning) => {
   if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
 });
 
-// What the runtime compiles is kept for the next start; where the folder cannot be written, nothing is.
+// The runtime caches compiled code for the next start; if the folder cannot be written, it caches nothing.
 const { XDG_CACHE_HOME = '' } = process.env;
 const COMPILED = join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'paygrade');
 module.enableCompileCache?.(COMPILED);
 
-/** Only processes that stay look after the folders of other versions, when their start is long over. */
+/** Only long-running processes clean up caches of other versions, long after their start. */
 const CACHES_AFTER_MS = 60_000;
 async function removeUnusedCaches(): Promise<void> {
   try {
@@ -51,23 +54,23 @@ const { PROGRAM } = await import('./cli/program.ts');
 
 const writeTo = promisify(write);
 
-/** To the start of the line, and clear it (ECMA-48 EL). */
+/** Moves to the start of the line and clears it (ECMA-48 EL). */
 const CLEAR_LINE = '\r\u001b[K';
 
 /** Pause before writing to a full pipe again, on systems that report it instead of waiting. */
 const FULL_PIPE_PAUSE_MS = 5;
 
-/** Of a pipe, and of a socket in its place whose unread text was dropped with it (write(2), unix(7)). */
+/** Error codes when a pipe's reader has closed; ECONNRESET is from a socket closed with unread text (write(2), unix(7)). */
 const READER_GONE: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET']);
 
-/** Only a character device is asked: node:tty loads sockets, which no start with a log in a file or a pipe needs. */
+/** Loads node:tty only for a character device: it loads sockets, which a start with its log in a file or pipe does not need. */
 const isTerminal = (fileDescriptor: number): boolean =>
   fstatSync(fileDescriptor).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fileDescriptor);
 
 /**
  * A file descriptor as an output. Bun's own stream reports an empty write as done while earlier text still waits, and the exit
- * of the process would lose that text; so this writes to the descriptor directly, in order, one write at a time. A reader that
- * has gone away is no error; `taken` throws any other failure of stdout.
+ * of the process would lose that text; so this writes to the descriptor directly, in order, one write at a time. A closed
+ * reader is not an error; `taken` throws any other failure of stdout.
  */
 function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Output {
   let pending = '';
@@ -86,7 +89,7 @@ function outputOf(fileDescriptor: 1 | 2, columns: () => number | undefined): Out
           continue;
         }
         const isReaderGone = READER_GONE.has(code);
-        // What a server says on stderr is a log: it goes on once a full disk has space again.
+        // A server's stderr is a log, so it continues once a full disk has space again.
         isGone = isReaderGone || fileDescriptor === 1;
         if (isGone && !isReaderGone) failure = new CommandError(`stdout cannot be written (${code})`);
         return;

@@ -1,6 +1,6 @@
 /**
- * The way in by API key (siblings §3): `Authorization: Bearer svc_key_...` with a scope. It decides before the input is looked
- * at. The key and its organization are the principal.
+ * The way in by API key (siblings §3): `Authorization: Bearer svc_key_...` with a scope. It decides before the input is
+ * decoded. The key and its organization are the principal.
  */
 import type { Accounts, KeyHolder } from '../accounts/accounts.ts';
 import type { Scope } from '../accounts/scopes.ts';

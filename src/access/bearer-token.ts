@@ -1,6 +1,5 @@
 /**
- * Reads the bearer token of the `Authorization` header (RFC 6750; callback.md "Authentication" 5), for every way in
- * with one.
+ * Reads the bearer token of the `Authorization` header (RFC 6750; callback.md "Authentication" 5), for every way in that uses one.
  */
 import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse } from '../http/errors.ts';
 

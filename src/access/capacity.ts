@@ -18,7 +18,7 @@ export interface CapacityServices {
   readonly callbacks: { readonly capacity: CallbackCapacity };
 }
 
-/** Callbacks live ten minutes, so a full server is likely to have capacity again this soon. */
+/** Callbacks live ten minutes, so a full server probably has capacity again after this time. */
 const RETRY_AFTER_SECONDS = '30';
 
 const exceeded = (): Refusal =>

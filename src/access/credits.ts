@@ -1,7 +1,7 @@
 /**
- * Credits (siblings §3): a success costs the organization of the key what the answer turned out to hold. The charge is on
- * record before the answer leaves; nothing but a success is charged, and no balance becomes negative. The answer states the
- * charge, so it is written after it (`ChargedAnswer`). Stands after an API key.
+ * Credits (siblings §3): a success costs the key's organization credits for what the answer holds. The charge is on record
+ * before the answer leaves; only a success is charged, and no balance becomes negative. The answer states its charge, so it is
+ * written after the charge (`ChargedAnswer`). Stands after an API key.
  */
 import type { Accounts, Charge } from '../accounts/accounts.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
@@ -34,7 +34,7 @@ export class ChargedAnswer<T> extends AfterSettlement<T> {
   charged: CreditsCharged | undefined;
 
   /**
-   * @param write makes the body; everything that can fail has happened before
+   * @param write makes the body; everything that can fail has happened before this call
    * @param buy charges the cost together with what it buys, where that is a record of its own
    */
   constructor(cost: number, write: (credits: CreditsCharged) => Created<T>, buy?: () => Promise<Charge>) {
@@ -70,7 +70,7 @@ function settled(answer: ChargedAnswer<unknown>, charge: Charge): HeaderRecord |
   }
 }
 
-/** What an operation costs: a number of credits for an answer, or `record`: one for each record of it. */
+/** What an operation costs: a number of credits per answer, or `record`: one credit per record of the answer. */
 export type CreditCost = number | 'record';
 
 const header = (description: string, isAlwaysSent: boolean) => ({

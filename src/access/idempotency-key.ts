@@ -1,8 +1,8 @@
 /**
- * `Idempotency-Key` of a creation (siblings §6), by organization or payer: the same key with the same body gives the first answer
- * again, without secrets and without a charge; with another body it is a conflict. Requests that race with one key wait for the
- * first. Stands after the payment and the key; what it claims is free again when the request ends without a job. A payment that may
- * have settled without a job keeps the key as one of its names (`purchaseKey`).
+ * `Idempotency-Key` of a creation (siblings §6), by organization or payer: the same key with the same body gives the first
+ * answer again, without secrets and without a charge; with another body it is a conflict. Concurrent requests with one key
+ * wait for the first. Stands after the payment and the API key; a claimed key is free again when its request ends without a
+ * job. A payment that may have settled without a job keeps the key as one of its names (`purchaseKey`).
  */
 import type { Access, Admission } from '../http/access.ts';
 import { Answer, Reply } from '../http/answers.ts';
@@ -28,7 +28,7 @@ export interface IdempotencyPrincipal {
   readonly idempotency?: IdempotencyClaim;
 }
 
-/** Who creates a job, by key or payment. */
+/** The customer who creates a job, by API key or payment. */
 export function customerOf({ organization, payer }: Partial<KeyPrincipal & Payer>): RetryCustomer {
   if (organization !== undefined) return { customer: `org:${organization}`, organization };
   if (payer === undefined) throw new Error('a creation without a key or a payer');
@@ -37,7 +37,7 @@ export function customerOf({ organization, payer }: Partial<KeyPrincipal & Payer
 
 const NO_BYTES = new Uint8Array();
 
-/** Whether a key has the job of another draft. */
+/** Whether a key belongs to the job of another draft. */
 const isOfAnother = (claimed: ClaimResult, { id }: RetryDraft): boolean =>
   claimed.kind === 'conflict' || (claimed.kind === 'existing' && claimed.job.id !== id);
 
@@ -62,12 +62,12 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
       if (key === null) return undefined;
       const { customer } = customerOf(principal);
       const claimed = await retries.claim(customer, key, request.bodyBytes ?? NO_BYTES).catch(ifDamaged);
-      // What was sold under a payment identifier is paid for, so it is created whatever job the key has. Only a free key becomes
-      // its own: a later request with the key alone must find the job, not buy another.
+      // A job sold under a payment identifier is paid for, so it is created even if the key already has a job. It takes the
+      // key only if that is free: a later request with the key alone must then find this job, not buy another.
       if (draft !== undefined && !isNamedByKey && (claimed instanceof Refusal || claimed.kind !== 'claimed'))
         return undefined;
       if (claimed instanceof Refusal) return claimed;
-      // The key's job was bought under an identifier, so what was bought under the key is still to be created.
+      // The key's job was bought under an identifier, so the job bought under the key must still be created.
       if (isNamedByKey && isOfAnother(claimed, draft as RetryDraft)) return undefined;
       switch (claimed.kind) {
         case 'claimed':

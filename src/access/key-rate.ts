@@ -1,14 +1,14 @@
 /**
  * Limits the requests of one API key in any sliding minute (siblings §3, `KEY_RATE_LIMIT_PER_MINUTE`). Only requests with a
- * valid key and valid input count; where an operation has other ways in, those pass. All operations that list it share one
- * count ({@link KEY_RATE_NAME}).
+ * valid key and valid input count; where an operation has other ways in, requests by those pass uncounted. All operations that
+ * list it share one count ({@link KEY_RATE_NAME}).
  */
 import type { Access } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
 import { type ClientRate, rateGate } from './rate-limit.ts';
 
-/** Name of the counts of all surfaces together. */
+/** Name of the counts that all surfaces share. */
 export const KEY_RATE_NAME = 'by key';
 
 /** The services that a module needs for operations with a rate limit by key. */

@@ -1,7 +1,7 @@
 /**
- * Sheds new paid work while the server is overloaded (decisions §4; reliability 211, 212): 503 before the payment
- * is looked at, so that nothing is verified, reserved or charged. A paid route lists `unlessOverloaded` right before `paid`,
- * one behind a key after the key; routes without it are never refused. Without overload the gate reads one field.
+ * Sheds new paid work while the server is overloaded (decisions §4; reliability 211, 212): 503 before the payment is read, so
+ * that nothing is verified, reserved or charged. A paid route lists `unlessOverloaded` right before `paid`, a keyed route
+ * lists it after the key; routes without it are never shed. Without overload the gate reads one field.
  */
 import { RETRY_AFTER_SECONDS } from '../base/overload/limits.ts';
 import type { Overload } from '../base/overload/overload.ts';
@@ -26,7 +26,7 @@ interface ShedMeter {
   readonly counts: Record<PressureKind, number>;
 }
 
-/** The overload of this server, and what it has shed. */
+/** The overload of this server, and the counts of what it has shed. */
 export class Shedding {
   readonly overload: Overload;
   readonly #meters: ShedMeter[] = [];

@@ -1,4 +1,4 @@
-/** The header with a client's payment (x402-v2 §6). An empty one is none, so its request gets an offer. */
+/** The header with a client's payment (x402-v2 §6). An empty header counts as no payment, so its request gets an offer. */
 import type { RequestView } from '../http/request-view.ts';
 
 /** The value of `PAYMENT-SIGNATURE`; undefined for a request without a payment. */

@@ -1,4 +1,4 @@
-/** Counts the payment outcomes of paid operations, one meter an operation. An unpaid request costs one addition. */
+/** Counts the payment outcomes of paid operations, one meter per operation. An unpaid request costs one addition. */
 import type { Exposition } from '../base/prometheus.ts';
 import type { Begun, Settled } from '../payment/purchase.ts';
 
@@ -52,7 +52,7 @@ export class PaymentMeter {
   /** `operation`, and `surface` where it is not the base. */
   readonly labels: Readonly<Record<string, string>>;
   readonly counts: Record<PaymentOutcome, number>;
-  /** Settlements that have begun and not answered yet. */
+  /** Settlements that have begun and have no result yet. */
   inFlightCount = 0;
 
   constructor(labels: Readonly<Record<string, string>>) {
@@ -89,7 +89,7 @@ export class PaymentMeters {
     return meter;
   }
 
-  /** Settlements of all operations that have begun and not answered yet. */
+  /** Settlements of all operations that have begun and have no result yet. */
   get inFlightCount(): number {
     return this.#meters.reduce((total, { inFlightCount }) => total + inFlightCount, 0);
   }

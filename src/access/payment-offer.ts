@@ -1,4 +1,4 @@
-/** The offer of a paid operation, as one seller makes it (decisions §4). */
+/** The offer of a paid operation, with one seller's terms (decisions §4). */
 import type { Mount } from '../http/access.ts';
 import type { Contract } from '../http/contract.ts';
 import type { Prices } from '../payment/prices.ts';
@@ -6,11 +6,11 @@ import type { Address, Network } from '../payment/protocol/network.ts';
 import { type Offer, OversizedOfferError, PLAY_MARK, prepareOffer } from '../payment/protocol/requirements.ts';
 import { ANSWER_DETAILS, type AnswerDetail, bazaarOf } from './x402-discovery.ts';
 
-/** What offers say of the server that sells: the recipient, its network and its prices. */
+/** What offers state about the selling server: recipient, network and prices. */
 export interface Seller {
   readonly payTo: Address;
   readonly network: Network;
-  /** Prices that replace those of the declarations. */
+  /** Prices that override the declared ones. */
   readonly prices: Prices;
   /** True: payments move play money, and descriptions of offers say so. */
   readonly isPlay: boolean;
@@ -18,8 +18,8 @@ export interface Seller {
 }
 
 /**
- * Makes an offer that says as much of the answer as its header has room for: facilitators and proxies refuse a long one.
- * @throws Error when the offer does not fit with the least either
+ * Makes an offer that describes the answer in as much detail as fits its header: facilitators and proxies refuse a long one.
+ * @throws Error when the offer does not fit even with the least detail
  */
 function offerThatFits(make: (detail: AnswerDetail) => Offer): Offer {
   let oversized: unknown;
@@ -36,7 +36,7 @@ function offerThatFits(make: (detail: AnswerDetail) => Offer): Offer {
 
 /**
  * Prepares the offer of an operation.
- * @throws Error at start, when the declaration of the operation does not give a valid offer
+ * @throws Error at start, when the operation's declaration gives no valid offer
  */
 export function offerOf(contract: Contract, priceUsdc: string, seller: Seller, { baseUrl }: Mount): Offer {
   const { path, summary } = contract;

@@ -1,4 +1,4 @@
-/** What a request with a payment that buys nothing is answered (decisions §4, x402-v2 §6). */
+/** The refusals of requests whose payment buys nothing (decisions §4, x402-v2 §6). */
 import { OVERLOADED, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
 import type { Address, NetworkId } from '../payment/protocol/network.ts';
 import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';

@@ -14,14 +14,14 @@ export interface RatedServices {
   readonly clientRate: ClientRate;
 }
 
-/** A rate of requests by name: a client network, an API key. */
+/** A request rate by name, which is a client network or an API key. */
 export interface ClientRate {
   /** 0 = no limit. */
   readonly limitPerMinute: number;
   readonly limiter: RateLimiter;
 }
 
-/** The span of the limits on client networks. */
+/** The window of the limits on client networks. */
 export const MINUTE_MS = 60_000;
 
 /** @param name of the counts @param limitPerMinute 0 = no limit */
@@ -35,7 +35,7 @@ const OPEN_GATE = { admit: () => undefined };
 /**
  * A gate that admits a limited number of requests a minute with the same name.
  * @param whose ends "at most 600 requests a minute"
- * @param nameOf gives undefined for what does not count
+ * @param nameOf gives undefined for a request that does not count
  */
 export function rateGate(
   { limitPerMinute, limiter }: ClientRate,

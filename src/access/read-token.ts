@@ -1,7 +1,7 @@
 /**
  * The way in by read token. It makes the five checks of the authenticated callback routes in their order (callback.md
- * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. Routes that read count against the
- * callback's rate of reads after them (decisions §5). The handler receives the callback as `principal.callback`.
+ * "Authentication" 4): id format, Authorization header and scheme, existence, token, expiry. After these, routes that read
+ * count against the callback's rate of reads (decisions §5). The handler receives the callback as `principal.callback`.
  */
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { CallbackHandle, Callbacks, ReadAdmission } from '../callback/callbacks.ts';
@@ -89,7 +89,7 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
   }),
 };
 
-/** The same for a read, which the callback's rate limits. */
+/** As {@link readToken}, for a read, which counts against the callback's rate. */
 export const ratedReadToken: Access<CallbackReader, ReadTokenServices> = {
   ...readToken,
   errors: [...readToken.errors, RATE_LIMIT_EXCEEDED],

@@ -1,6 +1,7 @@
 /**
- * A place for the work of a resolve (siblings §7), in two ways in: one before the payment, which makes no offer while there is none,
- * and one after it, so that forged payments hold no place. A request that ends uncharged gives its place back, which ends the work.
+ * A place for the work of a resolve (siblings §7), in two ways in. The one before the payment makes no offer while no place is
+ * free; the one after it claims a place, so forged payments hold none. A request that ends uncharged returns its place, which
+ * ends the work.
  */
 import type { Access } from '../http/access.ts';
 import { defineErrors, RETRY_AFTER, type Refusal, refuse } from '../http/errors.ts';
@@ -27,7 +28,7 @@ const HEADERS = { headers: { 'retry-after': '5' } };
 
 const exceeded = (message: string): Refusal => refuse(RESOLVE_CAPACITY_EXCEEDED, message, HEADERS);
 
-/** Stands before the payment: passes while there is a place, and holds none. */
+/** Stands before the payment: passes while a place is free, and claims none. */
 export const freePlace: Access<object, ResolvePlaceServices> = {
   errors: [RESOLVE_CAPACITY_EXCEEDED],
   documentation: {},
@@ -37,7 +38,7 @@ export const freePlace: Access<object, ResolvePlaceServices> = {
   }),
 };
 
-/** Stands after the payment. */
+/** Stands after the payment: claims a place. */
 export const placeClaim: Access<PlaceHolder, ResolvePlaceServices> = {
   errors: [RESOLVE_CAPACITY_EXCEEDED],
   documentation: {},

@@ -1,6 +1,7 @@
 /**
- * Ways in to one retry job (siblings §6): its read token, or a key of the organization that made it. The order: form of the id,
- * `Authorization`, existence, token, and then the rest (what a key permits). A job of another organization does not exist for a key.
+ * Ways in to one retry job (siblings §6): its read token, or a key of the organization that created it. Checks in order: form
+ * of the id, `Authorization`, existence, token, then the rest (what a key permits). For a key, a job of another organization
+ * does not exist.
  */
 import type { Accounts } from '../accounts/accounts.ts';
 import { KEY_PREFIX } from '../accounts/key.ts';
@@ -41,7 +42,7 @@ export interface RetryAccessServices {
   readonly retries: Pick<Retries, 'find'>;
 }
 
-/** The principal of a request that may see a job; with a key also its key and organization. */
+/** The principal of a request that may see a job; with a key it has the key and organization too. */
 export interface RetryReader extends Partial<KeyPrincipal> {
   readonly job: RetryJob;
 }
@@ -50,7 +51,7 @@ export const noRetry = (): Refusal<'RETRY_NOT_FOUND'> => refuse(RETRY_NOT_FOUND,
 
 const keyRequired = (): Refusal => refuse(API_KEY_REQUIRED, 'this needs an API key; a read token only reads');
 
-/** The answer about a job whose record is damaged. @throws any other failure */
+/** The refusal for a job whose record is damaged. @throws any other failure */
 export function ifDamaged(failure: unknown): Refusal<'STATE_UNAVAILABLE'> {
   if (failure instanceof DamagedJobError)
     return stateUnavailable('the record of this retry is damaged', failure.message);
@@ -139,7 +140,7 @@ export const retryReader = jobAccess(['retries:read', 'retries:write'], false);
 /** Changes of one job. */
 export const retryWriter = jobAccess(['retries:write'], true);
 
-/** What an organization may know of all its jobs: a key with `retries:read`. */
+/** The usage of all jobs of an organization: a key with `retries:read`. */
 export const retryUsageKey: Access<KeyPrincipal, Pick<RetryAccessServices, 'accounts'>> = {
   errors: [...KEY_ERRORS, API_KEY_REQUIRED],
   documentation: {

@@ -1,7 +1,7 @@
 /**
  * Ways in with one secret of the configuration as a bearer token, with the refusals of the callback routes (siblings §3, §8,
- * callback.md "Authentication"). They decide before the input, and no public document names their operations. Wrong tokens are
- * rated by client network, so that no address can try many.
+ * callback.md "Authentication"). They decide before the input is decoded, and no public document names their operations. Wrong
+ * tokens are rate-limited by client network, so that no client can try many.
  */
 import { isSameDigest, sha256 } from '../base/digest.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
@@ -11,10 +11,10 @@ import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
 import { MINUTE_MS } from './rate-limit.ts';
 
-/** Wrong tokens of one client network a minute that are answered 401; more are 429. The right token always passes. */
+/** Wrong tokens a minute of one client network that get a 401; further ones get a 429. The right token always passes. */
 export const WRONG_TOKEN_COUNT_MAX = 30;
 
-/** Those who hold one secret. */
+/** A secret, and the rate of wrong guesses at it. */
 export interface SecretHolder {
   /** SHA-256 of the token: the server compares digests, whose lengths and times say nothing about the token. */
   readonly tokenDigest: Uint8Array;
@@ -48,9 +48,9 @@ function tokenGate({ tokenDigest, wrongTokens }: SecretHolder, name: string): Ga
 }
 
 export interface SecretAccess<Services> {
-  /** Of the security scheme. */
+  /** Name of the security scheme. */
   readonly name: string;
-  /** The setting that has the token. */
+  /** The setting that holds the token. */
   readonly variable: string;
   readonly description: string;
   /** Ends "this is not" in the refusal of a wrong token. */

@@ -1,6 +1,7 @@
 /**
- * Limits what one payer or key gets without paying (siblings §5): each request that passed its payment or key and ended without a
- * charge counts, whatever the reason, because it cost a look-up or a verification. Stands after the payment and the key.
+ * Limits how often one payer or key can end without a charge (siblings §5). Each request that passed its payment or key and
+ * ended uncharged counts, whatever the reason, because it cost a look-up or a verification. Stands after the payment and the
+ * key.
  */
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';

@@ -1,8 +1,8 @@
 /**
  * Builds the Bazaar block of a paid operation (x402-v2 §7) from its contract: example and schema of the input, and an example
  * and an outline of the answer. Every unpaid request receives the block in its `PAYMENT-REQUIRED` header, and proxies limit
- * headers to 4 to 8 KiB. So the outline ends at the members of `data` and gives only the name of `meta`, and the example leaves
- * out what the schema allows to leave out; `/openapi.json` has the whole contract.
+ * headers to 4 to 8 KiB. So the outline ends at the members of `data` and gives only the name of `meta`, and the example omits
+ * whatever the schema lets it omit; `/openapi.json` has the whole contract.
  */
 import * as v from 'valibot';
 import type { Contract } from '../http/contract.ts';
@@ -15,7 +15,7 @@ export interface BazaarBlock {
   readonly schema: JsonSchema;
 }
 
-/** What a block says of the answer, the longest first. */
+/** How a block describes the answer, the longest form first. */
 export const ANSWER_DETAILS = ['example and outline', 'example', 'outline'] as const;
 export type AnswerDetail = (typeof ANSWER_DETAILS)[number];
 
@@ -59,7 +59,7 @@ interface Input {
   readonly required: readonly string[];
 }
 
-/** Patterns would take a good part of the header. */
+/** Patterns would take up much of the header. */
 const withoutPatterns = (schema: JsonSchema): JsonSchema =>
   JSON.parse(
     JSON.stringify(schema, (key, value) => (key === 'pattern' && typeof value === 'string' ? undefined : value)),
@@ -120,7 +120,7 @@ function assertListable(contract: Contract, input: Input): void {
   if (body !== undefined && !v.is(body, exampleBodyOf(contract))) fail('the example of its body is refused');
 }
 
-/** Longest sentence of `meta` in an example: what it says is the same in every answer. */
+/** Longest sentence of `meta` in an example: its sentences are the same in every answer. */
 const EXAMPLE_TEXT_LENGTH_MAX = 24;
 
 const shortTextOf = (text: string): string => `${text.slice(0, EXAMPLE_TEXT_LENGTH_MAX - 3).trimEnd()}...`;
@@ -133,7 +133,7 @@ function membersIn(object: Record<string, unknown>): [holder: Record<string, unk
   ]);
 }
 
-/** The example of the answer, its `meta` as short as the schema of the answer allows: shorter or no sentences. */
+/** The example of the answer, with `meta` as short as the answer's schema allows: shorter sentences, or none. */
 function shortExample({ answer, examples }: Contract): unknown {
   const example = examples?.answer;
   if (!isObject(example) || !isObject(example.meta)) return example;
@@ -153,7 +153,7 @@ function shortExample({ answer, examples }: Contract): unknown {
 
 /**
  * Builds the block for a GET with query parameters, or for a POST with a JSON body.
- * @param detail what it says of the answer, for a header of bounded length
+ * @param detail how it describes the answer, so that the header stays short enough
  * @throws Error when indexers or facilitators would reject it
  */
 export function bazaarOf(contract: Contract, detail: AnswerDetail = 'example and outline'): BazaarBlock {

@@ -52,7 +52,7 @@ export interface PaidServices {
     readonly seller: Seller;
     readonly meters: PaymentMeters;
     readonly books: Books;
-    /** True: the books keep the query of what is sold here (SALES_PARAMETERS). */
+    /** True: the books keep the query of what these services sell (SALES_PARAMETERS). */
     readonly keepsParameters?: boolean;
   };
 }
@@ -62,14 +62,14 @@ export interface Payer {
   readonly payer: Address;
   /** The draft of an `AfterSettlement` that was sold before and whose answer may never have been created. */
   readonly draft?: unknown;
-  /** The purchase of the draft goes by the request's idempotency key: where the key has a job, that is its answer. */
+  /** True: the request's idempotency key names the draft's purchase, so a job that the key already has is the answer. */
   readonly isNamedByKey?: boolean;
 }
 
-/** Memoized offers of one operation, a few kilobytes each. */
+/** Maximum of memoized offers per operation, a few kilobytes each. */
 const OFFER_COUNT_MAX = 256;
 
-/** Asks one payment of each request. */
+/** Asks each request for one payment. */
 class PaymentAccess implements Access<Payer, PaidServices> {
   readonly priceUsdc: string;
   readonly #key: PriceKey | undefined;
@@ -93,7 +93,7 @@ class PaymentAccess implements Access<Payer, PaidServices> {
     this.documentation = paymentDocumentation(priceUsdc, network);
   }
 
-  /** At the price and on the network of a seller. */
+  /** This way in with a seller's price and network. */
   soldBy({ network, prices }: Pick<Seller, 'network' | 'prices'>): PaymentAccess {
     const set = this.#key === undefined ? undefined : prices[this.#key];
     return new PaymentAccess(set ?? this.priceUsdc, this.#key, network);
@@ -124,14 +124,14 @@ export const paid = (priceUsdc: `${number}`, key?: PriceKey): Access<Payer, Paid
 const paymentIn = (access: readonly WayIn[]): PaymentAccess | undefined =>
   waysIn(access).find((way): way is PaymentAccess & Access => way instanceof PaymentAccess);
 
-/** Price of an operation in USDC, or undefined for one that does not accept payments. Of a route: the price that it declares. */
+/** Price of an operation in USDC, or undefined for one that does not accept payments. For a route: the declared price. */
 export const priceOf = (access: readonly WayIn[]): string | undefined => paymentIn(access)?.priceUsdc;
 
 /** Price of a route in USDC where `seller` sells it. */
 export const priceAt = (access: readonly WayIn[], seller: Pick<Seller, 'network' | 'prices'>): string | undefined =>
   paymentIn(access)?.soldBy(seller).priceUsdc;
 
-/** What is kept for a client that asks again: an answer as it left, or the draft of one that is created later. */
+/** What is stored for a client that asks again: an answer as it was sent, or the draft of an answer that is created later. */
 type Content =
   | { readonly body: string; readonly headers?: HeaderRecord; readonly status?: number }
   | { readonly draft: unknown };
@@ -146,12 +146,12 @@ function contentOf(answer: unknown, body: AnswerBody | undefined): string {
   return JSON.stringify({ body: body.body, headers: body.headers, status: body.status });
 }
 
-/** What a request asks for, without its body. */
+/** Method, path and query of a request, without its body. */
 const targetOf = ({ method, path, search }: RequestView): string => `${method} ${path}${search}`;
 
 const NO_NAMES: PurchaseNames = [];
 
-/** With the network, because a state may have been used with another one, whose receipts say nothing here. */
+/** Names include the network, because the state may have been used with another network, whose receipts mean nothing here. */
 function namesOf(
   network: NetworkId,
   { identifier: id, authorization }: PaymentPayload,
@@ -163,7 +163,7 @@ function namesOf(
   const names: PurchaseName[] = [];
   if (id !== undefined) names.push({ id, question: `${network} ${targetOf(request)}\n${body}`, isByKey: false });
   if (purchaseKey !== undefined) {
-    // No client can send such an identifier, so a key meets no other name.
+    // No client can send such an identifier, so a key never collides with another name.
     const name = `${network}\n${authorization.from.toLowerCase()}\n${purchaseKey}` as PaymentIdentifier;
     names.push({ id: name, question: body, isByKey: true });
   }
@@ -175,12 +175,12 @@ class PaymentGate implements Gate<Payer> {
   readonly #books: Books;
   readonly #keepsParameters: boolean;
   readonly #operation: string;
-  /** Made at the first question for it: the offers of all routes would be a sixth of a start. */
+  /** Made at first use: making the offers of all routes would take a sixth of the start. */
   readonly #offer: () => Offer;
   readonly #network: NetworkId;
   readonly #meter: PaymentMeter;
   readonly #offerMessage: string;
-  /** Gives the refusal with the offer, by the text of the query. */
+  /** The refusal with the offer, memoized by query text. */
   readonly #offerFor: (search: string) => Refusal;
 
   constructor(
@@ -236,7 +236,7 @@ class PaymentGate implements Gate<Payer> {
     return this.#refuseWithOffer(request, PAYMENT_REQUIRED, this.#offerMessage, { error: V1_NOT_SUPPORTED });
   }
 
-  /** Refuses with the offer, so that the client can pay. @param more what the offer and the refusal say besides */
+  /** Refuses with the offer, so that the client can pay. @param more further members of the offer and the refusal */
   #refuseWithOffer(
     { search }: RequestView,
     code: ErrorCode,
@@ -294,13 +294,13 @@ class PaymentGate implements Gate<Payer> {
     };
   }
 
-  /** What an idempotency key names stays a draft instead: its answer is given once with its secrets. */
+  /** Under an idempotency key the draft stays instead: only the first answer has the secrets. */
   #keeping(name: PurchaseName | undefined, sold: Pick<KeptAnswer, 'serial'>): Pick<Admission, 'created'> | undefined {
     if (name === undefined || name.isByKey) return undefined;
     return { created: (body) => this.#checkout.keep(name.id, sold, contentOf(undefined, body)) };
   }
 
-  /** Sends an answer again that was paid for before; a draft becomes an answer first, by the route's own handler. */
+  /** Sends again an answer that was paid for before; the route's own handler first turns a draft into an answer. */
   #resold({ kept, name, payer, content }: Resale): Admission<Payer> | Answer {
     const sold = JSON.parse(content) as Content;
     const receipt = { 'payment-response': receiptHeader(this.#network, payer, kept.transaction) };
@@ -317,13 +317,13 @@ class PaymentGate implements Gate<Payer> {
     return new Answer(headers === undefined ? body : new Reply(body, headers, status), receipt, delivered);
   }
 
-  /** By itself, so that it holds no part of the request. */
+  /** A separate function, so that its closure holds no part of the request. */
   #deliveredOf({ serial }: Pick<KeptAnswer, 'serial'>): () => void {
     const books = this.#books;
     return () => books.markDelivered(serial);
   }
 
-  /** What the books say about the request. */
+  /** What the books record about the request. */
   #saleOf(request: RequestView): SaleFacts {
     return {
       operation: this.#operation,

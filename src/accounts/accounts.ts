@@ -2,8 +2,8 @@
  * Organizations, keys and credits (a port; siblings §3). Backends implement it, and test/suites/accounts.ts is the suite that
  * every implementation passes.
  *
- * Indivisible: a charge, with everything that it takes from several grants. It is on record before its answer, so a kill after
- * the answer does not lose it. Charges that race never take more than there is. A key's text is stored nowhere.
+ * A charge is indivisible, even when it takes from several grants. It is on record before its answer, so a kill after the
+ * answer does not lose it. Concurrent charges never take more than the balance. A key's text is never stored.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { Grant, GrantKind, Usage } from './balance.ts';
@@ -23,11 +23,11 @@ export type Charge =
   /** The charge is not on record, or may not be, so the answer must not leave. `detail`: why, one line for the log. */
   | { readonly kind: 'unavailable'; readonly detail: string };
 
-/** A key that is to be made; its organization is made with it. */
+/** A key to be created, with its organization if that does not exist yet. */
 export interface KeyDraft {
   /** As `isOrganizationName` accepts it. */
   readonly organization: string;
-  /** One at least, none twice. */
+  /** At least one, without repetitions. */
   readonly scopes: readonly Scope[];
   /** null: it does not expire. */
   readonly expiresAtMs: number | null;
@@ -42,13 +42,13 @@ export interface KeyRecord extends KeyDraft {
   readonly revokedAtMs: number | null;
 }
 
-/** Why an operator's change was not made. */
+/** Why a change by the operator was refused. */
 export type NotChanged =
   /** `detail`: one line for the operator. */
   | { readonly kind: 'unavailable'; readonly detail: string }
-  /** There are as many records as `limits.ts` permits. */
+  /** The number of records has reached its bound in `limits.ts`. */
   | { readonly kind: 'full' }
-  /** The organization `demo`, which holds with play money only. */
+  /** The organization is `demo`, which is valid only with play money. */
   | { readonly kind: 'play-only' };
 
 /** `text`: the key itself, given only here. */
@@ -56,13 +56,13 @@ export type KeyCreation = { readonly kind: 'created'; readonly key: KeyRecord; r
 
 export type Revocation = { readonly kind: 'revoked' } | { readonly kind: 'unknown' } | NotChanged;
 
-/** Credits to give; the organization is made with them. */
+/** Credits to grant; the organization is created if it does not exist yet. */
 export interface GrantDraft {
   readonly organization: string;
   readonly kind: GrantKind;
   /** 1 to AMOUNT_MAX; for a subscription also 0, which ends it. */
   readonly amount: number;
-  /** Of onboarding credits; null = they do not lapse. null for a subscription. */
+  /** When onboarding credits lapse; null = never. Always null for a subscription. */
   readonly expiresAtMs: number | null;
 }
 
@@ -71,37 +71,38 @@ export type Granting = { readonly kind: 'granted'; readonly remaining: number } 
 
 export interface OrganizationCredits {
   readonly organization: string;
-  /** Of all grants. */
+  /** Credits left in all grants. */
   readonly remaining: number;
-  /** In the order in which charges take them; lapsed ones are not among them. */
+  /** In the order in which charges take from them; without lapsed ones. */
   readonly grants: readonly Grant[];
 }
 
 export interface Accounts {
   /**
-   * undefined: unknown, revoked and expired look the same. Notes the use, to the minute.
-   * @throws OutageError while keys cannot be looked up: a good key is not said to be wrong
+   * undefined for an unknown, revoked or expired key alike. Notes the use, to the minute.
+   * @throws OutageError while keys cannot be looked up, so that a good key is not called wrong
    */
   authenticate(keyText: string): MaybePromise<KeyHolder | undefined>;
   /**
-   * Takes credits, all of the amount or nothing. It is on record once it is there. An amount of 0 takes nothing and says what
-   * remains. Synchronous where memory is the record. What is a record of its own has its charge recorded with it, by its store.
+   * Takes the whole amount of credits or nothing; the charge is on record when this answers. An amount of 0 takes nothing and
+   * returns what remains. Synchronous where memory is the record. A purchase with its own record, such as a retry job, is
+   * charged by that record's store instead.
    * @throws Error when the organization does not exist: a bug in the caller
    */
   charge(organization: string, amount: number): MaybePromise<Charge>;
-  /** The charges of the present month; undefined for an unknown organization. */
+  /** The charges of the current month; undefined for an unknown organization. */
   usage(organization: string): MaybePromise<Usage | undefined>;
   createKey(draft: KeyDraft): MaybePromise<KeyCreation>;
   /**
-   * In the order of their creation, revoked and expired ones too; of all organizations when none is given.
+   * Keys in order of creation, including revoked and expired ones; of all organizations when none is given.
    * @throws OutageError while the state cannot be read
    */
   listKeys(organization?: string): MaybePromise<readonly KeyRecord[]>;
-  /** Holds for every {@link authenticate} after its answer. May be repeated, and changes nothing then. */
+  /** Effective for every {@link authenticate} that begins after this resolves. Repeating it changes nothing. */
   revokeKey(id: string): MaybePromise<Revocation>;
-  /** Gives onboarding credits, or sets the amount of the subscription with this month's charges taken off. */
+  /** Grants onboarding credits, or sets the amount of the subscription, less this month's charges. */
   grant(draft: GrantDraft): MaybePromise<Granting>;
-  /** undefined for an unknown one. @throws OutageError while the state cannot be read */
+  /** The credits of an organization; undefined for an unknown one. @throws OutageError while the state cannot be read */
   organization(name: string): MaybePromise<OrganizationCredits | undefined>;
   /** Whether there is any organization. */
   hasOrganizations(): MaybePromise<boolean>;

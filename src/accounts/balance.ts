@@ -1,7 +1,8 @@
 /**
- * The credits of one organization (siblings §3). The subscription is renewed at the start of each UTC calendar month to its
- * amount, and what is left of it lapses then. Onboarding credits are given once and lapse at their expiry, if they have one. A
- * charge takes what lapses first; at one time, the subscription before onboarding credits, and older grants before newer ones.
+ * The credits of one organization (siblings §3). At the start of each UTC calendar month the subscription is renewed to its
+ * amount, and what was left of it lapses. Onboarding credits are given once and lapse at their expiry, if they have one. A
+ * charge takes first from what lapses first; of what lapses at the same time, from the subscription before onboarding credits,
+ * and from older grants before newer ones.
  *
  * Invariants: every number is whole and at least 0; a charge takes its whole amount or nothing; the month never goes back, so a
  * clock that is set back renews nothing twice. A grant whose expiry is `nowMs` has lapsed.
@@ -17,13 +18,13 @@ export interface OnboardingGrant {
   readonly expiresAtMs: number | null;
 }
 
-/** All that lasts of a balance. */
+/** The durable part of a balance. */
 export interface BalanceRecord {
   /** Start of the UTC month that `charged` and `subscriptionCharged` belong to; 0 before the first charge. */
   readonly monthMs: number;
   /** Taken from all grants together in that month. */
   readonly charged: number;
-  /** Taken from the subscription in that month; may exceed an amount that was set lower since. */
+  /** Taken from the subscription in that month; may exceed its amount if that was lowered since. */
   readonly subscriptionCharged: number;
   /** 0: there is no subscription. */
   readonly subscription: number;
@@ -41,7 +42,7 @@ export const EMPTY_BALANCE: BalanceRecord = {
 /** What one charge took, and from where. */
 export interface Taken {
   readonly monthMs: number;
-  /** Of all grants together. */
+  /** Taken from all grants together. */
   readonly amount: number;
   readonly subscription: number;
   readonly onboarding: readonly { readonly serial: number; readonly amount: number }[];
@@ -61,13 +62,13 @@ export interface Grant {
   readonly renewsAtMs: number | null;
 }
 
-/** The charges of the present UTC calendar month. */
+/** The charges of the current UTC calendar month. */
 export interface Usage {
   readonly startMs: number;
   /** The start of the next month. */
   readonly endMs: number;
   readonly charged: number;
-  /** Of all grants, now. */
+  /** Credits left in all grants, now. */
   readonly remaining: number;
 }
 
@@ -82,12 +83,12 @@ const byLapse = (a: OnboardingGrant, b: OnboardingGrant): number => {
 
 export class Balance {
   #monthMs: number;
-  /** Start of the month after that: computed once a month, because every charge asks for it. */
+  /** Start of the month after that; computed once a month, because every charge needs it. */
   #renewsAtMs: number;
   #charged: number;
   #subscription: number;
   #subscriptionCharged: number;
-  /** What lapses first stands first. */
+  /** Sorted by expiry, the first to lapse first. */
   readonly #onboarding: Onboarding[];
 
   constructor({ monthMs, charged, subscription, subscriptionCharged, onboarding }: BalanceRecord = EMPTY_BALANCE) {
@@ -99,7 +100,7 @@ export class Balance {
     this.#onboarding = onboarding.map((grant) => ({ ...grant })).sort(byLapse);
   }
 
-  /** Onboarding grants, lapsed ones too. */
+  /** Number of onboarding grants, including lapsed ones. */
   get onboardingCount(): number {
     return this.#onboarding.length;
   }
@@ -139,7 +140,7 @@ export class Balance {
     return { monthMs: this.#monthMs, amount, subscription, onboarding };
   }
 
-  /** Takes a charge back that could not be recorded. What has lapsed meanwhile stays lapsed. */
+  /** Undoes a charge that could not be recorded. Credits that lapsed meanwhile stay lapsed. */
   giveBack({ monthMs, amount, subscription, onboarding }: Taken): void {
     if (monthMs === this.#monthMs) {
       this.#charged -= amount;
@@ -151,7 +152,7 @@ export class Balance {
     }
   }
 
-  /** Sets the amount of the subscription; what it was charged in this month stays taken off. 0 ends it. */
+  /** Sets the amount of the subscription, less what was charged to it this month. 0 ends it. */
   setSubscription(amount: number): void {
     this.#subscription = amount;
   }
@@ -161,7 +162,7 @@ export class Balance {
     this.#onboarding.sort(byLapse);
   }
 
-  /** Grants that have not lapsed, in the order in which charges take them. */
+  /** Grants that have not lapsed, in the order in which charges take from them. */
   grants(nowMs: number): readonly Grant[] {
     this.#renew(nowMs);
     const renewsAtMs = this.#renewsAtMs;

@@ -1,6 +1,6 @@
 /**
- * API keys (siblings §3): a text of 256 random bits, which is shown once at its creation and kept as its SHA-256 digest, and an
- * id, by which the operator names it. All digests have one length, so comparing two takes constant time.
+ * API keys (siblings §3): a text of 256 random bits, shown once at creation and stored as its SHA-256 digest, and an id by
+ * which the operator names the key. All digests have one length, so comparing two takes constant time.
  */
 import { alphanumerics } from '../base/alphanumerics.ts';
 import { encodeBase64Url } from '../base/codec.ts';
@@ -16,10 +16,10 @@ const KEY_ID = /^key_[A-Za-z0-9]{24}$/;
 /** The form of a key's id, for messages. */
 export const KEY_ID_FORM = '`key_` and 24 letters or digits';
 
-/** What a store keeps of a key: 32 bytes; undefined for a text that no key has. */
+/** The digest that a store keeps of a key, 32 bytes; undefined for a text that cannot be a key. */
 export const keyDigestOf = (text: string): Uint8Array | undefined => (KEY_TEXT.test(text) ? sha256(text) : undefined);
 
-/** A text of the prefix and 43 digits of base64url, and what a store keeps of it. */
+/** A new key's text, the prefix and 43 digits of base64url, and the digest that a store keeps of it. */
 export function newSecret(random: Random): { readonly text: string; readonly digest: Uint8Array } {
   const text = KEY_PREFIX + encodeBase64Url(random.bytes(SECRET_BYTES));
   return { text, digest: sha256(text) };

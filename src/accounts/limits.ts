@@ -12,8 +12,8 @@ export const GRANT_COUNT_MAX = 10_000;
 /** Credits of one grant. */
 export const AMOUNT_MAX = 100_000_000_000;
 
-// Everything that one organization has, the subscription included, must be a number that counts exactly.
+// The credits of one organization, including the subscription, must add up to a safe integer.
 if ((GRANT_COUNT_MAX + 1) * AMOUNT_MAX > Number.MAX_SAFE_INTEGER) throw new Error('balances would not be exact');
 
-/** Lapsed onboarding grants stay on record this long, so that a clock which was set forward takes nothing away for good. */
+/** Lapsed onboarding grants stay on record this long, so that a clock set forward by mistake destroys no credits. */
 export const LAPSED_KEPT_MS = 35 * 86_400_000;

@@ -7,7 +7,7 @@ export const NAME_FORM = '1 to 64 of the characters a-z, 0-9 and -';
 
 export const isOrganizationName = (text: string): boolean => NAME.test(text);
 
-/** The organization that a start with play money makes, so that the data routes can be tried at once. */
+/** The organization that a start with play money creates, so that the keyed routes can be tried at once. */
 export const DEMO_ORGANIZATION = 'demo';
 /** Its onboarding credits. */
 export const DEMO_CREDITS = 10_000;

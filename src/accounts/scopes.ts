@@ -8,5 +8,5 @@ const KNOWN: ReadonlySet<string> = new Set(SCOPES);
 /** Parses one scope; undefined for any other text. */
 export const parseScope = (text: string): Scope | undefined => (KNOWN.has(text) ? (text as Scope) : undefined);
 
-/** The scopes of a stored text, which has a blank between two; this release leaves out those that it does not know. */
+/** The scopes of a stored text, separated by blanks; scopes unknown to this release are left out. */
 export const storedScopes = (text: string): Scope[] => text.split(' ').flatMap((word) => parseScope(word) ?? []);

@@ -7,7 +7,8 @@ import type { ClientConnection, RequestHandler } from '../adapters/listen/listen
 import { Deadlines } from '../base/deadlines.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
-import { surfaceNotices } from '../config/surfaces.ts';
+import { IN_MEMORY } from '../config/settings.ts';
+import { carriedOnSurfaces, surfaceNotices } from '../config/surfaces.ts';
 import { BodyReader } from '../http/body.ts';
 import { BodyBudget } from '../http/body-budget.ts';
 import type { BodyStreamPorts } from '../http/body-stream.ts';
@@ -23,7 +24,7 @@ import { Deliveries } from './deliveries.ts';
 import { openDemoOrganization } from './demo-organization.ts';
 import { chosenSurfaces, SURFACES, type SurfaceDefinition } from './modules.ts';
 import { type HandleRequest, type MountedSurface, mountsOf, surfaceFinder } from './mounts.ts';
-import { openSurface } from './open-surface.ts';
+import { openSurface, openWork } from './open-surface.ts';
 import { type OutboundPorts, openOutbound } from './outbound.ts';
 import { type OverloadPorts, openOverload } from './overload.ts';
 import { openParts, type Parts, type PartsPorts } from './parts.ts';
@@ -44,15 +45,15 @@ export interface AppPorts<R extends MadeResponse = Response>
   readonly responses: ResponseForm<R>;
   /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
   readonly soon?: ((run: () => void) => void) | undefined;
-  /** Whether the runtime takes a body into memory before it is read, as Bun does. */
+  /** Whether the runtime buffers a body before anything reads it, as Bun does. */
   readonly buffersBodies?: boolean;
-  /** What runs beside the app and shows its metrics and readiness with it, such as the listener. */
+  /** Components beside the app, such as the listener, whose metrics and readiness the app shows too. */
   readonly components?: readonly Component[];
   /** The surfaces to serve; the list of modules.ts when not given. */
   readonly surfaces?: readonly SurfaceDefinition[];
 }
 
-/** Numbers of what the app holds now, for tests. */
+/** Counts of what the app holds now, for tests. */
 export interface AppCounts {
   /** Used authorizations and open reservations. */
   readonly reservations: number;
@@ -81,16 +82,16 @@ export interface App<R extends MadeResponse = Response> {
   reload(): Promise<void>;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
-  /** What the operator is to know of parts that start in the background, one line each. Never rejects. */
+  /** Notices for the operator about parts that start in the background, one line each. Never rejects. */
   readonly laterNotices: Promise<readonly string[]>;
   /**
-   * The key of the organization that this start made (demo-organization.ts): shown to the operator once, never to a logger.
-   * undefined: it made none.
+   * The key of the organization that this start created (demo-organization.ts): shown to the operator once, never logged.
+   * undefined: it created none.
    */
   readonly demoKey: string | undefined;
   readonly catalogue: Pick<CatalogueHolder, 'current' | 'isReadable'>;
   counts(): AppCounts;
-  /** Says in `/ready` that no new work is wanted, and goes on serving. */
+  /** Makes `/ready` say that no new work is wanted; everything is still served. */
   leave(): void;
   /** Begins shutdown: answers all waits at once, so that the listener can finish soon. */
   drain(): void;
@@ -114,6 +115,16 @@ export async function openApp<R extends MadeResponse>(config: AppConfig, ports: 
     await server.close();
     throw failure;
   }
+}
+
+/**
+ * The surfaces that are off whose work goes on. What is bought of processes that share a database is carried on by those that
+ * have the product: the others may stand where requests to strangers cannot go out.
+ */
+function carriedOn(definitions: readonly SurfaceDefinition[], config: AppConfig): readonly SurfaceDefinition[] {
+  if (config.databaseUrl !== null || config.stateDir === IN_MEMORY) return [];
+  const names: readonly (string | null)[] = carriedOnSurfaces(config);
+  return definitions.filter(({ name }) => names.includes(name));
 }
 
 /** The names that readiness reports: those of every module, the shared components first. */
@@ -157,7 +168,7 @@ const countsOf = ({ backend: { reservations, callbacks }, payments, recoveryCoun
   recoveries: recoveryCounts(),
 });
 
-/** What every surface has of the server. */
+/** The parts of the server that every surface uses. */
 function surfacePartsOf<R extends MadeResponse>(
   config: AppConfig,
   ports: AppPorts<R>,
@@ -232,6 +243,7 @@ async function openOn<R extends MadeResponse>(
     mounted.push({ ...mount, surface: await openSurface(mount, shared, surfaceParts, server) });
   }
   find = surfaceFinder(mounted);
+  for (const definition of carriedOn(ports.surfaces ?? SURFACES, config)) await openWork(definition, shared, server);
   const isDemo = config.settlement === 'local' && config.surfaces.length > 0;
   const demoKey = isDemo ? await openDemoOrganization(backend.accounts) : undefined;
   server.start();

@@ -1,4 +1,4 @@
-/** The catalogue as a component: readiness, metrics, reloads, and looking for a new one behind an address. */
+/** The catalogue as a component: readiness, metrics, reloads, and polling an address for a new one. */
 import type { Clock } from '../base/clock.ts';
 import { firstLineOf, messageOf } from '../base/failure.ts';
 import type { Exposition } from '../base/prometheus.ts';
@@ -64,11 +64,11 @@ function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): v
 export interface PollOptions {
   readonly intervalMs: number;
   readonly timers: Timers;
-  /** Called when another catalogue is served, and with one line when one is refused; not twice in a row with the same. */
+  /** Called when a new catalogue is served, and with one line when a reload fails; not twice in a row with the same line. */
   onCatalogue(fault: string | undefined): void;
 }
 
-/** Reloads at intervals, at once where nothing is served yet. One reload at a time. */
+/** Reloads at intervals, and at once while nothing is served yet. One reload at a time. */
 class Polling {
   readonly #holder: CatalogueHolder;
   readonly #options: PollOptions;
@@ -81,7 +81,7 @@ class Polling {
     this.#options = options;
   }
 
-  /** @param isAwaited whether a reload has something to wait for already */
+  /** @param isAwaited true: the start left a download in flight, so poll at once to await it */
   start(isAwaited: boolean): void {
     if (isAwaited || this.#holder.current() === undefined) void this.#poll();
     else this.#wait();
@@ -112,20 +112,21 @@ class Polling {
   }
 }
 
-/** Time for the requests that waited for the start; what they need is checked and built for them. */
+/** Time for the requests that waited for the start; the parts that they need are checked and built on demand. */
 const FINISH_AFTER_MS = 500;
 
-/** Who hears of what happens to the catalogue of the start once it is served. */
+/** Receives what is found out about the start's catalogue after it is served. */
 export interface StartReports {
-  /** Called once with one line: nothing more may be answered from it. */
+  /** Called once with one line: nothing may be answered from the catalogue any more. */
   onDamaged(reason: string): void;
-  /** Called with a failure that says nothing about the file: a bug, or a disk that does not read; then, of a check, the other. */
+  /** Called with a failure that proves no damage: a bug or a disk read error. If it stopped the check, `onDamaged` follows. */
   onFailure(failure: unknown): void;
 }
 
 /**
- * Checks what a start left of its catalogue, then warms it: one part in each turn of the loop, so that requests come in between.
- * Ends when another one is served. Never rejects. What cannot be warmed fails for the question that needs it, too.
+ * Checks what the start left unchecked of its catalogue, then warms it: one part in each turn of the loop, so that requests
+ * run in between. Ends when another catalogue is served. Never rejects. A part that cannot be warmed also fails for the
+ * question that needs it.
  */
 async function finishInTurns(holder: CatalogueHolder, reports: StartReports): Promise<void> {
   const first = holder.current()?.catalogue;
@@ -139,7 +140,7 @@ async function finishInTurns(holder: CatalogueHolder, reports: StartReports): Pr
   try {
     while (holder.current()?.catalogue === first && steps.next().done === false) await new Promise(setImmediate);
   } catch (failure) {
-    if (failure instanceof SnapshotChangedError) return; // questions say so
+    if (failure instanceof SnapshotChangedError) return; // questions report it themselves
     if (failure instanceof SnapshotError) return reports.onDamaged(failure.message);
     reports.onFailure(failure);
     if (!isChecked) reports.onDamaged(`the catalogue cannot be checked: ${firstLineOf(failure)}`);

@@ -2,8 +2,8 @@
 
 const PREFLIGHT_AGE_SECONDS = '600';
 /**
- * What requests of any surface carry, and what clients and scanners send besides (x402-v2 §1.7): the official client sends
- * `access-control-expose-headers` as a request header; `x-payment` and `sign-in-with-x` buy nothing here.
+ * Headers that requests to any surface carry, and those that clients and scanners add (x402-v2 §1.7): the official client
+ * sends `access-control-expose-headers` as a request header; `x-payment` and `sign-in-with-x` buy nothing here.
  */
 const ALLOWED_HEADERS =
   'payment-signature, x-payment, content-type, access-control-expose-headers, sign-in-with-x, idempotency-key, ' +
@@ -23,10 +23,10 @@ export function corsHeaders(origin: string): Headers {
   };
 }
 
-/** Paths of the operator and of gates: no page of another origin may ask or read them, whatever CORS_ORIGIN permits elsewhere. */
+/** Paths of the operator and of gates: no page of another origin may call or read them, whatever CORS_ORIGIN permits elsewhere. */
 const OPERATOR_PATH = /^\/(?:admin|boards|internal|sales)(?:\/|$)/;
 
-/** Whether a path never has headers for browsers of other origins; 404, 405 and preflights below it neither. */
+/** Whether a path never has headers for browsers of other origins, not even on 404, 405 and preflights below it. */
 export const isOperatorPath = (path: string): boolean => OPERATOR_PATH.test(path);
 
 /** Headers of the answer to a preflight, beside the methods of the path; undefined: the server answers no preflights. */

@@ -1,20 +1,20 @@
 /**
- * Watches paid answers until they have left: handed whole to a connection that was still there (decisions §4). A listener
- * that hears of it says so itself. Bun says nothing of an answer that went out, only of a client that went away before, so
- * there a look at the signals follows a moment later. An answer that is watched keeps nothing of its request: thousands of
- * requests that live for a moment longer would be copied by the garbage collector.
+ * Watches paid answers until they have left: handed whole to a connection that was still there (decisions §4). Some listeners
+ * report that themselves. Bun reports only a client that disconnected before, so there a check of the abort signals follows a
+ * moment later. A watched answer holds nothing of its request: the garbage collector would copy thousands of requests that
+ * live a moment longer.
  */
 import type { Timers } from '../base/timers.ts';
 import type { Component } from '../modules/module.ts';
 
-/** An answer is looked at this long after it was handed over: by then the runtime has written a small one, or failed. */
+/** Time from handing over an answer to checking it: by then the runtime has written a small answer, or failed. */
 const LOOK_PAUSE_MS = 200;
 
 /** The request of a watched answer. */
 export interface DeliveredRequest {
-  /** Calls `delivered` once the answer has left, never when it did not; false: the listener does not hear of it. */
+  /** Calls `delivered` once the answer has left, and never otherwise. @returns false when the listener cannot know */
   onDelivered(delivered: () => void): boolean;
-  /** Aborts when the client goes away before all of the answer has left; undefined: no client can go away. */
+  /** Aborts when the client disconnects before all of the answer has left; undefined: no client can disconnect. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -27,7 +27,7 @@ export class Deliveries implements Component {
   readonly #timers: Timers;
   readonly #onFailure: (failure: unknown) => void;
   #watched: Watched[] = [];
-  /** Handed over since the last look. */
+  /** Answers handed over since the last check. */
   #fresh: Watched[] = [];
   #isScheduled = false;
   #cancel = (): void => {};
@@ -38,7 +38,7 @@ export class Deliveries implements Component {
     this.#onFailure = onFailure;
   }
 
-  /** Calls `delivered` once the answer has left; never when it did not. It must hold no part of the request. */
+  /** Calls `delivered` once the answer has left, and never otherwise. It must hold no part of the request. */
   watch(request: DeliveredRequest, delivered: () => void): void {
     if (request.onDelivered(() => this.#report(delivered))) return;
     this.#fresh.push({ signal: request.signal, delivered });
@@ -47,7 +47,7 @@ export class Deliveries implements Component {
 
   readonly close = (): void => {
     this.#cancel();
-    // The first look only moves the fresh answers to the watched ones; the second looks at them.
+    // The first check only moves the fresh answers to the watched ones; the second checks them.
     this.#look();
     this.#look();
     this.#cancel();
@@ -59,7 +59,7 @@ export class Deliveries implements Component {
     this.#cancel = this.#timers.after(LOOK_PAUSE_MS, () => this.#look());
   }
 
-  /** Looks at every answer that was handed over before the last look, so that each has had its time. */
+  /** Checks every answer that was handed over before the last check, so that each had at least LOOK_PAUSE_MS. */
   #look(): void {
     this.#isScheduled = false;
     const due = this.#watched;

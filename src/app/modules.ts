@@ -21,14 +21,14 @@ export interface SurfaceDefinition {
   readonly description: string;
   /** Path below the base address at which the surface always answers; empty for the base. */
   readonly path: '' | `/${string}`;
-  /** Setting with its public address, for a surface that may have another host; otherwise the address is base and path. */
+  /** Setting with its public address, for a surface that may have its own host; otherwise the base's address plus `path`. */
   readonly urlSetting?: string;
   readonly modules: readonly Module[];
   /** True: it has no contract, because it sells nothing. */
   readonly isUndocumented?: boolean;
 }
 
-/** What the base has of each product, for its description. */
+/** What the base serves of each product, for its description. */
 const BASE_HAS: Readonly<Partial<Record<SurfaceName, string>>> = {
   jobs: 'answers about hiring, one paid request at a time',
   callbacks: 'webhook addresses for ten minutes',
@@ -83,8 +83,8 @@ const isOn = (name: string | undefined, chosen: readonly string[]): boolean =>
   name === undefined || !(SURFACE_NAMES as readonly string[]).includes(name) || chosen.includes(name);
 
 /**
- * The surfaces with the products that `SURFACES` chose (siblings §1); what it does not name is left as it is. With none of them
- * the base has nothing but the operations about the process.
+ * The surfaces with the products that `SURFACES` chose (siblings §1); modules that belong to no product always stay. Without
+ * any product the base has only the operations about the process.
  */
 export function chosenSurfaces(
   definitions: readonly SurfaceDefinition[],

@@ -1,6 +1,7 @@
 /**
- * Mounts the surfaces. A surface always answers below its path. One with a public address on another host than the base also
- * answers on that host, at the path of that address and below its own (siblings §1); only then does routing read the Host header.
+ * Mounts the surfaces. A surface always answers below its path. If its public address has another host than the base, it also
+ * answers on that host, both at that address's path and below its own (siblings §1); only then does routing read the Host
+ * header.
  */
 import type { ClientConnection, ServedRequest } from '../adapters/listen/listen.ts';
 import { ConfigError } from '../config/config.ts';
@@ -72,7 +73,7 @@ export interface MountedSurface<R extends MadeResponse> extends SurfaceMount {
   readonly surface: Surface<R>;
 }
 
-/** On a surface's own host: its path there, or the path that it has everywhere. */
+/** The path below the surface on its own host, where it answers at its host path and at the path that it has everywhere. */
 const pathOnHost = ({ definition, hostPath }: SurfaceMount, path: string): string | undefined =>
   pathBelow(definition.path, path) ?? pathBelow(hostPath, path);
 

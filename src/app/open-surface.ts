@@ -2,11 +2,25 @@
 import type { MadeResponse } from '../http/response-form.ts';
 import type { ModuleContext, SharedConfig, SurfaceView } from '../modules/module.ts';
 import { SERVICE_SUMMARY, surfaceOperations } from '../modules/service/module.ts';
+import type { SurfaceDefinition } from './modules.ts';
 import type { SurfaceMount } from './mounts.ts';
 import type { Server } from './server.ts';
 import { Surface, type SurfaceParts } from './surface.ts';
 
 export type SharedContext = Omit<ModuleContext, 'surface'> & { readonly config: SharedConfig };
+
+/** Opens the modules of a surface that is off, for the work that its customers have bought; none of its operations is served. */
+export async function openWork(
+  { modules, path }: SurfaceDefinition,
+  shared: SharedContext,
+  server: Server,
+): Promise<void> {
+  const mount = { labels: {}, baseUrl: `${shared.config.baseUrl}${path}` };
+  const view = (): SurfaceView => {
+    throw new Error('a surface that is off has no documents');
+  };
+  for (const module of modules) server.add(await module.open({ ...shared, surface: { mount, view } }));
+}
 
 /** @throws Error when an operation cannot be served as declared; passes on every error of a module's `open` */
 export async function openSurface<R extends MadeResponse>(

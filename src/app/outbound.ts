@@ -1,4 +1,4 @@
-/** Opens the guarded client for requests to addresses of customers' choosing (siblings §5), and what it must know of the server. */
+/** Opens the guarded client for requests to addresses that customers chose (siblings §5), with what it must know of the server. */
 import { type Exchange, userAgentOf } from '../adapters/outbound/exchange.ts';
 import { OutboundClient } from '../adapters/outbound/outbound-client.ts';
 import { type OwnFetch, OwnHooks } from '../adapters/outbound/own-hooks.ts';
@@ -18,14 +18,14 @@ export interface OutboundPorts {
   readonly outbound?: Outbound | undefined;
   /** Looks up the names of targets, in place of the system's resolver. */
   readonly resolver?: NameResolver | undefined;
-  /** Certificates of the authorities that targets are checked with, PEM, in place of the system's. */
+  /** CA certificates (PEM) that targets are verified against, in place of the system's. */
   readonly targetAuthorities?: string | undefined;
   /** Sends to addresses that were judged, in place of sockets. */
   readonly exchange?: Exchange | undefined;
 }
 
 /**
- * @param mounts their public addresses are no targets
+ * @param mounts surfaces whose public addresses must not be targets
  * @param ownFetch the app's handler, for webhook addresses of this server
  * @param server receives the client's metrics
  */

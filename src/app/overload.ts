@@ -1,4 +1,4 @@
-/** Overload as a component: what is measured and from where, the metrics, and the report to the operator. */
+/** Overload as a component: measurement, metrics, and the report to the operator. */
 import { Shedding } from '../access/overload.ts';
 import { defaultMemoryLimitBytes } from '../adapters/process/memory-limit.ts';
 import { PressureSampler } from '../adapters/process/pressure-sampler.ts';
@@ -47,7 +47,7 @@ export function openOverload(
   { clock, timers, memory, onOverload }: OverloadPorts & { readonly clock: Clock; readonly timers: Timers },
 ): OpenOverload {
   const overload = new Overload();
-  // Without SHEDDING the gates look at an overload that never begins.
+  // Without SHEDDING the gates read an overload that never begins.
   const shedding = new Shedding(config.shedding ? overload : new Overload());
   const memoryLimitBytes = memory === undefined ? 0 : (config.memoryLimitBytes ?? defaultMemoryLimitBytes());
   const onChange = (): void => {

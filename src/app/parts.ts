@@ -43,7 +43,7 @@ export interface PartsPorts {
   readonly openBackend?: ((options: OpenBackendOptions, ports: BackendPorts) => Promise<Backend>) | undefined;
   /** Reads documents, in place of threads. */
   readonly extractor?: Extractor | undefined;
-  /** What recovers signatures starts with the app, not at its first use or a moment later. */
+  /** True: signature recovery starts with the app, rather than at first use or a moment later. */
   readonly startsAtOnce?: boolean;
   /** The catalogue, in place of the configured file. */
   readonly catalogueSource?: CatalogueSource | undefined;
@@ -53,22 +53,22 @@ export interface PartsPorts {
   onCaseReport(report: CaseReport): void;
   /** The facilitator became reachable or unreachable. */
   onFacilitatorReachable?(isReachable: boolean): void;
-  /** Called once with what the facilitator says that it settles. */
+  /** Called once with what the facilitator says it settles. */
   onFacilitatorSupport?(support: Support): void;
   /** An authorization was settled with the transaction of another. */
   onRepeatedTransaction?(repeated: RepeatedTransaction): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
-  /** A look at the address of the catalogue gave another one, which is served (undefined), or failed (why, one line). */
+  /** A poll of the catalogue's address gave a new catalogue, which is served (undefined), or failed (why, one line). */
   onCatalogue?(fault: string | undefined): void;
-  /** The address gave no catalogue to the start, or its copy is not served or not kept (one line). */
+  /** At start the address gave no catalogue, or the stored copy of it cannot be served or written (one line). */
   onSnapshotFault?(fault: string): void;
   /**
-   * The catalogue of the start turns out to be damaged, or cannot be checked (why, one line), after it is served. Not given: the
-   * start checks all of it first, and fails.
+   * The start's catalogue turns out to be damaged, or cannot be checked (why, one line), after it is served. Not given: the
+   * start checks all of it first and fails on damage.
    */
   onDamagedCatalogue?(reason: string): void;
-  /** A jobs service cannot be asked (why, one line) or can again (undefined). */
+  /** A jobs service became unreachable (why, one line) or reachable again (undefined). */
   onJobsService?(url: string, fault: string | undefined): void;
   /** A verification thread died (why, one line) or works again (undefined). */
   onVerificationFault?(fault: string | undefined): void;
@@ -85,7 +85,7 @@ export interface Parts {
   readonly payments: OpenPayments;
   readonly extractor: Extractor;
   readonly recoveryCounts: () => RecoveryCounts;
-  /** Starts what recovers signatures. Resolves with notices for the operator. Never rejects. */
+  /** Starts signature recovery. Resolves with notices for the operator. Never rejects. */
   readonly startVerification: () => Promise<readonly string[]>;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
@@ -138,7 +138,7 @@ const pollOf = (config: Config, ports: PartsPorts, timers: Timers): PollOptions 
       }
     : undefined;
 
-/** The jobs services of a gate; its readiness is that of the catalogue, which they hold. */
+/** Opens a gate's client of its jobs services. The gate's catalogue is ready when theirs is. */
 function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, server: Server) {
   const { engineUrl, engineToken, engineTimeoutMs } = config;
   if (engineUrl === null || engineToken === null) return undefined;
@@ -159,7 +159,7 @@ function openRemoteCatalogue(config: Config, ports: PartsPorts, timers: Timers, 
   return services;
 }
 
-/** @throws ConfigError when processes that share a database would each have a key of their own */
+/** @throws ConfigError when processes that share a database would each have a different key */
 function requireSharedKey({ databaseUrl, stateKey }: Config): void {
   if (databaseUrl === null || stateKey !== null) return;
   throw new ConfigError(

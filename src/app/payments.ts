@@ -1,4 +1,4 @@
-/** Opens recipient, settlement, reconciler and checkout as the configuration says; all surfaces share them. */
+/** Opens recipient, settlement, reconciler and checkout from the configuration; all surfaces share them. */
 import { PaymentMeters } from '../access/payment-meter.ts';
 import type { Seller } from '../access/payment-offer.ts';
 import type { PaidServices } from '../access/x402.ts';
@@ -46,7 +46,7 @@ export interface PaymentParts {
   /** Called with each report of the reconciler. */
   onCaseReport(report: CaseReport): void;
   onReachable(isReachable: boolean): void;
-  /** Called once, when the facilitator has said what it settles. */
+  /** Called once, when the facilitator has reported what it settles. */
   onSupport(support: Support): void;
   onRepeatedTransaction(repeated: RepeatedTransaction): void;
 }
@@ -105,7 +105,7 @@ function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettleme
   };
 }
 
-/** The status of an authorization: what the reservations know, then what the books still say. */
+/** The status of an authorization: from the reservations, else from the books. */
 function statusOf(
   key: ReservationKey,
   reservations: Reservations,
@@ -122,7 +122,7 @@ function statusOf(
 const PLAY_NOTICE =
   'SETTLEMENT=local: the server verifies signatures, but payments move play money and nothing reaches a chain';
 
-/** What the offers of a configuration say of the server. */
+/** What offers state about the server with this configuration. */
 export const sellerOf = (
   { network, prices, settlement }: Pick<SharedConfig, 'network' | 'prices' | 'settlement'>,
   payTo: Address,

@@ -9,7 +9,7 @@ import type { RequestRecord } from './request-record.ts';
 export interface RequestLogPorts {
   /** Called once a request; undefined = no log. */
   readonly onRequest: ((record: RequestRecord) => void) | undefined;
-  /** Whether `onRequest` wants the requests with a status; all when not given. A record that it does not want is not made. */
+  /** Whether `onRequest` wants the requests with a status; all when not given. Other records are not even built. */
   readonly wantsRequest?: ((status: number) => boolean) | undefined;
   /** Called with a bug and its request id; the client sees `INTERNAL_ERROR` and the id. */
   onFailure(failure: unknown, requestId: string): void;
@@ -61,7 +61,7 @@ export class RequestLog {
   }
 
   /**
-   * An outage is no bug: the state says in one line that it began and ended, and each request's line that it met it.
+   * An outage is not a bug and is not reported here: the state logs its begin and end, and each affected request's line names it.
    * @param source id of the request, or the part of the server that failed
    */
   failed(failure: unknown, source: string): void {

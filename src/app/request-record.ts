@@ -11,6 +11,6 @@ export interface RequestRecord {
   readonly client: string;
   /** Code of the refusal; null for a success. */
   readonly code: string | null;
-  /** Detail for the log that the client does not see; null for none. */
+  /** Detail that only the log shows; null for none. */
   readonly detail: string | null;
 }

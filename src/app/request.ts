@@ -1,6 +1,6 @@
 /**
- * A request as ways in, handlers and the log see it. Headers and the client's address cost something, so they are read
- * at their first use.
+ * A request as ways in, handlers and the log see it. Reading headers and the client's address costs time, so they are read at
+ * first use.
  */
 import type { ClientConnection, ServedRequest } from '../adapters/listen/listen.ts';
 import { type ClientAddress, parseClientAddress } from '../base/client-network.ts';
@@ -32,7 +32,7 @@ export interface RequestParts {
 /** A connection whose listener can close it in the middle of an answer. */
 export type CuttableConnection = Required<Pick<ClientConnection, 'cut'>>;
 
-/** Of a longer X-Forwarded-For the entry is copied out, so that what counts by it does not hold the rest. */
+/** The entry is copied out of a longer X-Forwarded-For, so that counters by client do not retain the whole header. */
 const FORWARDED_LENGTH_MAX = 512;
 
 function lastEntryOf(forwarded: string): string {
@@ -41,9 +41,9 @@ function lastEntryOf(forwarded: string): string {
 }
 
 /**
- * Whose request it is. Behind a trusted proxy the last entry of X-Forwarded-For: the proxy wrote that one, the client may have
- * sent the others. An entry that is no address (`unknown`, a name, nothing behind a comma) does not count: the request is
- * the proxy's then, because a client must not choose what it is counted as.
+ * The client of a request. Behind a trusted proxy that is the last entry of X-Forwarded-For: the proxy wrote it, while the
+ * client may have sent the others. If that entry is not an address (`unknown`, a name, empty), the request counts as the
+ * proxy's, because a client must not choose what it is counted as.
  */
 function clientAddressOf(peer: string, forwarded: string | null): ClientAddress {
   const reported = forwarded === null ? undefined : parseClientAddress(lastEntryOf(forwarded));
@@ -114,7 +114,7 @@ export class HttpRequestView implements RequestView, LoggedRequest, DeliveredReq
     return this.#clientAddress;
   }
 
-  /** The connection, where its listener can close it: less to hold than the request. */
+  /** The connection, if its listener can cut it. Holding it takes less memory than holding the request. */
   get cuttable(): CuttableConnection | undefined {
     const client = this.#client;
     return client.cut === undefined ? undefined : (client as CuttableConnection);

@@ -6,7 +6,7 @@ import { API_VERSION, VERSION } from '../base/version.ts';
 import type { OperationMeter } from '../http/meter.ts';
 import type { Component, ServerView, SurfaceView } from '../modules/module.ts';
 
-/** The route is free and open, and a page takes about a millisecond: asking for more of them must not cost others their time. */
+/** The route is free and open, and a page takes about a millisecond: many scrapes must not slow down other requests. */
 const PAGES_PER_SECOND = 50;
 
 export class Server implements ServerView {
@@ -44,7 +44,7 @@ export class Server implements ServerView {
     this.#otherSurfaces.push(surface);
   }
 
-  // Handlers take these without their object.
+  // Arrow functions, because handlers call these without the object.
   readonly otherSurfaces = (): readonly SurfaceView[] => this.#otherSurfaces;
 
   #isLeaving = false;
@@ -67,7 +67,7 @@ export class Server implements ServerView {
     return all;
   };
 
-  /** The page of `/metrics`, made again up to PAGES_PER_SECOND times a second; beyond it the last one, which is of that second. */
+  /** The page of `/metrics`, made at most PAGES_PER_SECOND times a second; further scrapes get the last one of that second. */
   readonly metricsText = (): string => {
     const second = Math.floor(this.#clock.monotonicMs() / 1000);
     if (second !== this.#lastPage.second) this.#lastPage = { second, count: 0, text: '' };
@@ -107,7 +107,7 @@ export class Server implements ServerView {
 
   #closing: Promise<void> | undefined;
 
-  /** Closes the components, last opened first; one that fails stops no other. Every call waits for all. Never rejects. */
+  /** Closes the components, last opened first, even when one fails. Every call waits for all. Never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
     return this.#closing;

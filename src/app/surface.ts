@@ -49,7 +49,7 @@ interface ServedOperation extends MountedOperation {
   readonly execute: Execute;
   readonly meter: OperationMeter;
   readonly variant: Variant | undefined;
-  /** Whether an outage is one of its answers; otherwise it is an error of the server (decisions §4). */
+  /** Whether its contract has a 503 for an outage; otherwise an outage is a 500 (decisions §4). */
   readonly saysUnavailable: boolean;
 }
 
@@ -58,7 +58,7 @@ const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 function meterOf(operation: Operation, errors: readonly ErrorCode[], mount: Mount): OperationMeter {
   const others = Object.keys(operation.otherAnswers ?? {}).map(Number);
   if (operation.isConditional === true) others.push(304);
-  // The unmatched meter counts what no operation is run for.
+  // The unmatched meter counts requests that no operation serves.
   const unmatched: readonly ErrorCode[] =
     operation.decodesParams === true ? [METHOD_NOT_ALLOWED, NOT_FOUND] : [METHOD_NOT_ALLOWED];
   const codes = errors.filter((code) => !unmatched.includes(code));
@@ -78,7 +78,7 @@ function served(operation: Operation, mount: Mount, log: RequestLog): ServedOper
   };
 }
 
-/** @param receipt of a payment that has settled: such an answer is lost, whatever the operation says of outages */
+/** @param receipt of a settled payment: its answer is lost, so even an outage is a 500 */
 function refusalOf(
   failure: unknown,
   operation: ServedOperation | undefined,
@@ -223,7 +223,7 @@ export class Surface<R extends MadeResponse> {
       return this.#failed(request, operation, failure, outcome instanceof Answer ? outcome.receipt : undefined);
     }
     if (outcome instanceof Refusal) return this.#recorded(request, operation, response, outcome);
-    // Only now: an answer that could not be made is never delivered. Deferred answers have no admissions to inform.
+    // Only now: a response that could not be made is never delivered. Deferred answers have no admissions to inform.
     if (outcome.delivered !== undefined && request instanceof HttpRequestView) {
       this.#parts.deliveries.watch(request, outcome.delivered);
     }

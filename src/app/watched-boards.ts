@@ -19,7 +19,7 @@ interface Ports {
   readonly clock: Clock;
 }
 
-/** Only a server with `CATALOGUE` loads what reads its folder. @returns null without it */
+/** Only a server with `CATALOGUE` loads the code that reads its folder. @returns null without it */
 export async function openWatchedBoards(
   { catalogue }: Config,
   { clock }: Ports,
@@ -49,7 +49,7 @@ function readable<Result>(read: () => Result): Result | undefined {
   }
 }
 
-/** While the list cannot be read, only that is said: counts of 0 would look like boards that are gone. */
+/** While the list cannot be read, the metrics say only that: counts of 0 would look like removed boards. */
 function writeMetrics(page: Exposition, view: WatchedBoardsView | undefined, nowMs: number): void {
   page.single(
     'paygrade_watched_boards_readable',

@@ -1,7 +1,7 @@
 /**
- * Random letters and digits from the CSPRNG that the caller passes. A byte that would favour a letter is rejected (248 = 4 x 62 of
- * the 256 values are used), so every letter is equally likely. The text is joined in one step, because a string that grows letter
- * by letter stays a tree of its pieces for as long as it lives (bench/callback-store.ts).
+ * Random letters and digits from the CSPRNG that the caller passes. Bytes that would favour some characters are rejected (248
+ * = 4 x 62 of the 256 values are used), so all are equally likely. The text is joined in one step: a string that grows letter
+ * by letter would stay a tree of its pieces for as long as it lives (bench/callback-store.ts).
  */
 import type { Random } from './random.ts';
 

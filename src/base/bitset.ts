@@ -9,9 +9,9 @@ export interface WordRun {
  * in the last word are always 0, so whole words can be compared and counted.
  */
 export class BitSet implements WordRun {
-  /** Numbers that may be members are 0 .. length - 1. */
+  /** Members are numbers from 0 to length - 1. */
   readonly length: number;
-  /** Member n is bit n % 32 of word n / 32. Words are signed, like the results of bitwise operators. For loops over words. */
+  /** Member n is bit n % 32 of word n / 32. Words are signed, as bitwise operators give them. Public for loops. */
   readonly words: Int32Array;
   readonly wordsStart = 0;
 

@@ -2,8 +2,8 @@
 import { GatheredBytes } from './gathered-bytes.ts';
 
 /**
- * Stops within one chunk after `bytesMax`; the unread rest is the caller's to discard.
- * @returns undefined when there are more bytes than that; rejects as the stream does
+ * Stops within one chunk after `bytesMax`; the caller discards the unread rest.
+ * @returns undefined when there are more bytes; rejects as the stream does
  */
 export async function readAtMost(
   reader: ReadableStreamDefaultReader<Uint8Array>,

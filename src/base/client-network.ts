@@ -3,10 +3,10 @@
  * and limits count networks; the log shows addresses.
  *
  * Accepted: IPv4, with or without a port; IPv6 of every spelling of RFC 4291 §2.2, with or without a zone (RFC 4007 §11),
- * alone or in brackets with or without a port. Leading zeros say nothing. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) is
- * its IPv4 address. Everything else is no address: a host name, `unknown` and `_name` (RFC 7239 §6), an empty text.
+ * alone or in brackets with or without a port. Leading zeros are ignored. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) is
+ * its IPv4 address. Nothing else is an address: not a host name, `unknown` or `_name` (RFC 7239 §6), or an empty text.
  *
- * Cost: one pass without a regular expression; an IPv4 address in plain spelling is returned as it came.
+ * Cost: one pass without a regular expression; an IPv4 address in plain spelling is returned unchanged.
  */
 
 import { groupAt, ipv4Of, readGroups } from './ip-address.ts';
@@ -66,7 +66,7 @@ function isPort(text: string, start: number): boolean {
   return true;
 }
 
-/** An IPv4 address in the spelling in which it is shown: no leading zeros. */
+/** Whether an IPv4 address is already spelled as shown: without leading zeros. */
 const isPlain = (text: string, bits: number): boolean => text.length === ipv4Length(bits);
 
 const octetLength = (octet: number): number => (octet < 10 ? 1 : octet < 100 ? 2 : OCTET_DIGITS_MAX);
@@ -77,7 +77,7 @@ const ipv4Length = (bits: number): number =>
   octetLength(bits & 0xff) +
   (OCTET_COUNT - 1);
 
-/** Reads the address of a client; undefined for text that is none. */
+/** Parses the address of a client; undefined for any other text. */
 export function parseClientAddress(text: string): ClientAddress | undefined {
   const { length } = text;
   if (length === 0 || length > TEXT_LENGTH_MAX) return undefined;
@@ -97,8 +97,8 @@ export function parseClientAddress(text: string): ClientAddress | undefined {
 
 /**
  * The network of a client address, for callers that need no more.
- * @param address text of another form, such as the empty one of an unknown client, stands for itself; text that a client can
- *   choose must go through {@link parseClientAddress} instead
+ * @param address text of another form, such as the empty text of an unknown client, is returned unchanged; text that a client
+ *   can choose must go through {@link parseClientAddress} instead
  */
 export function clientNetworkOf(address: string): string {
   return parseClientAddress(address)?.network ?? address;

@@ -54,7 +54,7 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return utf8.encode(text);
 }
 
-/** Checked here because a runtime reads the low byte of any character as a digit. */
+/** Checked here because the runtimes take any character's low byte for a digit. */
 const HEX_DIGITS = /^[0-9A-Fa-f]*$/;
 
 /** Decodes an even number of hex digits of either case; undefined for any other text. */
@@ -67,7 +67,7 @@ export function decodeHex(text: string): Uint8Array | undefined {
   return text.startsWith('0x') ? decodeDigits(text.slice(2)) : undefined;
 }
 
-/** ECMAScript 2026. A Buffer in its place takes three to five times as long for a short array; Node 22 has no other way. */
+/** ECMAScript 2026. Node 22 lacks it and uses a Buffer, which takes three to five times as long for a short array. */
 const { toHex } = Uint8Array.prototype as { toHex?(): string };
 
 /** Encodes bytes as lower-case hex digits. */

@@ -1,6 +1,6 @@
 /**
- * RFC 3339 §5.6 date-times, and bare dates, as milliseconds since the epoch. Strict: real calendar days (no rolling over
- * into the next month), two-digit parts, an offset that is required with a time. A fraction is cut, not rounded, to
+ * RFC 3339 §5.6 date-times, and bare dates, as milliseconds since the epoch. Strict: only real calendar days (no rolling over
+ * into the next month), two-digit parts, and a required offset with each time. A fraction is truncated, not rounded, to
  * milliseconds. A leap second is the following midnight, as in POSIX time, and accepted only where one can be: 23:59:60 UTC on
  * the last day of a month.
  */
@@ -8,7 +8,7 @@
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
 /**
- * The pattern of published schemas for such a text. It leaves out leap seconds, admits 29 February in every year, and uses no
+ * The pattern for such texts in published schemas. It leaves out leap seconds, admits 29 February in every year, and uses no
  * lookahead, which some validators lack.
  */
 export const DATE_TIME_PATTERN =

@@ -1,10 +1,10 @@
 /**
- * Timeouts of many things of few lengths, as the waits of callbacks and the bodies of requests. Those of one length end in the
- * order in which they began, so each length has a bucket: a linked list and one timer. A timer for each would be a noticeable
- * share of the memory of a parked wait (bench/waits.ts), and of the time of a webhook on Bun (bench/peers, "webhook").
+ * Many timeouts of few lengths, such as those of waits and request bodies. Timeouts of one length end in the order in which
+ * they began, so each length has a bucket: a linked list and one timer. A timer for each entry would be a noticeable share of
+ * a parked wait's memory (bench/waits.ts), and of a webhook's time on Bun (bench/peers, "webhook").
  *
- * Where one thing at a time comes and goes, each would set and cancel the timer of its bucket. Deadlines that keep their timers
- * leave it set, for its length at most, and look then whether anything is left.
+ * If entries come and go one at a time, each would set and cancel its bucket's timer. Deadlines that keep their timers leave
+ * it set, for its length at most, and then check whether any entry is left.
  */
 import type { Clock } from './clock.ts';
 import type { Timers } from './timers.ts';
@@ -20,7 +20,7 @@ export abstract class TimerEntry {
   before: TimerEntry | undefined;
   behind: TimerEntry | undefined;
 
-  /** Called when its timeout is over and it is out of its bucket. Must not throw: the others of its length would never end. */
+  /** Called when the timeout is over and the entry is out of its bucket. Must not throw: later entries would never end. */
   abstract onDue(): void;
 }
 
@@ -39,7 +39,7 @@ export class Deadlines {
   readonly #clock: Clock;
   readonly #timers: Timers;
   readonly #keepsTimers: boolean;
-  /** By length in milliseconds. Each has a timer, which fires no later than its first entry is due. */
+  /** Buckets by length in milliseconds. Each has a timer, which fires no later than its first entry is due. */
   readonly #buckets = new Map<number, TimerBucket>();
 
   /** @param keepsTimers whether the timer of a bucket outlives its last entry */
@@ -81,7 +81,7 @@ export class Deadlines {
     this.#buckets.delete(bucket.lengthMs);
   }
 
-  /** Ends all that is left, before its time. */
+  /** Ends all remaining entries before they are due. */
   close(): void {
     for (const bucket of [...this.#buckets.values()]) {
       bucket.cancelTimer();

@@ -2,11 +2,11 @@
 import { createHash, hash, timingSafeEqual } from 'node:crypto';
 import { hexOfLatin1 } from './codec.ts';
 
-/** Of SHA-256, bytes. */
+/** Block size of SHA-256, bytes. */
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
 
-/** The digest as 32 bytes. By way of a string: Node takes twice as long to make a Buffer of its own for it. */
+/** The digest as 32 bytes. Goes through a string: Node takes twice as long to return a Buffer. */
 export function sha256(text: string): Uint8Array {
   const units = sha256Latin1(text);
   const bytes = new Uint8Array(DIGEST_BYTES);
@@ -23,7 +23,7 @@ export const sha256Hex = (text: string): string => hash('sha256', text, 'hex');
 /** 43 digits of base64url, no padding. */
 export const sha256Base64Url = (text: string): string => hash('sha256', text, 'base64url');
 
-/** 43 digits of base64url, of parts one after the other and where each ends. */
+/** 43 digits of base64url over the digests of the parts, so it depends on where each part ends. */
 export function sha256OfParts(parts: readonly Uint8Array[]): string {
   const all = createHash('sha256');
   for (const part of parts) all.update(hash('sha256', part, 'buffer'));
@@ -41,13 +41,13 @@ export const DIGEST_KEY_BYTES = 32;
 export type Digest = (text: string) => string;
 
 /**
- * HMAC-SHA-256 (RFC 2104) of short messages under one key, by two one-shot digests over prepared memory: the runtime's own object
- * takes three times as long to make as to use.
+ * HMAC-SHA-256 (RFC 2104) of short messages under one key, by two one-shot digests over prepared memory: creating the
+ * runtime's own object takes three times as long as using it.
  */
 export class Hmac {
-  /** The key's block, then the message. */
+  /** The key's inner block, then the message. */
   #inner = Buffer.alloc(BLOCK_BYTES + 512);
-  /** The key's other block, then the digest of the inner text. */
+  /** The key's outer block, then the inner digest. */
   readonly #outer = Buffer.alloc(BLOCK_BYTES + DIGEST_BYTES);
 
   /** @param key at most 64 bytes */
@@ -59,7 +59,7 @@ export class Hmac {
     }
   }
 
-  /** Of the UTF-8 of a text and the bytes behind it: 32 bytes in code units 0..255. */
+  /** The HMAC of a text as UTF-8 followed by bytes: 32 bytes in code units 0..255. */
   of(text: string, bytes: Uint8Array): string {
     // UTF-8 has at most three bytes for each code unit.
     const needed = BLOCK_BYTES + text.length * 3 + bytes.length;

@@ -2,6 +2,6 @@
 export interface DisconnectListener {
   /** True once the listener no longer needs the event; it may be dropped. */
   readonly isOver: boolean;
-  /** The client has disconnected. The name is that of DOM event listeners, so that an AbortSignal can call it. */
+  /** The client has disconnected. Named as in DOM event listeners, so that an AbortSignal can call it. */
   handleEvent(): void;
 }

@@ -1,8 +1,8 @@
 /**
- * A waiting line in which clients take turns. Turns go round among the client networks that wait, one entry each; within a
- * network the first to come is served first. Its user bounds it, by bytes or by {@link FairQueue.freeSlotsFor}: a network may
- * queue as many entries as there are free slots left, so one network fills half of the slots at most, two fill a third each,
- * and a newcomer always finds one.
+ * A waiting line in which clients take turns. The waiting client networks take turns, one entry each; within a network entries
+ * are served in order of arrival. Its user bounds it, by bytes or by {@link FairQueue.freeSlotsFor}: a network may queue as
+ * many entries as there are free slots left, so one network fills half of the slots at most, two fill a third each, and a
+ * newcomer always finds one.
  *
  * Cost: O(1) a call; {@link FairQueue.next} with a condition looks at one entry of each network that waits.
  */
@@ -36,8 +36,8 @@ export class FairQueue<Entry extends { readonly network: string }> {
   }
 
   /**
-   * The oldest entry of each network, in the order of turns. A network whose entry is {@link serve}d meanwhile comes again at
-   * the end of the round.
+   * The oldest entry of each network, in the order of turns. A network whose entry is {@link serve}d meanwhile is visited
+   * again at the end of the round.
    */
   *inTurn(): Generator<Entry, void> {
     for (const queue of this.#queues.values()) yield queue[0] as Entry; // no queue is empty

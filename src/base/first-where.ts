@@ -1,6 +1,6 @@
 /** Binary search. */
 
-/** The first number from `start` to `end - 1` that is past something, as all after it are; `end` when none is. */
+/** The first number from `start` to `end - 1` for which `isPast` holds; `end` when none. It must then hold for all later ones. */
 export function firstWhere(start: number, end: number, isPast: (number: number) => boolean): number {
   let low = start;
   let high = end;

@@ -1,5 +1,5 @@
 /**
- * Bytes that come in pieces, as one array. Pieces are copied into it: each that was kept would take some 400 bytes beside its own,
+ * Bytes that arrive in pieces, as one array. Pieces are copied into it: keeping them would take some 400 bytes more for each,
  * and a client chooses how small they are.
  */
 export class GatheredBytes {
@@ -13,7 +13,7 @@ export class GatheredBytes {
   add(piece: Uint8Array): void {
     const start = this.#length;
     this.#length += piece.length;
-    // The only piece, as most are, is taken as it is.
+    // Most bodies are a single piece, which needs no copy.
     if (start === 0) this.#bytes = piece;
     else {
       if (this.#length > this.#bytes.length) this.#grow(start);
@@ -27,9 +27,9 @@ export class GatheredBytes {
     this.#bytes = larger;
   }
 
-  /** All of them. Nothing is added afterwards. */
+  /** All bytes so far. Add nothing afterwards. */
   bytes(): Uint8Array {
-    // Only one that grew is longer, and that is no Buffer, whose `slice` would not copy.
+    // Only an array that grew is longer, and that is not a Buffer, whose `slice` would not copy.
     return this.#bytes.length === this.#length ? this.#bytes : this.#bytes.slice(0, this.#length);
   }
 

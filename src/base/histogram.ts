@@ -3,7 +3,7 @@ import type { Exposition, Labels } from './prometheus.ts';
 
 export class Histogram {
   readonly #boundsMs: readonly number[];
-  /** Durations by bucket: above the bound before and at most its own; the last bucket has no bound. */
+  /** Number of durations by bucket: above the previous bound, at most its own; the last bucket has no bound. */
   readonly #counts: Float64Array;
   #sumMs = 0;
 
@@ -20,7 +20,7 @@ export class Histogram {
     this.#sumMs += durationMs;
   }
 
-  /** Writes the samples of a family whose head is written, in seconds. */
+  /** Writes the samples in seconds, after the family's head. */
   write(page: Exposition, labels: Labels = {}): void {
     let count = 0;
     for (const [bucket, inBucket] of this.#counts.entries()) {

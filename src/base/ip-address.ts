@@ -1,9 +1,9 @@
 /**
  * IP addresses as numbers. IPv4 in four decimal octets, IPv6 in every spelling of RFC 4291 §2.2 without a zone and without
- * brackets. Spellings of IPv4 that only `URL` knows (hex, octal, fewer parts) are none here.
+ * brackets. Spellings of IPv4 that only `URL` knows (hex, octal, fewer parts) are not accepted.
  */
 
-/** All bits of an address, 32 of IPv4 or 128 of IPv6, the first on top. */
+/** All bits of an address, 32 for IPv4 or 128 for IPv6, the first bit highest. */
 export interface IpAddress {
   readonly family: 4 | 6;
   readonly bits: bigint;
@@ -107,7 +107,7 @@ export function readGroups(text: string, start: number, end: number): boolean {
   return expand(gap, count);
 }
 
-/** Reads an address; undefined for text that is none. Cost: one pass. */
+/** Parses an address; undefined for any other text. Cost: one pass. */
 export function parseIp(text: string): IpAddress | undefined {
   if (!text.includes(':')) {
     const bits = ipv4Of(text, 0, text.length);
@@ -126,7 +126,7 @@ export interface IpRange extends IpAddress {
 
 const bitCountOf = ({ family }: IpAddress): number => (family === 4 ? 32 : 128);
 
-/** Reads `10.0.0.0/8` or `fc00::/7`; undefined for other text, and where a bit behind the length is set. */
+/** Parses `10.0.0.0/8` or `fc00::/7`; undefined for other text, and when a bit beyond the prefix is set. */
 export function parseIpRange(text: string): IpRange | undefined {
   const [, address = '', digits = ''] = /^([^/]+)\/(0|[1-9][0-9]{0,2})$/.exec(text) ?? [];
   const ip = parseIp(address);

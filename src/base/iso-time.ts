@@ -1,17 +1,17 @@
-/** Times of answers as text. A page of jobs has fifty of them, of few days. */
+/** Times in answers as text. A page of jobs has fifty of them, on few distinct days. */
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;
-/** Of Date, either side of 1970. */
+/** Range of Date, either side of 1970. */
 const TIME_MS_MAX = 8.64e15;
 const DAYS_MAX = 4096;
 
 /** Longest text of a time: years outside 0 to 9999 have a sign and six digits (ECMA-262, "Expanded Years"). */
 export const TIME_LENGTH_MAX = 27;
 
-/** By day since 1970: its date and `T`. */
+/** Memoized by day since 1970: its date and `T`. */
 const dates = new Map<number, string>();
 
 const twoDigits = Array.from({ length: 60 }, (_, count) => String(count).padStart(2, '0'));
@@ -26,14 +26,15 @@ function dateOf(day: number): string {
   return date;
 }
 
-/** Whole milliseconds. Written so that NaN, which no comparison holds for, is refused. */
+/** Truncates to whole milliseconds. Written so that NaN, for which every comparison is false, is refused. */
 function requireTime(unixMs: number): number {
   if (!(Math.abs(unixMs) <= TIME_MS_MAX)) throw new RangeError('the time is outside the range of Date');
   return Math.trunc(unixMs);
 }
 
 /**
- * A time of an answer as RFC 3339 text: UTC with milliseconds and `Z`. As `toISOString`, in a third of its time on Node, three quarters on Bun.
+ * A time of an answer as RFC 3339 text: UTC with milliseconds and `Z`. Equals `toISOString`, in a third of its time on Node,
+ * three quarters on Bun.
  * @throws RangeError when `unixMs` is outside the range of Date
  */
 export function isoTime(unixMs: number): string {
@@ -83,10 +84,10 @@ const Z = 0x5a;
 const T = 0x54;
 const DASH = 0x2d;
 
-/** Days from 0000-03-01 to 1970-01-01, and of 400 years of the Gregorian calendar. */
+/** Days from 0000-03-01 to 1970-01-01, and days in 400 years of the Gregorian calendar. */
 const DAYS_TO_1970 = 719_468;
 const ERA_DAYS = 146_097;
-/** Days of 0000-01-01 and after 9999-12-31: years between have four digits and no sign. */
+/** The day of 0000-01-01, and the first after 9999-12-31: years in between have four digits and no sign. */
 const FIRST_DAY = -719_528;
 const PAST_DAY = 2_932_897;
 

@@ -1,9 +1,10 @@
 /**
- * JSON written as UTF-8 (RFC 8259) into a buffer, for answers whose texts are there as bytes: no string is made of a piece, and
- * exactly what JSON.stringify escapes is escaped. Each function writes from `at` on and returns the end; the caller makes room.
+ * Writes JSON as UTF-8 (RFC 8259) into a buffer, for answers whose texts are bytes already: no piece becomes a string, and
+ * exactly what JSON.stringify escapes is escaped. Each function writes from `at` on and returns the end; the caller makes
+ * room.
  *
- * Bytes are copied one by one: most pieces are shorter than what a call of the runtime costs. Functions and not a class: fields
- * cost both compilers more than the bytes (bench/data-api.ts).
+ * Bytes are copied one by one: for most pieces that is cheaper than a call of the runtime. Functions rather than a class: on
+ * both engines fields cost more than the bytes (bench/data-api.ts).
  */
 import { Buffer } from 'node:buffer';
 import { isoTimeInto, TIME_LENGTH_MAX } from './iso-time.ts';
@@ -16,7 +17,7 @@ export const ESCAPE_LENGTH_MAX = 6;
 /** Bytes of a time, at most. */
 export const JSON_TIME_LENGTH_MAX = TIME_LENGTH_MAX + 2;
 
-/** By byte: how JSON.stringify writes it where it escapes it. */
+/** By byte: its escape, for bytes that JSON.stringify escapes. */
 const ESCAPES = Array.from({ length: 256 }, (_, byte) => {
   const isEscaped = byte < 0x20 || byte === QUOTE || byte === BACKSLASH;
   return isEscaped ? JSON.stringify(String.fromCharCode(byte)).slice(1, -1) : '';

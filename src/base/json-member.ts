@@ -1,8 +1,8 @@
 /**
- * Cuts the value of a member out of JSON text, so that numbers, key order and escapes go on as they came: parsing and writing
- * again would change them. Of repeated names the last counts, as for `JSON.parse`.
+ * Cuts the value of a member out of JSON text, so that numbers, key order and escapes stay as they were: parsing and writing
+ * again would change them. The last of repeated names counts, as for `JSON.parse`.
  *
- * Cost: one pass over the objects on the way, no allocation but names.
+ * Cost: one pass over the objects along the path; allocates nothing but names.
  */
 
 const BLANK = /[\t\n\r ]*/y;
@@ -21,7 +21,7 @@ function pastMatch(pattern: RegExp, text: string, at: number): number {
   return pattern.lastIndex;
 }
 
-/** The place behind the value that begins at `at`. */
+/** The index after the value that begins at `at`. */
 function pastValue(text: string, at: number): number {
   const first = text[at];
   if (first === '"') return pastString(text, at);
@@ -49,7 +49,7 @@ function pastString(text: string, at: number): number {
 }
 
 /**
- * The text of the value at a path of names, without blanks around it; undefined when there is none.
+ * The text of the value at a path of names, without surrounding blanks; undefined when there is none.
  * @param text one JSON value, valid, without a byte order mark
  */
 export function memberText(text: string, path: readonly string[]): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * Byte strings by whole number, the last ones that were kept: a ring that overwrites its oldest bytes, so keeping allocates
- * nothing and the collector has nothing to look at. A number has one slot, which a later one may take from it.
+ * Caches the most recent byte strings by whole number, in a ring that overwrites its oldest bytes: caching allocates nothing,
+ * and the collector has nothing to scan. A number has one slot, which another number may take over.
  *
  * Memory: the ring as far as it was written, and 16 bytes a slot.
  */
@@ -8,9 +8,9 @@ import { Buffer } from 'node:buffer';
 
 export class KeptBytes {
   readonly #ring: Buffer;
-  /** Bytes that were ever written, skipped ends of the ring included: an entry is whole while none of them reached it again. */
+  /** Bytes ever written, including skipped ends of the ring. An entry is intact until the ring comes round to it again. */
   #written = 0;
-  // One element a slot.
+  // One element per slot.
   /** The number + 1; 0 = free. */
   readonly #numbers: Uint32Array;
   /** `#written` when the entry began. */
@@ -43,7 +43,7 @@ export class KeptBytes {
     return at + this.#ring.copy(into, at, start, start + this.#lengths[slot]!);
   }
 
-  /** Bytes longer than a sixteenth of the ring are not kept. */
+  /** Caches the bytes, unless they are longer than a sixteenth of the ring. */
   keep(number: number, from: Buffer, start: number, end: number): void {
     const { length } = this.#ring;
     if (end - start > length / 16) return;

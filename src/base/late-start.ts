@@ -1,5 +1,6 @@
 /**
- * What a server can listen without starts at its first use, else this long after the start, milliseconds. A thread takes as much
- * of the processor as the first answers, which come before it in this way (bench/start.ts, with a catalogue).
+ * Parts that a server does not need for listening start at first use, or else this long after the start, milliseconds.
+ * Starting a thread takes as much processor time as the first answers, which thus come first (bench/start.ts, with a
+ * catalogue).
  */
 export const LATE_START_MS = 100;

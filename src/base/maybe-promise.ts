@@ -1,12 +1,12 @@
 /** A result that a port gives now or later. {@link chain} allocates a promise only for a later one. */
 export type MaybePromise<T> = T | Promise<T>;
 
-/** Calls `next` with the value: in the same turn when it is there, otherwise when the promise resolves. */
+/** Calls `next` with the value: in the same turn if it is there, otherwise when the promise resolves. */
 export function chain<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePromise<R>): MaybePromise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** As {@link chain}, for a `next` that needs one thing more: without a closure, which engines make even where nothing waits. */
+/** As {@link chain}, with one more argument for `next` in place of a closure, which would be allocated even when nothing waits. */
 export function chainWith<G, T, R>(
   given: G,
   value: MaybePromise<T>,

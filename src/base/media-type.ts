@@ -1,6 +1,6 @@
 /**
  * Reads from the Content-Type how a webhook's body is stored (callback.md "accepted content types"; decisions §5). Types are
- * compared without case and parameters. A repeated header is refused: it arrives joined by `, `, and a single one has no
+ * compared without case and parameters. A repeated header is refused: it arrives joined by `, `, and a single value has no
  * comma outside quotes.
  */
 
@@ -48,7 +48,7 @@ function encodingOf(label: string): string | undefined {
 }
 
 /**
- * The form of a body by its Content-Type. JSON is UTF-8 whatever its charset parameter says, but an unknown charset is refused
+ * The form of a body by its Content-Type. JSON is UTF-8 regardless of its charset parameter, but an unknown charset is refused
  * for JSON too.
  * @param contentType the header as sent; null when there is none, which means text
  * @returns undefined for a type that the server does not accept (415)
@@ -71,9 +71,9 @@ export function bodyFormOf(contentType: string | null): BodyForm | undefined {
 }
 
 /**
- * True for a body that is not packed: without a Content-Encoding or with `identity`, because the server never decompresses
- * (decisions §5), and without a Transfer-Encoding other than `chunked`. Node takes off `chunked` and hands on what stands before
- * it (RFC 9112 §7) as if it were the body.
+ * True for a body without compression: without a Content-Encoding or with `identity`, because the server never decompresses
+ * (decisions §5), and without a Transfer-Encoding other than `chunked`. Node undoes only `chunked`, and passes on bytes in any
+ * coding before it (RFC 9112 §7) as if they were the body.
  */
 export function isUnpacked(request: { header(name: string): string | null }): boolean {
   const content = request.header('content-encoding');

@@ -1,7 +1,7 @@
 /**
- * Memoizes a pure function of a short text for recently used texts. It stores a result at the second use of its text, and at
- * the first use only the text, because results that live on for a while cost the garbage collector more than computing them.
- * A full memo drops everything at once, which is cheaper than tracking the order of use.
+ * Memoizes a pure function of a short text for recently used texts. At the first use of a text it stores only the text, at the
+ * second use the result, because a result that lives for a while costs the garbage collector more than computing it. A full
+ * memo drops everything at once, which is cheaper than tracking the order of use.
  *
  * @param answer depends on `text` alone; the further arguments carry the same information in another form
  * @param countMax maximum number of stored results, and of stored texts
@@ -23,7 +23,7 @@ export function memoizeRecent<V, More extends readonly unknown[] = []>(
       if (answers.size >= countMax) answers.clear();
       answers.set(text, made);
     } else {
-      // A new set: Bun takes several times as long to add to one that was cleared.
+      // A new set: on Bun, adding to a cleared set takes several times as long.
       if (askedOnce.size >= countMax) askedOnce = new Set();
       askedOnce.add(text);
     }

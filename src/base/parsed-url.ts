@@ -1,24 +1,24 @@
 /**
- * An address as the URL Standard parses it, on both runtimes. Node accepts a label that begins with `xn--` and is not the Punycode
- * of a valid one; the standard (domain to ASCII) and Bun refuse it.
+ * An address as the URL Standard parses it, on both runtimes. Node accepts a label that begins with `xn--` but is not the
+ * Punycode of a valid label; the standard (domain to ASCII) and Bun refuse it.
  */
 import { domainToUnicode } from 'node:url';
 
 const PUNYCODE_LABEL = /(?:^|\.)xn--/;
 
-/** No other text becomes a host with such a label: the parser decodes `%`, drops tabs and line breaks, and maps what is not ASCII. */
+/** Texts whose host may get such a label: the parser decodes `%`, drops tabs and line breaks, and maps non-ASCII characters. */
 const MAY_HAVE_PUNYCODE = /--|[%\t\n\r]|[^\u0000-\u007f]/;
 
-/** `domainToUnicode` leaves exactly such labels as they are. */
+/** `domainToUnicode` leaves exactly such labels unchanged. */
 const hasInvalidLabel = (host: string): boolean =>
   PUNYCODE_LABEL.test(host) && PUNYCODE_LABEL.test(domainToUnicode(host));
 
-/** @returns null for a text that is no address */
+/** @returns null for a text that is not an address */
 export function parseUrl(text: string, base?: URL): URL | null {
   const url = URL.parse(text, base);
   return url === null || hasInvalidLabel(url.hostname) ? null : url;
 }
 
-/** Whether {@link parseUrl} finds an address; cheaper for most texts. */
+/** Whether {@link parseUrl} would return an address; cheaper for most texts. */
 export const isUrl = (text: string): boolean =>
   MAY_HAVE_PUNYCODE.test(text) ? parseUrl(text) !== null : URL.canParse(text);

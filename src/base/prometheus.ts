@@ -1,6 +1,6 @@
 /**
- * Writes the Prometheus text format 0.0.4: one family after the other, each with HELP, TYPE and its samples. Each component has
- * its own counts and writes them here at every scrape.
+ * Writes the Prometheus text format 0.0.4: families one after another, each with HELP, TYPE and its samples. Each component
+ * holds its own counts and writes them at every scrape.
  */
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 export type Labels = Readonly<Record<string, string>>;

@@ -1,14 +1,14 @@
-/** First in, first out, over one array: O(1) a call on average, where `Array.shift` of a long one moves them all. */
+/** First in, first out, over one array: O(1) a call on average, whereas `Array.shift` moves every element of a long array. */
 export class Queue<T> {
   #items: (T | undefined)[] = [];
-  /** Index of the oldest; everything before it is undefined. */
+  /** Index of the oldest element; all before it are undefined. */
   #head = 0;
 
   get length(): number {
     return this.#items.length - this.#head;
   }
 
-  /** The oldest. */
+  /** The oldest element, or undefined. */
   get first(): T | undefined {
     return this.#items[this.#head];
   }

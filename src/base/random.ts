@@ -6,21 +6,21 @@ export interface Random {
   uuid(): string;
 }
 
-/** A number, evenly from 0 (included) to 1 (excluded). */
+/** A uniform number from 0 (included) to 1 (excluded). */
 export function drawFrom(random: Random): number {
   const bytes = random.bytes(4);
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0) / 2 ** 32;
 }
 
-/** Bytes that one call of the system gives: it costs as much as most of what they are drawn for, whatever their number. */
+/** Bytes drawn by one system call. A call costs about as much as most work that needs the bytes, however few. */
 const POOL_BYTES = 4096;
-/** More at once are drawn by themselves. */
+/** Larger draws bypass the pool. */
 const POOLED_BYTES_MAX = 64;
 
 let pool = new Uint8Array(0);
 let drawnCount = 0;
 
-/** Each byte of the pool is given once, and forgotten then. */
+/** Each byte of the pool is handed out once, then erased. */
 function pooledBytes(count: number): Uint8Array {
   if (count > POOLED_BYTES_MAX) return crypto.getRandomValues(new Uint8Array(count));
   if (drawnCount + count > pool.length) {

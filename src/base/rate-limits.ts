@@ -6,18 +6,19 @@ import type { MaybePromise } from './maybe-promise.ts';
 
 export interface RateLimiter {
   /**
-   * One indivisible step: counts this try if it passes; a refused try does not count.
+   * One indivisible step: counts this try if it passes; refused tries do not count.
    * @returns 0 when it passes, otherwise the milliseconds until the next try can
    */
   tryPass(key: string): MaybePromise<number>;
-  /** What {@link tryPass} would give now; counts nothing. */
+  /** What {@link tryPass} would return now; counts nothing. */
   peek(key: string): MaybePromise<number>;
 }
 
 export interface RateLimits {
   /**
-   * The limiter of a name, with counts of its own: at most `limit` passes of one key in any span of `windowMs`. An implementation may
-   * forget the key seen longest ago when it holds too many, which lets that key pass early and never refuses one wrongly.
+   * The limiter of a name, with separate counts: at most `limit` passes of one key in any span of `windowMs`. An
+   * implementation that holds too many keys may forget the least recently seen one, which may let that key pass early but
+   * never refuses a key wrongly.
    * @param name of the counts, the same in every process that shares them; opened again it gives the same limiter
    * @param limit at least 1
    */

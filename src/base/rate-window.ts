@@ -1,7 +1,7 @@
 /**
  * A sliding window: at most `limit` passes in any span of `windowMs`, exactly (no fixed buckets, so no double burst at an
  * edge). A pass stops counting `windowMs` later, at most a microsecond late and never early. Refused tries do not count. Time
- * is monotonic: a step of the wall clock gives neither a burst nor a lock-out.
+ * is monotonic: a step of the wall clock causes neither a burst nor a lock-out.
  *
  * Cost: O(1) a try; 4 bytes a pass, in a ring that grows by doubling to `limit` entries.
  */
@@ -17,7 +17,7 @@ export class RateWindow {
   #times: Uint32Array;
   #head = 0;
   #count = 0;
-  /** Time of the last pass, whole milliseconds: after a longer silence the low bits of older times say nothing. */
+  /** Time of the last pass, whole milliseconds: after a longer silence the low bits of older times are ambiguous. */
   #lastMs = 0;
 
   /** @param windowMs at most {@link WINDOW_MS_MAX} */
@@ -41,8 +41,8 @@ export class RateWindow {
   }
 
   /**
-   * What {@link tryPass} would give; counts nothing.
-   * @param elsewhere passes that count beside those of this window; when they alone reach the limit, the wait is infinite
+   * What {@link tryPass} would return; counts nothing.
+   * @param elsewhere passes that count in addition to this window's; if they alone reach the limit, the wait is infinite
    */
   peek(nowMs: number, elsewhere = 0): number {
     if ((nowMs - this.#lastMs) * 1000 >= this.#windowUs) this.#count = 0;

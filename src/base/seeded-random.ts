@@ -20,7 +20,7 @@ export class SeededRandom implements Random {
     this.reseed(seed, stream);
   }
 
-  /** Starts the sequence of a seed and a stream. Twelve rounds mix them, as the author of sfc32 asks for. */
+  /** Starts the sequence of a seed and a stream. Twelve rounds mix them, as the author of sfc32 recommends. */
   reseed(seed: number, stream: number): void {
     this.#a = seed | 0;
     this.#b = stream | 0;

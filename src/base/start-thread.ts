@@ -9,7 +9,7 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
  */
 const QUIET_THREAD: WorkerOptions = 'Deno' in globalThis ? {} : { execArgv: ['--disable-warning=ExperimentalWarning'] };
 
-/** More than a thread opens before it runs, because connections may take some first. */
+/** More than a thread opens before it runs, because connections may take some meanwhile. */
 const DESCRIPTOR_COUNT = 16;
 
 /** @throws Error when the process is out of file descriptors, or nearly so */
@@ -23,8 +23,8 @@ function expectDescriptors(): void {
 }
 
 /**
- * Bun ends the whole process when a thread that starts finds no file descriptor, and a stranger's connections may have taken
- * them all; so that is found out before.
+ * Bun ends the whole process when a starting thread finds no file descriptor, and clients' connections may have taken them
+ * all; so this checks first.
  *
  * @throws Error when there are too few file descriptors for a thread
  */

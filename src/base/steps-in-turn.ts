@@ -1,4 +1,6 @@
-/** Steps of one key run one after another, in their order; those of different keys side by side. Memory: keys with a step. */
+/**
+ * Steps of one key run in order, one at a time; those of different keys run concurrently. Memory: an entry per key with a step.
+ */
 export class StepsInTurn<Key> {
   /** The last step of each key. */
   readonly #last = new Map<Key, Promise<unknown>>();
@@ -8,7 +10,7 @@ export class StepsInTurn<Key> {
     return this.#last.has(key);
   }
 
-  /** Begins at once when there is no other step of the key, otherwise when the last one has settled, whatever it came to. */
+  /** Begins at once if the key has no other step, otherwise when the last one has settled, even if it failed. */
   run<T>(key: Key, step: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
     const running = before === undefined ? step() : before.then(step, step);

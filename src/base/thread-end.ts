@@ -1,7 +1,7 @@
 /** Why a thread ended, once its last message has arrived. */
 import { firstLineOf } from './failure.ts';
 
-/** What a `Worker` of node:worker_threads has for this. */
+/** The part of a `Worker` of node:worker_threads that this uses. */
 export interface Thread {
   on(event: 'error', listener: (failure: unknown) => void): unknown;
   on(event: 'exit', listener: () => void): unknown;

@@ -1,8 +1,8 @@
 /** A short list of the best entries so far, in order. */
 
 /**
- * Inserts an entry where it belongs and drops the last one of a list that is full; does nothing when the entry comes after all
- * of a full list. Equal entries stay in the order in which they came.
+ * Inserts an entry where it belongs and drops the last one of a list that is full; does nothing when the list is full and the
+ * entry sorts after all of it. Equal entries stay in the order in which they came.
  * @param limit at least 1
  */
 export function keepTop<Entry>(

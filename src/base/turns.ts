@@ -1,13 +1,13 @@
-/** Work on many bodies at a time in pieces, so that any number of them delays whatever else the loop has to do by no more than a few. */
+/** Spreads work on many bodies over turns of the loop, so that any number of them delays other work by a few pieces at most. */
 import { FairQueue } from './fair-queue.ts';
 
 interface Waiting {
-  /** Of the queue's networks: who takes turns with others as one. */
+  /** The share: entries of one share take turns with others as one. */
   readonly network: string;
   readonly run: () => void;
 }
 
-/** Runs what waits, some each turn of the loop. Shares go round, one run each; within a share the first to come is the first. */
+/** Runs waiting entries, a few in each turn of the loop. Shares take turns; within a share entries run in order of arrival. */
 export class Turns {
   readonly #perTurn: number;
   readonly #soon: (run: () => void) => void;
@@ -15,7 +15,7 @@ export class Turns {
   #isScheduled = false;
 
   /**
-   * @param perTurn how many run in one turn
+   * @param perTurn number of entries that run in one turn
    * @param soon calls `run` after the I/O of this turn
    */
   constructor(perTurn: number, soon: (run: () => void) => void = setImmediate) {
@@ -23,7 +23,7 @@ export class Turns {
     this.#soon = soon;
   }
 
-  /** Resolves in a turn in which no more than `perTurn` do. */
+  /** Resolves in a turn in which at most `perTurn` such promises do. */
   take(share: string): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.add({ network: share, run: resolve });

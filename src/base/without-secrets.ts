@@ -1,12 +1,12 @@
-/** The secrets that this server gives out begin alike: a client may put one where it does not belong. */
+/** All secrets that this server issues begin alike, so they are recognised where a client misplaced one. */
 const SECRET = /svc_(?:[a-z]+_)+[A-Za-z0-9_-]*/g;
 
 const ESCAPED = /%([0-7][0-9A-Fa-f])/g;
 const decoded = (_: string, hex: string): string => String.fromCharCode(Number.parseInt(hex, 16));
 
 /**
- * A text of a client as logs and messages may show it: without the keys and tokens of this server, percent-encoded ones
- * included. Such a text is shown decoded where it has any.
+ * A client's text as logs and messages may show it: without keys and tokens of this server, even percent-encoded ones. A text
+ * that has any is shown decoded.
  */
 export function withoutSecrets(text: string): string {
   const plain = text.includes('%') ? text.replace(ESCAPED, decoded) : text;

@@ -1,12 +1,12 @@
 /**
- * The port of the callbacks (callback.md; decisions §5): create, receive webhooks, read, wait, end. Everything that modules
- * and ways in need of callbacks is here; a backend implements it. Methods answer now or later; where an answer may come now,
- * a caller pays for no promise.
+ * The port of the callbacks (callback.md; decisions §5): create, receive webhooks, read, wait, end. Modules and ways in use
+ * callbacks only through this port; a backend implements it. Methods that return a MaybePromise may answer at once, without
+ * the cost of a promise.
  *
  * What every implementation promises: a live callback is never evicted, shortened or unreadable; a callback stores at most
- * EVENT_COUNT_MAX events, and the step that stores one decides this again; a webhook is acknowledged once it will survive
- * whatever the store promises to survive; a chain of waits gets every stored event once, in order; nothing is stored in a
- * callback that has ended.
+ * EVENT_COUNT_MAX events, and the step that stores an event checks this again; a webhook is acknowledged only once it will
+ * survive whatever the store promises to survive; a chain of waits gets every stored event once, in order; nothing is stored
+ * in a callback that has ended.
  */
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -15,8 +15,8 @@ import type { EventParts } from './event-json.ts';
 import type { CallbackId, EventId } from './identifier.ts';
 
 /**
- * A callback that a request was admitted to. Good for that request: the callback may end at any moment, and then the methods
- * that take the handle answer {@link Absent}.
+ * A callback that a request was admitted to. Valid for that request. The callback may end at any moment; methods that take the
+ * handle then return {@link Absent}.
  */
 export interface CallbackHandle {
   readonly id: CallbackId;
@@ -24,7 +24,7 @@ export interface CallbackHandle {
   readonly expiresAtMs: number;
 }
 
-/** Why there is no callback: none ever was or it was deleted, or its ten minutes are over. */
+/** Why there is no callback: it never existed or was deleted, or its ten minutes are over. */
 export type Absent = { readonly kind: 'not-found' } | { readonly kind: 'expired' };
 
 /**
@@ -35,11 +35,11 @@ export interface CallbackCapacity {
   readonly capacityBytes: number;
   /** Bytes claimed by live callbacks and by creations whose payment is being settled. */
   readonly claimedBytes: number;
-  /** Whether a claim would succeed now. Claims nothing, so another request may be faster. */
+  /** Whether a claim would succeed now. Claims nothing, so another request may claim first. */
   isFree(): MaybePromise<boolean>;
-  /** One indivisible step: claims the bytes of one callback, or answers false when they are not free. */
+  /** One indivisible step: claims the bytes of one callback, or returns false when they are not free. */
   tryClaim(): MaybePromise<boolean>;
-  /** Gives back a claim that did not become a callback. */
+  /** Releases a claim that did not become a callback. */
   release(): MaybePromise<void>;
 }
 
@@ -60,7 +60,7 @@ export type WebhookAdmission =
   | { readonly kind: 'admitted'; readonly callback: CallbackHandle }
   | { readonly kind: 'too-many'; readonly retryAfterMs: number }
   | Absent
-  /** It has stored as many events as it takes. */
+  /** It has stored EVENT_COUNT_MAX events. */
   | { readonly kind: 'full' };
 
 export type Received =
@@ -74,25 +74,25 @@ export type Authorized =
   | { readonly kind: 'wrong-token' }
   | Absent;
 
-/** A read begins: it counts towards the rate of the callback's reads unless it is `too-many`, or not allowed. */
+/** Whether a read may begin. It counts towards the callback's rate of reads unless it is `too-many` or unauthorized. */
 export type ReadAdmission = Authorized | { readonly kind: 'too-many'; readonly retryAfterMs: number };
 
 /**
- * An event that is read part by part while its answer leaves. A part rejects when the store fails, and is
- * {@link Absent} once the callback has ended.
+ * An event that is read part by part while its answer is sent. A part rejects when the store fails, and is {@link Absent} once
+ * the callback has ended.
  */
 export type UnfinishedEvent = EventParts<Absent>;
 
-/** An event for an answer: finished JSON when that fits a piece of the answer (PIECE_BYTES_MAX). */
+/** An event for an answer: finished JSON if that fits one piece of the answer (PIECE_BYTES_MAX). */
 export type EventJson = string | UnfinishedEvent;
 
 /** How a wait ended. */
 export type Woken =
-  /** Part 0 of an unfinished event is there already. */
+  /** Part 0 of an unfinished event has been read already. */
   | { readonly kind: 'event'; readonly eventId: EventId; readonly event: EventJson }
   | { readonly kind: 'timed-out' }
   | Absent
-  /** The client went away. */
+  /** The client disconnected. */
   | { readonly kind: 'disconnected' };
 
 export type Waited = Woken | { readonly kind: 'unknown-event' } | { readonly kind: 'too-many-waits' };
@@ -118,7 +118,8 @@ export interface Client {
 export interface Listing {
   readonly kind: 'events';
   /**
-   * In receipt order. The finished ones together fit a piece of the answer; of the others, part 0 of the first is there already.
+   * In receipt order. The finished ones together fit one piece of the answer; part 0 of the first unfinished one has been read
+   * already.
    */
   readonly events: readonly EventJson[];
 }
@@ -136,7 +137,7 @@ export interface RawBody {
 
 export type RawFound = RawBody | { readonly kind: 'unknown-event' } | Absent;
 
-/** For metrics and tests. Ended callbacks that were not removed yet are counted. */
+/** For metrics and tests. Ended callbacks that are not removed yet count too. */
 export interface CallbackCounts {
   readonly live: number;
   /** Expired ids that are still answered as expired. */
@@ -152,10 +153,9 @@ export interface Callbacks {
   /** Draws a free id and a read token. Nothing is stored. */
   draft(): CallbackDraft;
   /**
-   * Makes a callback, of the draft or of a new one, whose lifetime begins now. The caller has claimed its bytes from
-   * `capacity`; from here on the claim is the callback's, and the callbacks give it back when this rejects. A live
-   * callback of the same draft is given again as it is: a crash after the first call may have cost the customer the
-   * answer.
+   * Creates a callback from the draft, or from a new one; its lifetime begins now. The caller has claimed its bytes from
+   * `capacity`; this call takes over the claim and releases it on rejection. If a live callback of the draft exists, it is
+   * returned unchanged: a crash after the first call may have lost the customer's answer.
    */
   create(draft?: CallbackDraft): Promise<Created>;
   /** The checks of a webhook that need no body: rate, existence, expiry, limit of events. */
@@ -165,14 +165,14 @@ export interface Callbacks {
   /** Checks a read token: existence, then token, then expiry. */
   authorize(id: CallbackId, token: string): MaybePromise<Authorized>;
   /**
-   * One indivisible step: as {@link authorize}, and counts a read that begins now. At most READ_COUNT_MAX reads of one callback
+   * One indivisible step: {@link authorize}, then counts a read that begins now. At most READ_COUNT_MAX reads of one callback
    * begin in any span of READ_WINDOW_MS.
    */
   admitRead(id: CallbackId, token: string): MaybePromise<ReadAdmission>;
   /**
-   * Waits for the first event after `after` (null: the first of all) for at most `timeoutMs`. An answer, given now or by a
-   * promise, is the end of the wait; `parked`, only ever given now, means that `waiter` gets the end. A wait that would
-   * outlast its callback ends with it. From {@link drain} on every wait times out.
+   * Waits for the first event after `after` (null: the first of all) for at most `timeoutMs`. Any result but `parked`, given
+   * at once or by a promise, ends the wait; `parked` is only given at once, and `waiter` then receives the end. A wait that
+   * would outlast its callback ends with it. From {@link drain} on every wait times out.
    */
   wait(
     callback: CallbackHandle,

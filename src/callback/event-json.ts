@@ -3,8 +3,8 @@
  * it was sent, a text body as a JSON string, decoded by its charset without a BOM, malformed bytes as U+FFFD (decisions §5).
  *
  * A short event is finished as one string. Longer answers are written in pieces of UTF-8 from the parts of their events: the
- * same bytes as the string would be, but neither the body nor its text is ever in memory whole. The checksums of the store guard
- * the parts, so a JSON body that was acceptable when it was stored is not parsed again.
+ * bytes are the same as the string's, but neither the body nor its text is ever whole in memory. The checksums of the store
+ * guard the parts, so a JSON body that was acceptable when it was stored is not parsed again.
  */
 import { Buffer, isUtf8 } from 'node:buffer';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
@@ -54,21 +54,21 @@ export function jsonBytesMax({ bodyStart, form, sizeBytes }: InboxEvent): number
   return 2 * bodyStart + (form.kind === 'json' ? 1 : ESCAPED_BYTES_MAX) * (sizeBytes + 1) + TAIL_LENGTH_MAX;
 }
 
-/** Bytes of a body that are decoded at a time: at most three times as many of UTF-8 come of them. */
+/** Bytes of a body that are decoded at a time; they become at most three times as many of UTF-8. */
 const SLICE_BYTES = 16_384;
-/** The same for charsets other than UTF-8, of which a piece has one slice: a malformed one takes a millisecond a try. */
+/** As SLICE_BYTES, for charsets other than UTF-8, one slice a piece: decoding a malformed slice takes a millisecond a try. */
 const CHARSET_SLICE_BYTES = 4_096;
-/** What such a slice becomes at most: a larger piece would leave the collector memory that held nothing. */
+/** The most bytes of JSON from such a slice: a larger piece would allocate memory that is never filled. */
 const SHORT_PIECE_BYTES = ESCAPED_BYTES_MAX * CHARSET_SLICE_BYTES;
 
-/** Gives the UTF-8 of the next bytes of a body, of which it may hold back an incomplete character. */
+/** Returns the UTF-8 of the next bytes of a body; it may hold back an incomplete character at their end. */
 type Decode = (bytes: Uint8Array, isLast: boolean) => Uint8Array;
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 
 /**
- * The length of the beginning that ends with a whole character. Before a byte that begins a sequence a decoder has nothing
- * pending, whatever came before; so both sides of such a cut can be decoded alone.
+ * The length of the longest prefix that ends with a whole character. A byte that begins a sequence always ends whatever was
+ * pending in the decoder, so both sides of such a cut can be decoded separately.
  */
 function wholeLength(bytes: Uint8Array): number {
   const end = bytes.length;
@@ -109,7 +109,7 @@ function utf8Decode(): Decode {
 const UTF_16_HIGH_BYTES: Readonly<Record<string, 0 | 1>> = { 'utf-16be': 0, 'utf-16le': 1 };
 
 /**
- * Decodes each slice up to its last lead surrogate alone. That cut is clean: a lead before a lead has no partner in any case.
+ * Decodes each slice separately, up to a lead surrogate at its end. That cut is safe: a lead before a lead has no partner anyway.
  *
  * @param highByte its index in a code unit
  */
@@ -133,8 +133,8 @@ function utf16Decode(charset: string, highByte: 0 | 1): Decode {
 const PENDING_BYTES_MAX = 4;
 
 /**
- * Decodes each slice alone, from where the one before had nothing pending. A decoder that streams would do, but that of Node
- * throws for gbk, gb18030, euc-jp and iso-2022-jp when a pending byte makes more characters of a slice than it has bytes.
+ * Decodes each slice separately, cut where the decoder has nothing pending. A streaming decoder would do, but Node's throws
+ * for gbk, gb18030, euc-jp and iso-2022-jp when a pending byte gives a slice more characters than it has bytes.
  */
 function charsetDecode(charset: string): Decode {
   const first = new TextDecoder(charset);
@@ -148,7 +148,7 @@ function charsetDecode(charset: string): Decode {
       const whole = shift === undefined ? all.subarray(0, end) : shift.before(all.subarray(0, end));
       const text = decoder.decode(whole, { stream: true });
       const pending = decoder.decode();
-      // An end without a clean cut before it breaks a malformed sequence in two.
+      // With no such cut among the last bytes, the sequence is malformed and may be split.
       const isEnd = isLast || pending === '' || end === 0 || end === all.length - PENDING_BYTES_MAX;
       if (!isEnd) continue;
       heldBack = all.slice(end);
@@ -163,7 +163,7 @@ const ESCAPE = 0x1b;
 /** The escapes of ISO-2022-JP without their first byte, as its decoder in the Encoding Standard has them. */
 const SHIFTS: readonly Uint8Array[] = ['(B', '(J', '(I', '$@', '$B'].map((shift) => encoder.encode(shift));
 
-/** The escape that is in force between two slices of ISO-2022-JP, the only encoding whose bytes depend on earlier characters. */
+/** The escape in force between two slices of ISO-2022-JP, the only encoding in which escapes change what later bytes mean. */
 class ShiftState {
   #escape = NO_BYTES;
 
@@ -188,7 +188,7 @@ function decodeOf(form: BodyForm): Decode {
   return highByte === undefined ? charsetDecode(form.charset) : utf16Decode(form.charset, highByte);
 }
 
-/** By byte: 0 for one that a JSON string has as it is, the letter of a short escape, or `u` for `\u00` and two digits. */
+/** By byte: 0 for a byte that a JSON string holds unescaped, the letter of a short escape, or `u` for `\u00` and two digits. */
 const ESCAPES = new Uint8Array(256).fill('u'.charCodeAt(0), 0, 0x20);
 for (const [byte, letter] of ['\bb', '\tt', '\nn', '\ff', '\rr', '""', '\\\\']) {
   ESCAPES[byte!.charCodeAt(0)] = letter!.charCodeAt(0);
@@ -198,18 +198,18 @@ const BACKSLASH = '\\'.charCodeAt(0);
 const ZERO = '0'.charCodeAt(0);
 const HEX_DIGITS = encoder.encode('0123456789abcdef');
 
-/** Writes one body as JSON, without the quotes of a text, into one target after another. */
+/** Writes one body as JSON, without a text's quotes, into one target after another. */
 class BodyWriter {
   readonly #isText: boolean;
-  /** One slice a piece. */
+  /** True: one slice a piece. */
   readonly isSlow: boolean;
   readonly #decode: Decode;
   readonly #sliceBytes: number;
-  /** Bytes of the body that were not decoded yet. */
+  /** Bytes of the body that are not decoded yet. */
   #leftBytes: number;
   #part: Uint8Array;
   #partAt = 0;
-  /** Decoded bytes that were not written yet begin at `#utf8At`. */
+  /** Decoded bytes; those from `#utf8At` on are not written yet. */
   #utf8 = NO_BYTES;
   #utf8At = 0;
   #hasDecodedLast = false;
@@ -228,7 +228,7 @@ class BodyWriter {
     return this.#hasDecodedLast && this.#utf8At === this.#utf8.length;
   }
 
-  /** Everything of the parts so far is written. */
+  /** Everything from the parts so far is written. */
   get needsPart(): boolean {
     return !this.#hasDecodedLast && this.#partAt === this.#part.length && this.#utf8At === this.#utf8.length;
   }
@@ -292,7 +292,7 @@ class BodyWriter {
   }
 }
 
-/** Gives an event part by part. @typeParam E what it gives in place of a part once the event is no longer there */
+/** Gives an event part by part. @typeParam E returned in place of a part once the event no longer exists */
 export interface EventParts<E> {
   read(index: number): MaybePromise<EventPart | E>;
 }
@@ -307,8 +307,8 @@ interface Current<E> {
 }
 
 /**
- * Text and events, one after the other, as pieces of UTF-8. It reads a part when it needs it, so one reader holds a part, the
- * UTF-8 of a slice, and the piece that it writes. A fault of {@link EventParts} makes `next` reject.
+ * Text and events, one after another, as pieces of UTF-8. Parts are read on demand, so one reader holds a part, the UTF-8 of a
+ * slice, and the piece being written. When {@link EventParts} rejects, so does `next`.
  */
 export class JsonPieces<E extends object> {
   readonly #segments: readonly (string | EventParts<E>)[];
@@ -319,7 +319,7 @@ export class JsonPieces<E extends object> {
   #textAt = 0;
   #current: Current<E> | undefined;
 
-  /** @param pieceBytes at least 8, which the longest escape and the longest character fit */
+  /** @param pieceBytes at least 8, so that the longest escape and the longest character fit */
   constructor(
     segments: readonly (string | EventParts<E>)[],
     pieceBytes: number = PIECE_BYTES_MAX,
@@ -330,7 +330,7 @@ export class JsonPieces<E extends object> {
     this.#sliceBytes = sliceBytes;
   }
 
-  /** The next piece; null at the end; E where an event is no longer there, and then no other call may follow. */
+  /** The next piece; null at the end; E when an event no longer exists, after which no other call may follow. */
   next(): MaybePromise<Uint8Array | null | E> {
     const isShort = this.#current?.body.isSlow ?? false;
     return this.#fill(new Uint8Array(isShort ? Math.min(this.#pieceBytes, SHORT_PIECE_BYTES) : this.#pieceBytes), 0);

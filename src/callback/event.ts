@@ -1,7 +1,7 @@
 /**
- * An event, a stored webhook (callback.md, "Event"), as memory and the event store hold it: its head, which is the JSON text of
- * the event up to `"body":`, and the body's bytes as they arrived. Escaping can make the text of a body six times as long, so
- * nothing stores that text; event-json.ts makes it when a client reads.
+ * An event, a stored webhook (callback.md, "Event"), as memory and the event store hold it: its head, which is the JSON text
+ * of the event up to `"body":`, and the body's bytes as they arrived. Escaping can make a body's JSON text six times as long
+ * as the body, so that text is never stored; event-json.ts makes it when a client reads.
  */
 import { Buffer } from 'node:buffer';
 import { isoTime } from '../base/iso-time.ts';
@@ -20,7 +20,7 @@ export interface EventRecord {
   readonly form: BodyForm;
   /** The body as it arrived. */
   readonly bytes: Uint8Array;
-  /** True when the inbox holds the whole event in memory: a store that does not outlive the process need not keep it. */
+  /** True when the inbox holds the whole event in memory: a store that does not outlive the process need not store it. */
   readonly isInline: boolean;
 }
 
@@ -93,8 +93,8 @@ const RETAINED_HEADERS = [
 const CONTENT_TYPE_WITHOUT_HEADER = 'text/plain';
 
 /**
- * Picks the headers that the event retains. A value is kept whole or not at all, because half a signature would fail its
- * check without saying why. Where not all values fit, the earlier ones in RETAINED_HEADERS win.
+ * Picks the headers that the event retains. A value is retained whole or not at all, because half a signature would fail its
+ * check for no visible reason. If not all values fit, the earlier ones in RETAINED_HEADERS win.
  * @param header gives a request header's value, repeated ones joined by `, `, or null; the content type is at most
  *   CONTENT_TYPE_CHARACTERS_MAX long and therefore always fits
  */
@@ -116,7 +116,7 @@ export function retainedHeaders(header: (name: string) => string | null): Retain
 export const eventHead = (id: EventId, receivedAtSeconds: number, method: string, retained: RetainedHeaders): string =>
   headOf(id, receivedAtSeconds, headRest(method, retained));
 
-/** The head of an event from its time of receipt and the rest that {@link headRest} gives. */
+/** The head of an event, from its time of receipt and the text from {@link headRest}. */
 export function headOf(id: EventId, receivedAtSeconds: number, rest: string): string {
   const receivedAt = isoTime(receivedAtSeconds * 1000).slice(0, -'.000Z'.length);
   return `{"id":"${id}","received_at":"${receivedAt}Z",${rest}`;
@@ -125,8 +125,8 @@ export function headOf(id: EventId, receivedAtSeconds: number, rest: string): st
 const BEYOND_LATIN1 = /[\u0100-\uffff]/g;
 
 /**
- * What follows the time of receipt in a head: all of it that is known before the event is stored. Its characters are those of
- * Latin-1, as header values have no others (Fetch, "byte sequence"); what a caller of the library makes of them is escaped.
+ * The text that follows the time of receipt in a head; all of it is known before the event is stored. It is Latin-1, because
+ * header values have no other characters (Fetch, "byte sequence"); others that a caller of the library passes are escaped.
  */
 export function headRest(method: string, retained: RetainedHeaders): string {
   const headers = retained.map(([name, value]) => `"${name}":${JSON.stringify(value)}`).join(',');
@@ -167,8 +167,8 @@ export function inboxEventOf(
 const inline = Buffer.alloc(INLINE_BYTES_MAX);
 
 /**
- * One flat string, made in one step: joining two texts would make the body's first, and a template literal keep a tree of its
- * pieces alive until the first read. A head has characters of Latin-1 only ({@link headRest}).
+ * One flat string, made in one step: joining two texts would first make the body's text, and a template literal would keep a
+ * tree of its pieces alive until the first read. A head has characters of Latin-1 only ({@link headRest}).
  */
 function joined(head: string, bytes: Uint8Array): string {
   inline.write(head, 'latin1');
@@ -176,7 +176,7 @@ function joined(head: string, bytes: Uint8Array): string {
   return inline.toString('latin1', 0, head.length + bytes.length);
 }
 
-/** The only part of an event that memory holds whole. */
+/** The single part of an inline event. */
 export function inlinePart({ text, bodyStart, form, sizeBytes }: InlineEvent): EventPart {
   return { head: text.slice(0, bodyStart), form, sizeBytes, bytes: Buffer.from(text.slice(bodyStart), 'latin1') };
 }

@@ -1,8 +1,8 @@
 /**
- * Validates JSON on its bytes, so that it can be kept as text: big numbers, key order, escapes and repeated keys come back
- * as they were sent, because the server never parses and writes them again. Bytes are acceptable when they are UTF-8 (a BOM
- * is allowed and dropped), hold one JSON value (RFC 8259, exactly what `JSON.parse` accepts), and nest at most
- * JSON_DEPTH_MAX arrays and objects: both runtimes parse deeper values and then overflow the stack when they write them.
+ * Validates JSON as bytes, so that it can be stored as text: big numbers, key order, escapes and repeated keys come back as
+ * sent, because the server never parses and rewrites them. Bytes are acceptable when they are UTF-8 (a BOM is allowed and
+ * dropped), hold one JSON value (RFC 8259, exactly what `JSON.parse` accepts), and nest at most JSON_DEPTH_MAX arrays and
+ * objects: both runtimes parse deeper values and then overflow the stack when they write them.
  *
  * Cost: two passes over the bytes, no allocation. `JSON.parse` would allocate a text and a value only to drop both.
  */

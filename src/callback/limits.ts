@@ -24,16 +24,16 @@ export const WAIT_SECONDS_MAX = 30;
 /** decisions §5: waits held open at a time on one callback. */
 export const WAIT_COUNT_MAX = 64;
 
-/** decisions §5: nesting of arrays and objects. Both runtimes parse deeper ones, and then fail to write them. */
+/** decisions §5: nesting of arrays and objects. Both runtimes parse deeper nesting, and then fail to write it. */
 export const JSON_DEPTH_MAX = 256;
 
 /** decisions §5: a webhook whose body takes longer is not stored. */
 export const BODY_DEADLINE_MS = 30_000;
 
-/** decisions §5: bytes of a creation body; the server uses nothing of it. */
+/** decisions §5: bytes of a creation body, which the server ignores. */
 export const CREATION_BYTES_MAX = 16_384;
 
-/** decisions §5: what a callback claims beyond its bodies: its record, and ten times headers and envelope. */
+/** decisions §5: bytes that a callback claims beyond its bodies: its record, and headers and envelope of ten events. */
 export const OVERHEAD_BYTES = 65_536;
 export const CLAIM_BYTES = EVENT_COUNT_MAX * PAYLOAD_BYTES_MAX + OVERHEAD_BYTES;
 
@@ -44,9 +44,9 @@ export const CLAIM_BYTES = EVENT_COUNT_MAX * PAYLOAD_BYTES_MAX + OVERHEAD_BYTES;
 export const CONTENT_TYPE_CHARACTERS_MAX = 512;
 
 /**
- * Characters of retained header values of one event; the content type counts twice because it is shown twice. An event
- * leaves out a value that does not fit. Signatures of the known senders are 50 to 300 characters, and 1,536 remain beside
- * the longest content type; a runtime lets 16 KiB through, ten of which would exceed the claim.
+ * Characters of retained header values of one event; the content type counts twice because it is shown twice. An event leaves
+ * out a value that does not fit. Signatures of known senders have 50 to 300 characters, and 1,536 remain beside the longest
+ * content type. The runtimes accept 16 KiB of headers, and ten events of that size would exceed the claim.
  */
 export const RETAINED_CHARACTERS_MAX = 2_560;
 
@@ -61,21 +61,21 @@ if (EVENT_COUNT_MAX * (2 * RETAINED_CHARACTERS_MAX + ENVELOPE_BYTES) + RECORD_BY
 }
 
 /**
- * Bytes of head and body of an event that memory holds; only the event store holds longer ones. Nearly all real webhooks are
- * shorter, and ten at the bound are 40 KB beside a claim of 2.7 MB.
+ * Bytes of head and body up to which memory holds an event; only the event store holds longer ones. Nearly all real webhooks
+ * are shorter, and ten at the bound take 40 KB of a claim of 2.7 MB.
  */
 export const INLINE_BYTES_MAX = 4_096;
 
 /**
- * Bytes of a body that the store reads at a time. A reader holds one part, whatever the event's size, and a part takes the
- * store's thread less than a millisecond.
+ * Bytes of a body that the store reads at a time. A reader holds one part, whatever the event's size, and reading a part takes
+ * the store's thread less than a millisecond.
  */
 export const EVENT_PART_BYTES = 65_536;
 
 /**
- * Bytes of an answer that are made at a time, each piece in a separate turn of the loop: escaping one takes a fraction of a
- * millisecond. A longer answer is sent while it is made, and a client that does not read holds one piece in the server beside
- * the part that it is made from.
+ * Bytes of an answer that are made at a time, each piece in a separate turn of the loop: escaping a piece takes a fraction of
+ * a millisecond. A longer answer is sent while it is made; for a client that does not read, the server holds one piece and the
+ * part that it is made from.
  */
 export const PIECE_BYTES_MAX = 65_536;
 
@@ -85,22 +85,22 @@ export const FRAME_BYTES_MAX = 512;
 /** Most bytes of JSON for one byte of a body: `\u0000`. */
 export const ESCAPED_BYTES_MAX = 6;
 
-// Memory's events are finished at once; the longest must fit a piece.
+// Inline events are finished at once; the longest must fit a piece.
 if (ESCAPED_BYTES_MAX * INLINE_BYTES_MAX > PIECE_BYTES_MAX / 2) throw new Error('an inline event exceeds half a piece');
 
 /** decisions §5: how long an expired id is answered 410 rather than 404. */
 export const TOMBSTONE_MS = 3_600_000;
 
-/** The fewest tombstones that an inbox may hold, so that less capacity at the next start loses none. */
+/** The least bound on tombstones, so that a restart with less capacity loses none. */
 export const TOMBSTONE_COUNT_FLOOR = 65_536;
 /**
- * The most tombstones that an inbox holds, whatever the capacity: enough for 117 GB of capacity that is always full. At up to
- * 400 bytes each they take 105 MB. With more, the id that expired longest ago answers 404 before its hour is over.
+ * The greatest bound on tombstones, whatever the capacity: enough for 117 GB of capacity that is always full. At up to 400
+ * bytes each they take 105 MB. With more, the id that expired longest ago answers 404 before its hour is over.
  */
 export const TOMBSTONE_COUNT_CEILING = 262_144;
 
 /**
- * The most tombstones for a capacity: every callback that `capacityBytes` can hold, once for each lifetime in TOMBSTONE_MS
+ * The bound on tombstones for a capacity: as many callbacks as `capacityBytes` can hold, for each lifetime in TOMBSTONE_MS
  * (47,952 with the default capacity).
  */
 export function tombstoneCountMax(capacityBytes: number): number {
@@ -113,9 +113,9 @@ export function tombstoneCountMax(capacityBytes: number): number {
 export const UNKNOWN_ID_COUNT_MAX = 16_384;
 
 /**
- * Least time between two sweeps of one map: a twentieth of a callback's life. A request finds an ended entry ended all the
- * same, and a claim on full capacity sweeps at once. A sweep for each end would run with cold code and data, and each end
- * would be a separate sync on disk (bench/callback-store.ts).
+ * Least time between two sweeps of one map: a twentieth of a callback's lifetime. Until a sweep, a request still finds an
+ * expired entry expired, and a claim on full capacity sweeps at once. Sweeping each entry separately would run with cold code
+ * and data, and sync the disk each time (bench/callback-store.ts).
  */
 export const SWEEP_PAUSE_MS = 30_000;
 

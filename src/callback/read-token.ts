@@ -1,5 +1,5 @@
 /**
- * Read tokens (callback.md, "Callback"). The server shows a token once, at creation, and keeps only its SHA-256 digest. All
+ * Read tokens (callback.md, "Callback"). The server shows a token once, at creation, and stores only its SHA-256 digest. All
  * digests have one length, so comparing them takes constant time, whatever the client sent.
  */
 import { alphanumerics } from '../base/alphanumerics.ts';

@@ -123,6 +123,25 @@ async function reloadCatalogue(app: ServedApp, lines: OperatorLines): Promise<vo
   tellReload(lines, app, fault);
 }
 
+/**
+ * SIGHUP from here to `stop`, because unhandled it would end the process. A signal that comes before there is a handler is the first
+ * one's: the catalogue may have been read before it.
+ */
+function hangUpsOf(io: Io): { handle(handler: () => void): void; stop(): void } {
+  let isWaiting = false;
+  let handler = (): void => {
+    isWaiting = true;
+  };
+  return {
+    stop: io.onSignal('SIGHUP', () => handler()),
+    handle(next) {
+      handler = next;
+      if (isWaiting) next();
+      isWaiting = false;
+    },
+  };
+}
+
 /** undefined: there is no file to watch, or it is not to be watched. */
 const snapshotWatchOf = ({ snapshot, snapshotWatch }: Config): SnapshotWatch | undefined =>
   snapshotWatch && snapshot !== SAMPLE && snapshot !== NO_CATALOGUE && !isWebAddress(snapshot)
@@ -140,9 +159,7 @@ export const serve = command({
     const log = lineLog(STDOUT);
     const reports = serverLog(log, config.logLevel, io.clock);
     let app: ServedApp | undefined;
-    /** The current action of SIGHUP, which is handled from here to the end, because unhandled it would end the process. */
-    let onHangUp = (): void => {};
-    const stopHangUps = io.onSignal('SIGHUP', () => onHangUp());
+    const hangUps = hangUpsOf(io);
     const shutdown = stopSignal(io, endsWithStdin);
     const plain = new Responder({}, LISTENER_BODIES.responses, { report: () => {} }); // sends refusals only
     const refused: Refuse = (code, message, extras) =>
@@ -191,24 +208,25 @@ export const serve = command({
     const catalogue = catalogueFactsOf(opened.catalogue);
     lines.started({ version: VERSION, processId: io.processId, docs: docsOf(config, addresses.baseUrl), catalogue });
     watch?.start(systemTimers, () => void reloadCatalogue(opened, lines));
-    onHangUp = () => {
+    const reload = (): void => {
       watch?.noteLoad();
       void reloadCatalogue(opened, lines);
     };
-    const refresh = config.snapshot === SAMPLE ? setInterval(onHangUp, SAMPLE_REFRESH_MS) : undefined;
+    hangUps.handle(reload);
+    const refresh = config.snapshot === SAMPLE ? setInterval(reload, SAMPLE_REFRESH_MS) : undefined;
     io.stdout.write(`listening on ${address}\n`);
 
     const damaged = await Promise.race([shutdown, damage.promise]);
     clearInterval(refresh);
     watch?.stop();
-    onHangUp = () => {};
+    hangUps.handle(() => {});
     opened.leave();
     if (config.drainSeconds > 0 && damaged === undefined) await setTimeout(config.drainSeconds * 1000);
     opened.drain();
     await listener.close(DRAIN_MS);
     await opened.close();
     await log.flush();
-    stopHangUps();
+    hangUps.stop();
     if (damaged !== undefined) throw new CommandError(damaged);
     return EXIT_OK;
   },

@@ -51,14 +51,14 @@ function parseSetting({ variable, parse, isSecret }: Setting<unknown>, text: str
     return { ok: true, value: parse(text) };
   } catch (failure) {
     if (!(failure instanceof InvalidSetting)) throw failure;
-    // The text before an `@` may be a password, the one behind a `?` a key or a signature.
+    // The text before an `@` may be a password, the text after a `?` a key or a signature.
     const isHidden = isSecret || /[@?]/.test(text);
     const shown = isHidden ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_LENGTH_MAX))}`;
     return { ok: false, fault: `${variable} must be ${failure.message}${shown}` };
   }
 }
 
-/** The faults that lie between settings; all of them have values. */
+/** One line for each setting that another setting requires and that has no value. All settings have been parsed. */
 function missingSettings(settings: readonly Setting<unknown>[], readValue: ReadSetting): string[] {
   return settings.flatMap((setting) => {
     const { variable, requiredWhen } = setting;
@@ -70,8 +70,7 @@ function missingSettings(settings: readonly Setting<unknown>[], readValue: ReadS
 
 /**
  * Reads several tables from the same variables.
- * @returns a frozen object of all values, or every fault: those of single settings, or where there are none the settings
- * that others require
+ * @returns a frozen object of all values, or every fault: those of single settings or, if there are none, those between settings
  */
 export function readSettings<const Tables extends readonly SettingsTable[]>(
   tables: Tables,
@@ -86,7 +85,7 @@ export function readSettings<const Tables extends readonly SettingsTable[]>(
     if (parsed.ok) values.set(setting, parsed.value);
     else faults.push(parsed.fault);
   };
-  // The map holds for each setting what that setting's parser gave.
+  // The cast is safe: for each setting the map holds what that setting's parser returned.
   const readValue: ReadSetting = <T>(setting: Setting<T>): T => {
     const defaultText = derived.get(setting);
     if (defaultText !== undefined) {
@@ -97,7 +96,7 @@ export function readSettings<const Tables extends readonly SettingsTable[]>(
     return values.get(setting) as T;
   };
 
-  /** Settings whose defaults follow from others and are not worked out yet. */
+  /** Settings whose defaults depend on others and are not computed yet. */
   const derived = new Map<Setting<unknown>, (readValue: ReadSetting) => string>();
   for (const setting of settings) {
     const text = variables[setting.variable] ?? setting.default;
@@ -122,7 +121,7 @@ export interface Configuration<Table extends SettingsTable> {
   readonly settings: readonly Setting<unknown>[];
   /** @throws ConfigError the first fault */
   read(variables: Variables): CombinedValues<Table>;
-  /** Everything that is wrong, one line a fault; empty = `read` succeeds. */
+  /** Every fault, one line each; empty = `read` succeeds. */
   faults(variables: Variables): readonly string[];
   /**
    * The same from options of `createPaygrade`.

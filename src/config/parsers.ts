@@ -19,8 +19,8 @@ export const oneOf =
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /**
- * An address or a name to listen on. Digits and dots that are no IPv4 address are no name either (RFC 1123 §2.1). IPv6 is as an
- * address of the web can have it, and so without a zone.
+ * An address or a name to listen on. Digits and dots that are not an IPv4 address are not a name either (RFC 1123 §2.1). IPv6
+ * is written as in a web address, so without a zone.
  */
 export const listeningHost: Parse<string> = (text) => {
   const isHost = text.includes(':')
@@ -72,13 +72,13 @@ export const contactText: Parse<string> = (text) =>
         `an address or URL in visible ASCII without blanks, brackets and backslashes, at most ${CONTACT_LENGTH_MAX} characters`,
       );
 
-/** A token that another server gave out, as a header can carry it: a line break from a file would fail each request. */
+/** A token issued by another server, as a header can carry it: a line break from a file would fail every request. */
 export const bearerToken: Parse<string> = (text) =>
   /^[!-~]+$/.test(text) ? text : refuse('visible ASCII without blanks');
 
 /**
- * A secret that clients send in a header: visible ASCII, at least 32 characters. A comma at the end reads as a repeated header.
- * The refusal does not repeat the secret.
+ * A secret that clients send in a header: visible ASCII, at least 32 characters. It must not end with a comma, which would
+ * read as a repeated header. The refusal does not repeat the secret.
  */
 export const secretText: Parse<string> = (text) =>
   /^[!-~]{32,}$/.test(text) && !text.endsWith(',')

@@ -1,7 +1,7 @@
 /**
- * One typed declaration a setting (decisions §2). From it follow the environment variable (`PORT`), the flag (`--port`),
- * the option of `createPaygrade` (`port`), the help line, the row of `docs/configuration.md` and the TypeScript types of
- * the value and of the option. A settings table is an object of settings keyed by option name.
+ * One typed declaration per setting (decisions §2). It gives the environment variable (`PORT`), the flag (`--port`), the
+ * option of `createPaygrade` (`port`), the help line, the row of `docs/configuration.md`, and the TypeScript types of the
+ * value and of the option. A settings table is an object of settings keyed by option name.
  */
 import type { Brand } from '../base/brand.ts';
 
@@ -18,7 +18,7 @@ export type ReadSetting = <T>(setting: Setting<T>) => T;
 
 /**
  * What must hold between settings, beyond `requiredWhen`.
- * @param isGiven whether the operator set a variable, rather than left it at its default
+ * @param isGiven whether the operator set the variable rather than leaving it at its default
  * @returns one line that names the variables and says what to do; undefined = it holds
  */
 export type SettingsRule = (read: ReadSetting, isGiven: (setting: Setting<unknown>) => boolean) => string | undefined;
@@ -37,7 +37,7 @@ export interface Setting<T> {
   /** Option of `createPaygrade` and key in its table, `rateLimitPerMinute`. */
   readonly option: string;
   readonly parse: Parse<T>;
-  /** The default as text; null = the value is null where the operator gives none. */
+  /** The default as text; null = the value is null unless the operator sets one. */
   readonly default: string | null | ((read: ReadSetting) => string);
   /** What `--help` and the documents show for the default. */
   readonly shownDefault: string;
@@ -108,8 +108,8 @@ export type ValuesOf<Table extends SettingsTable> = {
 };
 
 /**
- * What an option takes: the value itself, or its text as the variable has it. A choice is one of its literals, a branded
- * text any text, which the parser judges. Of what is neither, such as prices or a key, it takes the text only.
+ * The type of an option: the value itself, or its text as in the variable. A choice takes its literals; a branded text takes
+ * any text, which the parser checks. Other types, such as prices or a key, take only the text.
  */
 type OptionValue<T> = T extends boolean
   ? boolean | 'true' | 'false'

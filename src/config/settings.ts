@@ -32,14 +32,14 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** The value of STATE_DIR that keeps the state in memory only. */
 export const IN_MEMORY = ':memory:';
 
-/** The value of SNAPSHOT of a process without a catalogue. */
+/** The value of SNAPSHOT for a process without a catalogue. */
 const NO_CATALOGUE = 'none';
 
 /** Origin of a server that listens on this host and port; an IPv6 host is put in brackets. */
 export const originOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Smallest `BODY_BYTES`: four webhooks of the greatest size, so that one client's half of it holds two. */
+/** Smallest `BODY_BYTES`: four webhooks of the greatest size, so that one client's half holds two. */
 const BODY_BYTES_MIN = 1_048_576;
 
 const settlement = setting({

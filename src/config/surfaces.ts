@@ -1,10 +1,10 @@
-/** The products of a server, and which of them it has when `SURFACES` does not say (siblings §1). */
+/** The products of a server, and the default of `SURFACES` (siblings §1). */
 
 /** Products that a server can have; `SURFACES` chooses among them. */
 export const SURFACE_NAMES = ['jobs', 'callbacks', 'data', 'retry', 'resolve'] as const;
 export type SurfaceName = (typeof SURFACE_NAMES)[number];
 
-/** Those that send requests of a customer's choosing: play money must not buy them for strangers. */
+/** Products that send requests to addresses a customer chose. On a public server, play money must not buy them. */
 const SENDING: readonly SurfaceName[] = ['retry', 'resolve'];
 
 export interface Publicity {
@@ -22,7 +22,7 @@ const isOfThisMachine = (url: string): boolean => LOOPBACK.test(new URL(url).hos
 const isPublic = ({ host, baseUrl }: Publicity): boolean =>
   !LOOPBACK.test(host) || (baseUrl !== null && !isOfThisMachine(baseUrl));
 
-/** Products that play money would open to strangers: on only when `SURFACES` names them. */
+/** Products that play money would open to everyone: on only when `SURFACES` names them. */
 const withheldSurfaces = (server: Publicity): readonly SurfaceName[] =>
   server.settlement === 'local' && isPublic(server) ? SENDING : [];
 
@@ -37,7 +37,11 @@ interface OpenSurfaces extends Publicity {
   readonly hookBaseUrl: string | null;
 }
 
-/** What the start says about products that are off for that reason; none where `SURFACES` chose otherwise. */
+/** Products that this server lacks but carries on, for what was bought while it had them (siblings §6, §7). */
+export const carriedOnSurfaces = (server: Publicity & Pick<OpenSurfaces, 'surfaces'>): readonly SurfaceName[] =>
+  withheldSurfaces(server).length > 0 ? [] : SENDING.filter((name) => !server.surfaces.includes(name));
+
+/** Notices at start about withheld products; none when `SURFACES` differs from its default. */
 function withheldNotices(server: OpenSurfaces): readonly string[] {
   const withheld = withheldSurfaces(server);
   if (withheld.length === 0 || String(server.surfaces) !== String(defaultSurfaces(server))) return [];
@@ -46,7 +50,7 @@ function withheldNotices(server: OpenSurfaces): readonly string[] {
   ];
 }
 
-/** Callbacks are paid for, and one with an address of this machine receives nothing from elsewhere. */
+/** A notice when hook addresses name this machine: such a callback is paid for, but receives nothing from elsewhere. */
 function hookNotices({ baseUrl, hookBaseUrl, surfaces }: OpenSurfaces): readonly string[] {
   const leadsHere = hookBaseUrl !== null && isOfThisMachine(hookBaseUrl);
   if (!leadsHere || baseUrl === null || isOfThisMachine(baseUrl) || !surfaces.includes('callbacks')) return [];
@@ -55,7 +59,7 @@ function hookNotices({ baseUrl, hookBaseUrl, surfaces }: OpenSurfaces): readonly
   ];
 }
 
-/** What the start says about the products of a server. */
+/** Notices at start about a server's products. */
 export const surfaceNotices = (server: OpenSurfaces): readonly string[] => [
   ...withheldNotices(server),
   ...hookNotices(server),

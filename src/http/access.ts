@@ -11,8 +11,8 @@ import type { RequestView } from './request-view.ts';
 
 /**
  * A right to one answer. The kit calls `settle` once, after the handler has answered and before any of the answer leaves, or
- * `release` when there is no answer. Admissions settle in the reverse order of the gates. One without `settle`, such as a claim
- * of capacity, is released when any other refuses to settle, wherever its gate stands.
+ * `release` when there is no answer. Admissions settle in the reverse order of the gates. An admission without `settle`, such
+ * as a claim of capacity, is released when any other refuses to settle, in whatever order their gates stand.
  */
 export interface Admission<P extends object = object> {
   /** Facts about the requester (the callback, the account, the payer), for later gates and for the handler. */
@@ -26,11 +26,11 @@ export interface Admission<P extends object = object> {
   /** Called with the body of an answer that was created after the settlement, before it leaves. A failure changes no outcome. */
   created?(body: AnswerBody): MaybePromise<void>;
   /**
-   * Called once after the answer was handed whole to a connection that was still there. Never for a refusal. Must not wait, and
-   * must hold no part of the request: it may live on for a moment.
+   * Called once after the answer was handed whole to a connection that was still there. Never for a refusal. Must not wait,
+   * and must hold no part of the request, because it may outlive the request.
    */
   readonly delivered?: (() => void) | undefined;
-  /** The refusal leaves after this is done. A failure goes to the log and changes no outcome. */
+  /** The refusal is sent after this is done. A failure goes to the log and changes no outcome. */
   release?(): MaybePromise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface Gate<P extends object = object> {
    * Answers synchronously where it can, because a promise would be a large part of the cost of an unpaid offer.
    * @param principal the facts that earlier gates gave
    * @returns an admission, a refusal, or undefined: the request passes, and there is nothing to settle or release; or the
-   *   answer itself, when this requester has a right to one that exists already
+   *   answer itself, when it exists already and this requester has a right to it
    */
   admit(request: RequestView, principal: object): MaybePromise<Admission<P> | Refusal | Answer | undefined>;
 }
@@ -56,9 +56,9 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** How documents describe a way in. */
 export interface AccessDocumentation {
-  /** One sentence for people and language models, such as "Costs 0.02 USDC", without a full stop; none if nothing needs it. */
+  /** One sentence for people and language models, such as "Costs 0.02 USDC", without a full stop; absent if none is needed. */
   readonly sentence?: string;
-  /** How to use the way in: a paragraph that each document has once. */
+  /** How to use the way in: a paragraph that appears once in each document. */
   readonly guide?: string;
   /** OpenAPI security scheme by name. */
   readonly security?: {
@@ -87,14 +87,14 @@ export interface AccessDocumentation {
 export interface Access<P extends object = object, S = never> {
   /** Codes that the gate refuses with. */
   readonly errors: readonly ErrorCode[];
-  /** Of these codes, those for a request without the credential: of several alternatives, only the last one gets it. */
+  /** Those for a request without the credential, which among alternatives only the last one receives. */
   readonly errorsWithout?: readonly ErrorCode[];
   readonly documentation: AccessDocumentation;
   /** True: the gate decides before the kit decodes the input (an API key); otherwise after it (a payment). */
   readonly isBeforeInput?: boolean;
   /** True: answers are for this requester only, so no cache may store them. */
   readonly isPrivate?: boolean;
-  /** The same way in as the services of a server have it, so that documents say what this server asks (a price). */
+  /** This way in bound to a server's services, so that documents state that server's terms (a price). */
   boundTo?(services: S): Access;
   /** Whether the request carries the credential of this way in. Alternatives need it, all but the last. */
   isPresented?(request: RequestView): boolean;
@@ -132,13 +132,13 @@ export type WayIn<P extends object = object, S = never> = Access<P, S> | Alterna
 export const waysIn = (access: readonly WayIn[]): readonly Access[] =>
   access.flatMap((way) => ('anyOf' in way ? way.anyOf : [way]));
 
-/** The codes of an entry: where another way in follows, no request without the credential comes to this one. */
+/** The codes of an entry. Of its alternatives, all but the last never see a request without their credential. */
 export const errorsOfWay = (entry: WayIn): readonly ErrorCode[] =>
   waysIn([entry]).flatMap(({ errors, errorsWithout = [] }, i, ways) =>
     i === ways.length - 1 ? errors : errors.filter((one) => !errorsWithout.includes(one)),
   );
 
-/** The principal that a handler receives: that of all ways in of its route together. */
+/** The principal that a handler receives: those of all ways in of its route, combined. */
 export type PrincipalOf<A extends readonly unknown[]> = A extends readonly [infer First, ...infer Rest]
   ? (First extends WayIn<infer P, never> ? P : object) & PrincipalOf<Rest>
   : object;

@@ -11,11 +11,11 @@ import { KeptJson } from './hot/kept-json.ts';
 export type HeaderRecord = Readonly<Record<string, string>>;
 
 /**
- * A body that is made while it leaves, for answers that are long: the kit asks for a piece when the client has taken the one
- * before, each in a separate turn of the loop. Nothing is asked after the end, after a cut, or when the client has disconnected.
+ * A body that is made while it is sent, for long answers: the kit asks for a piece when the client has taken the one before,
+ * each in a separate turn of the loop. It asks for nothing after the end, after a cut, or when the client has disconnected.
  */
 export abstract class BodyPieces {
-  /** Bodies of one share take turns with those of others as one, so that many readers of one thing delay no other. */
+  /** Bodies with one share take turns like a single body, so that many readers of one thing delay no other. */
   readonly share: string;
 
   constructor(share: string) {
@@ -24,8 +24,9 @@ export abstract class BodyPieces {
 
   /**
    * One call at a time.
-   * @returns the next piece, not empty; null at the end; `cut` where the rest will never come: the kit closes the connection, so
-   *   that the client cannot take the beginning for the whole. A rejection is a bug or a fault, and ends the same way
+   * @returns the next piece, not empty; null at the end; `cut` when the rest will never come: the kit then closes the
+   *   connection, so that the client cannot take the beginning for the whole. A rejection is a bug or a fault, and ends the
+   *   body the same way
    */
   abstract next(): MaybePromise<Uint8Array | null | 'cut'>;
 }
@@ -66,10 +67,10 @@ export type AnswerBody = string | KeptJson | Reply;
 
 /**
  * An answer that the kit creates once every admission has settled: a callback's ten minutes start when its payment has
- * settled. Before the call of `create` nothing exists that a failed settlement would have to undo.
+ * settled. Before `create` is called, nothing exists that a failed settlement would have to undo.
  */
 export class AfterSettlement<T> {
-  /** What creates the same answer again after a crash: goes on record with the payment's intent. Plain JSON. */
+  /** Plain JSON from which the same answer can be created after a crash; recorded with the payment's intent. */
   readonly draft: unknown;
   readonly create: () => Created<T> | Promise<Created<T>>;
 
@@ -94,7 +95,7 @@ export class Answer {
   }
 }
 
-/** What a request comes to: an answer, a refusal (with the receipt in its headers where there is one), or a deferred answer. */
+/** The outcome of a request: an answer, a refusal (with the receipt, if there is one, in its headers), or a deferred answer. */
 export type Outcome = Answer | Refusal | DeferredAnswer;
 
 /** Writes the body of a success, before settlement, so that no client pays for an answer that cannot be written. */

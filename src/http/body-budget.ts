@@ -1,16 +1,16 @@
 /**
  * The memory of all request bodies in flight (`BODY_BYTES`, decisions §2). A reader claims the bytes of a body before it reads
- * and gives them back when the body is no longer needed. A body that does not fit waits unread: turns go round among the
- * client networks, and within a network the first to come is served first. What waits takes some memory too, because a part
- * of it has arrived; that has a smaller budget with the same shares.
+ * and gives them back when the body is no longer needed. A body that does not fit waits unread: client networks take turns,
+ * and within a network bodies are served in order of arrival. A waiting body takes some memory too, because a part of it has
+ * arrived; that has a smaller budget with the same shares.
  *
- * Looking up a client's address asks the system on Bun, dear beside a webhook (docs/benchmarks.md). Up to half of the budget
- * every body fits whosever it is, so a claim names its network only when more is: then all unnamed ones do, and the
- * budget decides as if each had from the start.
+ * On Bun, looking up a client's address asks the system, which is dear beside a webhook (docs/benchmarks.md). While at most
+ * half of the budget is claimed, any network's body fits, so claims stay unnamed. Above that, all unnamed claims look up their
+ * networks, and the budget decides as if each had been named from the start.
  *
- * Invariants: claimed bytes <= `bytesMax`; waiting bytes <= WAITING_BODY_BYTES_MAX. A body that waits because not as many bytes
- * are free is never overtaken by one that came later. While a body waits, every claim is named. Cost: O(1) a claim while none
- * waits, else O(networks that wait); naming, at most UNNAMED_COUNT_MAX look-ups in one turn.
+ * Invariants: claimed bytes <= `bytesMax`; waiting bytes <= WAITING_BODY_BYTES_MAX. A body that waits because too few bytes
+ * are free is never overtaken by a later one. While a body waits, every claim is named. Cost: O(1) a claim while none waits,
+ * else O(networks that wait); naming takes at most UNNAMED_COUNT_MAX look-ups in one turn.
  */
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import { FairQueue } from '../base/fair-queue.ts';
@@ -20,11 +20,11 @@ import { UNNAMED_COUNT_MAX, WAITING_BODY_BYTES_MAX } from './limits.ts';
 
 /** Whose body it is. */
 export interface BodyOwner {
-  /** Of a client that has left it may be unknown. */
+  /** May be unknown once the client has disconnected. */
   clientNetwork(): string;
 }
 
-/** One body's bytes of the budget. As a disconnect listener it gives up waiting. */
+/** The bytes of the budget that one body claims. As a disconnect listener it gives up waiting. */
 export class BodyClaim implements DisconnectListener {
   readonly bytes: number;
   /** Memory that it takes while it waits. */
@@ -63,7 +63,7 @@ export class BodyClaim implements DisconnectListener {
     this.#settle?.(true);
   }
 
-  /** The client has disconnected. Nothing, unless the claim still waits: the reader of a granted one notices itself. */
+  /** The client has disconnected: gives up a claim that still waits. The reader of a granted one notices the disconnect itself. */
   handleEvent(): void {
     if (!this.isGranted) this.release();
   }
@@ -82,10 +82,10 @@ export class BodyBudget {
   readonly #waiting = new FairBytes(WAITING_BODY_BYTES_MAX);
   /** Bounded by the bytes of {@link #waiting}. */
   readonly #queue = new FairQueue<BodyClaim>();
-  /** Granted claims of which {@link #claimed} does not know the network; at most UNNAMED_COUNT_MAX. */
+  /** Granted claims whose network {@link #claimed} does not know yet; at most UNNAMED_COUNT_MAX. */
   readonly #unnamed = new Set<BodyClaim>();
   #crowdedCount = 0;
-  /** Whether a claim waits because not as many bytes are free, and not because of its network's share. */
+  /** Whether a claim waits because too few bytes are free, not because of its network's share. */
   #isFull = false;
 
   constructor(bytesMax: number) {
@@ -128,7 +128,7 @@ export class BodyBudget {
     return claim;
   }
 
-  /** Called by a claim that is over. */
+  /** Called by a claim that has ended. */
   end(claim: BodyClaim): void {
     if (this.#unnamed.delete(claim)) this.#claimed.releaseUnnamed(claim.bytes);
     else if (claim.isGranted) this.#claimed.release(claim.network, claim.bytes);
@@ -156,7 +156,7 @@ export class BodyBudget {
     this.#unnamed.clear();
   }
 
-  /** Grants what fits, one claim a network and round. */
+  /** Grants the claims that fit, one per network in each round. */
   #serve(): void {
     this.#isFull = false;
     if (this.#queue.count === 0) return;

@@ -1,8 +1,8 @@
 /**
- * Sends bodies that are made while they leave. A stream asks for a piece only when the runtime wants to write one, which it does
- * when the client has taken the one before; a client that does not read therefore stops the production. All bodies share the
- * turns: one piece of one body in each turn of the loop, shares in their order, so that any number of readers delays other
- * requests by no more than a piece, and readers of other things by no more than a piece each.
+ * Sends bodies that are made while they are sent. A stream asks for a piece only when the runtime wants to write one, which is
+ * when the client has taken the one before; so a client that does not read stops production. Each turn of the loop makes one
+ * piece of one body, and shares take turns. So any number of readers delays other requests by at most one piece, and readers
+ * of other things by at most one piece each.
  */
 import { Turns } from '../base/turns.ts';
 import type { BodyPieces } from './answers.ts';
@@ -10,12 +10,12 @@ import type { BodyPieces } from './answers.ts';
 /** The request that a body answers. */
 export interface BodyReceiver {
   readonly requestId: string;
-  /** Closes the connection without an end of the answer; false where only an error of the stream does that. */
+  /** Closes the connection before the answer's end; false where only a stream error can do that. */
   cut(): boolean;
 }
 
 export interface BodyStreamPorts {
-  /** Receives the failure of a body that was being sent, once. */
+  /** Called once with the failure of a body that was being sent. */
   readonly report: (failure: unknown, requestId: string) => void;
   /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
   readonly soon?: ((run: () => void) => void) | undefined;
@@ -31,8 +31,8 @@ export class BodyStreams {
   }
 
   /**
-   * The pieces as a body of a `Response`, which holds one of them at most.
-   * @param onEnd called once: all of it was handed over, or the rest will never be
+   * The pieces as the body of a `Response`, which holds at most one of them.
+   * @param onEnd called once, when all of it was handed over, or the rest never will be
    */
   open(pieces: BodyPieces, receiver: BodyReceiver, onEnd: () => void = () => {}): ReadableStream<Uint8Array> {
     let source: BodyPieces | undefined = pieces;

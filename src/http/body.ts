@@ -1,7 +1,7 @@
 /**
- * Reads request bodies within bounds of bytes and time, and within one budget of memory for all of them. It refuses a
- * declared length that is too long without reading, and counts the bytes of a body without a declared length as they
- * arrive. Neither the runtimes nor this file decompress a body.
+ * Reads request bodies within bounds of bytes and time, and within one budget of memory for all of them. It refuses a body
+ * whose declared length is too long without reading it, and counts the bytes of one without a declared length as they arrive.
+ * Neither the runtimes nor this file decompress a body.
  */
 import { readAtMost } from '../base/bounded-stream.ts';
 import { type Deadlines, TimerEntry } from '../base/deadlines.ts';
@@ -24,7 +24,7 @@ export interface DirectBody extends WithHeaders {
   /** Whether the head of the request announces a body, of a declared length or not. */
   readonly hasBody: boolean;
   /**
-   * Reads the whole body, once; in the same turn where all of it has arrived.
+   * Reads the whole body, once; in the same turn if all of it has arrived.
    * @returns undefined as soon as there are more bytes than that. Rejects when the client disconnects before the end
    */
   readAtMost(bytesMax: number): MaybePromise<Uint8Array | undefined>;
@@ -38,8 +38,8 @@ export interface BodyBounds {
   /** Milliseconds from now within which the whole body must arrive, time that it waits for the budget included. */
   readonly deadlineMs: number;
   /**
-   * Nothing but the budget asks whose body it is, so it asks only when it is filling. Otherwise the client is looked up before
-   * the body is awaited: Bun forgets the address of one that has left, and the ways in that follow count by it.
+   * Only the budget needs this client's network, so it is looked up only when the budget fills. Otherwise the client is looked
+   * up before the body is awaited: Bun forgets the address of a disconnected client, and later ways in count by it.
    */
   readonly isAnonymous?: true;
 }
@@ -73,7 +73,7 @@ export interface BodyRequest extends BodyOwner {
   onDisconnect(listener: DisconnectListener): void;
 }
 
-/** A body that is being read, until it is there or late, whichever is first. */
+/** A body that is being read, until it has arrived or is late. */
 class PendingBody extends TimerEntry {
   readonly #deadlines: Deadlines;
   readonly #end: (read: BodyRead) => void;
@@ -112,12 +112,12 @@ export class BodyReader {
   }
 
   /**
-   * Reads the whole body and calls `use` with it; the budget counts the body until `use` has ended, so `use` must not leave
-   * the bytes anywhere that has no bound. Throws only what `use` throws.
+   * Reads the whole body and calls `use` with it; the budget counts the body until `use` has ended, so `use` must not store
+   * the bytes anywhere without a bound. Throws only what `use` throws.
    *
    * It reads a body with a declared length in one piece, which on both runtimes is much cheaper than a stream; HTTP framing
-   * ensures that it is no longer than declared. A body that is there already is used in the same turn, without the promises and
-   * the timer in between (bench/peers, "webhook").
+   * ensures that it is no longer than declared. A body that has arrived already is used in the same turn, without promises or
+   * a timer (bench/peers, "webhook").
    */
   use<T>(
     request: BodyRequest,
@@ -154,9 +154,9 @@ export class BodyReader {
 
 const hasBody = (source: BodySource): boolean => ('readAtMost' in source ? source.hasBody : source.body !== null);
 
-/** Calls `use`, and gives the claim back when it has ended. */
+/** Calls `use`, and releases the claim when it has ended. */
 function used<T>(claim: BodyClaim, read: BodyRead, use: (read: BodyRead) => MaybePromise<T>): MaybePromise<T> {
-  // A body that was not read, or not to its end, takes nothing more: its connection ends with the answer.
+  // A body that was not read to its end needs no memory any more: its connection ends with the answer.
   if (!read.ok) claim.release();
   let result: MaybePromise<T>;
   try {
@@ -170,7 +170,7 @@ function used<T>(claim: BodyClaim, read: BodyRead, use: (read: BodyRead) => Mayb
   return result;
 }
 
-/** The listener discards an unread rest. @param isOpen a body without a declared length. Never throws and never rejects */
+/** The listener discards what is left unread. Never throws and never rejects. @param isOpen the body has no declared length */
 function readNow(source: BodySource, isOpen: boolean, bytesMax: number): MaybePromise<BodyRead> {
   const readOf = (bytes: Uint8Array | undefined): BodyRead =>
     bytes === undefined || bytes.length > bytesMax ? TOO_LARGE : { ok: true, bytes };

@@ -26,7 +26,7 @@ export interface AnswerHeader {
 
 export type ExampleValues = Readonly<Record<string, string | number | boolean>>;
 
-/** Limits a path to requests with a matching header; for any other request the path is unknown (RFC 9110 §12.5). */
+/** Limits a path to requests with a matching header; for other requests the path does not exist (RFC 9110 §12.5). */
 export interface Variant {
   /** Lower case; responses name it in `Vary`. */
   readonly header: string;
@@ -42,8 +42,8 @@ export interface Contract {
   readonly summary: string;
   readonly description?: string;
   /**
-   * True: the path's parameters are percent-decoded once, and a path with one that cannot be decoded is unknown. Otherwise they
-   * stay as sent.
+   * True: the path's parameters are percent-decoded once; a path whose parameter cannot be decoded does not exist. Otherwise
+   * they stay as sent.
    */
   readonly decodesParams?: boolean;
   /** Schema of the query, strict: unknown and repeated names are refused. */

@@ -153,7 +153,7 @@ export const retryAfterMs = (waitMs: number): { readonly 'retry-after': string }
   'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))),
 });
 
-/** When to ask again for what needs a state that cannot be used now. */
+/** `Retry-After` while the state cannot be used. */
 const STATE_RETRY_MS = 5_000;
 
 /** The refusal while the state cannot be read or written (decisions §4). @param detail why, for the log */

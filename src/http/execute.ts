@@ -5,7 +5,7 @@
  *   decode               query, check, ready, body   400, 413, 415, 503
  *   admit                rate, capacity, payment     429, 402, 409, 503
  *   answer               the handler                 404, 5xx: the admissions are released
- *   settle               the admissions, last first  402, 503; the answer stays inside until then
+ *   settle               the admissions, last first  402, 503; no answer leaves before
  *
  * A step returns undefined to go on, or the outcome of the request. Invariant: every admission is settled once or released
  * once, however the request ends, and a receipt is never lost: a failure after the payment carries it. A request that
@@ -40,7 +40,7 @@ class Execution {
   principal: object = UNKNOWN_PRINCIPAL;
   /** Admissions to settle or release, in the order of their gates. */
   admissions: Admission[] | undefined;
-  /** From this one on, admissions that settle have begun to: they are not released any more. */
+  /** Index of the last admission that began to settle. From it on, admissions that settle are no longer released. */
   settledFrom = Number.POSITIVE_INFINITY;
   answer: unknown;
 
@@ -61,7 +61,7 @@ class Execution {
     else this.admissions.push(admission);
   }
 
-  /** Releases each admission that has not settled, even when the release of another fails. @returns a promise only when a release waits */
+  /** Releases each unsettled admission, even when another release fails. @returns a promise only when a release waits */
   releaseAll(): Promise<unknown> | undefined {
     const { admissions } = this;
     this.admissions = undefined;
@@ -148,7 +148,7 @@ function withReceipt(refusal: Refusal, receipt: HeaderRecord | undefined): Refus
   return new Refusal(refusal, refusal.message, { ...extras, headers: { ...extras.headers, ...receipt } });
 }
 
-/** The calls that follow once the answer has left; undefined where no admission wants one. */
+/** Calls every `delivered` of the admissions once the answer has left; undefined when there is none. */
 function deliveredOf(admissions: readonly Admission[]): (() => void) | undefined {
   const calls = admissions.flatMap(({ delivered }) => delivered ?? []);
   if (calls.length < 2) return calls[0];
@@ -172,7 +172,7 @@ async function tellCreated(
   return body;
 }
 
-/** The body of an answer that waited for its settlement; every admission that wants to see it has seen it then. */
+/** The body of an answer that is created after settlement, once every admission with a `created` has seen it. */
 function createdBody(
   execution: Execution,
   answer: AfterSettlement<unknown>,
@@ -186,9 +186,9 @@ function createdBody(
 }
 
 /**
- * Settles the admissions, the last one first. When one refuses, the caller releases the others. One that has nothing to settle
- * only holds something for the answer, so it stays releasable until all others have settled. Synchronous where the admissions
- * are: three promises would cost a tenth of an answer for credits in memory (bench/data-api.ts).
+ * Settles the admissions, last first. When one refuses, the caller releases the others. An admission without `settle` only
+ * holds something for the answer, so it stays releasable until all others have settled. Synchronous if the admissions are:
+ * three promises would cost a tenth of an answer for credits in memory (bench/data-api.ts).
  */
 class Settlement {
   readonly #execution: Execution;
@@ -278,7 +278,7 @@ function failed(execution: Execution, failure: unknown): Promise<never> {
   return execution.releaseAll()?.then(rethrow) ?? rethrow();
 }
 
-/** Goes on when a step's promise has settled. @param next the step after it */
+/** Continues when a step's promise has settled. @param next the step after it */
 function runLater(
   result: Promise<Outcome | undefined>,
   steps: readonly Step[],
@@ -292,8 +292,8 @@ function runLater(
 }
 
 /**
- * Runs the steps from `first` on, synchronously up to the first step that returns a promise. Without a closure: engines would make
- * one for each step of each request, and they would stand between what a parked wait holds (bench/parked.ts).
+ * Runs the steps from `first` on, synchronously up to the first step that returns a promise. Without a closure: engines would
+ * allocate one for each step of each request, scattered in memory among the objects that parked waits hold (bench/parked.ts).
  */
 function run(steps: readonly Step[], first: number, execution: Execution): MaybePromise<Outcome> {
   for (let i = first; i < steps.length; i++) {
@@ -309,7 +309,7 @@ function run(steps: readonly Step[], first: number, execution: Execution): Maybe
   throw new Error('an operation ended without an outcome');
 }
 
-/** The outcome waits for the releases of what did not settle, so that the next request finds what it freed. */
+/** The outcome waits until everything unsettled is released, so that the next request finds what it freed. */
 function ended(execution: Execution, outcome: Outcome): MaybePromise<Outcome> {
   const released = execution.admissions === undefined ? undefined : execution.releaseAll();
   return released === undefined ? outcome : after(released, outcome);

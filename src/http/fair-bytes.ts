@@ -1,8 +1,8 @@
 /**
  * Divides a number of bytes among client networks. A network may hold as many bytes as are left free, so one network holds
- * half of them at most, two a third each, and a newcomer always finds some. A network that holds nothing may take all that is
- * free, so that a single large body is never too large for its share. While less than half is held, no share can be exceeded,
- * so bytes may be held for a network that is not named yet ({@link FairBytes.fitsAnyShare}).
+ * half of them at most, two a third each, and a newcomer always finds some. A network that holds nothing may take all free
+ * bytes, so that a single large body is never too large for its share. While less than half is held, no network can exceed its
+ * share, so bytes may be held for a network that is not named yet ({@link FairBytes.fitsAnyShare}).
  *
  * Invariant: the bytes held never exceed the maximum. Cost: O(1) a call.
  */
@@ -19,12 +19,12 @@ export class FairBytes {
     return this.#held;
   }
 
-  /** Whether {@link check} finds these bytes `free` whichever network asks, even one that holds all that is held. */
+  /** Whether {@link check} finds these bytes `free` for any network, even for one that holds all bytes held so far. */
   fitsAnyShare(bytes: number): boolean {
     return this.#held + bytes <= this.#bytesMax / 2;
   }
 
-  /** Takes nothing. `share`: the network would hold more than is left free. `full`: there are not as many bytes. */
+  /** Takes nothing. `share`: the network would hold more than is left free. `full`: too few bytes are free. */
   check(network: string, bytes: number): 'free' | 'share' | 'full' {
     const leftBytes = this.#bytesMax - this.#held - bytes;
     if (leftBytes < 0) return 'full';
@@ -38,7 +38,7 @@ export class FairBytes {
     this.name(network, bytes);
   }
 
-  /** Gives back what was taken. */
+  /** Returns taken bytes. */
   release(network: string, bytes: number): void {
     this.releaseUnnamed(bytes);
     const held = (this.#heldBy.get(network) ?? 0) - bytes;
@@ -51,12 +51,12 @@ export class FairBytes {
     this.#held += bytes;
   }
 
-  /** Gives back what was taken and is still unnamed. */
+  /** Returns taken bytes that are still unnamed. */
   releaseUnnamed(bytes: number): void {
     this.#held -= bytes;
   }
 
-  /** Says whose bytes that were taken are. */
+  /** Names the network of unnamed bytes. */
   name(network: string, bytes: number): void {
     this.#heldBy.set(network, (this.#heldBy.get(network) ?? 0) + bytes);
   }

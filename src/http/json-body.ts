@@ -1,7 +1,7 @@
 /**
- * Decodes a body that is input: one JSON object of a declared schema (siblings §3). What is no JSON is INVALID_JSON; a value that
- * the schema does not accept is INVALID_BODY, and the message names its field by its path (`scopes[0]`) and states the rule.
- * Unknown fields are refused, so a misspelt one is no silent default. No message repeats a value.
+ * Decodes a body that is input: one JSON object of a declared schema (siblings §3). Bytes that are not JSON are INVALID_JSON;
+ * a value that the schema does not accept is INVALID_BODY, and the message names its field by path (`scopes[0]`) and states
+ * the rule. Unknown fields are refused, so that a misspelt one does not silently become a default. No message repeats a value.
  *
  * The words after "must be" are the `rule` in the metadata of the field's schema, or of the nearest one around it.
  */
@@ -48,9 +48,10 @@ const BOUNDS: BodyBounds = { bytesMax: INPUT_BYTES_MAX, deadlineMs: INPUT_DEADLI
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * The `readBody` of a route whose body is required. Keep it in a constant before the declaration: written inside it, its type is lost.
+ * The `readBody` of a route whose body is required. Keep it in a constant before the declaration: inside the declaration its
+ * type would be lost.
  * @param bounds bytes and time; {@link INPUT_BYTES_MAX} when not given
- * @param depthMax arrays and objects in one another
+ * @param depthMax nesting of arrays and objects
  */
 export function jsonBody<const S extends BodySchema>(
   schema: S,
@@ -81,7 +82,7 @@ export function unlessJson(request: RequestView): Refusal<'UNSUPPORTED_MEDIA_TYP
   );
 }
 
-/** undefined for bytes that are no JSON, or nest too deep. */
+/** Returns undefined for bytes that are not JSON or nest too deeply. */
 function jsonOf(bytes: Uint8Array, depthMax: number): unknown {
   const text = decodeUtf8(bytes);
   if (text === undefined || isDeeperThan(depthMax, text)) return undefined;
@@ -108,7 +109,7 @@ export function bodyOf<const S extends BodySchema>(
 function faultOf(schema: BodySchema, issue: v.BaseIssue<unknown>): string {
   const keys = (issue.path ?? []).map(({ key }) => key);
   const path = pathText(keys);
-  // Of a strict object itself, `expected` is the missing name in quotes, or `never` for a name too many.
+  // For a strict object itself, `expected` is the missing name in quotes, or `never` for an unknown name.
   if (issue.type === 'strict_object' && issue.expected === 'never') return `unknown field ${path}`;
   const isMissing = issue.type === 'strict_object' && issue.received === 'undefined';
   return isMissing ? `${path} is required: ${ruleAt(schema, keys).rule}` : mustBe(schema, keys);
@@ -120,7 +121,7 @@ const mustBe = (schema: BodySchema, keys: readonly unknown[]): string =>
 /** A name longer than this is cut, so that no message echoes a long one. */
 const NAME_LENGTH_MAX = 64;
 
-/** `scopes[0]` in backticks; names with other characters than ours are quoted as JSON, and no message echoes a key. */
+/** `scopes[0]` in backticks; paths with unusual characters are quoted as JSON, and API keys are never echoed. */
 function pathText(keys: readonly unknown[]): string {
   const sent = keys.map((key, i) => (typeof key === 'number' ? `[${key}]` : i === 0 ? String(key) : `.${String(key)}`));
   const text = withoutSecrets(sent.join(''));
@@ -132,7 +133,7 @@ interface Inside {
   readonly wrapped?: v.GenericSchema;
   readonly entries?: Readonly<Record<string, v.GenericSchema>>;
   readonly item?: v.GenericSchema;
-  /** Of a record. */
+  /** Schema of a record's values. */
   readonly value?: v.GenericSchema;
 }
 
@@ -142,7 +143,7 @@ function unwrapped(schema: v.GenericSchema): v.GenericSchema {
   return wrapped === undefined ? schema : unwrapped(wrapped);
 }
 
-/** Where the first list stands in place of an object: the library takes it for one whose names are its indices. */
+/** Path of the first list in place of an object: the library takes a list for an object whose names are its indices. */
 function listForObject(schema: v.GenericSchema, value: unknown): readonly string[] | undefined {
   const { entries, value: ofRecord } = unwrapped(schema) as Inside;
   if ((entries ?? ofRecord) === undefined || typeof value !== 'object' || value === null) return undefined;
@@ -155,7 +156,7 @@ function listForObject(schema: v.GenericSchema, value: unknown): readonly string
   return undefined;
 }
 
-/** The rule of the field at a path, or of the nearest one around it. */
+/** The rule of the field at a path, or of the nearest field around it that has one. */
 function ruleAt(schema: v.GenericSchema, keys: readonly unknown[]): { readonly rule: string } {
   let at: v.GenericSchema = schema;
   let rule = { rule: 'valid' };

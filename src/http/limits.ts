@@ -6,24 +6,24 @@ export const INPUT_BYTES_MAX = 16_384;
 /** A body that has not arrived after this time is 408 (decisions §5). */
 export const INPUT_DEADLINE_MS = 30_000;
 
-/** Arrays and objects in one another that a body which is input may have. */
+/** Nesting of arrays and objects in a body that is input. */
 export const INPUT_DEPTH_MAX = 64;
 
 /**
  * Memory that bodies which wait for the budget may take, bytes. They are unread, but a part of each has arrived and cannot be
- * sent back. It is half of the default budget, and room for 128 bodies of each of two clients on Node, 16 on Bun.
+ * sent back. Half of the default budget: two clients can each have 128 waiting bodies on Node, 16 on Bun.
  */
 export const WAITING_BODY_BYTES_MAX = 32 * 1_048_576;
 
 /**
- * Bodies in flight whose client network is not looked up yet. When the budget fills, one turn looks all of them up, and each
- * look-up asks the system on Bun: so few that no other request waits noticeably.
+ * Bodies in flight whose client network is not looked up yet. When the budget fills, one turn looks all of them up, and on Bun
+ * each look-up asks the system; few enough that no other request waits noticeably.
  */
 export const UNNAMED_COUNT_MAX = 1024;
 
 /**
- * What a waiting body takes, bytes, at most. Node: a full stream and one read more, 64 KiB each; then node:http stops reading.
- * Bun buffers a body whether it is read or not, up to about 1 MiB (measured with 1.4.5: 60 unread bodies of 4 MiB grew the
- * process by 76 MB).
+ * Bytes that a waiting body takes at most. Node: a full stream and one further read, 64 KiB each; then node:http stops
+ * reading. Bun buffers a body even if nothing reads it, up to about 1 MiB (measured with 1.4.5: 60 unread bodies of 4 MiB grew
+ * the process by 76 MB).
  */
 export const WAITING_BODY_BYTES = { node: 131_072, bun: 1_048_576 } as const;

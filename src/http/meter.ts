@@ -23,7 +23,7 @@ export class OperationMeter {
   /** Statuses that the metrics show from the start, so that Prometheus sees the first response as an increase. */
   readonly #shown: ReadonlySet<number>;
   readonly #codes: readonly string[];
-  /** Number of refusals, one for each element of #codes. */
+  /** Number of refusals for each element of #codes. */
   readonly #codeCounts: Float64Array;
   readonly #latencies = new Histogram(LATENCY_BOUNDS_MS);
 

@@ -1,6 +1,6 @@
 /**
- * Operations: routes bound to the services of their handlers. Mounting an operation on a surface opens its gates and prepares
- * once what every request needs.
+ * Operations: routes bound to the services of their handlers. Mounting an operation on a surface opens its gates and prepares,
+ * once, what every request needs.
  */
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, errorsOfWay, type Gate, type Mount, type WayIn, waysIn } from './access.ts';
@@ -53,7 +53,7 @@ export interface MountedOperation {
 const QUESTION_COUNT_MAX = 256;
 export const MEMOIZED_SEARCH_LENGTH_MAX = 512;
 
-/** The decoder of a query, made at its first request: most routes of most servers are not asked soon after the start. */
+/** A query decoder that is made at the first request: soon after a start most routes get no request. */
 function lazyDecoder(query: QuerySchema): QueryDecoder {
   let decode: QueryDecoder | undefined;
   return (search) => {
@@ -112,7 +112,7 @@ function boundTo<S>(entry: WayIn, services: S): WayIn {
 }
 
 /**
- * Binds routes to the services of their handlers, and their ways in to what those services set.
+ * Binds routes to the services of their handlers, and their ways in to the terms that those services set.
  * @param tag the section of documents that lists them
  * @param publicUrl their public address, where it differs from the surface's
  */
@@ -124,7 +124,7 @@ export function bind<S>(
 ): readonly Operation[] {
   return routes.map((declared) => {
     const access: readonly WayIn[] = declared.access.map((entry) => boundTo(entry, services));
-    // What a way in needs of the services was checked when the route was declared.
+    // That `services` has what the ways in need was checked when the route was declared.
     const route: Route<S> = { ...declared, access: access as never };
     return { ...(route as Route), tag, publicUrl, mount: (mount) => mounted(route, services, mount) };
   });

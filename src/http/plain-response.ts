@@ -1,4 +1,4 @@
-/** A response as data, for a listener that writes it to its connection itself: a Fetch `Response` in between would cost more. */
+/** A response as data, for a listener that writes to the connection itself: a Fetch `Response` in between would cost more. */
 import type { HeaderRecord } from './answers.ts';
 
 /** What a response may carry; a stream is read once, a piece at a time. */

@@ -79,7 +79,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** A name as messages show it: cut and escaped, so that no message echoes a long or malformed one, or a key. */
+/** A name as messages show it: cut and escaped, so that no message echoes a long or malformed name, or an API key. */
 function shown(name: string): string {
   const safe = withoutSecrets(name);
   return JSON.stringify(safe.length > 64 ? `${safe.slice(0, 64)}…` : safe);
@@ -93,7 +93,7 @@ export type QueryDecoder = (search: string) => Parameters | Refusal;
 export const parametersOf = (schema: QuerySchema | undefined): readonly Parameter[] =>
   Object.entries(schema?.entries ?? {}).map(([name, entry]) => parameterOf(name, entry as v.GenericSchema));
 
-/** Puts defaults in. The refusal of a required parameter that is absent, or undefined. */
+/** Fills in defaults. @returns the refusal of a required parameter that is absent, or undefined */
 function completed(values: Parameters, declared: readonly Parameter[]): Refusal | undefined {
   for (const { name, isRequired, rule, fallback } of declared) {
     if (name in values) continue;
@@ -110,7 +110,7 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
   const known = declared.map(({ name }) => `\`${name}\``).join(', ');
   const others = known === '' ? 'this route accepts none' : `this route accepts ${known}`;
 
-  /** The parameter that a name as sent means. */
+  /** The parameter that a sent name means. */
   const named = (sent: string): Parameter | Refusal => {
     const known = parameters.get(sent);
     if (known !== undefined) return known;
@@ -119,12 +119,12 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
     return parameters.get(name) ?? refuse(UNKNOWN_PARAMETER, `unknown query parameter ${shown(name)}: ${others}`);
   };
 
-  /** Puts in what one pair of the query says. */
+  /** Adds the value of one pair of the query. */
   const add = (values: Parameters, pair: string): Refusal | undefined => {
     const equals = pair.indexOf('=');
     const parameter = named(equals < 0 ? pair : pair.slice(0, equals));
     if (parameter instanceof Refusal) return parameter;
-    // The declared name rather than the text sent: a property key that is new to the runtime is expensive.
+    // The declared name rather than the sent text: a property key that is new to the runtime is expensive.
     const { name } = parameter;
     if (name in values) return refuse(DUPLICATE_PARAMETER, `\`${name}\` is given more than once`);
     const text = equals < 0 ? '' : decoded(pair.slice(equals + 1));

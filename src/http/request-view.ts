@@ -16,11 +16,11 @@ export interface RequestView {
   /** Path parameters as sent, still percent-encoded, unless the route decodes them. */
   readonly params: Readonly<Record<string, string>>;
   readonly body: BodySource;
-  /** The body as it arrived, once it was read as input; undefined for a request without one. */
+  /** The body as it arrived, once read as input; undefined for a request without one. */
   bodyBytes: Uint8Array | undefined;
-  /** Seconds that the answer may take before anything is settled, set while the input is read; undefined = no time to speak of. */
+  /** Seconds that the answer may take before anything is settled, set while the input is read; undefined = negligible. */
   answerSeconds?: number;
-  /** Whether an ordinary answer takes seconds, so that it must hold nothing scarce meanwhile; set while the input is read. */
+  /** Whether the answer usually takes seconds, so that it must hold nothing scarce meanwhile; set while the input is read. */
   isSlow?: boolean;
   /** Names the purchase, as an identifier of its payment does: secret text of 1 to 64 characters, set while the input is read. */
   purchaseKey?: string;
@@ -28,7 +28,7 @@ export interface RequestView {
   header(name: string): string | null;
   /** The client's address, for the log: that of the socket, or the one that a trusted proxy reports; no port, no zone. */
   clientAddress(): string;
-  /** What counts as one client, for rates and shares: the IPv4 address, or the /64 of the IPv6 address. */
+  /** The network that counts as one client for rates and shares: the IPv4 address, or the /64 of the IPv6 address. */
   clientNetwork(): string;
   isDisconnected(): boolean;
   /** Calls the listener at most once: when the client disconnects, or after the answer was sent. */

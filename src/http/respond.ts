@@ -21,7 +21,7 @@ export interface SuccessTerms {
 
 const SENT = new WeakMap<object, Promise<void>>();
 
-/** Resolves when the body has been handed over or given up; undefined for one that is not made while it leaves. */
+/** Resolves when the body has been handed over or given up; undefined for a body that is not made while it is sent. */
 export const bodySent = (response: object): Promise<void> | undefined => SENT.get(response);
 
 export class Responder<R extends MadeResponse = Response> {
@@ -32,7 +32,7 @@ export class Responder<R extends MadeResponse = Response> {
 
   /**
    * @param everywhere headers that every response of this server carries, names in lower case
-   * @param bodies for answers whose bodies are made while they leave
+   * @param bodies for answers whose bodies are made while they are sent
    */
   constructor(everywhere: HeaderRecord, form: ResponseForm<R>, bodies: BodyStreamPorts) {
     this.#form = form;

@@ -6,7 +6,7 @@ import type { HeaderRecord } from './answers.ts';
 import type { PreparedHeaders } from './hot/prepared-headers.ts';
 import { PlainResponse, type ResponseBody } from './plain-response.ts';
 
-/** What the server itself needs of a response that was made. */
+/** What the server itself reads from a response. */
 export interface MadeResponse {
   readonly status: number;
 }

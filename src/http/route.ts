@@ -31,7 +31,7 @@ interface Declaration<
   readonly query?: Q;
   readonly answer: A;
   readonly errors: readonly ErrorCode<C>[];
-  /** Judges the decoded query where a schema cannot: by services, or together with the path. Right after the query. */
+  /** Checks of the decoded query that a schema cannot make: by services, or together with the path. Runs right after decoding. */
   check?(input: Readonly<QueryInput<Q>>, services: S, request: RequestView): Refusal<NoInfer<C>> | undefined;
   /** Refuses while the operation cannot answer, after the query and before any payment. */
   ready?(services: S): Refusal<NoInfer<C>> | undefined;

@@ -1,5 +1,5 @@
 /**
- * Finds the route of a path: a fixed path by one Map look-up, a path with parameters by what stands around them. The Map comes
+ * Finds the route of a path: a fixed path by one Map look-up, a path with parameters by the text around them. The Map comes
  * first because trying every pattern for each request costs throughput; regular expressions would cost as much as the rest of
  * a short answer (bench/peers, "route with parameters").
  *
@@ -26,14 +26,14 @@ export interface Routable {
   readonly decodesParams?: boolean | undefined;
 }
 
-/** A parameter, and what stands between it and the next one, or the end of the path. */
+/** A parameter, and the text between it and the next one, or the end of the path. */
 interface Parameter {
   readonly name: string;
   readonly after: string;
 }
 
 interface Pattern<T> {
-  /** What stands before the first parameter. */
+  /** The text before the first parameter. */
   readonly prefix: string;
   readonly parameters: readonly Parameter[];
   readonly table: PathTable<T>;
@@ -41,7 +41,7 @@ interface Pattern<T> {
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
-/** A segment that is a parameter, and what follows up to the next one. */
+/** A segment that is a parameter, and the text up to the next one. */
 const PARAMETER = /:([a-z_]+)([^:]*)/g;
 
 export type FindPath<T> = (path: string) => Match<T> | undefined;

@@ -1,6 +1,6 @@
 /**
- * Cuts path and query out of `request.url` as sent. `new URL` would cost a good part of a small answer, and throws where a bad
- * Host header leaves a bare path (Bun) or none at all. The server never builds a URL of an answer from the request.
+ * Cuts path and query out of `request.url` as sent. `new URL` would take up much of the time of a small answer, and throws
+ * where a bad Host header leaves a bare path (Bun) or none at all. The server never builds an answer's URL from the request.
  */
 import { detached } from '../base/detached.ts';
 
@@ -12,8 +12,7 @@ export interface Target {
 }
 
 /**
- * With more characters of scheme and authority than this, the query is copied out, so that a memoized one does not hold
- * them.
+ * If scheme and authority have more characters than this, the query is copied out, so that a memoized query does not retain them.
  */
 const AUTHORITY_LENGTH_MAX = 512;
 

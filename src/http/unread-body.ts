@@ -6,7 +6,7 @@ import { PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, type Refusal, refuse } from './erro
 const timeout = (message: string): Refusal<'REQUEST_TIMEOUT'> =>
   refuse(REQUEST_TIMEOUT, message, { headers: { connection: 'close' } });
 
-/** @param bounds those that the body was read within */
+/** @param bounds the bounds of the failed read */
 export function unreadBody(
   { kind }: Extract<BodyRead, { ok: false }>,
   { bytesMax, deadlineMs }: BodyBounds,

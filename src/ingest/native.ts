@@ -106,7 +106,7 @@ function endOfCodePoints(text: string, codePoints: number): number {
   return end;
 }
 
-/** A title or a company, trimmed. */
+/** The text of a required field, trimmed. */
 function requiredText(field: string, value: unknown): string {
   const text = optionalText(field, value, NAME_LENGTH_MAX);
   if (text !== null) return text;

@@ -21,13 +21,13 @@ function codePointsWithin(text: string, min: number, max: number): boolean {
   return count >= min && count <= max;
 }
 
-/** One term at least: of a text of diacritics nothing is left. */
+/** Whether the compared text has a term; a text of diacritics alone has none. */
 function hasTerms(text: string): boolean {
   const count = termCountOf(text);
   return count > 0 && count <= TERM_COUNT_MAX;
 }
 
-/** One to eight terms, of at least `min` characters together, the blanks between them included. */
+/** One to eight terms, together at least `min` characters including the blanks between them. */
 function termsPattern(min: 1 | 2): string {
   const more = (least: number): string => `(\\s+\\S+){${least},${TERM_COUNT_MAX - 1}}`;
   return min === 1 ? `^\\s*\\S+${more(0)}\\s*$` : `^\\s*(\\S{2,}${more(0)}|\\S${more(1)})\\s*$`;
@@ -61,14 +61,14 @@ export const keyword = terms({ min: 2, max: 120, matching: 'each in title, compa
 export const location = terms({ min: 2, max: 80, matching: 'each in the source location text' });
 export const department = terms({ min: 2, max: 80, matching: 'the whole must equal a recorded department' });
 
-/** The filters of every route that counts over matching jobs of a cohort. */
+/** The filters of every route that counts the matching jobs of a cohort. */
 export const cohortFilters = {
   role: v.optional(terms({ min: 2, max: 80, matching: 'each in the job title' })),
   location: v.optional(location),
   department: v.optional(department),
 };
 
-/** The id of a job as answers state it: compared as it stands. */
+/** The id of a job as in answers; compared unchanged. */
 export const jobId = v.pipe(
   v.string(),
   v.check((text) => codePointsWithin(text, 1, JOB_ID_LENGTH_MAX)),

@@ -20,7 +20,7 @@ export const {
   CATALOGUE_UNAVAILABLE: { status: 503 },
 });
 
-/** What every jobs route may refuse with, whether the catalogue is in this process or in a jobs service. */
+/** Codes of every jobs route, whether the catalogue is in this process or in a jobs service. */
 export const CATALOGUE_ERRORS = [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, UPSTREAM_TIMEOUT] as const;
 
 /** A handler gets the current catalogue once for each request, so that no answer mixes two. */
@@ -31,7 +31,7 @@ export interface CatalogueServices {
 export const noCompany = (domain: CompanyDomain): Refusal<'COMPANY_NOT_FOUND'> =>
   refuse(COMPANY_NOT_FOUND, `no job in the catalogue has the company domain ${domain}`);
 
-/** For a text that is no domain. The message does not repeat it: it can be of any length, and a secret in the wrong place. */
+/** For a text that is not a domain. The message does not repeat the text, which may be long, or a misplaced secret. */
 export const noDomain = (): Refusal<'COMPANY_NOT_FOUND'> =>
   refuse(COMPANY_NOT_FOUND, 'this is no company domain such as example.com');
 
@@ -50,8 +50,8 @@ const altered = (detail?: string): Refusal<'CATALOGUE_UNAVAILABLE'> =>
   });
 
 /**
- * The same for routes that are paid by the request and whose answers have texts of jobs, which are read from the snapshot's file:
- * while a producer writes into it in place nothing can be answered from it.
+ * The same for routes that are paid per request and whose answers contain texts of jobs. Those are read from the snapshot's
+ * file, so nothing can be answered while a producer overwrites that in place.
  */
 export const hasReadableCatalogue = ({
   catalogue,
@@ -61,12 +61,12 @@ export const hasReadableCatalogue = ({
   return isReadable ? undefined : altered();
 };
 
-/** The file of the catalogue was altered in place, or the disk cannot read it. */
+/** The catalogue's file was altered in place, or the disk cannot read it. */
 export type Unread = Refusal<'CATALOGUE_UNAVAILABLE'> | Refusal<'UPSTREAM_INVALID_RESPONSE'>;
 
 /**
- * Calls a question on the snapshot. Refuses with 503 when the snapshot file was altered in place, and with 502, as for any invalid
- * answer of the catalogue, when the disk cannot read it.
+ * Asks the snapshot a question. Refuses with 503 when the snapshot's file was altered in place, and with 502, as for any
+ * invalid answer of the catalogue, when the disk cannot read it.
  */
 export function fromCatalogue<T>(ask: () => T): T | Unread {
   try {

@@ -10,7 +10,7 @@ const TOP_COUNT_MAX = 10;
 
 export const companyName = v.strictObject({ name: v.string(), domain: v.nullable(v.string()) });
 
-/** What the company routes state of one company's current jobs. */
+/** What the company routes state about one company's current jobs. */
 export const companyEntries = {
   company: companyName,
   active_job_count: v.nullable(count),

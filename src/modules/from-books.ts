@@ -1,5 +1,5 @@
 /**
- * Reading the books, or what is on record of an authorization, for an answer: while they cannot be read, as on a failing disk or
+ * Reads the books, or the record of an authorization, for an answer: while they cannot be read, as on a failing disk or
  * without the database, the answer is 503 (decisions §4).
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -12,7 +12,7 @@ function unreadable(failure: unknown): Refusal<'STATE_UNAVAILABLE'> {
   return stateUnavailable('the books cannot be read now; try again later', failure.message);
 }
 
-/** What `read` finds, or the refusal while the books cannot be read. Throws or rejects as `read` does for anything else. */
+/** The result of `read`, or the refusal while the books cannot be read. Passes on anything else that `read` throws. */
 export function fromBooks<T>(read: () => MaybePromise<T>): MaybePromise<T | Refusal<'STATE_UNAVAILABLE'>> {
   try {
     const found = read();

@@ -1,5 +1,5 @@
 /**
- * The interface of modules. A module is one folder with a `module.ts` that binds its routes to its services once and brings its
+ * The interface of modules. A module is one folder whose `module.ts` binds its routes to its services once and declares its
  * readiness, metrics, background work and settings. Modules never import each other; they share the parts in the context.
  */
 import type { Shedding } from '../access/overload.ts';
@@ -33,7 +33,7 @@ import type { RetryStore } from '../retry/store.ts';
 
 /** A part of the running server with readiness, metrics and a lifecycle. */
 export interface Component {
-  /** Whether each of its parts can work now, by name; the server is ready when all are. A module lists the names. */
+  /** Readiness of its parts, by name; the server is ready when all are. A module lists the names. */
   readonly readiness?: () => Readonly<Record<string, boolean>>;
   /** Writes its families to the page of metrics. */
   readonly metrics?: (page: Exposition) => void;
@@ -61,7 +61,7 @@ export interface SurfaceView {
   readonly mount: Mount;
   /** The published operations; pages for browsers are not among them. */
   readonly operations: readonly Operation[];
-  /** What a client has to know of all operations together: the paragraphs of its modules, Markdown. */
+  /** What a client must know about all operations together: the paragraphs of its modules, Markdown. */
   readonly guide: readonly string[];
   /** Description of each tag, in the order of the sections. */
   readonly tags: Readonly<Record<string, string>>;
@@ -93,9 +93,9 @@ export interface ModuleContext {
   /** Reads request bodies, within the budget of all of them. */
   readonly bodies: BodyReader;
   readonly catalogue: CatalogueHolder;
-  /** The jobs services that this process asks in place of a catalogue of its own; undefined = it is no gate. */
+  /** The jobs services that this process asks in place of a local catalogue; undefined = it is not a gate. */
   readonly remoteCatalogue: RemoteCatalogue | undefined;
-  /** The boards that the catalogue is watched by; null without `CATALOGUE`. */
+  /** The boards from which the watch keeps the catalogue up to date; null without `CATALOGUE`. */
   readonly watchedBoards: WatchedBoards | null;
   readonly callbacks: Callbacks;
   /** 32 secret bytes, the same after a restart. A module derives a key of its own from it. */
@@ -109,9 +109,9 @@ export interface ModuleContext {
   readonly paid: PaidServices['paid'];
   readonly books: Books;
   readonly retryStore: RetryStore;
-  /** Sends requests to addresses of customers' choosing. */
+  /** Sends requests to addresses that customers chose. */
   readonly outbound: Outbound;
-  /** The server's overload, and what it has shed. */
+  /** The server's overload, and counts of what it has shed. */
   readonly shedding: Shedding;
   /** The status of an authorization; undefined for an unknown one. */
   paymentStatusOf(key: ReservationKey): MaybePromise<ReservationStatus | undefined>;
@@ -134,7 +134,7 @@ export interface Module<S extends SettingsTable = SettingsTable> {
   /** Name of its section in documents, and the section's description; a module without a summary publishes nothing. */
   readonly tag: string;
   readonly summary?: string;
-  /** What a client has to know of all its operations together, for documents: paragraphs of Markdown. */
+  /** What a client must know about all its operations together, for documents: paragraphs of Markdown. */
   readonly guide?: readonly string[];
   readonly settings: S;
   /** Names that its readiness reports. */

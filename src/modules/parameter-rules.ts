@@ -12,14 +12,14 @@ export const boolean = v.pipe(v.boolean(), rule({ rule: '`true` or `false`' }));
 export const oneOf = <const T extends readonly string[]>(words: T) =>
   v.pipe(v.picklist(words), rule({ rule: `one of ${words.join(', ')}` }));
 
-/** The pattern of published schemas for an address to call. */
+/** The pattern for published schemas of an address to call. */
 export const ADDRESS_PATTERN = '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\s]';
 
-/** A whole number of a body. */
+/** A whole number in a body. */
 export const whole = (min: number, max: number) =>
   v.pipe(wholeNumber(min, max), rule({ rule: `a whole number from ${min} to ${max}` }));
 
-/** A whole number of a query. */
+/** A whole number in a query. */
 export const integer = (min: number, max: number) =>
   v.pipe(
     wholeNumber(min, max),

@@ -1,6 +1,6 @@
 /**
- * Headers of answers that contain text from strangers (webhooks, targets, pages). They keep browsers from guessing another media
- * type and from running anything in the text (decisions §5; reliability 175, 231).
+ * Headers of answers that contain untrusted text (from webhooks, targets, pages). They keep browsers from guessing another
+ * media type and from running anything in the text (decisions §5; reliability 175, 231).
  */
 import * as v from 'valibot';
 import type { AnswerHeader } from '../http/contract.ts';

@@ -1,8 +1,8 @@
 /**
  * The addresses that are not public (siblings §5): every row of the IANA IPv4 and IPv6 Special-Purpose Address Registries, the
- * blocks of the IANA IPv4 and IPv6 Address Space registries that are not unicast or not allocated for it, and 168.63.129.16.
- * A narrower range stands before the range that holds it, so that a refusal names the narrowest. Rows that the registries call
- * globally reachable (anycast services of the network itself) are refused too: no customer has a server there.
+ * blocks of the IANA IPv4 and IPv6 Address Space registries that are not unicast or not allocated, and 168.63.129.16. A
+ * narrower range is listed before the range that contains it, so that a refusal names the narrowest. Rows that the registries
+ * call globally reachable (anycast services of the network itself) are refused too: no customer has a server there.
  */
 import { type IpAddress, type IpRange, isInRange, parseIpRange } from '../base/ip-address.ts';
 
@@ -10,7 +10,7 @@ export interface RangeRule {
   /** As parsed by {@link parseIpRange}; the rule's name. */
   readonly cidr: string;
   readonly what: string;
-  /** The document that sets the range aside. */
+  /** The document that reserves the range. */
   readonly source: string;
 }
 
@@ -19,7 +19,7 @@ export interface EmbeddingRule {
   readonly cidr: string;
   readonly what: string;
   readonly source: string;
-  /** The IPv4 addresses in it, as 32 bits each. */
+  /** The embedded IPv4 addresses, 32 bits each. */
   readonly embedded: (bits: bigint) => readonly bigint[];
 }
 
@@ -125,18 +125,18 @@ const EMBEDDINGS: readonly EmbeddingRule[] = [
     cidr: '2001::/32',
     what: 'Teredo',
     source: 'RFC 4380 §4',
-    // Its server, and its client with every bit inverted.
+    // The Teredo server, and the client with every bit inverted.
     embedded: (bits) => [low32(bits >> 64n), low32(~bits)],
   },
 ];
 
 export const ADDRESS_RULES: AddressRules = { ranges: [...IPV4, ...IPV6], embeddings: EMBEDDINGS };
 
-/** The IPv4 address that an IPv4-mapped address is; another address as it is. */
+/** The IPv4 address of an IPv4-mapped address; other addresses unchanged. */
 export const unmapped = (ip: IpAddress): IpAddress =>
   isInRange(ip, parsed(MAPPED.cidr)) ? { family: 4, bits: low32(ip.bits) } : ip;
 
-/** @throws Error for text that is no range: a bug in a table */
+/** @throws Error for text that is not a range: a bug in a table */
 function parsed(cidr: string): IpRange {
   const result = parseIpRange(cidr);
   if (result === undefined) throw new Error(`${cidr} is no range of addresses`);
@@ -149,7 +149,7 @@ export interface AddressRefusal {
   readonly reason: string;
 }
 
-/** Judges addresses by a table, which it parses once. Cost: a pass over the ranges, a few microseconds. */
+/** Judges addresses by a table that it parses once. Cost: a pass over the ranges, a few microseconds. */
 export class AddressJudge {
   readonly #ranges: readonly (RangeRule & { readonly range: IpRange })[];
   readonly #embeddings: readonly (EmbeddingRule & { readonly range: IpRange })[];

@@ -1,7 +1,7 @@
-/** Content codings of an answer (RFC 9110 §8.4): those that the ways out ask for and unpack. */
+/** Content codings of an answer (RFC 9110 §8.4): those that outbound requests accept and this server can unpack. */
 import { CODINGS_MAX } from './limits.ts';
 
-/** What `Accept-Encoding` asks for. */
+/** The value of `Accept-Encoding`. */
 export const ACCEPTED_CODINGS = 'gzip, deflate, br';
 
 const CODINGS = ['gzip', 'x-gzip', 'deflate', 'br'] as const;
@@ -11,8 +11,8 @@ export type Coding = (typeof CODINGS)[number];
 const isCoding = (text: string): text is Coding => (CODINGS as readonly string[]).includes(text);
 
 /**
- * The codings of a body, the outermost first; undefined when one of them is unknown or they are too many.
- * @param header `content-encoding`, several of them joined
+ * The codings of a body, the outermost first; undefined when one is unknown or there are too many.
+ * @param header the value of `content-encoding`, repeated ones joined
  */
 export function codingsOf(header: string): readonly Coding[] | undefined {
   const names = header

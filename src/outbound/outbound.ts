@@ -1,29 +1,29 @@
-/** The port through which requests of a stranger's choosing leave the server (siblings §5). */
+/** The port for outbound requests: requests to addresses that customers chose (siblings §5). */
 import type { Coding } from './codings.ts';
 import type { Target, TargetPolicy } from './target.ts';
 
 export interface OutboundRequest {
   readonly target: Target;
   readonly method: string;
-  /** Names and values; `host`, `content-length`, `accept-encoding`, `connection` and `user-agent` are set by the client. */
+  /** Names and values; the guarded client adds `host`, `content-length`, `accept-encoding`, `connection` and `user-agent`. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Uint8Array | null;
-  /** Whole request, the look-up and connecting included; waiting for a turn is not part of it. */
+  /** For the whole request, including look-up and connecting, but not waiting for a turn. */
   readonly timeoutMs: number;
   /** For fair turns: an organization or a payer. */
   readonly customer: string;
-  /** Body bytes read from the wire; what is beyond is cut. */
+  /** Body bytes read from the wire; the rest is cut off. */
   readonly wireBytesMax: number;
-  /** Bytes of the unpacked body; more is `too-large`. null: the body is left packed, and the answer has its codings. */
+  /** Bytes of the unpacked body; more is `too-large`. null: the body is left packed, and the answer states its codings. */
   readonly unpackedBytesMax: number | null;
-  /** A body whose coding ends early is no answer but `unreachable`; without it, what came before the end is unpacked. */
+  /** True: a packed body over `wireBytesMax` is `unreachable`, not an answer. Otherwise the part before the cut is unpacked. */
   readonly isWhole?: boolean;
   readonly signal?: AbortSignal;
-  /** Awaited before a part of the unpacked body is kept; the rest is not read meanwhile. */
+  /** Awaited before a part of the unpacked body is retained; the rest is not read meanwhile. */
   onPart?(bytes: number): Promise<void>;
-  /** Awaited after the turn is given and the addresses are judged, before the first byte leaves. A rejection ends the request. */
+  /** Awaited once the turn is granted and the addresses are judged, before the first byte is sent. Rejecting ends the request. */
   onSent?(): void | Promise<void>;
-  /** Makes headers and body after `onSent`, in place of those above: what is long, or signed with its time, is made in its turn. */
+  /** Makes headers and body after `onSent`, in place of those above: for parts that are long, or signed with their time. */
   partsInTurn?(): SentParts;
 }
 
@@ -35,11 +35,11 @@ export interface OutboundAnswer {
   readonly status: number;
   /** In the order of the answer, names in lower case; values have one character a byte. */
   readonly headers: readonly (readonly [string, string])[];
-  /** Unpacked, or left packed in a buffer of its own. */
+  /** Unpacked, or left packed in a separate buffer. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** How the body is packed, the outermost first, where the request left it so. */
+  /** The codings of a body that was left packed, the outermost first. */
   readonly codings?: readonly Coding[];
-  /** The body is in a coding that was not asked for (RFC 9110 §8.4, RFC 9112 §7), as it was on the wire. */
+  /** The body is in a coding that was not requested (RFC 9110 §8.4, RFC 9112 §7); it is as on the wire. */
   readonly isUnreadable?: boolean;
   /** The body on the wire was longer than `wireBytesMax`. */
   readonly isTruncated: boolean;

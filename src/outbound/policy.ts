@@ -1,6 +1,6 @@
 /**
- * The policy of outbound requests (siblings §5): judges an address before a look-up, and the addresses that a name resolved to.
- * It opens nothing and asks nothing, so that what it says follows from its rules, the settings and its arguments.
+ * The policy of outbound requests (siblings §5): judges an address before a look-up, and the addresses that a name resolved
+ * to. It does no I/O: its verdicts follow only from its rules, the settings and its arguments.
  */
 import { type IpAddress, type IpRange, isInRange, parseIp } from '../base/ip-address.ts';
 import { parseUrl } from '../base/parsed-url.ts';
@@ -19,17 +19,17 @@ import { type Candidate, TARGET_RULES, type TargetRules } from './target-rules.t
 
 /** This server's own addresses: only webhook addresses below `hookBaseUrl` may be targets. */
 export interface OwnAddresses {
-  /** Of the surfaces, `HOOK_BASE_URL` among them. No trailing slash. */
+  /** Addresses of the surfaces, and `HOOK_BASE_URL`. No trailing slash. */
   readonly urls: readonly string[];
   readonly hookBaseUrl: string;
-  /** Where it listens. */
+  /** The addresses and the port that it listens on. */
   readonly listening: { readonly ranges: readonly IpRange[]; readonly port: number };
 }
 
 export interface PolicyOptions {
   readonly own: OwnAddresses;
   readonly allow: TargetAllow;
-  /** Shown a list without one of its rules, a test must fail. */
+  /** For tests: with any one rule removed, a test must fail. */
   readonly rules?: TargetRules & AddressRules;
 }
 
@@ -41,7 +41,7 @@ const OWN = refused('own-address', 'the address is one of this server');
 const NOT_LISTED = refused('not-listed', 'TARGET_ALLOW has this port for other addresses only');
 const MALFORMED = refused('form', 'the address cannot be read');
 
-/** Names of the rules that are no range of addresses. */
+/** Names of the rules that are not address ranges. */
 export const RULE_NAMES: readonly string[] = [
   ...[...TARGET_RULES.text, ...TARGET_RULES.everyTarget].map(({ name }) => name),
   ...[OWN, ...TARGET_RULES.publicTarget.map(({ name }) => ({ rule: name })), NOT_LISTED].flatMap(
@@ -49,7 +49,7 @@ export const RULE_NAMES: readonly string[] = [
   ),
 ];
 
-/** Both ports of the web count as one: a proxy redirects the one to the other. */
+/** Ports 80 and 443 count as one: a proxy redirects one to the other. */
 function ownHostPorts(urls: readonly string[]): ReadonlySet<string> {
   const own = new Set<string>();
   for (const text of urls) {
@@ -104,7 +104,7 @@ export class OutboundPolicy implements TargetPolicy {
     }
     for (const { name, reason, refuses } of this.#rules.publicTarget) {
       if (!refuses(candidate)) continue;
-      // A range of TARGET_ALLOW may still hold what the name resolves to.
+      // A range of TARGET_ALLOW may still contain the addresses of the name.
       if (ip !== undefined || !isPortListed(allow, port)) return refused(name, reason);
       return { ok: true, target: { url, isOwnHook: false, mayResolveTo: 'listed' } };
     }
@@ -113,8 +113,8 @@ export class OutboundPolicy implements TargetPolicy {
   }
 
   /**
-   * Judges every address that the host of a target resolved to; one that may not be reached refuses them all.
-   * @param addresses as a resolver gives them; the literal itself where the host is one
+   * Judges every address that a target's host resolved to; if one is refused, all are.
+   * @param addresses as a resolver gives them; the literal itself if the host is one
    */
   judgeAddresses(target: Target, addresses: readonly string[]): JudgedAddresses {
     for (const text of addresses) {

@@ -1,11 +1,11 @@
 /**
  * `TARGET_ALLOW` (siblings §5): addresses that may be reached although they are not public. An entry `host:port` is compared
- * with host and port as the address has them, an entry `cidr:port` with the addresses that the host resolved to.
+ * with host and port of the URL, an entry `cidr:port` with the addresses that the host resolved to.
  */
 import { type IpAddress, type IpRange, isInRange, parseIp, parseIpRange } from '../base/ip-address.ts';
 
 export interface TargetAllow {
-  /** `host:port`, the host as `URL` normalizes it. */
+  /** Entries `host:port`, the host normalized as by `URL`. */
   readonly hosts: ReadonlySet<string>;
   readonly ranges: readonly { readonly range: IpRange; readonly port: number }[];
 }
@@ -14,7 +14,7 @@ export const NOTHING_ALLOWED: TargetAllow = { hosts: new Set(), ranges: [] };
 
 const PORT_MAX = 65_535;
 
-/** `name:1`, `1.2.3.4/8:1`, `[::1]:1` or `[::1]/128:1`: brackets or not, the host, the length, the port. */
+/** `name:1`, `1.2.3.4/8:1`, `[::1]:1` or `[::1]/128:1`: the host with or without brackets, the prefix length, the port. */
 const ENTRY = /^(?:\[([0-9a-f:.]+)\]|([^/:[\]@?#\s]+))(\/[0-9]{1,3})?:([1-9][0-9]{0,4})$/i;
 
 function parseEntry(entry: string): { host: string } | { range: IpRange; port: number } | undefined {
@@ -30,14 +30,14 @@ function parseEntry(entry: string): { host: string } | { range: IpRange; port: n
   return URL.canParse(text) ? { host: hostPortOf(new URL(text)) } : undefined;
 }
 
-/** Port that the scheme implies where the address names none. */
+/** The port of an address, or the one that its scheme implies. */
 export const portOf = ({ protocol, port }: URL): number =>
   port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 
-/** Host, in brackets where it is IPv6, and port, without the dot of a fully qualified name. */
+/** Host and port; IPv6 in brackets, a name without the trailing dot of a fully qualified one. */
 export const hostPortOf = (url: URL): string => `${url.hostname.replace(/\.$/, '')}:${portOf(url)}`;
 
-/** @returns the entry that is none, where there is one */
+/** @returns the table, or the first malformed entry */
 export function parseTargetAllow(
   text: string,
 ): { readonly ok: true; readonly allow: TargetAllow } | { readonly ok: false; readonly entry: string } {
@@ -58,10 +58,10 @@ export const isHostListed = ({ hosts }: TargetAllow, url: URL): boolean => hosts
 export const isAddressListed = ({ ranges }: TargetAllow, ip: IpAddress, port: number): boolean =>
   ranges.some((entry) => entry.port === port && isInRange(ip, entry.range));
 
-/** Whether addresses behind a name can be listed: whether an entry `cidr:port` has this port. */
+/** Whether an entry `cidr:port` has this port, so that the addresses of a name may be listed. */
 export const isPortListed = ({ ranges }: TargetAllow, port: number): boolean =>
   ranges.some((entry) => entry.port === port);
 
-/** The address that a host of a `URL` is; undefined for a name. */
+/** The address that a host of a `URL` spells out; undefined for a name. */
 export const literalOf = (hostname: string): IpAddress | undefined =>
   parseIp(hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);

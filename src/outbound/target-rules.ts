@@ -1,4 +1,4 @@
-/** The rules about an address that need no look-up (siblings §5), in the order in which they refuse. */
+/** The rules about a target that need no look-up (siblings §5), in the order in which they are applied. */
 import type { IpAddress } from '../base/ip-address.ts';
 import { TARGET_LENGTH_MAX } from './limits.ts';
 import type { Purpose } from './target.ts';
@@ -27,7 +27,7 @@ export interface TargetRule {
   readonly refuses: (candidate: Candidate) => boolean;
 }
 
-/** Before the address is parsed: `URL` removes and mends what these refuse. */
+/** Applied before the address is parsed, because `URL` removes or repairs what these refuse. */
 const TEXT_RULES: readonly TextRule[] = [
   {
     name: 'length',
@@ -51,7 +51,7 @@ const TEXT_RULES: readonly TextRule[] = [
   },
 ];
 
-/** Hold for every target. */
+/** Apply to every target. */
 const EVERY_TARGET: readonly TargetRule[] = [
   {
     name: 'scheme',
@@ -68,7 +68,7 @@ const EVERY_TARGET: readonly TargetRule[] = [
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const NAME_LENGTH_MAX = 253;
 
-/** RFC 1123 §2.1 in lower case, and the underscore that many names of hosts have. */
+/** RFC 1123 §2.1 in lower case, and the underscore that many host names have. */
 const isDomainName = (host: string): boolean =>
   host.length <= NAME_LENGTH_MAX && host.split('.').every((label) => LABEL.test(label));
 
@@ -80,7 +80,7 @@ const reservedName = (domain: string, source: string): TargetRule => ({
   refuses: ({ host }) => isBelow(host, domain),
 });
 
-/** Hold for what TARGET_ALLOW does not list. */
+/** Apply to targets that TARGET_ALLOW does not list. */
 const PUBLIC_TARGET: readonly TargetRule[] = [
   {
     name: 'https-only',

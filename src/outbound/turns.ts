@@ -1,14 +1,14 @@
 /**
- * Turns of outbound requests (siblings §5): a bounded number of slots, at most four of them for one host, given to customers in turn.
+ * Turns of outbound requests (siblings §5): a bounded number of slots, at most four of them for one host. Customers take turns.
  *
  * - A customer that holds half of the slots gets no further one while another customer waits.
- * - A host that has not answered for two seconds gets no further slot while something else could use it, and all such hosts
+ * - A host that has not answered for two seconds gets no further slot while another line could use it, and all such hosts
  *   together hold at most half of the slots.
  *
  * Every customer has one line for each host that it waits for. A line is `ready` (its customer takes it in turn), `passed`
  * (ready, but its customer is at its half) or `parked` at a host that cannot take more. A line is parked only when its turn
- * comes, and a host that can take more readies as many of its parked lines as it has room for. So a turn costs O(1) on average,
- * whatever waits.
+ * comes, and a host that can take more makes as many of its parked lines ready as it has room for. So a turn costs O(1) on
+ * average, however many requests wait.
  */
 import type { Clock } from '../base/clock.ts';
 import { Queue } from '../base/queue.ts';
@@ -18,12 +18,12 @@ import { HOST_SLOTS_MAX, SILENCE_MS, SILENT_HOSTS_MAX, SILENT_KEPT_MS, SILENT_LO
 export interface Turn {
   /** The host has answered. */
   answered(): void;
-  /** Gives the slot back; later calls do nothing. */
+  /** Returns the slot; later calls do nothing. */
   end(): void;
 }
 
 interface Waiting {
-  /** undefined: it was aborted. */
+  /** undefined: the wait was aborted. */
   grant: ((turn: Turn) => void) | undefined;
 }
 
@@ -31,7 +31,7 @@ interface Line {
   readonly customer: Customer;
   readonly host: Host;
   readonly waiting: Queue<Waiting>;
-  /** Of {@link waiting}, without those aborted. */
+  /** Number in {@link waiting} without those aborted. */
   liveCount: number;
 }
 
@@ -50,16 +50,16 @@ interface Host {
   inUse: number;
   /** Lines of all customers. */
   lineCount: number;
-  /** Lines of it that are ready. */
+  /** Lines of this host that are ready. */
   readyCount: number;
   readonly parked: Queue<Line>;
-  /** Monotonic. */
+  /** Time of its last answer, monotonic. */
   answeredMs: number;
-  /** Monotonic; undefined: it is not silent. */
+  /** Monotonic; undefined: the host is not silent. */
   silentSinceMs: number | undefined;
-  /** Whether it is among the silent hosts with parked lines. */
+  /** Whether it is in the queue of silent hosts with parked lines. */
   isListed: boolean;
-  /** Whether it is among the silent hosts that are remembered. */
+  /** Whether it is in the queue of remembered silent hosts. */
   isRemembered: boolean;
 }
 
@@ -79,7 +79,7 @@ export class OutboundTurns {
   readonly #turns = new Queue<Customer>();
   /** Silent hosts with parked lines. */
   readonly #silent = new Queue<Host>();
-  /** In the order of their begin, for silence. */
+  /** Requests in the order in which they began, to notice silence. */
   readonly #begun = new Queue<Begun>();
   /** Hosts in the order in which they fell silent. */
   readonly #remembered = new Queue<Host>();
@@ -202,7 +202,7 @@ export class OutboundTurns {
   #nextReady(): Line | undefined {
     // At most two customers are at their half, so few of these rounds pass over one.
     for (let passedOver = 0; passedOver < this.#turns.length; ) {
-      const customer = this.#turns.shift() as Customer; // there is one: the length is above 0
+      const customer = this.#turns.shift() as Customer; // the length is above 0
       const isAtHalf = this.#isAtHalf(customer);
       if (isAtHalf) passedOver++;
       const line = isAtHalf ? this.#passOver(customer) : this.#readyLineOf(customer);
@@ -213,7 +213,7 @@ export class OutboundTurns {
     return undefined;
   }
 
-  /** Other customers may have what the ready lines of this one leave. */
+  /** Passes over a customer's ready lines, so that other customers' lines of the same hosts become ready. */
   #passOver(customer: Customer): undefined {
     for (let line = customer.ready.shift(); line !== undefined; line = customer.ready.shift()) {
       line.host.readyCount--;
@@ -230,7 +230,7 @@ export class OutboundTurns {
       if (passed === undefined) line.host.readyCount--;
       if (line.liveCount === 0) {
         this.#forget(line);
-        // Its place among the ready lines kept others of its host parked.
+        // Being ready, it kept other lines of its host parked.
         this.#readyParked(line.host);
       } else if (canTakeMore(line.host)) return line;
       else this.#park(line);
@@ -248,7 +248,7 @@ export class OutboundTurns {
     this.#silent.push(host);
   }
 
-  /** As {@link #nextReady}, of a host that is silent. */
+  /** As {@link #nextReady}, for a silent host. */
   #nextSilent(): Line | undefined {
     if (this.#silentInUse >= this.#half) return undefined;
     for (let left = Math.min(this.#silent.length, SILENT_LOOKS_MAX); left > 0; left--) {
@@ -271,7 +271,7 @@ export class OutboundTurns {
     return undefined;
   }
 
-  /** A host that can take more readies parked lines, as many as it has room for. */
+  /** Makes parked lines of a host ready, as many as it can take. */
   #readyParked(host: Host): void {
     if (!canTakeMore(host)) return;
     while (host.readyCount < HOST_SLOTS_MAX - host.inUse) {
@@ -327,7 +327,7 @@ export class OutboundTurns {
     this.#serve();
   }
 
-  /** Looks at every request once, when it is two seconds old; what has been over by then says nothing. */
+  /** Looks at every request once, when it is two seconds old; one that has ended by then shows no silence. */
   #noteSilence(): void {
     const nowMs = this.#clock.monotonicMs();
     for (let oldest = this.#begun.first; oldest !== undefined; oldest = this.#begun.first) {
@@ -361,7 +361,7 @@ export class OutboundTurns {
     this.#forgetHost(host);
   }
 
-  /** @param line on which nothing waits, out of every queue: one in a queue is dropped when its turn comes */
+  /** @param line without waiting requests and in no queue; a line still in a queue is dropped when its turn comes */
   #forget({ customer, host }: Line): void {
     customer.lines.delete(host);
     host.lineCount--;

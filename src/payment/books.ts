@@ -1,10 +1,11 @@
 /**
- * The books: one entry for every sale, written in the same commit as its settlement (decisions §4). A sale says who paid how
- * much for which operation, and whether the answer went out; never what was asked, to whom, or with which headers.
+ * The books: one entry for every sale, written in the same commit as its settlement (decisions §4). A sale records who paid
+ * how much for which operation, and whether the answer went out. It never records targets, headers or bodies, and query
+ * parameters only where the operator asks for them.
  *
  * What every implementation promises: a settled payment is in the books from the moment its settlement is on record; a sale
- * never turns from delivered to undelivered; an entry stays for the retention that the operator set, and is read by pages, so
- * that a long history holds up no payment.
+ * never turns from delivered to undelivered; an entry is retained for as long as the operator set; reads are paged, so a long
+ * history delays no payment.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
@@ -15,7 +16,7 @@ import type { ReservationKey } from './protocol/order.ts';
 export const SETTLEMENT_KINDS = ['local', 'facilitator'] as const;
 export type SettlementKind = (typeof SETTLEMENT_KINDS)[number];
 
-/** What the books keep of the request that paid. */
+/** What the books record about the paid request. */
 export interface SaleFacts {
   /** Operation id, as in metrics and the log. */
   readonly operation: string;
@@ -28,7 +29,7 @@ export interface SaleFacts {
 }
 
 export interface Sale extends SaleFacts {
-  /** Number of the reservation that it began as. */
+  /** Serial of the reservation that became this sale. */
   readonly serial: number;
   /** When the settlement was recorded: wall clock, milliseconds since 1970. */
   readonly timeMs: number;
@@ -91,9 +92,9 @@ export interface Books {
   digestOf(question: string): string;
   /** A page, oldest first. @throws BooksUnreadableError by rejecting */
   list(query: SalesQuery): Promise<readonly Sale[]>;
-  /** The sale of an authorization; undefined = none that is still in the books. @throws BooksUnreadableError by rejecting */
+  /** The sale of an authorization; undefined = the books hold none, or no longer. @throws BooksUnreadableError by rejecting */
   find(key: ReservationKey): MaybePromise<Sale | undefined>;
-  /** The days from `day` on (`YYYY-MM-DD`), oldest first. */
+  /** The days since `day` (`YYYY-MM-DD`, included), oldest first. */
   days(day: string): Promise<readonly SalesDay[]>;
   /** Notes that the answer of a sale went out; a later commit makes it durable. Repeating is harmless. */
   markDelivered(serial: number): void;
@@ -104,7 +105,7 @@ export interface Books {
 }
 
 const DAY_MS = 86_400_000;
-/** Most sales are of the same day as the one before. */
+/** Memoized, because most sales fall on the same day as the one before. */
 let lastDay = { day: Number.NaN, text: '' };
 
 /** The UTC day of a time, `YYYY-MM-DD`. */

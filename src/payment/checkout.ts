@@ -7,15 +7,15 @@
  *            compare the signer       invalid
  *            settlement open          used, crowded, unavailable
  *            reserve                  used, unavailable; kept, under-way, conflict, no-room
- *            ask it when in turn      invalid, crowded, unavailable; the authorization is free again
+ *            verify in its turn       invalid, crowded, unavailable; the authorization is free again
  *   settle   compare the window       lapsed
  *            record the intent        unavailable, pending
  *            move the money           refused, unavailable, pending
  *            record the outcome       settled, pending
  *
- * Invariants: a payment that was not verified reserves nothing and learns nothing; the reservation is the first thing
- * awaited after the signature; an authorization whose settlement may have happened never becomes free; what a stranger can
- * cause for nothing (a recovery, a question to the facilitator) is bounded, and shared fairly among clients.
+ * Invariants: an unverified payment reserves nothing, and its sender learns nothing; the reservation is the first thing
+ * awaited after the signature check; an authorization whose settlement may have happened never becomes free; the work that an
+ * unpaid request can cause (a recovery, a call to the facilitator) is bounded, and shared fairly among clients.
  */
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
@@ -84,7 +84,7 @@ const WINDOW_FAULTS: readonly Reason[] = [
   'invalid_exact_evm_payload_authorization_valid_after',
   'invalid_exact_evm_payload_authorization_valid_before',
 ];
-/** Of a good payment after a restart with another price, recipient or address; and of any payment for another route. */
+/** Faults of a good payment after a restart with another price, recipient or address; also of one for another route. */
 const TERMS_FAULTS: readonly Reason[] = ['invalid_payment_requirements', 'resource_mismatch'];
 
 const isOf = (faults: readonly string[], { error }: PaymentFault): boolean => faults.includes(error);
@@ -97,7 +97,7 @@ const mayHaveBeenGood = (found: PaymentFault, payment: PaymentPayload, offer: Of
 const isOpen = ({ kind }: ReservationStatus): boolean =>
   kind === 'reserved' || kind === 'settling' || kind === 'unknown';
 
-/** What is certain after an outcome, or undefined. */
+/** The certain outcome of a case; undefined while money may have moved. */
 function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
   switch (outcome.kind) {
     case 'settled':
@@ -112,7 +112,7 @@ function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
   }
 }
 
-/** An answer that takes seconds keeps no turn of the facilitator meanwhile; its own route bounds such answers. */
+/** Ends the turn of a slow answer early, so that it holds none for seconds; the route bounds such answers itself. */
 function purchaseOf({ order, client, names }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
   const { isSlow = false } = client;
   if (isSlow) turn?.end();
@@ -143,7 +143,7 @@ export class Checkout {
     return faultText === undefined ? undefined : unavailable(faultText);
   }
 
-  /** Verifies a payment for an offer and reserves its authorization. The first of the names that is known decides. */
+  /** Verifies a payment for an offer and reserves its authorization. The first name that is already known decides. */
   begin(payment: PaymentPayload, offer: Offer, client: PayingClient, names: PurchaseNames): MaybePromise<Begun> {
     const { settlement, recoveries, clock } = this.#parts;
     const checked = checkPayment(payment, offer, clock.nowMs(), client.answerSeconds);
@@ -172,7 +172,7 @@ export class Checkout {
     });
   }
 
-  /** Gives a purchase up before it was settled. */
+  /** Gives up a purchase before its settlement. */
   release({ reservation, turn }: Purchase): MaybePromise<void> {
     turn?.end();
     return this.#parts.reservations.release(reservation);
@@ -180,8 +180,8 @@ export class Checkout {
 
   /**
    * Moves the money. Rejects only for a bug.
-   * @param sale what the books will say about the request
-   * @param content what a client that asks again under a name gets: kept for ten minutes, sealed
+   * @param sale what the books will record about the request
+   * @param content the answer for a client that asks again under a name; stored sealed for ten minutes
    */
   async settle(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
     try {
@@ -191,7 +191,7 @@ export class Checkout {
     }
   }
 
-  /** Puts the finished answer in the place of its draft. A longer one stays a draft, from which its route creates it again. */
+  /** Replaces the draft by the finished answer. Where that is too long the draft stays, and its route creates it again. */
   async keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
     const { reservations, random } = this.#parts;
     const sealed = sealAnswer(id, content, random);
@@ -213,7 +213,7 @@ export class Checkout {
       const sealed = names.map(({ id }) => sealAnswer(id, content(), random));
       await reservations.recordIntent(reservation, order, sale, sealed);
     } catch (failure) {
-      // An intent that may be on record is settled after the next start, so the client must not sign another.
+      // An intent that may be on record is settled after the next start, so the client must not sign another payment.
       if (failure instanceof RecordInDoubtError) {
         return { kind: 'pending', payer, transaction: '', detail: messageOf(failure) };
       }
@@ -226,7 +226,7 @@ export class Checkout {
     try {
       return await this.#record(order, reservation, client, outcome);
     } catch (failure) {
-      // The outcome is known but not on record, so nothing may leave: the record is made in the background.
+      // The outcome is known but not on record, so no answer may leave; the reconciler records it in the background.
       const transaction = outcome.kind === 'settled' || outcome.kind === 'unknown' ? outcome.transaction : '';
       reconciler.watch(reservation, order, endOf(outcome), transaction);
       return {
@@ -238,7 +238,7 @@ export class Checkout {
     }
   }
 
-  /** Why the answer took longer than the authorization had; it is free again then, and when this rejects. */
+  /** The fault when too little of the window is left after the answer; the authorization is then free, also on rejection. */
   async #lapsed({ order, reservation }: Purchase): Promise<PaymentFault | undefined> {
     let lapsed: PaymentFault | undefined;
     let isKnown = false;
@@ -252,10 +252,10 @@ export class Checkout {
   }
 
   /**
-   * A payment that may have been good. While its outcome is open, it stays 409: to a client that sends the same payment again, as the
-   * 503 asked, a 402 would be an invitation to pay twice (decisions §4). Where only the terms are others, since a restart, a sold one
-   * stays 409 too. With a fault of the state a 402 would make the client sign again in vain: a clock that is off the database's calls
-   * good windows bad.
+   * Decides on a payment that may once have been good. While its outcome is open it stays 409: the 503 told the client to send
+   * the same payment again, and a 402 would then invite it to pay twice (decisions §4). If only the terms changed at a
+   * restart, a sold payment stays 409 too. While the state has a fault, a 402 would make the client sign again in vain: a
+   * clock that differs from the database's takes good windows for bad ones.
    */
   #noLongerGood(found: PaymentFault, { authorization }: PaymentPayload, { network }: Offer): MaybePromise<Begun> {
     const from = lowerAddressOf(authorization.from);
@@ -287,7 +287,7 @@ export class Checkout {
     return lapsed === undefined ? undefined : invalid(lapsed);
   }
 
-  /** Reserves before the settlement is asked: the signature has shown that the payer wants this. */
+  /** Reserves before asking the settlement: the signature has proved that the payer wants this. */
   #reserveSigned(wish: Wish): MaybePromise<Begun> {
     return chain(this.#reserving.reserve(wish, this.#verification.closedFor(wish.client)), (reserved) =>
       'key' in reserved ? this.#verifyReserved(wish, reserved) : reserved,
@@ -312,7 +312,7 @@ export class Checkout {
   async #beginContractWallet(wish: Wish): Promise<Begun> {
     const { reservations } = this.#parts;
     const { order, client } = wish;
-    // What this server sold for that payer and nonce is public, so a replay needs no proof (decisions §4).
+    // Whether this server sold for this payer and nonce is public, so a replay needs no proof (decisions §4).
     const known = await this.#usedOr(order);
     if (known !== undefined) return known;
     const closed = this.#verification.closedFor(client);
@@ -351,7 +351,7 @@ export class Checkout {
     return 'key' in reserved ? purchaseOf(wish, reserved, turn) : reserved;
   }
 
-  /** The settlement's word as an outcome; a port that throws has broken its promise after money may have moved. */
+  /** Settles the order. A port that throws breaks its promise after money may have moved, so the outcome is unknown. */
   async #moveMoney(order: PaymentOrder): Promise<SettleOutcome> {
     try {
       return await this.#parts.settlement.settle(order);

@@ -1,6 +1,6 @@
 /**
  * A semaphore with fair shares: a client network may hold as many slots as are free, so one network holds half of them at
- * most, two hold a third each, and a newcomer finds one. It bounds work that a stranger can cause elsewhere, such as a
+ * most, two hold a third each, and a newcomer finds one. It bounds the work that unpaid requests cause elsewhere, such as a
  * facilitator's verification of a payment. Requests do not queue for a slot.
  */
 export class ClientShare {
@@ -22,7 +22,7 @@ export class ClientShare {
     return this.heldBy(network) < this.#countMax - this.count;
   }
 
-  /** @returns releases the slot that was taken, to be called once; undefined when this network may take none now */
+  /** @returns releases the slot, to be called once; undefined when this network may take none now */
   tryTake(network: string): (() => void) | undefined {
     if (!this.canTake(network)) return undefined;
     this.#held.set(network, this.heldBy(network) + 1);

@@ -14,11 +14,11 @@ export interface PurchaseName {
   readonly id: PaymentIdentifier;
   /** What is asked for under the name, as text. */
   readonly question: string;
-  /** The request's idempotency key, not an identifier of the payment. */
+  /** True: named by the request's idempotency key, not by a payment identifier. */
   readonly isByKey: boolean;
 }
 
-/** An identifier before a key (decisions §4); none for a purchase that is not named. */
+/** An identifier comes before a key (decisions §4); empty for an unnamed purchase. */
 export type PurchaseNames = readonly PurchaseName[];
 
 /** A payment that is verified and reserved. It is settled once or released once. */
@@ -26,7 +26,7 @@ export interface Purchase {
   readonly order: PaymentOrder;
   readonly reservation: Reservation;
   readonly client: PayingClient;
-  /** Under which its answer is kept. */
+  /** The names under which its answer is kept. */
   readonly names: PurchaseNames;
   /** Its turn with the settlement, which ends with the purchase; undefined where none is needed. */
   readonly turn: Turn | undefined;
@@ -48,7 +48,7 @@ export type Rejected =
   | { readonly kind: 'used'; readonly status: ReservationStatus; readonly payer: Address }
   /** The purchase of a name is in flight, or its outcome is unknown. */
   | { readonly kind: 'under-way'; readonly payer: Address }
-  /** The name is that of another purchase. */
+  /** The name belongs to another purchase. */
   | { readonly kind: 'conflict'; readonly name: PurchaseName }
   /** No further answer can be kept. */
   | { readonly kind: 'no-room' }
@@ -73,7 +73,7 @@ export type Settled =
     }
   /** Not known yet, or not on record yet; the authorization stays reserved and is reconciled in the background. */
   | { readonly kind: 'pending'; readonly payer: Address; readonly transaction: string; readonly detail: string }
-  /** The client went away before anything was settled. */
+  /** The client disconnected before anything was settled. */
   | { readonly kind: 'abandoned' }
   /** Too little time was left to settle; nothing was charged. */
   | { readonly kind: 'lapsed'; readonly fault: PaymentFault }

@@ -10,14 +10,15 @@
  *
  * - `reserve` is one indivisible step. Of two concurrent calls for one key, in one process or in several that share a
  *   database, exactly one gets the reservation and the other learns its status.
- * - A checkout awaits `reserve` first of all once it knows the signer. It holds nothing before and relies on nothing that
- *   was checked before an await: after a deferred answer it compares `validBefore` with the clock again.
+ * - Once a checkout knows the signer, it awaits `reserve` before anything else. Until then it holds nothing. It relies on no
+ *   check made before an await: when `reserve` answers later, it compares `validBefore` with the clock again.
  * - A key that is reserved, settling, unknown, settled or dead is never handed out again before RETENTION_SECONDS after its
  *   `validBefore`, whatever the load. A full store refuses; it evicts nothing.
- * - A key becomes free again only when it is certain that no money moved, and that no process will still ask for it.
- * - A purchase's payment identifiers are claimed in the same step as the key, all or none, each by one purchase at a time. While
- *   the purchase is under way nothing else is reserved under one; from its settlement on it gives the answer kept for it for
- *   {@link KEPT_MS}; it is free again when its purchase ends uncharged. The answers are on record with the intent.
+ * - A key becomes free again only when it is certain that no money moved and that no process will still ask for any.
+ * - A purchase's payment identifiers are claimed in the same step as the key, all or none, each by one purchase at a time.
+ *   While the purchase is in flight, nothing else is reserved under them; after its settlement each of them gives its kept
+ *   answer for {@link KEPT_MS}; if the purchase ends uncharged, they are free again. The answers are on record with the
+ *   intent.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
@@ -28,8 +29,8 @@ import type { PaymentOrder, ReservationKey } from './protocol/order.ts';
 /** A used authorization is kept this long after its `validBefore`, in seconds (x402-v2 §6.3). */
 export const RETENTION_SECONDS = 600;
 /**
- * A start removes only authorizations whose `validBefore` is this long past, in seconds: a machine whose hardware clock has local
- * time starts up to fourteen hours ahead, and is set back a moment later.
+ * A start removes only authorizations whose `validBefore` is this long past, in seconds: a machine whose hardware clock runs
+ * in local time starts up to fourteen hours ahead and is set back a moment later.
  */
 export const START_RETENTION_SECONDS = RETENTION_SECONDS + 14 * 3600;
 
@@ -46,12 +47,12 @@ export type ReservationStatus =
 /** The right to settle one authorization. The object itself is the right: the store refuses a copy. */
 export interface Reservation {
   readonly key: ReservationKey;
-  /** Its number, and that of the sale that it becomes. */
+  /** Serial of the reservation, and of the sale that it becomes. */
   readonly serial: number;
   readonly validBeforeSeconds: number;
   /**
-   * Another process held it, and may have stood still between its last look at its lease and the settlement that it then sends: it
-   * can still move the money, whatever refusals this process gets.
+   * True: taken over from another process, which may have stalled between its last check of the lease and sending its
+   * settlement. That one can still move the money, whatever refusals this process gets.
    */
   readonly isTakenOver: boolean;
 }
@@ -59,36 +60,36 @@ export interface Reservation {
 /** Milliseconds for which an identifier gives its answer, from the settlement (decisions §4). */
 export const KEPT_MS = 600_000;
 /**
- * Longest sealed answer, bytes. The longest are the changes of a catalogue whose texts are as long as native input permits: ten jobs
- * of 6,200 characters and an address, and ten closed ones of 2,200, where a character may take seven bytes, escaped in JSON that
- * stands in JSON, and one of an address four.
+ * Longest sealed answer, bytes. The longest is an answer of changes over a catalogue whose texts are as long as native input
+ * permits: ten jobs of 6,200 characters and an address, and ten closed ones of 2,200. A character may take seven bytes,
+ * escaped as JSON within JSON; one of an address takes four.
  */
 export const ANSWER_BYTES_MAX = 1_048_576;
 /**
- * What an identifier takes of the room for kept answers until its answer is known, bytes: nearly all answers are shorter. A longer
- * one does not replace its draft, so a long resolve stays a draft.
+ * Bytes that an identifier claims of the memory for kept answers until its answer is known; nearly all answers are shorter. A
+ * longer answer does not replace its draft, so a long resolve stays a draft.
  */
 export const ANSWER_BYTES_CLAIMED = 196_608;
 
 /** A sealed answer that the store keeps. */
 export interface KeptAnswer {
-  /** Number of the sale. */
+  /** Serial of the sale. */
   readonly serial: number;
-  /** Of its identifier, as in the claim. */
+  /** Digest of its identifier, as in the claim. */
   readonly digest: string;
   readonly transaction: string;
 }
 
-/** What an identifier that is not free says. `place`: its index among the claims. */
+/** What is known of an identifier that is not free. `place`: its index among the claims. */
 export type KnownIdentifier =
   /** The same purchase has settled under it. */
   | { readonly kind: 'kept'; readonly place: number; readonly kept: KeptAnswer }
   /** The same purchase is in flight under it, or its outcome is unknown. */
   | { readonly kind: 'under-way' }
-  /** It is another purchase's. */
+  /** It belongs to another purchase. */
   | { readonly kind: 'conflict'; readonly place: number };
 
-/** Why a purchase reserves nothing, whatever room there is. */
+/** Why a purchase reserves nothing, however much room the store has. */
 export type Known = { readonly kind: 'taken'; readonly status: ReservationStatus } | KnownIdentifier;
 
 export type Reserved =
@@ -101,7 +102,7 @@ export type Reserved =
   /** The store cannot record anything now, or cannot tell whether this authorization was used before. */
   | { readonly kind: 'unavailable'; readonly detail: string };
 
-/** Of a purchase that the client has not named. */
+/** The claims of an unnamed purchase. */
 export const NO_CLAIMS: readonly IdentifierClaim[] = [];
 
 /** A settlement whose outcome is not on record: its reservation is unknown. */
@@ -122,7 +123,7 @@ export class RecordsUnreadableError extends OutageError {
 
 /**
  * {@link Reservations.find}, {@link Reservations.statusOf} and {@link Reservations.readKept} reject with a
- * {@link RecordsUnreadableError} where a database is away; `reserve` says `unavailable` then.
+ * {@link RecordsUnreadableError} while the database cannot be reached; `reserve` then returns `unavailable`.
  *
  * The recording methods resolve once the record will survive whatever the store promises to survive. They reject when the
  * store could not make it; the key then keeps its status, except that an intent in doubt stays settling. A transition that
@@ -134,11 +135,11 @@ export interface Reservations {
   /** Live authorizations: all keys that are not free. */
   readonly count: number;
   /**
-   * One indivisible step: takes the key and the identifiers, if all are free; otherwise says what is known. A used key comes before
-   * the identifiers, and they come in their order.
+   * One indivisible step: reserves the key and the identifiers if all are free, otherwise returns what is known: first of a
+   * used key, then of the identifiers in their order.
    */
   reserve(key: ReservationKey, validBeforeSeconds: number, claims?: readonly IdentifierClaim[]): MaybePromise<Reserved>;
-  /** What {@link reserve} would say without reserving; undefined = all are free. */
+  /** What {@link reserve} would return, without reserving; undefined = all are free. */
   find(key: ReservationKey, claims?: readonly IdentifierClaim[]): MaybePromise<Known | undefined>;
   /** undefined = the key is free. */
   statusOf(key: ReservationKey): MaybePromise<ReservationStatus | undefined>;
@@ -146,7 +147,7 @@ export interface Reservations {
   release(reservation: Reservation): MaybePromise<void>;
   /**
    * reserved -> settling: the intent. Must resolve before the caller asks the settlement to move money.
-   * @param sale what the books will say about the request, should the payment settle
+   * @param sale what the books will record about the request if the payment settles
    * @param sealed the answer for each of its identifiers, in their order; each at most {@link ANSWER_BYTES_MAX}
    */
   recordIntent(
@@ -156,8 +157,8 @@ export interface Reservations {
     sealed?: readonly Uint8Array[],
   ): Promise<void>;
   /**
-   * settling or unknown -> settled. The sale is in the books with the same commit. In a store that several processes share also
-   * dead -> settled, by one that knows what the others did not learn.
+   * settling or unknown -> settled. The sale is in the books with the same commit. In a store that several processes share
+   * also dead -> settled, by a process that learned an outcome the others did not.
    */
   recordSettled(reservation: Reservation, transaction: string): Promise<void>;
   /** settling or unknown -> unknown; '' leaves a known hash as it is. */
@@ -167,18 +168,18 @@ export interface Reservations {
   /** unknown -> dead. */
   recordDead(reservation: Reservation): Promise<void>;
   /**
-   * False: another process has taken over this unsettled case or brought it to its end, because this one did not show that it lives,
-   * so nothing more is to be asked about it here. Rejects when the store cannot say it now.
+   * False: this process did not renew its lease in time, and another has taken over or ended this unsettled case, so this one
+   * must not ask about it any more. Rejects when the store cannot be read now.
    */
   isHeld(reservation: Reservation): MaybePromise<boolean>;
   /** The sealed answer; undefined when its time has just ended. @throws Error by rejecting, when it cannot be read */
   readKept(kept: KeptAnswer): Promise<Uint8Array | undefined>;
-  /** Puts a sealed answer, at most {@link ANSWER_BYTES_MAX}, in the place of its draft; without effect once its time has ended. */
+  /** Replaces a draft by its sealed answer, at most {@link ANSWER_BYTES_MAX}; does nothing once its time has ended. */
   replaceKept(kept: Omit<KeptAnswer, 'transaction'>, sealed: Uint8Array): Promise<void>;
   /**
-   * Hands over, each once, the cases whose process has ended, for this one to bring to an end: those that are there now before it
-   * resolves, and in a store that several processes share others as they are found. A case begun with another kind of settlement
-   * is not among them and stays unknown.
+   * Hands over, each once, the cases whose process has ended, so that this process reconciles them: existing ones before it
+   * resolves, and in a store that several processes share, later ones as they are found. A case begun with another kind of
+   * settlement is left out and stays unknown.
    */
   handOver(receive: (unsettled: UnsettledCase) => void): MaybePromise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * The reservation of a purchase: takes the authorization, and the names that the client gave, or says what is known of them
- * (decisions §4). A used authorization comes first; then a name gives its kept answer, whether the settlement is there or not; only
- * then does it matter whether something new could be sold.
+ * The reservation of a purchase: reserves the authorization and the names that the client gave, or returns what is known of
+ * them (decisions §4). A used authorization decides first; then a name gives its kept answer, even while the settlement is
+ * unavailable; only then does it matter whether something new can be sold.
  */
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
@@ -34,7 +34,7 @@ export interface Wish {
 /** Why nothing was reserved. */
 export type NotReserved = { readonly kind: 'resale'; readonly resale: Resale } | Rejected;
 
-/** Where nothing can be sold anyway. */
+/** Nothing can be sold anyway, so unreadable records count as knowing nothing. */
 function nothingKnown(failure: unknown): undefined {
   if (!(failure instanceof RecordsUnreadableError)) throw failure;
 }
@@ -60,7 +60,7 @@ export class Reserving {
       );
     }
     const reserved = this.#reservations.reserve(order.key, order.authorization.validBeforeSeconds, claims);
-    // A store that answered later took time from the authorization's window.
+    // Waiting for the store used up some of the authorization's window.
     if (reserved instanceof Promise) return reserved.then((later) => this.#stillInTime(wish, later));
     return this.#reservedOr(wish, reserved);
   }

@@ -1,5 +1,5 @@
 /**
- * Seals an answer that is kept for a client that may have lost it: AES-256-GCM under a key derived from the client's own
+ * Seals an answer for a client that may lose it and ask again: AES-256-GCM under a key derived from the client's own
  * identifier (HKDF with SHA-256, RFC 5869). The state holds only the digest of an identifier, so it cannot open what it keeps.
  *
  *   0   16  salt of the key

@@ -1,6 +1,6 @@
 /**
- * What a group of clients may waste: a token bucket. Each useless piece of work takes its cost, time refills a share of itself
- * up to the burst, and the group pauses while the bucket is overdrawn. Useful work is never charged.
+ * A token bucket for the work that a group of clients may waste. Useless work takes its cost from the bucket, which refills
+ * over time up to the burst; the group pauses while the bucket is overdrawn. Useful work is never charged.
  */
 export class WasteBudget {
   readonly #burst: number;

@@ -1,7 +1,7 @@
 /**
- * Fetches an address and what it redirects to (siblings §5, §7): at most ten redirects, each judged as if it had been asked for.
- * Nothing but the address goes out: no cookies, no credentials, no Referer. A relative location is that of the address which
- * answered with it, and a location without a fragment keeps the one before (RFC 9110 §10.2.2).
+ * Fetches an address and what it redirects to (siblings §5, §7): at most ten redirects, each judged like the first address.
+ * Nothing but the address is sent: no cookies, no credentials, no Referer. A relative location is relative to the address that
+ * answered with it, and a location without a fragment keeps the previous one (RFC 9110 §10.2.2).
  */
 import type { Clock } from '../base/clock.ts';
 import { decodeUtf8Latin1 } from '../base/codec.ts';
@@ -16,7 +16,7 @@ const REQUEST_HEADERS = [
   ['accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,application/json;q=0.9,text/*;q=0.8,*/*;q=0.5'],
 ] as const;
 
-/** Why a request failed, as a resolve says it; `aborted` is the work's own end. */
+/** Failure codes of a resolve by kind of request failure; `aborted` comes only from the work's own end. */
 const FAILURES: Readonly<Record<OutboundFailureKind, FailureCode>> = {
   blocked: 'TARGET_NOT_ALLOWED',
   timeout: 'TARGET_TIMEOUT',
@@ -30,7 +30,7 @@ export type FetchedPage =
   | {
       readonly kind: 'page';
       readonly answer: OutboundAnswer;
-      /** With the fragment, which was not sent. */
+      /** Including the fragment, which was not sent. */
       readonly finalUrl: string;
       readonly redirects: readonly Redirect[];
       readonly warnings: readonly string[];
@@ -43,7 +43,7 @@ export interface FetchPorts {
 }
 
 export interface FetchOptions {
-  /** Fragment of the address that was asked for, with its `#`, or empty. */
+  /** Fragment of the requested address, with its `#`, or empty. */
   readonly hash: string;
   readonly customer: string;
   /** On the monotonic clock; every request ends by then. */
@@ -51,12 +51,12 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Where a redirect leads; undefined for an answer that is none, null for a location that names no address. */
+/** The target of a redirect; undefined for any other answer, null if the location is not an address. */
 export function redirectTarget(answer: Pick<OutboundAnswer, 'headers' | 'status'>, from: URL): URL | null | undefined {
   if (!REDIRECT_STATUSES.has(answer.status)) return undefined;
   const location = headerOf(answer, 'location');
   if (location === null) return undefined;
-  // Some servers write UTF-8, which arrives as one character a byte.
+  // Some servers send UTF-8, which arrives as one character per byte.
   const next = parseUrl((decodeUtf8Latin1(location) ?? location).trim(), from);
   return next === null || next.href.length > URL_LENGTH_MAX ? null : next;
 }

@@ -1,4 +1,6 @@
-/** Ids and read tokens of resolves (siblings §7): 24 letters or digits, 142 bits; a token has 256 and only its digest is kept. */
+/**
+ * Ids (24 letters or digits, 142 bits) and read tokens of resolves (siblings §7); of a token, 256 bits, only the digest is stored.
+ */
 import { alphanumerics } from '../base/alphanumerics.ts';
 import type { Brand } from '../base/brand.ts';
 import { sha256 } from '../base/digest.ts';
@@ -14,7 +16,7 @@ export const RESOLVE_ID_FORM = 'the id of a resolve is `rs_` and 24 letters or d
 
 export const newResolveId = (random: Random): ResolveId => `rs_${alphanumerics(random, 24)}` as ResolveId;
 
-/** undefined for any text that is no id. */
+/** Parses an id; undefined for any other text. */
 export const parseResolveId = (text: string): ResolveId | undefined =>
   RESOLVE_ID.test(text) ? (text as ResolveId) : undefined;
 

@@ -3,11 +3,11 @@
 /** siblings §5: characters of an address. */
 export const URL_LENGTH_MAX = 2_048;
 
-/** siblings §7: what a customer may let the answer wait, and waits without a word. */
+/** siblings §7: the longest wait that a customer may choose, and the default. */
 export const WAIT_SECONDS_MAX = 20;
 export const WAIT_SECONDS_DEFAULT = 10;
 
-/** siblings §7: the whole work of one resolve. */
+/** siblings §7: time for the whole work of one resolve. */
 export const WORK_MS = 30_000;
 
 /** siblings §7: redirects that are followed. */
@@ -17,16 +17,17 @@ export const REDIRECT_COUNT_MAX = 10;
 export const WIRE_BYTES_MAX = 2_097_152;
 export const BODY_BYTES_MAX = 8_388_608;
 
-/** siblings §7: a result is kept this long from `created_at`, and its id is answered 410 for as long again. */
+/** siblings §7: a result is kept this long from `created_at`, and its id gets 410 for as long again. */
 export const KEPT_MS = 3_600_000;
 export const TOMBSTONE_MS = 3_600_000;
 
-/** siblings §7: an extraction past this is ended. It is processor time of the thread that reads, where the system tells it. */
+/** siblings §7: an extraction that takes longer is ended. Processor time of the reading thread, where the system reports it. */
 export const EXTRACTION_MS = 2_000;
 
 /**
- * Time from handing a document to a thread to ending it in any case. The threads yield to the loop, so on a busy machine the two
- * seconds of work may take several times as long; a document that gets no processor at all must not keep a thread for ever.
+ * Time from handing a document to a thread until that thread is ended in any case. The threads yield to the loop, so on a busy
+ * machine the two seconds of work may take several times as long; a document that gets no processor time must not hold a
+ * thread forever.
  */
 export const EXTRACTION_WALL_MS = 20_000;
 
@@ -38,7 +39,7 @@ if (EXTRACTION_WALL_MS < 5 * EXTRACTION_MS || EXTRACTION_WALL_MS >= WORK_MS) {
 export const TEXT_CODE_POINTS_MAX = 100_000;
 export const LINK_COUNT_MAX = 100;
 
-/** Characters of a title that are gathered before it is made short. */
+/** Characters of a title that are gathered before it is shortened. */
 export const TITLE_LENGTH_MAX = 16_384;
 
 /** Code points of a link's text, of the short metadata (title, site, language, time), and of a description. */
@@ -46,22 +47,22 @@ export const LINK_TEXT_MAX = 200;
 export const SHORT_VALUE_MAX = 500;
 export const DESCRIPTION_MAX = 2_000;
 
-/** Characters of a `content_type` that is shown; RFC 6838 types have 255, the rest is parameters. */
+/** Characters of a shown `content_type`; RFC 6838 types have at most 255, the rest is for parameters. */
 export const CONTENT_TYPE_LENGTH_MAX = 512;
 
 /**
- * Works in flight in one process. A work holds at most one body as it was on the wire, 2 MiB, until a thread takes it, so all of
- * them hold 256 MiB at the very worst; what a server can bear is the business of its overload bounds.
+ * Works in flight in one process. A work holds at most one body as on the wire, 2 MiB, until a thread takes it, so at worst
+ * all works hold 256 MiB; the overload bounds decide what a server can bear.
  */
 export const WORK_COUNT_MAX = 128;
 
-/** Of these, one payer's. */
+/** Works in flight of one payer. */
 export const PAYER_WORK_COUNT_MAX = WORK_COUNT_MAX / 2;
 
 /**
- * Bytes of the longest outcome as it is stored, UTF-8 of JSON. A code point of text takes at most 4 bytes, and 6 as an escape, of
- * which a text has line breaks and tabs only, 2 bytes each. An address of 2,048 characters is ASCII. Titles and texts of links
- * are at most 4 bytes a code point.
+ * Bytes of the longest outcome as it is stored, UTF-8 of JSON. A code point of text takes at most 4 bytes. Escapes of 6 bytes
+ * do not occur: a text only has line breaks and tabs to escape, 2 bytes each. An address of 2,048 characters is ASCII. Titles
+ * and texts of links are at most 4 bytes a code point.
  */
 export const OUTCOME_BYTES_MAX = 1_048_576;
 
@@ -75,12 +76,12 @@ if (
   throw new Error('the longest outcome of a resolve exceeds its bound');
 }
 
-/** Bytes of outcomes that a backend keeps: on disk an hour of two long ones a second, in memory what a small machine spares. */
+/** Bytes of outcomes that a backend keeps: on disk an hour of two long ones a second, in memory what a small machine can spare. */
 export const STORED_BYTES_ON_DISK = 4 * 1_073_741_824;
 export const STORED_BYTES_IN_MEMORY = 268_435_456;
 
-/** Expired ids that are still answered 410, about 200 bytes each. Beyond it the oldest is 404 before its hour is over. */
+/** Expired ids that still get 410, about 200 bytes each. Beyond this the oldest gets 404 before its hour is over. */
 export const TOMBSTONE_COUNT_MAX = 65_536;
 
-/** Between two sweeps of expired results. */
+/** Pause between two sweeps of expired results. */
 export const SWEEP_PAUSE_MS = 30_000;

@@ -1,10 +1,10 @@
 /**
- * Resolves while they are under way (siblings §7). A request claims a place, its work begins when the name was looked up, and the
- * request waits for it as long as the customer said. What is paid for is kept: its outcome is recorded, in a later process if need
- * be. A claim that is released ends its work, because it is not paid for.
+ * Resolves in flight (siblings §7). A request claims a place; after the look-up its work begins, and the request waits for it
+ * as long as the customer chose. A paid resolve is kept: its outcome is recorded, by a later process if need be. Releasing a
+ * claim ends its work, because it is not paid for.
  *
- * Invariants: at most WORK_COUNT_MAX works at a time, and of one payer half of them; every claim ends in `keep` or `release`; an
- * outcome is recorded for kept resolves only, once.
+ * Invariants: at most WORK_COUNT_MAX works at a time, at most half of them of one payer; every claim ends in `keep` or
+ * `release`; an outcome is recorded for kept resolves only, once.
  */
 import type { Clock } from '../base/clock.ts';
 import { isSameDigest } from '../base/digest.ts';
@@ -26,7 +26,7 @@ import {
 import { failedWith, type ResolveFailure, type ResolveOutcome, type ResolveQuestion } from './result.ts';
 import { type Extractor, resolveAddress } from './work.ts';
 
-/** Before an outcome that the state refused is recorded again. */
+/** Pause before recording again an outcome that the state refused. */
 const RECORD_PAUSE_MS = 5_000;
 
 export interface ResolverPorts {
@@ -38,23 +38,23 @@ export interface ResolverPorts {
   readonly store: ResolveStore;
   /** A bug in a work, or an outcome that could not be recorded yet. */
   onFailure(failure: unknown): void;
-  /** A work ended by itself, at its look-up or after it. */
+  /** A work ended by itself, during its look-up or after it. */
   onFinished(outcome: ResolveOutcome, durationMs: number): void;
 }
 
 /** A resolve that does not exist yet. Plain JSON. */
 export interface ResolveDraft {
   readonly id: ResolveId;
-  /** Shown to the customer; only its digest is kept. */
+  /** Shown to the customer; only its digest is stored. */
   readonly readToken: string;
 }
 
-/** Who waits for a work. */
+/** The client of a request that waits for a work. */
 export interface WaitingClient {
   onDisconnect(listener: DisconnectListener): void;
 }
 
-/** How far a work came while its request waited. */
+/** The state of a work at the end of its request's wait. */
 export type Waited =
   | { readonly kind: 'resolved' | 'pending' }
   | { readonly kind: 'failed'; readonly failure: ResolveFailure };
@@ -84,13 +84,13 @@ interface Work {
 export interface ResolveClaim {
   /**
    * Looks the name up, begins the work, and waits for it.
-   * @param waitMs the look-up takes its part of it; 0 does not wait for the work, and the look-up is always waited for
-   * @param client its disconnection ends the work; undefined: the work is paid for, and goes on
+   * @param waitMs includes the look-up, which is always waited for; 0 does not wait for the work
+   * @param client its disconnection ends the work; undefined: the work is paid for and continues
    */
   run(question: ResolveQuestion, target: Target, waitMs: number, client: WaitingClient | undefined): Promise<Waited>;
-  /** Records the resolve, which is paid for, with what `run` answered. Rejects when it is not on record. */
+  /** Records the paid resolve, with its outcome if `run` had one. Rejects when it is not on record. */
   keep(draft: ResolveDraft, question: ResolveQuestion): Promise<ShownResolve>;
-  /** Gives the place back and ends the work, unless it is kept. */
+  /** Returns the place and ends the work, unless the resolve is kept. */
   release(): void;
 }
 
@@ -107,12 +107,12 @@ export class Resolver {
     this.#ports = ports;
   }
 
-  /** Works and claims under way. */
+  /** Number of claims, with or without a work. */
   get claimCount(): number {
     return this.#claimCount;
   }
 
-  /** Whether a claim would be given now. Claims nothing. */
+  /** Whether a claim would succeed now. Claims nothing. */
   isFree(): boolean {
     const { storedBytes, capacityBytes } = this.#ports.store.counts;
     return (
@@ -120,7 +120,7 @@ export class Resolver {
     );
   }
 
-  /** A place, or undefined when there is none for this payer. */
+  /** Claims a place; undefined when there is none for this payer. */
   tryClaim(payer: string): ResolveClaim | undefined {
     if (!this.isFree() || (this.#claimCounts.get(payer) ?? 0) >= PAYER_WORK_COUNT_MAX) return undefined;
     return this.#claim(payer);
@@ -141,7 +141,7 @@ export class Resolver {
     });
   }
 
-  /** What a resolve has come to; undefined when it has just expired. */
+  /** The current state of a resolve; undefined when it has just expired. */
   async show({ id }: Pick<StoredResolve, 'id'>): Promise<ShownResolve | undefined> {
     const { store } = this.#ports;
     const found = await store.find(id);
@@ -151,7 +151,7 @@ export class Resolver {
     return outcome === undefined ? undefined : shownOf(found, found.status, outcome);
   }
 
-  /** Takes up what an earlier process left pending. */
+  /** Resumes the resolves that an earlier process left pending. */
   async start(): Promise<void> {
     const { store } = this.#ports;
     store.onPending?.(() => {
@@ -180,7 +180,7 @@ export class Resolver {
     for (const end of [...this.#waits]) end();
   }
 
-  /** Ends all works; what is pending stays so for the next process. */
+  /** Ends all works; pending resolves stay pending for the next process. */
   close(): void {
     this.drain();
     this.#isClosed = true;
@@ -251,7 +251,7 @@ export class Resolver {
     };
   }
 
-  /** Why the name may not be asked, or undefined. */
+  /** The failure of a look-up, or undefined. */
   async #lookUp(target: Target, signal: AbortSignal): Promise<ResolveOutcome | undefined> {
     const found = await this.#ports.outbound.lookUp(target, signal);
     switch (found) {
@@ -288,7 +288,7 @@ export class Resolver {
     return work;
   }
 
-  /** The outcome within the wait, or undefined. The client may go away meanwhile, which ends the work and so the wait. */
+  /** The outcome if it comes within the wait, else undefined. If the client disconnects meanwhile, work and wait end. */
   #wait({ outcome }: Work, waitMs: number): Promise<ResolveOutcome | undefined> {
     if (waitMs <= 0 || this.#isDraining) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -316,11 +316,11 @@ export class Resolver {
     return shownOf(record, found.status, outcome);
   }
 
-  /** Records the outcome of a kept resolve when it is there. Never rejects. */
+  /** Records the outcome of a kept resolve once it is known. Never rejects. */
   async #recordLater(id: ResolveId, { outcome }: Work): Promise<void> {
     const ended = await outcome;
     const json = outcomeJson(ended);
-    // What a work comes to that the close ended means nothing.
+    // The outcome of a work that `close` ended is meaningless.
     while (!this.#isClosed) {
       try {
         await this.#ports.store.finish(id, ended.status, json);
@@ -345,7 +345,7 @@ const shownOf = (
   outcome: OutcomeJson,
 ): ShownResolve => ({ id, status, createdAtMs, expiresAtMs: createdAtMs + KEPT_MS, outcome });
 
-/** A listener that `end` switches off. */
+/** A disconnect listener that `end` disables. */
 function onceGone(run: () => void): DisconnectListener & { end(): void } {
   let isOver = false;
   return {

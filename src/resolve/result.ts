@@ -1,9 +1,9 @@
-/** What a resolve asks and what it comes to, as plain JSON in the contract's own names (siblings §7). */
+/** Question and outcome of a resolve, as plain JSON in the contract's own names (siblings §7). */
 
 export const INCLUDES = ['metadata', 'text', 'links'] as const;
 export type Include = (typeof INCLUDES)[number];
 
-/** What is to be resolved. */
+/** The address to resolve, and what the result includes. */
 export interface ResolveQuestion {
   /** As the customer wrote it. */
   readonly url: string;
@@ -28,7 +28,7 @@ export interface PageLink {
   readonly text: string;
 }
 
-/** What the document says. Members that were not asked for, or that its type does not have, are null. */
+/** The content of a document. Members that were not asked for, or that its type does not have, are null. */
 export interface PageContent {
   readonly metadata: PageMetadata | null;
   readonly text: string | null;
@@ -37,7 +37,7 @@ export interface PageContent {
   readonly warnings: readonly string[];
 }
 
-/** What an extraction gives that was not made. */
+/** Content in place of an extraction that was not made. */
 export const nothingOf = (warnings: readonly string[]): PageContent => ({
   metadata: null,
   text: null,
@@ -57,7 +57,7 @@ export interface ResolveResult extends PageContent {
   readonly redirects: readonly Redirect[];
   readonly status_code: number;
   readonly content_type: string | null;
-  /** Of the unpacked body as read, as the digest is: 64 hex digits. */
+  /** Size of the unpacked body as read. The digest, 64 hex digits, is of the same bytes. */
   readonly size_bytes: number;
   readonly content_sha256: string;
   readonly fetched_at: string;
@@ -95,7 +95,7 @@ const MESSAGES: Readonly<Record<FailureCode, string>> = {
   INTERNAL_ERROR: 'the server failed while it resolved the address',
 };
 
-/** @param reason in place of the code's own words */
+/** @param reason replaces the code's default message */
 export const failedWith = (code: FailureCode, reason: string = MESSAGES[code]): ResolveOutcome => ({
   status: 'failed',
   result: null,

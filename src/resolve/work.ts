@@ -18,43 +18,43 @@ import {
 
 /** A document to be read. */
 export interface Document {
-  /** As it was on the wire. */
+  /** As on the wire. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** How it is packed, the outermost first. */
+  /** Its content codings, the outermost first. */
   readonly codings: readonly Coding[];
-  /** It is in a coding that was not asked for: measured as it is, and not read. */
+  /** True: in a coding that was not requested, so it is measured unchanged and not read. */
   readonly isUnreadable: boolean;
   /** The header as sent; null = none. */
   readonly contentType: string | null;
-  /** Where it was found: relative addresses are those of this one. */
+  /** Where it was found; relative addresses are relative to it. */
   readonly url: string;
   readonly include: readonly Include[];
   readonly isTruncated: boolean;
 }
 
-/** What a body is once it is unpacked. */
+/** Facts about a body once it is unpacked. */
 export interface Measured {
   /** SHA-256, 64 hex digits. */
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
-/** What was read of a document. */
+/** The result of reading a document. */
 export type Extracted =
   | (Measured & { readonly kind: 'read'; readonly content: PageContent })
-  /** Unpacked it has more than BODY_BYTES_MAX. */
+  /** Unpacked, the body has more than BODY_BYTES_MAX. */
   | { readonly kind: 'too-large' }
-  /** It cannot be unpacked. */
+  /** The body cannot be unpacked. */
   | { readonly kind: 'broken' }
-  /** Nothing is known of it: the server stops, is starved, or has a bug. */
+  /** Nothing is known: the server is stopping, starved, or has a bug. */
   | { readonly kind: 'unread' };
 
 /** Reads documents off the main thread (a port). */
 export interface Extractor {
   /**
-   * Unpacks a document and reads it. Never rejects: one that cannot be read in time gives nulls and a warning. The body's buffer
-   * is the extractor's from here on.
-   * @param timeoutMs waiting for a turn included
+   * Unpacks a document and reads it. Never rejects: a document that cannot be read in time gives nulls and a warning. Takes
+   * ownership of the body's buffer.
+   * @param timeoutMs includes waiting for a turn
    */
   extract(document: Document, timeoutMs: number): Promise<Extracted>;
 }
@@ -71,11 +71,11 @@ export interface WorkOptions {
   readonly target: Target;
   /** For fair turns. */
   readonly customer: string;
-  /** Ends the work; what it comes to then means nothing. */
+  /** Ends the work; its outcome is then meaningless. */
   readonly signal: AbortSignal;
 }
 
-/** Why there is no result, by what became of the document. */
+/** Failure codes by how reading the document failed. */
 const UNREAD: Readonly<Record<Exclude<Extracted['kind'], 'read'>, FailureCode>> = {
   'too-large': 'RESPONSE_TOO_LARGE',
   broken: 'TARGET_UNREACHABLE',

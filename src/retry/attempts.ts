@@ -1,4 +1,4 @@
-/** Turns an attempt into a request that goes out, and its outcome into the end of the attempt (siblings §5, §6). */
+/** Turns an attempt into an outbound request, and the request's outcome into the attempt's end (siblings §5, §6). */
 import { headerOf } from '../outbound/answer.ts';
 import type { OutboundFailureKind, OutboundResult } from '../outbound/outbound.ts';
 import type { AttemptEnd, Outcome, Result } from './job.ts';

@@ -1,6 +1,6 @@
 /**
- * The delivery of a job's completion event (siblings §6): tried at once, and then 5 s, 30 s, 2 min and 10 min after the try
- * before. Each try is on record before it is sent, so a kill makes no further ones; what was under way then counts as a try.
+ * The delivery of a job's completion event (siblings §6): tried at once, then 5 s, 30 s, 2 min and 10 min after the previous
+ * try. Each try is on record before it is sent, so kills cause no extra tries: one that a kill interrupts counts as made.
  */
 import { DELIVERY_PAUSES_MS } from './limits.ts';
 
@@ -13,7 +13,9 @@ export interface Delivery {
   readonly attemptCount: number;
   readonly lastAttemptAtMs: number | null;
   readonly lastStatusCode: number | null;
-  /** null while the job goes on, and at the end. Of a try under way its start: a process that finds it due finds an interrupted one. */
+  /**
+   * null while the job goes on, and at the end. During a try, its start: a process that finds it due finds the try interrupted.
+   */
   readonly nextAttemptAtMs: number | null;
   readonly deliveredAtMs: number | null;
   readonly isUnderWay: boolean;
@@ -31,7 +33,7 @@ export const NEW_DELIVERY: Delivery = {
 
 export const isDeliveryOver = ({ status }: Delivery): boolean => status === 'delivered' || status === 'failed';
 
-/** Puts a try on record; undefined where none may be made. */
+/** Begins a try; undefined when none may be made. */
 export function startDelivery(delivery: Delivery, nowMs: number): Delivery | undefined {
   const { attemptCount, isUnderWay } = delivery;
   if (isUnderWay || isDeliveryOver(delivery)) return undefined;
@@ -45,7 +47,7 @@ export function startDelivery(delivery: Delivery, nowMs: number): Delivery | und
   };
 }
 
-/** Ends the try that is under way. @param statusCode of its answer; null without one. @returns undefined when none is */
+/** Ends the try in flight. @param statusCode of its answer; null without one. @returns undefined when no try is in flight */
 export function endDelivery(delivery: Delivery, statusCode: number | null, nowMs: number): Delivery | undefined {
   if (!delivery.isUnderWay) return undefined;
   const ended = { ...delivery, isUnderWay: false, lastStatusCode: statusCode, nextAttemptAtMs: null };

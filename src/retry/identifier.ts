@@ -1,6 +1,6 @@
 /**
- * Identifiers and secrets of retries (siblings §6): ids, read tokens of paid jobs, and the secrets that sign completion events.
- * The server keeps of a token only its SHA-256 digest.
+ * Identifiers and secrets of retries (siblings §6): ids, read tokens of paid jobs, and the secrets that sign completion
+ * events. The server stores only the SHA-256 digest of a token.
  */
 import { alphanumerics } from '../base/alphanumerics.ts';
 import type { Brand } from '../base/brand.ts';
@@ -30,18 +30,18 @@ export const parseRetryId = (text: string): RetryId | undefined =>
 
 export const newReadToken = (random: Random): string => READ_TOKEN_PREFIX + alphanumerics(random, TOKEN_LETTER_COUNT);
 
-/** What is kept of a token: base64url. */
+/** The stored digest of a token, base64url. */
 export const tokenDigestOf = (token: string): string => sha256Base64Url(token);
 
 /** Compares in constant time. @param digest of {@link tokenDigestOf} */
 export const isTokenOf = (token: string, digest: string): boolean =>
   isSameDigest(sha256(token), new Uint8Array(Buffer.from(digest, 'base64url')));
 
-/** `whsec_` and standard base64, as the libraries of Standard Webhooks take it. */
+/** `whsec_` and standard base64, as the libraries of Standard Webhooks expect it. */
 export const newCallbackSecret = (random: Random): string =>
   SECRET_PREFIX + Buffer.from(random.bytes(SECRET_BYTES)).toString('base64');
 
-/** The key of a secret. */
+/** The HMAC key that a secret encodes. */
 export const secretBytesOf = (secret: string): Uint8Array =>
   new Uint8Array(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'));
 

@@ -1,7 +1,7 @@
 /**
  * Carries one held job through its due steps: attempts, tries of its delivery, its expiry and its removal. An attempt is on
- * record before its first byte leaves ({@link OutboundRequest.onSent}), and the record decides whether it may leave at all: what
- * was cancelled meanwhile, has expired or has had its attempts is not sent.
+ * record before its first byte is sent ({@link OutboundRequest.onSent}), and the record decides whether it may be sent at all:
+ * not if the job was cancelled meanwhile, has expired or has used up its attempts.
  */
 import type { Clock } from '../base/clock.ts';
 import { drawFrom, type Random } from '../base/random.ts';
@@ -43,10 +43,10 @@ export interface RunnerPorts {
 
 type DueRecord = Pick<RetryRecord, 'job' | 'secrets'>;
 
-/** The record does not permit what was about to be sent. */
+/** The record does not permit the request that was about to be sent. */
 class NotSent extends Error {}
 
-/** Puts something on record. @returns false when the record does not permit it */
+/** Runs `record`. @returns false when the record does not permit the request */
 async function isPermitted(record: () => Promise<void>): Promise<boolean> {
   try {
     await record();
@@ -63,7 +63,7 @@ export class JobRunner {
   readonly #ports: RunnerPorts;
   /** Jobs with an attempt or a try on record that has not ended. */
   readonly #underWay = new Set<RetryId>();
-  /** True: nothing further goes out. */
+  /** True: no further requests are sent. */
   isDraining = false;
 
   constructor(ports: RunnerPorts) {
@@ -78,7 +78,7 @@ export class JobRunner {
     return this.#underWay.has(id);
   }
 
-  /** Does what is due of a job that this process holds. @param signal aborts what is under way, at a cancel and at shutdown */
+  /** Carries out the due steps of a job that this process holds. @param signal aborts them, at a cancel and at shutdown */
   async run(id: RetryId, signal: AbortSignal): Promise<void> {
     try {
       await this.#steps(id, signal);
@@ -120,13 +120,13 @@ export class JobRunner {
     }
   }
 
-  /** A job with its secrets; without its result, which may be long, and would be in memory as long as the job waits for a turn. */
+  /** A job with its secrets, but without its result, which may be long and would stay in memory while the job waits for a turn. */
   async #dueOf(id: RetryId): Promise<DueRecord | undefined> {
     const record = await this.#ports.store.find(id);
     return record && { job: record.job, secrets: record.secrets };
   }
 
-  /** Ends a job at its customer's word. @returns undefined when it has ended already, or is unknown */
+  /** Ends a job because its customer cancelled it. @returns undefined when it has ended already, or is unknown */
   async cancel(id: RetryId): Promise<RetryJob | undefined> {
     const { store, clock, meter } = this.#ports;
     let isInterrupted = false;
@@ -140,8 +140,8 @@ export class JobRunner {
   }
 
   /**
-   * A job whose time ends while it waits for its turn is not sent: its next step is its expiry.
-   * @returns false when nothing went out because of the signal or the record, so that there is nothing more to do now
+   * A job whose deadline passes while it waits for its turn is not sent: its next step is its expiry.
+   * @returns false when the signal or the record prevented sending, so that nothing more is to be done now
    */
   async #attempt({ job, secrets }: DueRecord, signal: AbortSignal): Promise<boolean> {
     const { store, clock, meter, timers } = this.#ports;
@@ -180,7 +180,7 @@ export class JobRunner {
     return true;
   }
 
-  /** Puts on record what is about to be sent. @throws NotSent when it must not be */
+  /** Records what is about to be sent. @throws NotSent when it must not be sent */
   async #record(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord> {
     if (this.isDraining) throw new NotSent('the server stops');
     this.#underWay.add(id);
@@ -203,7 +203,7 @@ export class JobRunner {
     if (ended !== undefined) meter.countAttempt(end.outcome);
   }
 
-  /** The change to a job that may have ended: then its request goes, and the body of its result is kept. */
+  /** The change to a job that may have ended; then its request is dropped and its result's body is stored. */
   #ended(
     before: RetryJob,
     after: RetryJob | undefined,
@@ -240,7 +240,7 @@ export class JobRunner {
       customer: job.customer,
       signal,
       onSent: start,
-      // It may be long, and its signature has the time.
+      // Made in its turn, because the event may be long and its signature contains the time.
       partsInTurn: () => this.#signedEvent(started, callback.secret),
     });
     if (answered === undefined) return false;

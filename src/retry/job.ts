@@ -1,14 +1,14 @@
 /**
- * One retry job as its record has it, and the steps that change it (siblings §6). Steps are pure: each takes a record and gives
- * the next one, or undefined where it does not apply.
+ * One retry job as stored in its record, and the steps that change it (siblings §6). Steps are pure: each takes a record and
+ * returns the next one, or undefined if it does not apply.
  *
  *   scheduled -> running -> succeeded | failed | expired
  *                running -> waiting -> running
  *   scheduled, running, waiting -> cancelled; scheduled, waiting -> expired
  *
  * Invariants: at most one attempt is open, and only while the status is `running`; there are never more attempts than
- * `policy.maxAttempts`; a terminal status never changes; {@link RetryJob.dueAtMs} is the moment of the next step, whatever it is,
- * so a store needs one index to find all work. Times are milliseconds since 1970.
+ * `policy.maxAttempts`; a terminal status never changes; {@link RetryJob.dueAtMs} is the time of the next step of any kind, so
+ * a store needs only one index to find all work. Times are milliseconds since 1970.
  */
 import { type Delivery, isDeliveryOver, NEW_DELIVERY } from './delivery.ts';
 import type { RetryId } from './identifier.ts';
@@ -46,7 +46,7 @@ export interface Attempt {
 export interface Result {
   readonly statusCode: number;
   readonly contentType: string | null;
-  /** Of the unpacked body as read. */
+  /** Size of the unpacked body as read. */
   readonly sizeBytes: number;
   readonly isTruncated: boolean;
 }
@@ -66,7 +66,7 @@ export interface Failure {
 
 export interface RetryJob {
   readonly id: RetryId;
-  /** `org:` and the organization's name, or `payer:` and an address: who takes turns, and owns idempotency keys. */
+  /** `org:` and the organization's name, or `payer:` and an address. Turns and idempotency keys are per customer. */
   readonly customer: string;
   /** null for a job that was paid for. */
   readonly organization: string | null;
@@ -90,11 +90,11 @@ export interface RetryJob {
   readonly dueAtMs: number;
 }
 
-/** What an `Idempotency-Key` claims: digests, so the state holds neither key nor body of it. */
+/** The claim of an `Idempotency-Key`, as digests, so that the state holds neither the key nor the body. */
 export interface IdempotencyClaim {
-  /** Of the customer and the key. */
+  /** Digest of the customer and the key. */
   readonly key: string;
-  /** Of the body. */
+  /** Digest of the body. */
   readonly fingerprint: string;
 }
 
@@ -123,7 +123,7 @@ export function newJob({ deadlineSeconds, hasCallback, ...draft }: JobDraft, now
 
 export const hasEnded = ({ endedAtMs }: RetryJob): boolean => endedAtMs !== null;
 
-/** Whether a customer can still read it: 24 hours from its end, whether or not anything has removed it. */
+/** Whether a customer can still read a job: until 24 hours after its end, even if it is not removed yet. */
 export const isReadable = ({ endedAtMs }: RetryJob, nowMs: number): boolean =>
   endedAtMs === null || nowMs < endedAtMs + KEPT_MS;
 
@@ -132,10 +132,10 @@ export const openAttempt = ({ attempts }: RetryJob): Attempt | undefined => {
   return last?.outcome === null ? last : undefined;
 };
 
-/** What a job needs of the process that holds it. */
+/** What the process that holds a job must do next. */
 export type Step = 'attempt' | 'interrupt' | 'expire' | 'deliver' | 'interrupt-delivery' | 'remove' | 'none';
 
-/** The step that is due, for a process that has nothing of this job under way. */
+/** The due step, for a process that has no attempt or try of this job in flight. */
 export function stepOf(job: RetryJob, nowMs: number): Step {
   const { delivery } = job;
   if (hasEnded(job)) {
@@ -149,7 +149,7 @@ export function stepOf(job: RetryJob, nowMs: number): Step {
   return job.nextAttemptAtMs !== null && job.nextAttemptAtMs <= nowMs ? 'attempt' : 'none';
 }
 
-/** Puts the next attempt on record; undefined when the job has ended, has an attempt under way or has had all of them. */
+/** Begins the next attempt; undefined when the job has ended, has an open attempt or has used up its attempts. */
 export function startAttempt(job: RetryJob, nowMs: number): RetryJob | undefined {
   const { attempts, policy, expiresAtMs } = job;
   if (hasEnded(job) || openAttempt(job) !== undefined) return undefined;
@@ -163,7 +163,7 @@ export function startAttempt(job: RetryJob, nowMs: number): RetryJob | undefined
     retryAfterSeconds: null,
     nextAttemptAtMs: null,
   };
-  // Due at once: a process that finds it without holding it finds an attempt that a kill interrupted.
+  // Due at once: a process that finds it due without holding it has found an attempt that a kill interrupted.
   return {
     ...job,
     status: 'running',
@@ -207,7 +207,7 @@ const FAILURES = {
 const EXHAUSTED: Failure = { code: 'ATTEMPTS_EXHAUSTED', message: 'the last permitted attempt did not succeed' };
 const EXPIRED: Failure = { code: 'DEADLINE_EXCEEDED', message: 'the deadline passed before an attempt succeeded' };
 
-/** Why the end of this attempt ends its job with a failure, whatever number it has; undefined: the policy decides. */
+/** The failure with which this attempt's end ends the job at any number of attempts; undefined: the policy decides. */
 function finalFailureOf({ policy }: RetryJob, { outcome, statusCode }: AttemptEnd): Failure | undefined {
   if (outcome === 'blocked' || outcome === 'response_too_large') return FAILURES[outcome]();
   if (outcome !== 'http_error' || policy.retryStatuses.includes(statusCode ?? 0)) return undefined;
@@ -216,7 +216,7 @@ function finalFailureOf({ policy }: RetryJob, { outcome, statusCode }: AttemptEn
 
 /**
  * Ends the open attempt and decides how the job goes on; undefined when none is open (a cancelled job).
- * @param draw evenly from 0 (included) to 1 (excluded), for the jitter
+ * @param draw uniform from 0 (included) to 1 (excluded), for the jitter
  */
 export function endAttempt(job: RetryJob, end: AttemptEnd, nowMs: number, draw: number): RetryJob | undefined {
   const open = openAttempt(job);
@@ -242,13 +242,13 @@ export function endAttempt(job: RetryJob, end: AttemptEnd, nowMs: number, draw: 
   };
 }
 
-/** Ends a job whose deadline has passed; undefined for one that has ended or has an attempt under way. */
+/** Ends a job whose deadline has passed; undefined for one that has ended or has an open attempt. */
 export function expire(job: RetryJob, nowMs: number): RetryJob | undefined {
   if (hasEnded(job) || openAttempt(job) !== undefined || nowMs < job.expiresAtMs) return undefined;
   return endJob(job, 'expired', EXPIRED, null, nowMs);
 }
 
-/** Ends a job at its customer's word; an attempt under way is recorded as interrupted. undefined for one that has ended. */
+/** Ends a job that its customer cancelled; an open attempt is recorded as interrupted. undefined for a job that has ended. */
 export function cancel(job: RetryJob, nowMs: number): RetryJob | undefined {
   if (hasEnded(job)) return undefined;
   const open = openAttempt(job);
@@ -274,7 +274,7 @@ function endJob(
   );
 }
 
-/** An ended job with another state of its delivery. */
+/** An ended job with a new state of its delivery. */
 export function withDelivery(job: RetryJob, delivery: Delivery | null): RetryJob {
   const removedAtMs = (job.endedAtMs ?? 0) + KEPT_MS;
   const nextMs =

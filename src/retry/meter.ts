@@ -1,4 +1,4 @@
-/** Counts attempts by outcome and tries of deliveries by how they ended, for the metrics. */
+/** Counts attempts by outcome and tries of deliveries by result, for the metrics. */
 import type { Exposition } from '../base/prometheus.ts';
 import type { Delivery } from './delivery.ts';
 import { OUTCOMES, type Outcome } from './job.ts';
@@ -7,7 +7,7 @@ const ENDS = ['delivered', 'again', 'failed'] as const;
 type End = (typeof ENDS)[number];
 
 export class RetryMeter {
-  /** Attempts that are under way. */
+  /** Attempts in flight. */
   running = 0;
   readonly #attempts: Record<Outcome, number>;
   readonly #deliveries: Record<End, number> = { delivered: 0, again: 0, failed: 0 };
@@ -25,7 +25,7 @@ export class RetryMeter {
     this.#deliveries[status === 'delivered' || status === 'failed' ? status : 'again']++;
   }
 
-  /** @param dueCount jobs that are due and wait for their turn */
+  /** @param dueCount due jobs that wait for their turn */
   write(page: Exposition, dueCount: number): void {
     page
       .single('paygrade_retries_due', 'gauge', 'Retry jobs that are due and wait for their turn.', dueCount)

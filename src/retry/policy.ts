@@ -1,6 +1,6 @@
 /**
- * When a job is tried again (siblings §6): `initial * 2^(n-1)` or `initial` after attempt n, at most `max_delay`; with jitter
- * drawn evenly from half to whole. `Retry-After` stretches the pause up to `max_delay` and never shortens it.
+ * When a job is tried again (siblings §6): `initial * 2^(n-1)` or `initial` after attempt n, at most `max_delay`; with jitter,
+ * a uniform draw from half of that to all of it. `Retry-After` stretches the pause up to `max_delay` and never shortens it.
  */
 
 export const BACKOFFS = ['exponential', 'fixed'] as const;
@@ -16,7 +16,7 @@ export interface RetryPolicy {
   readonly respectRetryAfter: boolean;
 }
 
-/** What stands in place of members that a request leaves out. */
+/** Defaults of the members that a request leaves out. */
 export const DEFAULT_POLICY: RetryPolicy = {
   maxAttempts: 5,
   backoff: 'exponential',
@@ -32,7 +32,7 @@ export const DEFAULT_POLICY: RetryPolicy = {
  * The pause after an attempt, whole milliseconds.
  * @param number of the attempt, from 1
  * @param retryAfterSeconds what its answer asked for, or null
- * @param draw evenly from 0 (included) to 1 (excluded)
+ * @param draw uniform from 0 (included) to 1 (excluded)
  */
 export function pauseMs(policy: RetryPolicy, number: number, retryAfterSeconds: number | null, draw: number): number {
   const { backoff, initialDelaySeconds, maxDelaySeconds, jitter, respectRetryAfter } = policy;
@@ -80,7 +80,7 @@ function parseHttpDate(text: string, nowMs: number): number | undefined {
 /** `Retry-After` (RFC 9110 §10.2.3) in whole seconds from now, 0 for a time that has passed; null for anything else. */
 export function retryAfterSecondsOf(value: string | null, nowMs: number): number | null {
   const text = value?.trim() ?? '';
-  // Any number of digits is a delay; one that no number holds is as long as can be said (RFC 9111 §1.2.2).
+  // Any number of digits is a delay; one too large for a number becomes the greatest number (RFC 9111 §1.2.2).
   if (DELAY_SECONDS.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   const timeMs = parseHttpDate(text, nowMs);
   return timeMs === undefined ? null : Math.max(0, Math.ceil((timeMs - nowMs) / 1000));

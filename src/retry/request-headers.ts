@@ -1,6 +1,6 @@
 /**
- * Headers of a customer's request (siblings §6): field names and values as RFC 9110 §5 has them, at most
- * {@link HEADER_COUNT_MAX}, and none that belongs to the connection, to this server, or to the signature of its events.
+ * Headers of a customer's request (siblings §6): field names and values by RFC 9110 §5, at most {@link HEADER_COUNT_MAX}, and
+ * none that belongs to the connection, to this server, or to the signature of its events.
  */
 import { isFieldValue } from '../base/media-type.ts';
 import { HEADER_BYTES_MAX, HEADER_COUNT_MAX, HEADER_OVERHEAD_BYTES } from './limits.ts';
@@ -10,12 +10,12 @@ export type HeaderPairs = readonly (readonly [name: string, value: string])[];
 /** A token (RFC 9110 §5.6.2). */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Patterns of published schemas for a name and for a value, which begins and ends with a visible character. */
+/** Patterns for published schemas, of a name and of a value; a value begins and ends with a visible character. */
 export const HEADER_NAME_PATTERN = NAME.source;
 export const HEADER_VALUE_PATTERN =
   '^([!-~\\x80-\\x9f\\xa1-\\xff]([\\t -~\\x80-\\xff]*[!-~\\x80-\\x9f\\xa1-\\xff])?)?$';
 
-/** Hop-by-hop fields (RFC 9110 §7.6.1 and the fields that RFC 2616 §13.5.1 listed), and those that the client sets itself. */
+/** Hop-by-hop fields (RFC 9110 §7.6.1 and the fields that RFC 2616 §13.5.1 listed), and those that our HTTP client sets itself. */
 const REFUSED: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -30,7 +30,7 @@ const REFUSED: ReadonlySet<string> = new Set([
 ]);
 const REFUSED_PREFIXES = ['x-retry-', 'proxy-', 'webhook-'];
 
-/** What is wrong with a header; `name` is undefined for a fault of all of them together. */
+/** What is wrong with a header; `name` is undefined for a fault of all headers together. */
 export interface HeaderFault {
   readonly name: string | undefined;
   /** Completes "must". */
@@ -42,7 +42,7 @@ const isName = (name: string): boolean => NAME.test(name);
 const isRefused = (name: string): boolean =>
   REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix));
 
-/** No blank at an end (RFC 9110 §5.5). */
+/** No blank at either end (RFC 9110 §5.5). */
 const isValue = (value: string): boolean => isFieldValue(value) && value.trim() === value;
 
 /** The first fault, in the order of the headers; undefined when there is none. */
@@ -63,6 +63,6 @@ export function faultOfHeaders(headers: HeaderPairs): HeaderFault | undefined {
   return { name: undefined, rule: `take at most ${HEADER_BYTES_MAX} bytes: names, values and 4 bytes each` };
 }
 
-/** Whether a header is among them, whatever its case. @param name lower case */
+/** Whether the headers have this one, in any case. @param name lower case */
 export const hasHeader = (headers: HeaderPairs, name: string): boolean =>
   headers.some(([given]) => given.toLowerCase() === name);

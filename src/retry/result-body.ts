@@ -1,6 +1,6 @@
 /**
- * The body of a target's answer as customers see it (siblings §6): JSON as it came, numbers and key order unchanged; text by its
- * charset; null for a type that is neither. What is longer than {@link RESPONSE_BYTES_MAX} is cut, and then JSON is text too.
+ * The body of a target's answer as customers see it (siblings §6): JSON as received, numbers and key order unchanged; text by
+ * its charset; null for other types. A body longer than {@link RESPONSE_BYTES_MAX} is cut, and cut JSON is shown as text.
  */
 import { decodeUtf8 } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
@@ -18,7 +18,7 @@ const TEXT_TYPE = /^text\/|^application\/(?:xml|x-www-form-urlencoded)$|\+xml$/;
 
 const UTF_8_TEXT: BodyForm = { kind: 'text', charset: UTF_8 };
 
-/** A charset that is unknown or written wrongly costs no body; undefined for types that are neither JSON nor text. */
+/** An unknown or malformed charset does not lose the body; undefined for types that are neither JSON nor text. */
 function formOf(contentType: string | null): BodyForm | undefined {
   if (contentType === null) return UTF_8_TEXT;
   const [type = ''] = contentType.split(';', 1);
@@ -28,7 +28,7 @@ function formOf(contentType: string | null): BodyForm | undefined {
   return undefined;
 }
 
-/** Of a body that was cut, the character that the cut went through is left out: U+FFFD would stand for one the target never sent. */
+/** Leaves out a character that a cut split: U+FFFD in its place would be one that the target never sent. */
 const textOf = (bytes: Uint8Array, charset: string, isTruncated: boolean): string =>
   JSON.stringify(new TextDecoder(charset).decode(bytes, { stream: isTruncated }));
 

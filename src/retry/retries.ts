@@ -23,7 +23,7 @@ export interface RetryOrder {
   readonly deadlineSeconds: number;
 }
 
-/** Who creates a job. */
+/** The customer who creates a job. */
 export interface RetryCustomer {
   /** As `RetryJob.customer`. */
   readonly customer: string;
@@ -31,28 +31,28 @@ export interface RetryCustomer {
   readonly organization: string | null;
 }
 
-/** What a job's answer shows once. Plain JSON: it creates the same job again. */
+/** What a job's answer shows only once. Plain JSON, from which the same job can be created again. */
 export interface RetryDraft {
   readonly id: RetryId;
   /** null for a job of an organization. */
   readonly readToken: string | null;
   /** null without a callback address. */
   readonly callbackSecret: string | null;
-  /** The idempotency key under which the job was bought: it is the job's, whatever request creates it. */
+  /** The idempotency key under which the job was bought; it stays the job's, whichever request creates the job. */
   readonly idempotency: IdempotencyClaim | null;
 }
 
 export type ClaimResult =
-  /** Nothing has this key: it is this request's until {@link Claimed.release}. */
+  /** The key was free; this request holds it until it calls `release`. */
   | { readonly kind: 'claimed'; readonly claim: IdempotencyClaim; release(): void }
   | { readonly kind: 'existing'; readonly job: RetryJob }
   | { readonly kind: 'conflict' }
-  /** Another request has had it for {@link CLAIM_WAIT_MS_MAX}. */
+  /** Another request has held the key for {@link CLAIM_WAIT_MS_MAX}. */
   | { readonly kind: 'under-way' };
 
 interface KeyClaim {
   readonly ended: Promise<void>;
-  /** Names this claim among all processes; undefined = it is this process's alone. */
+  /** Name of this claim among all processes; undefined = the claim is local to this process. */
   shared: string | undefined;
   release(): void;
 }
@@ -68,7 +68,7 @@ export interface RetriesPorts {
 
 export class Retries {
   readonly #ports: RetriesPorts;
-  /** Idempotency keys whose request is under way. */
+  /** Idempotency keys whose request is in flight. */
   readonly #claims = new Map<string, KeyClaim>();
 
   constructor(ports: RetriesPorts) {
@@ -76,7 +76,7 @@ export class Retries {
   }
 
   /**
-   * Claims an idempotency key for one request. While another request has it, this one waits for how that ends.
+   * Claims an idempotency key for one request. While another request holds it, this one waits for that request to end.
    * @param body the bytes of the request's body
    */
   async claim(customer: string, keyText: string, body: Uint8Array): Promise<ClaimResult> {
@@ -89,7 +89,10 @@ export class Retries {
     }
     const release = this.#claimed(key);
     try {
-      await this.#claimShared(key);
+      if (!(await this.#claimShared(key, deadlineMs))) {
+        release();
+        return { kind: 'under-way' };
+      }
       const job = await store.findByKey(key);
       const isGone = job !== undefined && !isReadable(job, clock.nowMs());
       if (isGone) await store.remove(job.id);
@@ -114,15 +117,17 @@ export class Retries {
     });
   }
 
-  /** Waits for the end of a request in another process that has the key. */
-  async #claimShared(key: string): Promise<void> {
-    const { store, random, timers } = this.#ports;
+  /** Waits for the end of a request in another process that holds the key. @returns false when it does not end by the deadline */
+  async #claimShared(key: string, deadlineMs: number): Promise<boolean> {
+    const { store, clock, random, timers } = this.#ports;
     const local = this.#claims.get(key);
-    if (store.claimKey === undefined || local === undefined) return;
+    if (store.claimKey === undefined || local === undefined) return true;
     local.shared = random.uuid();
     while (!(await store.claimKey(key, local.shared))) {
+      if (clock.monotonicMs() + CLAIM_PAUSE_MS > deadlineMs) return false;
       await new Promise<void>((resolve) => timers.after(CLAIM_PAUSE_MS, resolve));
     }
+    return true;
   }
 
   #claimed(key: string): () => void {
@@ -133,7 +138,7 @@ export class Retries {
     const release = (): void => {
       if (this.#claims.get(key) === claim) {
         this.#claims.delete(key);
-        // One that is not released now ends by itself.
+        // A claim whose release fails ends by itself.
         if (claim.shared !== undefined) this.#ports.store.releaseKey?.(key, claim.shared).catch(() => {});
       }
       end();
@@ -143,7 +148,7 @@ export class Retries {
     return release;
   }
 
-  /** What names the purchase of an idempotency key, for one payer. */
+  /** The purchase key of an idempotency key. */
   purchaseKeyOf(idempotencyKey: string): string {
     return this.#ports.sealer.purchaseKeyOf(idempotencyKey);
   }
@@ -163,9 +168,10 @@ export class Retries {
   }
 
   /**
-   * Creates the job of a draft; a draft that has its job already gives that one. Its first attempt is due at once. It is paid for:
-   * where another process, to which this one looked dead, has made the job of its idempotency key, it is created without the key.
-   * @param idempotency what the request has claimed; the job's, where its draft has none
+   * Creates the job of a draft, or returns it if it exists already. Its first attempt is due at once. The job is paid for, so
+   * if another process took this one for dead and created another job under the idempotency key, this job is created without
+   * the key.
+   * @param idempotency the request's claim; used for the job if its draft has none
    */
   create(
     draft: RetryDraft,
@@ -183,7 +189,7 @@ export class Retries {
     });
   }
 
-  /** The same for an organization, which pays credits for it. @returns what became of it, and the job where it was charged */
+  /** The same for an organization that pays credits. @returns the outcome, and the job, which exists if it was charged */
   buy(
     draft: RetryDraft,
     customer: RetryCustomer,
@@ -198,7 +204,7 @@ export class Retries {
     }));
   }
 
-  /** Makes a job, ends the request's claim and begins the work. */
+  /** Creates a job, ends the request's claim and wakes the worker. */
   async #made<T>(idempotency: IdempotencyClaim | null, making: () => Promise<T>): Promise<T> {
     try {
       return await making();
@@ -239,7 +245,7 @@ export class Retries {
     return record !== undefined && isReadable(record.job, this.#ports.clock.nowMs()) ? record.job : undefined;
   }
 
-  /** The same with the JSON text of its result's body. */
+  /** The same, with the JSON text of its result's body. */
   async read(id: RetryId): Promise<{ readonly job: RetryJob; readonly resultBody: string | null } | undefined> {
     const { store, sealer, clock } = this.#ports;
     const record = await store.find(id);

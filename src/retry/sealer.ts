@@ -1,6 +1,6 @@
 /**
- * Encrypts what a job carries for its customer (siblings §6, §9): AES-256-GCM (NIST SP 800-38D) under a key that HMAC-SHA-256
- * derives from the state's. The job's id is authenticated with it, so no record opens in another's place.
+ * Encrypts a job's secrets (siblings §6, §9): AES-256-GCM (NIST SP 800-38D) under a key that HMAC-SHA-256 derives from the
+ * state key. The job's id is authenticated too, so a record cannot be opened in place of another.
  *
  *   0   12  nonce, random
  *  12   16  tag
@@ -14,7 +14,7 @@ import { DamagedJobError } from './store.ts';
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const HEAD_BYTES = NONCE_BYTES + 16;
-/** The label under which this key comes from the state's. */
+/** The label under which this key is derived from the state key. */
 const PURPOSE = 'paygrade retries';
 /** The label of {@link Sealer.purchaseKeyOf}. */
 const PURCHASES = 'paygrade purchases of retries\n';
@@ -37,8 +37,9 @@ export class Sealer {
   }
 
   /**
-   * A name for the purchase of an idempotency key, 43 characters. The key may be easy to guess, so the state's is mixed in: the
-   * payment's records, which keep a digest of the name and what they seal under it, reveal nothing by themselves.
+   * A name for the purchase under an idempotency key, 43 characters. The idempotency key may be easy to guess, so the state
+   * key is mixed in: the payment's records hold a digest of the name and an answer sealed under it, which alone reveal
+   * nothing.
    */
   purchaseKeyOf(idempotencyKey: string): string {
     return createHmac('sha256', this.#stateKey).update(PURCHASES).update(idempotencyKey).digest('base64url');

@@ -1,4 +1,4 @@
-/** What a job carries that no answer and no log shows: its request, and where its completion event goes. */
+/** The parts of a job that no answer and no log shows: its request, and the address and secret of its completion event. */
 import type { HeaderPairs } from './request-headers.ts';
 
 export const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
@@ -23,7 +23,7 @@ export interface JobSecrets {
   readonly callback: CallbackAddress | null;
 }
 
-/** As text, to be sealed. */
+/** The secrets as text, to be sealed. */
 export const secretsText = (secrets: JobSecrets): string => JSON.stringify(secrets);
 
 /** @param text as {@link secretsText} gave it */

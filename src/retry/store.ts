@@ -3,19 +3,20 @@
  * implementation passes.
  *
  * Indivisible: {@link RetryStore.create} with its claim of an idempotency key; {@link RetryStore.buy} with its charge as well;
- * {@link RetryStore.update} of one job, from the read to the record; {@link RetryStore.takeDue} of each job that it gives. What a
- * resolved promise says is on record. A rejection is an outage: the step may or may not have happened. {@link DamagedJobError} is
- * another: reads and changes of that job alone reject with it, and {@link RetryStore.takeDue} gives it like every other.
+ * {@link RetryStore.update} of one job, from the read to the record; {@link RetryStore.takeDue} of each job that it gives. A
+ * resolved promise means on record. A rejection is an outage: the step may or may not have happened. {@link DamagedJobError}
+ * is different: only reads and changes of the damaged job reject with it, and {@link RetryStore.takeDue} gives that job like
+ * any other.
  *
- * A job that was taken is held by this process until it is released: no other process gets it. What a dead process held is free
- * again, at the next start where one process owns the state, else when its lease ends.
+ * A taken job is held by this process until it is released: no other process gets it. Jobs of a dead process become free
+ * again: at the next start where one process owns the state, else when its lease ends.
  */
 import type { RetryId } from './identifier.ts';
 import type { RetryJob } from './job.ts';
 
 /**
- * The record of a job is not what was written, or what it carries does not open. Nothing can be done about that job before an
- * operator has looked; all others are well.
+ * The record of a job is not what was written, or its secrets do not open. Nothing can be done about that job before an
+ * operator has looked; other jobs are unaffected.
  */
 export class DamagedJobError extends Error {
   override readonly name = 'DamagedJobError';
@@ -26,10 +27,10 @@ export class DamagedJobError extends Error {
   }
 }
 
-/** A job with what it carries, sealed. */
+/** A job with its sealed secrets and result. */
 export interface RetryRecord {
   readonly job: RetryJob;
-  /** `JobSecrets`; null when nothing of them is needed any more. */
+  /** `JobSecrets`; null when none are needed any more. */
   readonly secrets: Uint8Array | null;
   /** The JSON value of the result's body; null without one. */
   readonly resultBody: Uint8Array | null;
@@ -40,7 +41,7 @@ export interface RetryChange {
   readonly job: RetryJob;
   readonly secrets?: Uint8Array | null;
   readonly resultBody?: Uint8Array | null;
-  /** Counts for the usage of the job's organization. */
+  /** Added to the usage of the job's organization. */
   readonly attemptsMade?: number;
   readonly callbacksDelivered?: number;
 }
@@ -50,7 +51,7 @@ export type Created =
   /** The id or the idempotency key has a job already; nothing was changed. */
   | { readonly kind: 'existing'; readonly job: RetryJob };
 
-/** What became of a job that is bought with credits. */
+/** The outcome of buying a job with credits. */
 export type Bought =
   /** Job and charge are on record. `remaining`: credits of the organization. */
   | { readonly kind: 'charged'; readonly remaining: number }
@@ -71,22 +72,22 @@ export interface DueJob {
 export interface DueQuery {
   readonly nowMs: number;
   readonly countMax: number;
-  /** Bytes of their secrets together; one job at least comes, whatever it has. */
+  /** Bytes of the jobs' secrets together; at least one job is given, however many bytes it has. */
   readonly bytesMax: number;
   /** Customers whose jobs are passed over. */
   readonly without: readonly string[];
 }
 
 export interface Taken {
-  /** The longest due first. */
+  /** The job that has been due longest comes first. */
   readonly jobs: readonly DueJob[];
-  /** When the first of the others falls due; null when there is none, undefined when more are due now. */
+  /** When the next of the other jobs falls due; null when there is none, undefined when more are due now. */
   readonly nextDueMs: number | null | undefined;
-  /** Jobs that this process holds and another one has ended: what is under way of them is to stop. */
+  /** Jobs that this process holds but another has ended: their requests in flight must stop. */
   readonly abandoned?: readonly RetryId[];
 }
 
-/** Of one organization in one UTC calendar month. */
+/** The usage of one organization in one UTC calendar month. */
 export interface RetryUsage {
   readonly retriesCreated: number;
   readonly attemptsMade: number;
@@ -94,35 +95,35 @@ export interface RetryUsage {
 }
 
 export interface RetryStore {
-  /** Longest pause between two looks for due jobs, where other processes create and leave some; undefined = there are none. */
+  /** Longest pause between looks for due jobs, as other processes may create or abandon some; undefined = there are no others. */
   readonly lookPauseMs?: number;
   create(record: RetryRecord): Promise<Created>;
   /**
-   * Creates a job that its organization pays for: a kill never leaves a charge without its job.
-   * @param record of a job with an organization, which exists
+   * Creates a job together with its organization's charge, so that a kill never leaves a charge without its job.
+   * @param record of a job whose organization exists
    * @param credits 1 or more
    */
   buy(record: RetryRecord, credits: number): Promise<Bought>;
   find(id: RetryId): Promise<RetryRecord | undefined>;
-  /** The job that a customer's idempotency key made. */
+  /** The job that was created under a customer's idempotency key. */
   findByKey(key: string): Promise<RetryJob | undefined>;
   /**
    * Reads a job, decides and records the change. @param decide is pure and may be called again; undefined changes nothing
-   * @returns what was recorded; undefined for an unknown job, where `decide` gave nothing, and where another process may hold the
-   * job by now
+   * @returns what was recorded; undefined for an unknown job, when `decide` returned undefined, and when another process may
+   *   hold the job by now
    */
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined>;
   /**
-   * The same at a customer's word, also for a job that another process holds. Of a store without it, {@link update} is that; where
-   * it is, `update` of a job that this process has taken changes nothing once another one holds it.
+   * The same for a change by the customer, even to a job that another process holds. Stores without it use {@link update}. In
+   * stores with it, `update` of a job that this process has taken changes nothing once another process holds the job.
    */
   updateByCustomer?(
     id: RetryId,
     decide: (record: RetryRecord) => RetryChange | undefined,
   ): Promise<RetryRecord | undefined>;
   /**
-   * Claims an idempotency key for one request, among all processes. Needed where there are others; a claim whose process has died
-   * ends by itself.
+   * Claims an idempotency key for one request, among all processes. Needed only where several processes share the store; a
+   * claim of a dead process ends by itself.
    * @param claim names the request
    * @returns false while another request has it
    */
@@ -132,15 +133,15 @@ export interface RetryStore {
   remove(id: RetryId): Promise<void>;
   takeDue(query: DueQuery): Promise<Taken>;
   /**
-   * Ends the hold of this process; the job is found again when it falls due. After a rejection it may be repeated.
-   * @returns when that is; undefined for a job that was removed
+   * Ends this process's hold; the job is found again when it falls due. May be repeated after a rejection.
+   * @returns when it falls due; undefined for a removed job
    */
   release(id: RetryId): Promise<number | undefined>;
-  /** Ends the work of this process on a damaged job that it holds. No look finds it while this process runs; its record stays. */
+  /** Gives up a damaged job that this process holds. No look finds it again while this process runs; its record stays. */
   setAside(id: RetryId): void;
   /**
-   * Calls `run` before another process may take what this one holds because it seems dead: what is under way has to stop.
-   * A store without it has no other process.
+   * Calls `run` before another process may take over this one's jobs because it seems dead: requests in flight must stop. A
+   * store without it has only one process.
    */
   onLeaseLost?(run: () => void): void;
   usage(organization: string, monthMs: number): Promise<RetryUsage>;

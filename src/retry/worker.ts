@@ -1,7 +1,8 @@
 /**
- * Finds the jobs that are due and carries them on (siblings §6). It starts and drains with the server. Turns: the worker holds many
- * more jobs than requests go out at once, and the way out gives the turns, fair by customer and by host; what one customer may
- * have held here leaves room for every other. Time comes from the clock and wake-ups from the timers, so tests own both.
+ * Finds the jobs that are due and carries them on (siblings §6). It starts and drains with the server. The worker holds many
+ * more jobs than there are concurrent requests; the outbound client gives turns, fair by customer and by host. How much of one
+ * customer is held here leaves room for every other. Time comes from the clock and wake-ups from the timers, so tests own
+ * both.
  */
 import { messageOf } from '../base/failure.ts';
 import { Pauses } from '../base/pauses.ts';
@@ -20,11 +21,11 @@ import {
 import { DamagedJobError, type DueJob, type DueQuery, type Taken } from './store.ts';
 
 export interface WorkerPorts extends RunnerPorts {
-  /** Called with a failure in the background; the same message twice in a row comes once. */
+  /** Called with a failure in the background; the same message twice in a row is reported once. */
   onFailure(failure: unknown): void;
 }
 
-/** What may be taken at once. */
+/** How much may be taken at once. */
 type Room = Pick<DueQuery, 'countMax' | 'bytesMax'>;
 
 interface Held extends DueJob {
@@ -32,7 +33,7 @@ interface Held extends DueJob {
   readonly work: Promise<void>;
 }
 
-/** Jobs that are held, and their bytes. */
+/** Number of held jobs, and their bytes. */
 interface Share {
   count: number;
   bytes: number;
@@ -42,25 +43,25 @@ export class RetryWorker {
   readonly runner: JobRunner;
   readonly #ports: WorkerPorts;
   readonly #held = new Map<RetryId, Held>();
-  /** What is held of each customer. */
+  /** Held jobs of each customer. */
   readonly #shares = new Map<string, Share>();
   #heldBytes = 0;
   #state: 'new' | 'working' | 'draining' = 'new';
-  /** The look that is under way. */
+  /** The look in progress. */
   #look: Promise<void> | undefined;
   #isLookWanted = false;
-  /** Before then customers who hold few jobs have nothing that is due. */
+  /** Until then, no look for customers who hold few jobs: the last one found nothing. Monotonic. */
   #fewAtMs = Number.NEGATIVE_INFINITY;
-  /** There was no room for all that was due. */
+  /** True: there was no room for all due jobs. */
   #isBehind = false;
   /** Monotonic: a wall clock that is set meanwhile must not hide an earlier wake-up. */
   #wakeAtMs = Number.POSITIVE_INFINITY;
   #cancelWake = (): void => {};
   #lastFault: string | undefined;
   #onIdle = (): void => {};
-  /** After failures of the store. */
+  /** Pauses after failures of the store. */
   readonly #pauses: Pauses;
-  /** Stops the end of the time that attempts have once the worker drains. */
+  /** Cancels the timer that interrupts attempts some time after the drain began. */
   #cancelGrace: (() => void) | undefined;
 
   constructor(ports: WorkerPorts) {
@@ -74,7 +75,7 @@ export class RetryWorker {
     return this.#held.size;
   }
 
-  /** Of those, jobs that wait for their turn. */
+  /** Held jobs that wait for their turn. */
   get dueCount(): number {
     return this.#held.size - this.runner.underWayCount;
   }
@@ -107,14 +108,14 @@ export class RetryWorker {
     });
   }
 
-  /** Aborts what is under way of a job, if this process holds it. */
+  /** Aborts the work on a job, if this process holds it. */
   abandon(id: RetryId): void {
     this.#held.get(id)?.abort.abort();
   }
 
   /**
-   * Takes no further jobs, lets those go that wait for a turn, and gives attempts that are under way a moment to end. It counts
-   * from here, so that it runs beside the time that requests in flight have, not after it.
+   * Takes no further jobs, releases those that wait for a turn, and gives attempts in flight CLOSE_GRACE_MS to end. That time
+   * begins here, so that it runs in parallel with the drain of other requests.
    */
   drain(): void {
     this.#state = 'draining';
@@ -129,10 +130,10 @@ export class RetryWorker {
     this.#cancelGrace ??= this.#ports.timers.after(CLOSE_GRACE_MS, () => this.#abortAll());
   }
 
-  /** Waits until attempts have ended or were interrupted, and until that is recorded. Never rejects. */
+  /** Waits until all attempts have ended or were interrupted and that is on record. Never rejects. */
   async close(): Promise<void> {
     this.drain();
-    // It may have taken jobs, which are to be released.
+    // The look may have taken jobs, which must be released.
     await this.#look;
     if (this.#held.size > 0) {
       const idle = new Promise<void>((resolve) => {
@@ -162,7 +163,7 @@ export class RetryWorker {
     this.#look = undefined;
   }
 
-  /** Takes what is due until there is no more, or no room, or the worker drains. */
+  /** Takes due jobs until none is left, there is no room, or the worker drains. */
   async #takeAll(): Promise<void> {
     while (this.#state === 'working') {
       const { count, bytes } = this.#room();
@@ -192,8 +193,8 @@ export class RetryWorker {
   }
 
   /**
-   * Takes what is due of customers who hold few jobs or bytes, before the long line of one who holds many.
-   * @returns false when it is the others' turn: there was nothing, or no customer holds many
+   * Takes due jobs of customers who hold few jobs or bytes, ahead of the long line of a customer who holds many.
+   * @returns false when all customers are next: nothing was found, or no customer holds many
    */
   async #takeOfFew(room: Room, without: readonly string[]): Promise<boolean> {
     const { clock } = this.#ports;
@@ -212,7 +213,7 @@ export class RetryWorker {
     return { count: HELD_COUNT_MAX - this.#held.size, bytes: HELD_BYTES_MAX - this.#heldBytes };
   }
 
-  /** Customers who hold as much as there is room left: one of them never fills it, and a newcomer always finds some. */
+  /** Customers who hold as much as there is room left: so none fills all of it, and a newcomer always finds some. */
   #crowdedCustomers(): string[] {
     const room = this.#room();
     if (this.#held.size < room.count && this.#heldBytes < room.bytes) return [];
@@ -232,7 +233,7 @@ export class RetryWorker {
 
   #hold(job: DueJob): void {
     const abort = new AbortController();
-    // A lost lease frees a job whose work still ends here.
+    // After a lost lease, a job may be taken again while its earlier work is still ending here.
     const before = this.#held.get(job.id)?.work;
     const run = (): Promise<void> => this.runner.run(job.id, abort.signal);
     const held: Held = { ...job, abort, work: before?.then(run, run) ?? run() };
@@ -251,13 +252,13 @@ export class RetryWorker {
       this.#fail(failure);
     }
     let dueAtMs: number | undefined;
-    // Released, it would be due at once, again and again.
+    // If released, it would be due again at once, without end.
     if (failed instanceof DamagedJobError) this.#ports.store.setAside(id);
     else {
       if (failed !== undefined) await this.#pause();
       dueAtMs = await this.#released(id);
     }
-    // A look may have taken it again before its release was answered.
+    // A look may have taken the job again before its release was answered.
     if (this.#held.get(id) === held) this.#held.delete(id);
     this.#share(held, -1);
     if (this.#held.size === 0) this.#onIdle();
@@ -265,7 +266,7 @@ export class RetryWorker {
     if (this.#isBehind) this.wake();
   }
 
-  /** Releases a job, again and again while the store fails: no process finds a job that stays held. */
+  /** Releases a job, retrying while the store fails: no process would find a job that stays held. */
   async #released(id: RetryId): Promise<number | undefined> {
     for (;;) {
       try {
@@ -283,8 +284,8 @@ export class RetryWorker {
   }
 
   /**
-   * A job whose step failed is held a moment longer, so that it does not come again at once; until the worker drains, because its
-   * timer does not keep a process alive that has nothing else to do than to close.
+   * Holds a job whose step failed a moment longer, so that it is not taken again at once. Not while draining: this timer would
+   * not keep a process alive that only waits to close.
    */
   #pause(): Promise<void> {
     if (this.#state !== 'working') return Promise.resolve();

@@ -1,6 +1,6 @@
 /** Why a folder cannot be used, in words, and what to do about it. */
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { errorCodeOf } from '../base/failure.ts';
 import { printable } from '../base/printable.ts';
 import { CANNOT_OPEN, FULL, READ_ONLY, resultCodeOf } from './sqlite/result-code.ts';
@@ -12,6 +12,15 @@ export function nearestFolder(path: string): string {
   let found = resolve(path);
   while (!existsSync(found) && found !== dirname(found)) found = dirname(found);
   return found;
+}
+
+/** What keeps the path from existing is a link, to what is not there or in a circle; undefined = nothing, or another cause. */
+export function linkToNothing(path: string): string | undefined {
+  if (existsSync(path)) return undefined;
+  const above = nearestFolder(path);
+  const [first = ''] = relative(above, resolve(path)).split(sep);
+  const missing = join(above, first);
+  return lstatSync(missing, { throwIfNoEntry: false })?.isSymbolicLink() ? missing : undefined;
 }
 
 /** The code with which the system refuses to write there; undefined = it lets this user write. */
@@ -41,6 +50,10 @@ export function folderFaultOf(folder: string, failure: unknown): string {
   const above = nearestFolder(folder);
   const place = above === resolve(folder) ? 'it' : above;
   if (!statSync(above).isDirectory()) return `${place} is a file, not a folder; name another one`;
+  const link = linkToNothing(folder);
+  if (link !== undefined) {
+    return `${link === resolve(folder) ? 'it' : link} is a link to nothing; mend it, or name another folder`;
+  }
   const code = sqlite === FULL ? 'ENOSPC' : errorCodeOf(failure);
   const refusalCode = refusalCodeOf(above);
   switch (refusalCode === 'EROFS' ? refusalCode : code) {

@@ -2,13 +2,17 @@
  * `SURFACES` and `DATA_URL` (siblings §1): what a server has answers under its addresses, what it lacks is unknown, and no
  * document and no page names it.
  */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { MODULES } from '../../src/app/modules.ts';
 import { ConfigError } from '../../src/config/config.ts';
 import type { Operation } from '../../src/http/operation.ts';
 import { OPERATIONS, OTHER_SURFACES } from '../support/declared.ts';
 import { type OpenedApp, openedApp } from '../support/opened-app.ts';
+import { bodyFor, RESOLVE_PATH } from '../support/resolve-client.ts';
+import { testFolder } from '../support/scratch-folder.ts';
+import { answer, TargetsByHost } from '../support/targets-by-host.ts';
+import { buyOver, wallet } from '../support/wallet.ts';
 
 const BASE_URL = 'https://shop.example/api';
 const ADMIN_TOKEN = 't'.repeat(32);
@@ -119,6 +123,45 @@ describe('a server with SURFACES', () => {
     for (const [path, method, headers] of others) {
       expect([path, (await ask(path, headers, method)).status]).toEqual([path, 404]);
     }
+  });
+
+  describe('that lost a product', () => {
+    const RETRY_PATH = '/retry/v1/retries';
+    const REQUESTS = [
+      [RETRY_PATH, { request: { method: 'GET', url: 'https://a.example/retry' } }, 201],
+      [RESOLVE_PATH, { url: 'https://a.example/resolve', max_wait_seconds: 0 }, 202],
+    ] as const;
+
+    /** A retry and a resolve are sold, then the server starts with `variables`. */
+    async function restarted(variables: Readonly<Record<string, string>>) {
+      const STATE_DIR = testFolder();
+      const before = new TargetsByHost().target('a.example', () => answer(200, 'ok'));
+      before.turnOf = () => new Promise(() => {});
+      const seller = await openedApp({ STATE_DIR }, { outbound: before });
+      for (const [path, body, status] of REQUESTS) {
+        expect((await buyOver(seller, path, wallet(), bodyFor(body))).status).toBe(status);
+      }
+      await seller.close();
+      const outbound = new TargetsByHost().target('a.example', () => answer(200, 'ok'));
+      const app = await openedApp({ STATE_DIR, ...variables }, { outbound });
+      opened.push(app);
+      const ask = async (path: string, init?: RequestInit): Promise<Response> =>
+        app.app.fetch(new Request(`http://any.test${path}`, init));
+      for (const [path, body] of REQUESTS) expect((await ask(path, bodyFor(body))).status).toBe(404);
+      return { seen: () => outbound.seen.map(({ url }) => url).sort(), metrics: await (await ask('/metrics')).text() };
+    }
+
+    it.each(['jobs', 'none'])('still ends what it sold of it before (siblings §6), with %s', async (SURFACES) => {
+      const { seen, metrics } = await restarted({ SURFACES, BASE_URL: 'http://localhost:8402' });
+      await vi.waitFor(() => expect(seen()).toEqual(['https://a.example/resolve', 'https://a.example/retry']));
+      expect(metrics).toContain('paygrade_retries_due');
+    });
+
+    it('sends nothing where play money must not buy requests of strangers (siblings §1)', async () => {
+      const { seen, metrics } = await restarted({ SURFACES: 'jobs', BASE_URL });
+      expect(seen()).toEqual([]);
+      expect(metrics).not.toContain('paygrade_retries_due');
+    });
   });
 
   it.each(['jobs,other', 'jobs,none', 'jobs,jobs', 'Jobs', 'retries'])('%s does not start', (chosen) => {

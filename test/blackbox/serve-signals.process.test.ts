@@ -6,7 +6,7 @@ import { expectPaid } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { catalogueFolder } from '../support/catalogue-folder.ts';
 import { startJobsServer } from '../support/jobs-server.ts';
-import { binaryOf, MAIN, oneRuntime, RUNTIMES, startProcess, startServer } from '../support/server.ts';
+import { binaryOf, MAIN, oneRuntime, PROJECT, RUNTIMES, startProcess, startServer } from '../support/server.ts';
 import { offerOf, paymentFor, wallet } from '../support/wallet.ts';
 import { openFacilitated, settled } from './facilitated-server.ts';
 
@@ -86,6 +86,29 @@ describe.each(oneRuntime('node'))('signals, under %s', (runtime) => {
     for (const one of seen) expect([`old ${oldTime}`, `new ${newTime}`]).toContain(one);
     expect(seen.length).toBe(payments.length);
     expect(await jobs.server.stop()).toBe(0);
+  });
+
+  it.each([
+    ['while its code loads does not end it', '/cli/serve.ts', false],
+    ['before it listens reloads the catalogue once it does', '/listen-node.ts', true],
+  ])('SIGHUP %s', async (_, loaded, isReloaded) => {
+    const hook = `import { registerHooks } from 'node:module';
+      let isSent = false;
+      registerHooks({
+        resolve(specifier, context, next) {
+          const resolved = next(specifier, context);
+          if (!isSent && resolved.url.endsWith('${loaded}')) {
+            isSent = true;
+            process.kill(process.pid, 'SIGHUP');
+          }
+          return resolved;
+        },
+      });`;
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hook)}`;
+    const sources = { binary: binaryOf('node'), entry: join(PROJECT, 'src', 'main.ts') };
+    const server = await startServer(sources, { LOG_LEVEL: 'silent', NODE_OPTIONS });
+    if (isReloaded) await expect.poll(() => server.stderr()).toContain('was reloaded');
+    expect(await server.stop()).toBe(0);
   });
 
   it('SIGHUP with a bad or missing file changes nothing and says so in one line (reliability 251, 257)', async () => {

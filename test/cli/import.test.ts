@@ -777,6 +777,13 @@ describe('a catalogue that cannot be used', () => {
     }
   });
 
+  it('is a link to a file whose folder is not there', async () => {
+    mkdirSync(at('catalogue'));
+    symlinkSync(at('gone/catalogue.sqlite'), database());
+    const { exitCode, stderr } = await on(1, greenhouse('a.json', [1]));
+    expect([exitCode, stderr]).toEqual([1, `paygrade: ${database()} is a link to nothing\n`]);
+  });
+
   it('cannot grow: the disk is full', async () => {
     mkdirSync(at('catalogue'));
     await on(1, greenhouse('a.json', [1]));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/base/random.ts';
 import { newRetryId } from '../../src/retry/identifier.ts';
 import { newJob, type RetryJob } from '../../src/retry/job.ts';
-import { CLAIM_WAIT_MS_MAX, KEPT_MS } from '../../src/retry/limits.ts';
+import { CLAIM_PAUSE_MS, CLAIM_WAIT_MS_MAX, KEPT_MS } from '../../src/retry/limits.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import { Retries, type RetriesPorts } from '../../src/retry/retries.ts';
 import type { RetryStore } from '../../src/retry/store.ts';
@@ -130,5 +130,24 @@ describe('an idempotency key', () => {
     (await claiming).release();
     await settle();
     expect(given).toHaveLength(1);
+  });
+
+  it('is not waited for without end while another process has it, and then given up for all processes', async () => {
+    const given: string[] = [];
+    const { claim, time } = opened({
+      claimKey: async () => false,
+      releaseKey: async (_, by) => void given.push(by),
+    });
+    let result: unknown;
+    void claim().then((found) => {
+      result = found;
+    });
+    for (let leftMs = CLAIM_WAIT_MS_MAX; leftMs > 0; leftMs -= CLAIM_PAUSE_MS) {
+      await settle();
+      expect(result).toBeUndefined();
+      time.pass(CLAIM_PAUSE_MS);
+    }
+    await settle();
+    expect([result, time.pendingCount, given.length]).toEqual([{ kind: 'under-way' }, 0, 1]);
   });
 });

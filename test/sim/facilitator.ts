@@ -92,7 +92,9 @@ export class Facilitator {
     const { signal } = init;
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(new DOMException('This operation was aborted', 'AbortError'));
-      signal?.addEventListener('abort', abort, { once: true });
+      // One that stood still before it sent this may have given it up, and sends it all the same.
+      if (signal?.aborted) abort();
+      else signal?.addEventListener('abort', abort, { once: true });
       const deliver = (fate: Fate, delayMs: number): void => {
         if (fate === 'silence') return;
         this.#world.after(delayMs, () => {

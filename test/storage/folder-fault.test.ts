@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderFaultOf } from '../../src/storage/folder-fault.ts';
@@ -8,6 +8,10 @@ const folder = suiteFolder();
 const file = join(folder, 'file');
 writeFileSync(file, '');
 const inside = join(folder, 'new');
+const dangling = join(folder, 'dangling');
+symlinkSync(join(folder, 'gone'), dangling);
+const circle = join(folder, 'circle');
+symlinkSync(circle, circle);
 /** A folder on a read-only file system, where the machine has one. */
 function readOnlyFolder(): string | undefined {
   if (!existsSync('/proc/self/mounts')) return undefined;
@@ -49,6 +53,9 @@ describe('why a folder cannot be used', () => {
     ],
     [{ code: 'EROFS' }, folder, 'it is on a read-only file system; name another folder'],
     [{ code: 'ENOSPC' }, inside, `there is no space left at ${folder}; free some, or name another folder`],
+    [{ code: 'ENOENT' }, dangling, 'it is a link to nothing; mend it, or name another folder'],
+    [{ code: 'ENOENT' }, join(dangling, 'a', 'b'), `${dangling} is a link to nothing; mend it, or name another folder`],
+    [{ code: 'ELOOP' }, circle, 'it is a link to nothing; mend it, or name another folder'],
     [{ code: 'ENOENT' }, inside, `no folder can be made in ${folder}; name another one`],
     [
       { code: 'ERR_SQLITE_ERROR', errcode: 14 },

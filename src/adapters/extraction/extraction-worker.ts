@@ -7,7 +7,7 @@ import { extract } from '../../resolve/extraction/extract.ts';
 import { BODY_BYTES_MAX } from '../../resolve/limits.ts';
 import { nothingOf } from '../../resolve/result.ts';
 import type { Document } from '../../resolve/work.ts';
-import { BodyTooLarge, unpackWhole } from '../outbound/unpack.ts';
+import { BodyTooLarge, unpackAtOnce } from '../outbound/unpack.ts';
 import { ownThreadNumber } from '../process/thread-time.ts';
 import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
 
@@ -25,9 +25,9 @@ if (platform() === 'linux') setPriority(Math.min(NICENESS_MAX, getPriority() + N
 const UNKNOWN_CODING = 'The page came in a coding that was not asked for: nothing was extracted.';
 
 /** undefined: a reply says why not. */
-function unpackedOf({ body, codings }: Document): Uint8Array | undefined {
+function unpackedOf({ body, codings, isTruncated }: Document): Uint8Array | undefined {
   try {
-    return unpackWhole(body, codings, BODY_BYTES_MAX);
+    return unpackAtOnce(body, codings, { bytesMax: BODY_BYTES_MAX, isWhole: !isTruncated });
   } catch (failure) {
     reply({ kind: failure instanceof BodyTooLarge ? 'too-large' : 'broken' });
     return undefined;

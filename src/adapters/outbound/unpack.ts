@@ -15,7 +15,7 @@ export interface BodyBounds {
   readonly wireBytesMax: number;
   /** null: the body is left packed. */
   readonly unpackedBytesMax: number | null;
-  /** A coding that ends early is an error. */
+  /** The body comes whole or is of no use: unpacked while it comes, a coding that a cut ends early is an error too. */
   readonly isWhole?: boolean;
   /** Awaited before a part of the unpacked body is kept. */
   onPart?(bytes: number): Promise<void>;
@@ -37,7 +37,8 @@ const tooLarge = (bytesMax: number): BodyTooLarge => new BodyTooLarge(`a body ov
 
 type Chunks = AsyncIterable<Uint8Array>;
 
-// A body that was cut ends in the middle of its coding; what came before the cut is unpacked.
+// A body that we cut ends in the middle of its coding; what came before the cut is unpacked. One that ends there by itself was
+// lost on its way, which nothing else says where the end of the connection ends it.
 const cut = () => ({ finishFlush: nodeZlib().constants.Z_SYNC_FLUSH });
 const cutBrotli = () => ({ finishFlush: nodeZlib().constants.BROTLI_OPERATION_FLUSH });
 
@@ -124,6 +125,16 @@ class Gathered {
   }
 }
 
+async function gather(chunks: Chunks, capacity: number): Promise<Gathered> {
+  const gathered = new Gathered(capacity);
+  for await (const part of chunks) gathered.add(part);
+  return gathered;
+}
+
+async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.length > 0) yield bytes;
+}
+
 /**
  * @param lengthHint bytes that are expected on the wire
  * @throws BodyTooLarge; passes on the errors of the source and of the decoders
@@ -139,13 +150,14 @@ export async function readBody(
   const wire = cutAt(source, wireBytesMax, () => {
     isTruncated = true;
   });
+  const wireCapacity = Math.min(wireBytesMax, lengthHint);
   if (unpackedBytesMax === null) {
-    const gathered = new Gathered(Math.min(wireBytesMax, lengthHint));
-    for await (const part of wire) gathered.add(part);
-    return { bytes: gathered.bytes, isTruncated };
+    return { bytes: (await gather(wire, wireCapacity)).bytes, isTruncated };
   }
   let chunks: Chunks = wire;
-  for (const coding of codings) chunks = unpacked(chunks, coding, isWhole);
+  // A decoder has to know from its start whether its input is cut.
+  if (codings.length > 0 && !isWhole) chunks = inOne((await gather(wire, wireCapacity)).bytes);
+  for (const coding of codings) chunks = unpacked(chunks, coding, isWhole || !isTruncated);
   const gathered = new Gathered(Math.min(unpackedBytesMax, lengthHint));
   for await (const part of chunks) {
     if (gathered.byteCount + part.length > unpackedBytesMax) throw tooLarge(unpackedBytesMax);
@@ -155,30 +167,37 @@ export async function readBody(
   return { bytes: gathered.takeExact(), isTruncated };
 }
 
-function unpackedWhole(bytes: Uint8Array, coding: Coding, maxOutputLength: number): Uint8Array {
+function unpackedAtOnce(bytes: Uint8Array, coding: Coding, isWhole: boolean, maxOutputLength: number): Uint8Array {
   const { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } = nodeZlib();
   switch (coding) {
     case 'gzip':
     case 'x-gzip':
-      return gunzipSync(bytes, { ...cut(), maxOutputLength });
+      return gunzipSync(bytes, { ...(isWhole ? {} : cut()), maxOutputLength });
     case 'deflate':
-      return (hasZlibFrame(bytes) ? inflateSync : inflateRawSync)(bytes, { ...cut(), maxOutputLength });
+      return (hasZlibFrame(bytes) ? inflateSync : inflateRawSync)(bytes, {
+        ...(isWhole ? {} : cut()),
+        maxOutputLength,
+      });
     case 'br':
-      return brotliDecompressSync(bytes, { ...cutBrotli(), maxOutputLength });
+      return brotliDecompressSync(bytes, { ...(isWhole ? {} : cutBrotli()), maxOutputLength });
   }
 }
 
 /**
- * Unpacks a body that was left packed, for a thread that may stop for it; of one that ends early, what came before its end.
+ * Unpacks a body that was left packed, for a thread that may stop for it; of one that was cut, what came before the cut.
  * @param bytesMax of each coding's output
  * @throws BodyTooLarge; passes on the errors of the decoders
  */
-export function unpackWhole(packed: Uint8Array, codings: readonly Coding[], bytesMax: number): Uint8Array {
+export function unpackAtOnce(
+  packed: Uint8Array,
+  codings: readonly Coding[],
+  { bytesMax, isWhole }: { readonly bytesMax: number; readonly isWhole: boolean },
+): Uint8Array {
   let bytes = packed;
   for (const coding of codings) {
     if (bytes.length === 0) break;
     try {
-      bytes = unpackedWhole(bytes, coding, bytesMax);
+      bytes = unpackedAtOnce(bytes, coding, isWhole, bytesMax);
     } catch (failure) {
       throw errorCodeOf(failure) === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(bytesMax) : failure;
     }

@@ -2,9 +2,9 @@
  * How late the event loop begins what arrives, over the last five seconds (decisions §4, loop pressure).
  *
  * A timer that should have fired at `due` and fired at `end` shows that whatever arrived at a moment t between the two began
- * at `end`, `end - t` late. So a look that is late by L stands for L milliseconds of arrivals, whose lateness runs evenly
- * from L down to 0: one block of two seconds weighs as much as a hundred looks that it prevented, and is noticed with the
- * first look after it. The quantile is that of a request that arrives at any moment of the window.
+ * at `end`, `end - t` late. So a look that is late by L stands for L milliseconds of arrivals, whose lateness falls evenly
+ * from L to 0: one block of two seconds weighs as much as the hundred looks that it prevented, and the first look after it
+ * notices. The quantile is over all moments of the window at which a request may arrive.
  */
 import { LATENESS_COUNT_MAX, LATENESS_FLOOR_MS, LATENESS_WINDOW_MS } from './limits.ts';
 
@@ -26,8 +26,8 @@ export class LatenessWindow {
   }
 
   /**
-   * The lateness that this share of the moments of the window do not exceed, milliseconds; 1 gives the greatest. A loop that
-   * is hardly ever late costs a comparison a late look; only a late one is sorted.
+   * The lateness, milliseconds, that this share of the window's moments does not exceed; 1 gives the greatest. While the loop
+   * is hardly ever late, a call costs one addition per late look; otherwise they are sorted.
    */
   quantileMs(share: number, nowMs: number): number {
     const tailMs = (1 - share) * LATENESS_WINDOW_MS;
@@ -39,7 +39,7 @@ export class LatenessWindow {
     latesMs.sort((a, b) => b - a);
     let aboveMs = 0;
     for (let i = 0; ; i++) {
-      aboveMs += latesMs[i]!; // ends at the last look: all of them add up to more than the tail
+      aboveMs += latesMs[i]!; // ends at the last look, because all looks together exceed the tail
       const nextMs = latesMs[i + 1] ?? 0;
       if (aboveMs - (i + 1) * nextMs >= tailMs) return (aboveMs - tailMs) / (i + 1);
     }

@@ -13,31 +13,31 @@ export const LATE_SHARE = 0.9;
 export const LATENESS_WINDOW_MS = 5_000;
 
 /**
- * Between two looks at the event loop. A block that begins within the pause counts from its end, so lateness is too low by
- * at most this. An idle server spends 0.7 % of a core on it under Node and 0.4 % under Bun; 50 ms would cost 0.3 % and hide
- * half of the 100 ms that end overload.
+ * Pause between two looks at the event loop. A block that begins within a pause counts only from the pause's end, so measured
+ * lateness is too low by at most this. An idle server spends 0.7 % of a core on it under Node and 0.4 % under Bun; 50 ms would
+ * cost 0.3 % and hide half of the 100 ms that end overload.
  */
 export const SAMPLE_PAUSE_MS = 20;
 
-/** Lateness below this is the runtimes' timers' own, which count whole milliseconds. */
+/** Lateness below this comes from the runtimes' timers, which count whole milliseconds. */
 export const LATENESS_FLOOR_MS = 2;
 
 /** Looks within one window, when every one of them is late. */
 export const LATENESS_COUNT_MAX = Math.ceil(LATENESS_WINDOW_MS / SAMPLE_PAUSE_MS);
 
 /**
- * Between two looks at the memory, 11 to 17 µs each: 0.007 % of a core. A client that makes the server allocate a gigabyte
- * a second gets a quarter of it before the server notices.
+ * Pause between two looks at the memory, 11 to 17 µs each: 0.007 % of a core. A client that makes the server allocate a
+ * gigabyte a second gets a quarter of it before the server notices.
  */
 export const MEMORY_PAUSE_MS = 250;
 
 /**
- * Between two collections of garbage while memory presses: V8 gives the pages of one back at the next that comes eight seconds
- * later or more. One stops the loop for 0.2 s with 400 MB in use.
+ * Pause between two garbage collections under memory pressure: V8 returns the pages that one collection freed at the next one
+ * that is at least eight seconds later. A collection stops the loop for 0.2 s with 400 MB in use.
  */
 export const COLLECTION_PAUSE_MS = 10_000;
 
-/** `Retry-After` of refusals: the loop's share in the pressure is forgotten after a window. */
+/** `Retry-After` of refusals: after one window, loop pressure of the past no longer counts. */
 export const RETRY_AFTER_SECONDS = LATENESS_WINDOW_MS / 1_000;
 
 for (const kind of ['memoryShare', 'lateMs'] as const) {

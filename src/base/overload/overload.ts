@@ -11,8 +11,8 @@ const hasReached = ({ memoryShare, lateMs }: Pressure, bound: Pressure): boolean
   memoryShare >= bound.memoryShare || lateMs >= bound.lateMs;
 
 /**
- * The level that follows `level` under a pressure. Level 2 falls to 1 as soon as neither pressure would begin level 1, so
- * that those who pay are served again first; level 1 lasts until both pressures are below their end.
+ * The level that follows `level` under a pressure. Level 2 falls to 1 as soon as neither pressure would begin level 1, so that
+ * paying clients are served again first; level 1 lasts until both pressures are below ENDS.
  */
 export function levelAfter(level: OverloadLevel, pressure: Pressure): OverloadLevel {
   if (hasReached(pressure, IS_SEVERE)) return 2;
@@ -20,7 +20,7 @@ export function levelAfter(level: OverloadLevel, pressure: Pressure): OverloadLe
   return level === 0 || !hasReached(pressure, ENDS) ? 0 : 1;
 }
 
-/** The kind that is nearer to the bound where overload begins, or further beyond it. */
+/** The kind of pressure that is nearer to, or further beyond, the bound where overload begins. */
 export const pressingKindOf = ({ memoryShare, lateMs }: Pressure): PressureKind =>
   memoryShare / BEGINS.memoryShare >= lateMs / BEGINS.lateMs ? 'memory' : 'loop';
 
@@ -37,7 +37,7 @@ export class Overload {
     return this.#pressure;
   }
 
-  /** Why requests are refused, while the level is not 0. */
+  /** The kind of pressure that causes refusals while the level is not 0. */
   get kind(): PressureKind {
     return pressingKindOf(this.#pressure);
   }

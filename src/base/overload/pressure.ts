@@ -1,4 +1,4 @@
-/** How hard the server is pressed at one moment (decisions §4). */
+/** How near the server is to its limits at one moment (decisions §4). */
 export interface Pressure {
   /** The larger of heap used / its limit and resident memory / its limit: 0 = none, 1 = all of it. */
   readonly memoryShare: number;

@@ -21,7 +21,7 @@ export class Callback implements CallbackHandle {
   readonly id: CallbackId;
   readonly tokenDigest: Uint8Array;
   readonly expiresAtMs: number;
-  /** Monotonic, milliseconds. This time decides: at exactly this moment the callback is expired. */
+  /** Monotonic, milliseconds. This clock decides: from exactly this moment on the callback is expired. */
   readonly endsAtMs: number;
   state: CallbackState = 'active';
   /** Stored events in receipt order. The list only grows, until an empty one replaces it at the callback's end. */
@@ -29,7 +29,7 @@ export class Callback implements CallbackHandle {
   /** `received_at` of the last event, seconds since 1970; no later event gets an earlier time. */
   lastReceivedSeconds = 0;
   rate: RateWindow | undefined;
-  /** Reads that have begun. It ends with the callback: nothing is read afterwards. */
+  /** Rate of reads. Dropped when the callback ends, because nothing is read afterwards. */
   reads: RateWindow | undefined;
   waiters: Waiters | undefined;
   /** Cancels the timer for the callback's end; set when a wait may last until then. */

@@ -48,7 +48,7 @@ export class CapacityLedger implements CallbackCapacity {
     this.#committedCount++;
   }
 
-  /** Claims for a callback from before a restart, even beyond the present capacity, because it is paid for. */
+  /** Claims for a callback from before a restart, even beyond the current capacity, because it is paid for. */
   restore(): void {
     this.#claimCount++;
     this.#committedCount++;

@@ -1,11 +1,11 @@
 /**
  * The event store of the inbox (a port). The inbox decides everything from memory; the event store holds what must outlive the
- * process, and the bodies that are too long for memory. Each method is one indivisible step. When its promise resolves, the
- * step is as durable as the store promises, and the inbox acknowledges a webhook only then.
+ * process, and bodies too long for memory. Each method is one indivisible step. When its promise resolves, the step is as
+ * durable as the store promises, and the inbox acknowledges a webhook only then.
  *
- * The inbox calls a callback's methods one after another (create first, then appends one at a time, then one delete or
- * expire, nothing after it); reads may overlap with anything. A rejected promise is an outage: the step may or may not have
- * happened. The client then gets a 500. The inbox treats a creation or an event as not stored, and a callback that it could not
+ * The inbox calls a callback's methods one after another (create first, then appends one at a time, then one delete or expire,
+ * nothing after it); reads may overlap with anything. A rejected promise is an outage: the step may or may not have happened.
+ * The client then gets a 500. The inbox then treats the creation or the event as not stored, and a callback that it failed to
  * delete as live.
  */
 import type { MaybePromise } from '../../base/maybe-promise.ts';
@@ -35,10 +35,10 @@ export interface LoadedEvent extends Omit<EventRecord, 'bytes'> {
 
 export interface EventStore {
   create(callback: CallbackRecord): Promise<void>;
-  /** Stores an event. From the call on the store owns the bytes of an event that is not inline, and may empty them. */
+  /** Stores an event. From this call on the store owns the bytes of an event that is not inline, and may empty them. */
   append(id: CallbackId, event: EventRecord): MaybePromise<void>;
   /**
-   * Reads one part of an event that is not inline, and nothing of the others.
+   * Reads one part of an event that is not inline, without reading the others.
    * @param index of the part, from 0
    * @returns undefined when there is no such part, as when the callback was deleted or has expired
    */
@@ -48,7 +48,7 @@ export interface EventStore {
   /** Removes the events; the callback's record may stay, so that a restart still knows its id as expired. */
   expire(id: CallbackId): Promise<void>;
   /**
-   * Gives the callbacks of an earlier process, in any order; called once, before any other method. Expired callbacks have no
+   * Returns the callbacks of an earlier process, in any order; called once, before any other method. Expired callbacks have no
    * events. The store may omit and remove callbacks that expired more than `tombstoneMs` before `nowMs`.
    */
   load(nowMs: number, tombstoneMs: number): Promise<readonly LoadedCallback[]>;

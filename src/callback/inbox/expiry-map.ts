@@ -14,7 +14,7 @@ import { SWEEP_COUNT_MAX } from '../limits.ts';
 
 export interface ExpiryMapOptions<V> {
   readonly lifetimeMs: number;
-  /** With this many entries a new one evicts the oldest; undefined = the map never evicts. */
+  /** At this many entries a new one evicts the oldest; undefined = the map never evicts. */
   readonly countMax?: number;
   /** Least time between two sweeps, milliseconds; 0 when not given. */
   readonly sweepPauseMs?: number;
@@ -24,7 +24,7 @@ export interface ExpiryMapOptions<V> {
   readonly onEnd?: (value: V, key: string) => void;
 }
 
-/** lru-cache reads a start of 0 as "no lifetime", so its clock begins later. */
+/** lru-cache takes a start time of 0 for "no lifetime", so its clock begins later. */
 const CLOCK_ORIGIN_MS = 1;
 
 export class ExpiryMap<V extends object> {
@@ -41,7 +41,7 @@ export class ExpiryMap<V extends object> {
       allowStale: true,
       noDeleteOnStaleGet: true,
       perf: { now: () => clock.monotonicMs() + CLOCK_ORIGIN_MS },
-      // Entries of size 1 instead of the package's `max`, for which it makes room at once: a start would wait for that.
+      // Entries of size 1 instead of the package's `max`, for which it allocates everything at once and would delay the start.
       maxSize: countMax ?? Number.MAX_SAFE_INTEGER,
       sizeCalculation: () => 1,
       ...(countMax === undefined && {

@@ -45,7 +45,7 @@ export interface InboxPorts {
   readonly store: EventStore;
   /**
    * Called when the store failed in the background, where no request waits for it: the events of an expired callback may still
-   * take space, or a wait did not get a long event and its client has to ask again.
+   * take up space, or a wait missed a long event and its client must ask again.
    */
   onStoreFault(fault: unknown): void;
 }
@@ -81,7 +81,7 @@ export class Inbox implements Callbacks {
   /** Callbacks that are not on record yet. */
   readonly #creating = new Map<CallbackId, Promise<void>>();
 
-  /** @param capacityBytes what all callbacks together may claim */
+  /** @param capacityBytes bytes that all callbacks together may claim */
   constructor(capacityBytes: number, ports: InboxPorts) {
     const { clock, random, timers, store } = ports;
     this.#ports = ports;
@@ -117,7 +117,7 @@ export class Inbox implements Callbacks {
 
   #restore({ callback: loaded, events }: LoadedCallback, nowMs: number): void {
     const { clock, store } = this.#ports;
-    // A wall clock that was set back between two processes gives no callback more than a lifetime.
+    // If the wall clock was set back between two processes, no callback gets more than one lifetime.
     const leftMs = Math.min(loaded.expiresAtMs - nowMs, LIFETIME_MS);
     if (leftMs <= 0) {
       this.#lifetimes.addTombstone(loaded.id, loaded.tokenDigest, leftMs + TOMBSTONE_MS);
@@ -145,7 +145,7 @@ export class Inbox implements Callbacks {
     const lifetimes = this.#lifetimes;
     if (lifetimes.isTaken(id)) {
       lifetimes.capacity.release();
-      // Two requests for one draft: the second relies on the record of the first too, and fails with it.
+      // If two requests create one draft, the second waits for the first one's record and fails with it.
       await this.#creating.get(id);
       const authorized = this.authorize(id, readToken);
       if (authorized.kind === 'allowed') return { id, readToken, expiresAtMs: authorized.callback.expiresAtMs };
@@ -224,7 +224,7 @@ export class Inbox implements Callbacks {
     return this.#writer.inTurn(callback, () => this.#delete(callback));
   }
 
-  /** The callback ends once the store has no more of it: when the store fails, its owner can delete it again. */
+  /** The callback ends only once the store has removed it: when the store fails, the owner can try again. */
   async #delete(callback: Callback): Promise<Deleted | Absent> {
     const ended = this.#lifetimes.endOf(callback);
     if (ended !== undefined) return ended;

@@ -90,12 +90,12 @@ export class Lifetimes {
     return this.#live.peek(id) !== undefined || this.#tombstones.peek(id) !== undefined;
   }
 
-  /** Adds a live callback with a committed or restored claim. @param leftMs undefined = a whole lifetime */
+  /** Adds a live callback whose claim is committed or restored. @param leftMs undefined = a whole lifetime */
   add(callback: Callback, leftMs?: number): void {
     this.#live.set(callback.id, callback, leftMs);
   }
 
-  /** Records an expired callback; does nothing when its hour is over. */
+  /** Records an expired callback; does nothing when its hour of 410 is over. */
   addTombstone(id: CallbackId, tokenDigest: Uint8Array, tombstoneMs: number): void {
     if (tombstoneMs > 0) this.#tombstones.set(id, { tokenDigest }, tombstoneMs);
   }
@@ -131,7 +131,7 @@ export class Lifetimes {
     }
   }
 
-  /** The reason why an id has no live callback. */
+  /** Why an id has no live callback. */
   absent(id: CallbackId): Absent {
     return this.#tombstones.get(id) === undefined ? NOT_FOUND : EXPIRED;
   }
@@ -141,7 +141,7 @@ export class Lifetimes {
     return this.#tombstones.get(id)?.tokenDigest;
   }
 
-  /** The rate window of an id without a live callback. It stores a copy of the id: a slice would keep its request in memory. */
+  /** The rate window of an id without a live callback. It stores a copy of the id: a slice would retain the request's text. */
   rateOfUnknown(id: CallbackId): RateWindow {
     const window = this.#unknownIds.get(id) ?? newRateWindow();
     this.#unknownIds.set(detached(id), window);

@@ -6,7 +6,7 @@ import { finishedJson, inlineJson, jsonBytesMax } from '../event-json.ts';
 import type { CallbackId } from '../identifier.ts';
 import { FRAME_BYTES_MAX, PIECE_BYTES_MAX } from '../limits.ts';
 
-/** Finished events of one answer, together. */
+/** Bytes of all finished events in one answer. */
 const FINISHED_BYTES_MAX = PIECE_BYTES_MAX - FRAME_BYTES_MAX;
 
 const UNKNOWN_EVENT = { kind: 'unknown-event' } as const;
@@ -16,11 +16,11 @@ const isHeld = (event: InboxEvent): event is InlineEvent => event.text !== null;
 /** Finished JSON of an inline event; undefined for a long one. */
 export const inlineJsonOf = (event: InboxEvent): string | undefined => (isHeld(event) ? inlineJson(event) : undefined);
 
-/** The end of a wait that gets an event, or learns how the callback ended while the event was read. */
+/** The end of a wait: its event, or how the callback ended while the event was read. */
 export const wokenBy = ({ id }: InboxEvent, json: EventJson | Absent): (Woken & { readonly kind: 'event' }) | Absent =>
   typeof json === 'string' || 'read' in json ? { kind: 'event', eventId: id, event: json } : json;
 
-/** A callback as far as readers of its events need it. */
+/** The part of a callback that readers of its events need. */
 export interface Readable {
   readonly id: CallbackId;
   /** In receipt order. */
@@ -29,7 +29,7 @@ export interface Readable {
 
 /** Where the parts of long events come from. */
 export interface EventSource<C extends Readable> {
-  /** One part of a long event, or how the callback ended meanwhile. Rejects when it cannot be read. */
+  /** One part of a long event, or how the callback ended meanwhile. Rejects when the part cannot be read. */
   part(callback: C, event: InboxEvent, index: number): Promise<EventPart | Absent>;
 }
 
@@ -53,7 +53,7 @@ class StoredEvent<C extends Readable> implements UnfinishedEvent {
   }
 }
 
-/** An event of memory that is finished while its answer leaves, because others take the first piece. */
+/** An inline event that is finished while its answer is sent, because other events fill the first piece. */
 class HeldEvent implements UnfinishedEvent {
   readonly #event: InlineEvent;
 
@@ -100,7 +100,7 @@ export class EventReader<C extends Readable> {
     return { kind: 'events', events };
   }
 
-  /** A long event: finished when it fits the first piece of the answer, else with its first part. */
+  /** A long event: finished if it fits the first piece of the answer, else with only its first part read. */
   async #begun(callback: C, event: InboxEvent, isFinished: boolean): Promise<EventJson | Absent> {
     const first = await this.#source.part(callback, event, 0);
     if (!('bytes' in first)) return first;

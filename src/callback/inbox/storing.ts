@@ -1,5 +1,5 @@
 /**
- * Stores webhooks as events. Appends to one callback, and its deletion, run one after another. Readers see an event only when
+ * Stores webhooks as events. Appends to one callback, and its deletion, run one after another. Readers see an event only once
  * the store has it; expiry and the limit of events are checked again at that moment.
  */
 import type { Clock } from '../../base/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * The waits on one callback. All of them wait for the next stored event, so one event answers all. The inbox registers a wait
- * in the same turn in which it found no event, so no event is missed in between. A wait ends once: by an event, its timeout,
+ * The waits on one callback. All of them wait for the next stored event, so one event answers them all. The inbox registers a
+ * wait in the same turn in which it found no event, so none is missed in between. A wait ends once: by an event, its timeout,
  * the callback's end, a disconnect or shutdown.
  *
  * A process holds ten thousand waits, so a wait is one object without a timer, a promise or a closure.
@@ -51,7 +51,7 @@ export class Waiters {
     return this.#waiting.size;
   }
 
-  /** @param timeoutMs undefined where the callback expires first, which ends its waits */
+  /** @param timeoutMs undefined when the callback expires first, because that ends its waits */
   add(waiter: Waiter, client: Client, timeoutMs: number | undefined): void {
     const wait = new Wait(this, waiter);
     client.onDisconnect(wait);
@@ -69,7 +69,7 @@ export class Waiters {
     wait.waiter.woken(how);
   }
 
-  /** The waits that receive the event of this moment. */
+  /** The waits that receive an event stored now. */
   expecting(): readonly Wait[] {
     return [...this.#waiting].filter(({ hasMissed }) => !hasMissed);
   }

@@ -1,4 +1,4 @@
-/** Parks waits and wakes them with the next event. It reads the beginning of a long event back once for all waits. */
+/** Parks waits and wakes them with the next event. The beginning of a long event is read back once for all waits. */
 import type { Clock } from '../../base/clock.ts';
 import { Deadlines } from '../../base/deadlines.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -84,8 +84,8 @@ export class Waking {
   }
 
   /**
-   * Reads a long event back for the waits that were parked when it arrived; a later wait finds it among the events. When the
-   * store fails, the waits time out, and the client finds the event when it asks again.
+   * Reads a long event back for the waits that were parked when it arrived; later waits find it among the events. When the
+   * store fails, the waits time out, and the clients get the event when they ask again.
    */
   async #wakeWithLong(callback: Callback, event: InboxEvent, waiters: Waiters, waits: readonly Wait[]): Promise<void> {
     let how: Woken;

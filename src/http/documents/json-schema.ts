@@ -1,6 +1,6 @@
 /**
- * Converts declared schemas to JSON Schema (draft 2020-12), for OpenAPI and discovery. The conversion throws for anything
- * that it does not know, so that a contract cannot lose a rule silently; the actions that it may ignore are listed here.
+ * Converts declared schemas to JSON Schema (draft 2020-12), for OpenAPI and discovery. The conversion throws for anything that
+ * it does not know, so that no rule of a contract is lost silently; the actions that it may ignore are listed here.
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
@@ -22,7 +22,7 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
     errorMode: 'throw',
     ignoreActions: IGNORED_ACTIONS,
     overrideSchema({ valibotSchema, jsonSchema }) {
-      // The converter says nothing about further members, and generators of clients then permit none.
+      // The converter leaves out `additionalProperties`, and client generators then permit none.
       return valibotSchema.type === 'loose_object' ? { ...jsonSchema, additionalProperties: true } : undefined;
     },
     overrideAction({ valibotAction, jsonSchema }) {
@@ -37,7 +37,7 @@ export function jsonSchemaOf(schema: v.GenericSchema): JsonSchema {
       return { ...schema, ...known } as typeof jsonSchema;
     },
   }) as Record<string, unknown>;
-  // The converter stops at a transformation, so this adds the members that a parameter's rule states behind one.
+  // The converter stops at a transformation, so this adds the members of a parameter rule that follows one.
   const { entries = {} } = schema as { entries?: Readonly<Record<string, v.GenericSchema>> };
   const properties = rest.properties as Record<string, JsonSchema> | undefined;
   for (const [name, entry] of Object.entries(entries)) {

@@ -1,7 +1,7 @@
 /**
- * Writes `/llms.txt` (llmstxt.org): title, description, guides to the ways in, then one section for each tag with one line
- * for each operation. Every other surface of the server has a section of its own, because a reader of this text often fetches
- * no second one.
+ * Writes `/llms.txt` (llmstxt.org): title, description, guides to the ways in, then one section for each tag with one line for
+ * each operation. Every other surface of the server has its own section, because readers of this text often fetch no second
+ * document.
  */
 import type { GenericSchema } from 'valibot';
 import { waysIn } from '../access.ts';
@@ -72,7 +72,7 @@ const guidesOf = ({ operations, guide }: LlmsFacts): readonly string[] => [
 const contractOf = ({ baseUrl }: LlmsFacts): string =>
   `The whole contract with closed schemas: [openapi.json](${baseUrl}/openapi.json).`;
 
-/** The section of another surface: what its own operations are, without those about the server. */
+/** The section of another surface: its own operations, without those about the server. */
 function sectionOf(surface: LlmsFacts): string {
   const { title, description, tags } = surface;
   const products = Object.entries(tags).filter(([tag]) => tag !== 'service');

@@ -81,7 +81,7 @@ function headersOf(codes: readonly ErrorCode[]): Record<string, unknown> {
   return headers;
 }
 
-/** The body of one status: with the members that a way in adds to its own codes, and without them for all others. */
+/** The body of one status. Codes of a way in have the members that it adds; all others do not. */
 function errorSchemaOf({ access }: Operation, status: number, codes: readonly ErrorCode[]): JsonSchema {
   const adding = waysIn(access).filter(({ documentation }) => documentation.errorMembers?.[status] !== undefined);
   const members = Object.assign({}, ...adding.map(({ documentation }) => documentation.errorMembers?.[status]));
@@ -101,7 +101,7 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
     if (status === METHOD_NOT_ALLOWED.status) {
       headers.Allow = { description: 'The methods that this path supports', required: true, schema: { const: allow } };
     }
-    // A bug after the settlement answers with the receipt: the customer has paid, by a payment or with credits.
+    // After a bug past the settlement, the 500 carries the receipt: the customer has paid, by a payment or with credits.
     if (status === INTERNAL_ERROR.status)
       Object.assign(headers, receiptsOf(operation, 'only when the answer was charged'));
     const content = { 'application/json': { schema: errorSchemaOf(operation, status, codes) } };
@@ -123,7 +123,7 @@ function cachingOf(operation: Operation): Record<string, unknown> {
   };
 }
 
-/** Of an operation that answers conditional requests. */
+/** The 304 of an operation that answers conditional requests. */
 const notModifiedOf = (operation: Operation): Record<string, unknown> => {
   const { isConditional = false, answerHeaders = {} } = operation;
   if (!isConditional) return {};
@@ -183,7 +183,7 @@ function parametersOf(operation: Operation): unknown[] {
   return [...inPath, ...strict, ...lenient, ...ofAccess, ...(operation.isConditional === true ? [IF_NONE_MATCH] : [])];
 }
 
-/** Whether a body with this schema has a member that it cannot leave out; then the body cannot be left out either. */
+/** Whether this schema requires a member, so that the body itself is required. */
 const isRequired = (schema: v.GenericSchema): boolean =>
   Object.values((schema as Partial<BodySchema>).entries ?? {}).some(({ type }) => type !== 'optional');
 
@@ -196,7 +196,7 @@ function requestBodyOf({ bodies, examples }: Contract): { requestBody?: unknown 
   return { requestBody: { required: Object.values(bodies).some(isRequired), content: Object.fromEntries(content) } };
 }
 
-/** What ways in add to an answer that has been paid for, as headers of an error that may come after that. */
+/** The headers that ways in add to a paid answer, as headers of an error that may follow the payment. */
 const receiptsOf = (operation: Operation, when: string): Record<string, unknown> =>
   Object.fromEntries(
     documentationOf(operation).flatMap(({ answerHeaders = {} }) =>
@@ -234,7 +234,7 @@ function successOf(operation: Operation): unknown {
   };
 }
 
-/** Successes of another status have the headers of success: what makes them differ is in the body. */
+/** Successes of another status have the headers of success; only their bodies differ. */
 const otherResponses = (operation: Operation): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(operation.otherAnswers ?? {}).map(([status, schema]) => [

@@ -1,7 +1,7 @@
 /**
  * Answers that come later and have no admissions to settle: long polls, of which a server holds ten thousand. A promise with
- * its closures costs memory at each layer that an answer passes on its way out; here the HTTP edge passes one recipient in,
- * and no layer stores anything (bench/parked.ts counts the bytes a wait takes). Answers that come soon are promises.
+ * its closures would cost memory at each layer that the answer passes; instead the HTTP edge passes one recipient in, and no
+ * layer stores anything (bench/parked.ts counts the bytes of a wait). Answers that come soon are promises.
  */
 
 /** Receives a deferred answer. */

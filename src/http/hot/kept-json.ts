@@ -23,7 +23,7 @@ export class KeptBeginning {
 const encoder = new TextEncoder();
 /** At most 3 bytes a character of text. */
 const UTF8_BYTES_MAX = 3;
-/** Of most answers; a longer one has memory of its own. */
+/** Buffer for most answers; a longer one gets its own. */
 const scratch = new Uint8Array(131_072);
 
 export class KeptJson {
@@ -39,7 +39,7 @@ export class KeptJson {
     return this.#beginning.text + this.#end;
   }
 
-  /** The same in memory that the next call may overwrite. */
+  /** {@link text} as UTF-8, in a buffer that the next call may overwrite. */
   bytes(): Uint8Array<ArrayBuffer> {
     const { bytes } = this.#beginning;
     const room = bytes.length + this.#end.length * UTF8_BYTES_MAX;

@@ -1,7 +1,7 @@
 /**
  * Memoizes answers to repeated questions. Two answers to one question over the same facts differ only in the times that they
- * state, so from the third time on an answer is its memoized text with the current times filled in. bench/offer.ts measures
- * a repeated paid answer with and without it.
+ * state, so from the third answer on, the memoized text is sent with the current times filled in. bench/offer.ts measures a
+ * repeated paid answer with and without it.
  */
 import { memoizeRecent } from '../../base/memoize-recent.ts';
 import { JsonText } from '../answers.ts';
@@ -34,7 +34,7 @@ function textOf<P extends StatedPeriod>(write: WriteAnswer<P, unknown>, period: 
     for (let i = 0; i < rest.length; i += 2) filled += (rest[i] === 'start' ? start : end) + rest[i + 1];
     return filled;
   };
-  // Where the question or the catalogue contains a placeholder too, the answer is written in full each time.
+  // If the question or the catalogue itself contains a placeholder, the answer is written in full each time.
   return text(period) === JSON.stringify(write(period)) ? text : (one) => JSON.stringify(write({ ...period, ...one }));
 }
 

@@ -1,7 +1,7 @@
 /**
- * Response headers that are prepared once and differ in the request id only. Their form depends on the runtime. Bun's
- * Response copies a Headers object and bytes faster than it reads a record and a string; each is a measurable part of an
- * unpaid offer (bench/offer.ts). The adapter on Node accepts records, and reads bytes only after the next request may have
+ * Response headers that are prepared once and differ only in the request id. Their form depends on the runtime. Bun's Response
+ * copies a Headers object and bytes faster than it reads a record and a string; each is a measurable part of an unpaid offer
+ * (bench/offer.ts). On Node the adapter accepts records; it reads bytes so late that the next request may already have
  * overwritten them.
  */
 import { memoizeRecent } from '../../base/memoize-recent.ts';
@@ -17,7 +17,7 @@ const ADDED_NAMES_LENGTH_MAX = 200;
 
 export type PreparedHeaders = Headers | HeaderRecord;
 
-/** Gives the headers of one JSON response. On Bun the object is shared: the next call overwrites it. */
+/** Returns the headers of one JSON response. On Bun the object is shared: the next call overwrites it. */
 export type HeadersFor = (requestId: string) => PreparedHeaders;
 type JsonHeadersFor = (more: HeaderRecord | undefined, requestId: string) => PreparedHeaders;
 
@@ -28,7 +28,7 @@ export class ResponseHeaders {
   readonly copies: boolean;
   /** Headers of JSON by `cache-control`. */
   readonly #jsonHeaders: (cacheControl: string) => JsonHeadersFor;
-  /** Of replies that share their frozen headers, by these and by `cache-control`. */
+  /** Headers of replies with shared frozen headers, by those and by `cache-control`. */
   readonly #shared = new WeakMap<HeaderRecord, Map<string, HeadersFor>>();
 
   /** @param everywhere headers that every response of this server carries, names in lower case */
@@ -57,7 +57,7 @@ export class ResponseHeaders {
     };
   }
 
-  /** Headers of a body with its own media type, and of a receipt. Frozen ones are prepared: many replies share them. */
+  /** Headers of a body with its own media type, and of a receipt. Frozen `own` headers, which many replies share, are prepared. */
   other(cacheControl: string, requestId: string, own: HeaderRecord, receipt?: HeaderRecord): PreparedHeaders {
     if (receipt === undefined && Object.isFrozen(own)) return this.#sharedBy(own, cacheControl)(requestId);
     return { ...this.#recordOf(cacheControl, own), 'x-request-id': requestId, ...this.#joined(receipt) };
@@ -83,7 +83,7 @@ export class ResponseHeaders {
       return (more, requestId) =>
         more === undefined ? alone(requestId) : { ...this.#jsonRecord(cacheControl, more), 'x-request-id': requestId };
     }
-    // One object for each list of names, so that a response overwrites everything that the one before added.
+    // One object for each list of names, so that each response overwrites everything that the previous one added.
     const headersWith = memoizeRecent(
       () => new Headers(this.#jsonRecord(cacheControl, undefined)),
       ADDED_NAMES_COUNT_MAX,

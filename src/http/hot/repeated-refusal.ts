@@ -8,7 +8,7 @@ import type { MadeResponse, ResponseForm } from '../response-form.ts';
 import type { ResponseHeaders } from './prepared-headers.ts';
 
 export class RepeatedRefusal<C extends string = string> extends Refusal<C> {
-  /** In the form of the server, which is one. */
+  /** In the server's one response form. */
   #prepared: ((requestId: string) => unknown) | undefined;
   #wasUsed = false;
 

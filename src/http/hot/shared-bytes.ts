@@ -1,7 +1,7 @@
 /**
- * Writes a text of several pieces as UTF-8 into one buffer, for a runtime whose Response copies the bytes of its body. A text
- * of kilobytes lives until the next collection, which is rare beside a catalogue in memory: on Bun one for each response
- * touches new pages of memory each time (bench/peers, "offer, new questions").
+ * Writes a text of several pieces as UTF-8 into one buffer, for a runtime whose Response copies the bytes of its body. A
+ * separate text of kilobytes for each response would live until the next collection, which is rare beside a catalogue in
+ * memory, and on Bun would touch new pages of memory each time (bench/peers, "offer, new questions").
  */
 import { Buffer } from 'node:buffer';
 

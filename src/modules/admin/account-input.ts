@@ -1,6 +1,6 @@
 /**
- * What an operator writes about keys and credits (siblings §3). The commands judge their options by the same rules before they
- * change a state folder, so both ways in refuse the same values with the same words.
+ * An operator's input about keys and credits (siblings §3). The commands check their options by the same rules before they
+ * change a state folder, so routes and commands refuse the same values with the same messages.
  */
 import * as v from 'valibot';
 import type { GrantDraft, KeyDraft } from '../../accounts/accounts.ts';

@@ -11,7 +11,7 @@ const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/));
 const timeOrNever = v.nullable(dateTime);
 const scopes = v.array(v.picklist(SCOPES));
 
-/** A key that was just made: the only answer that holds its text. */
+/** A new key: the only answer that holds a key's text. */
 export const createdKey = v.strictObject({
   id: keyId,
   key: v.pipe(v.string(), v.regex(/^svc_key_[A-Za-z0-9_-]{43}$/)),

@@ -13,14 +13,14 @@ import {
 export const { ORGANIZATION_NOT_FOUND, KEY_NOT_FOUND, ACCOUNTS_FULL } = defineErrors({
   ORGANIZATION_NOT_FOUND: { status: 404 },
   KEY_NOT_FOUND: { status: 404 },
-  /** There are as many records as the server keeps. */
+  /** The number of records has reached its bound. */
   ACCOUNTS_FULL: { status: 409 },
 });
 
 /** Codes of {@link notChanged}, for the `errors` of a route. */
 export const CHANGE_ERRORS = [STATE_UNAVAILABLE, ACCOUNTS_FULL, INVALID_BODY] as const;
 
-/** Why a change was not made. */
+/** The refusal of a change that was not made. */
 export function notChanged(why: NotChanged): Refusal<(typeof CHANGE_ERRORS)[number]['code']> {
   switch (why.kind) {
     case 'unavailable':

@@ -4,7 +4,7 @@ import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import { BOARD_HEALTHS, type BoardDaySum, isOverdue, type ShownBoard } from '../../catalogue/watched-boards.ts';
 import { count, dateTime } from '../answer-values.ts';
 
-/** `jobs`: of the last feed that was taken; `last_jobs`: of the last fetch, also where it was refused. */
+/** `jobs`: of the last accepted feed; `last_jobs`: of the last fetch, even if it was refused. */
 export const boardRecord = v.strictObject({
   board: v.string(),
   company: v.nullable(v.string()),

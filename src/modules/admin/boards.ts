@@ -1,6 +1,6 @@
 /**
- * GET /admin/v1/boards: the watched boards, those that need the operator first, what the days brought, and the companies of the
- * served catalogue that no buyer can ask for because their domain is unknown.
+ * GET /admin/v1/boards: the watched boards, those that need the operator first, the events of each day, and the companies of
+ * the served catalogue that no buyer can ask for because their domain is unknown.
  */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
@@ -28,14 +28,14 @@ import { fromBoards } from './from-boards.ts';
 import { envelope, metaAt } from './sale-record.ts';
 import type { BoardsServices } from './services.ts';
 
-/** Boards an answer. */
+/** Boards per answer. */
 const BOARDS_MAX = 500;
-/** Twice what a rank and the longest name need. */
+/** Twice the length of a rank and the longest name. */
 const CURSOR_LENGTH_MAX = 500;
-/** Companies without a domain an answer: those that hide most jobs. */
+/** Companies without a domain per answer: those with the most jobs. */
 const COMPANIES_MAX = 50;
 
-/** The ones that need the operator first. */
+/** The healths that need the operator come first. */
 const RANK: Readonly<Record<BoardHealth, number>> = { gone: 0, unhealthy: 1, failed: 2, partial: 3, new: 4, ok: 5 };
 
 /**

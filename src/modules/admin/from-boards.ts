@@ -1,8 +1,8 @@
-/** Asking the list of watched boards for an answer: while an import writes, or its folder is away, the answer is 503. */
+/** Reads the list of watched boards for an answer: while an import writes it, or its folder is missing, the answer is 503. */
 import { BoardsUnavailableError } from '../../catalogue/watched-boards.ts';
 import { type Refusal, stateUnavailable } from '../../http/errors.ts';
 
-/** What `ask` finds, or the refusal while the list cannot be asked. Throws what else `ask` throws. */
+/** The result of `ask`, or the refusal while the list cannot be read. Rethrows anything else that `ask` throws. */
 export function fromBoards<T>(ask: () => T): T | Refusal<'STATE_UNAVAILABLE'> {
   try {
     return ask();

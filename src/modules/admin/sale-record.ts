@@ -69,7 +69,7 @@ export const envelope = <D extends v.GenericSchema>(data: D) =>
 
 export const metaAt = (nowMs: number) => ({ generated_at: isoTime(nowMs) });
 
-/** Invented sales of a page, for examples. */
+/** An invented sale, for examples. */
 export const SALE_EXAMPLE: SaleRecord = {
   time: '2026-11-21T12:00:00.000Z',
   operation: 'searchJobs',

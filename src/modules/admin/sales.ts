@@ -12,7 +12,7 @@ import type { AdminModuleServices } from './services.ts';
 
 const LIMIT_DEFAULT = 100;
 
-/** `next_cursor` is null after the last page; the page behind a cursor may turn out to be empty. */
+/** `next_cursor` is null after the last page; the page after a cursor may be empty. */
 export const salesAnswer = envelope(
   v.strictObject({ sales: v.array(saleRecord), next_cursor: v.nullable(v.string()) }),
 );

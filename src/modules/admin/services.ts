@@ -7,7 +7,7 @@ import type { WatchedBoards } from '../../catalogue/watched-boards.ts';
 import type { BodyServices } from '../../http/json-body.ts';
 import type { Books } from '../../payment/books.ts';
 
-/** Of the routes about watched boards, which exist with `CATALOGUE` alone. */
+/** The services of the routes about watched boards, which exist only with `CATALOGUE`. */
 export interface BoardsServices extends AdminServices, BodyServices {
   readonly boards: WatchedBoards;
   readonly catalogue: Pick<CatalogueHolder, 'current'>;

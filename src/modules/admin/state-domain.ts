@@ -1,6 +1,6 @@
 /**
- * POST /admin/v1/companies: the operator's word about a company's domain, as `companies set` gives it. The next build applies it.
- * Whether the catalogue has the company is not asked: that reads every employer, which would hold up the requests of customers.
+ * POST /admin/v1/companies: states a company's domain for the operator, as `companies set` does. The next build applies it. It
+ * does not check that the catalogue has the company: that would read every employer and delay customers' requests.
  */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';

@@ -40,7 +40,7 @@ export const rawEvent = route<CallbackServices>()({
     if (raw.kind === 'unknown-event') return unknownEvent();
     if (raw.kind !== 'raw') return noCallback(raw.kind);
     const { contentType } = raw;
-    // Omits a stored value that is not a valid header value, so that the client can still read the bytes.
+    // Omits a stored Content-Type that is not a valid header value, so that the client can still read the bytes.
     const isSendable = contentType !== null && isFieldValue(contentType);
     return new Reply(rawBody(raw, callback.id), {
       ...UNTRUSTED_HEADERS,

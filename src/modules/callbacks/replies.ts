@@ -10,7 +10,7 @@ export function jsonReply(json: string): Reply {
   return new Reply(json, UNTRUSTED_HEADERS);
 }
 
-/** JSON text with events that are written while the answer leaves. */
+/** JSON text with events that are written while the answer is sent. */
 class EventPieces extends BodyPieces {
   readonly #json: JsonPieces<Absent>;
 
@@ -26,14 +26,14 @@ class EventPieces extends BodyPieces {
 
 const isFinished = (event: EventJson): event is string => typeof event === 'string';
 
-/** JSON text with events of a callback in it: one string when all of them are finished, else pieces. */
+/** JSON text with events of a callback in it: one string if all of them are finished, else pieces. */
 export function eventsReply(before: string, events: readonly EventJson[], after: string, callback: string): Reply {
   if (events.every(isFinished)) return jsonReply(before + events.join(',') + after);
   const segments = events.flatMap((event, index) => (index === 0 ? [event] : [',', event]));
   return new Reply(new EventPieces(new JsonPieces([before, ...segments, after]), callback), UNTRUSTED_HEADERS);
 }
 
-/** The exact bytes of an event, one part after the other. */
+/** The exact bytes of an event, part by part. */
 class RawPieces extends BodyPieces {
   readonly #raw: RawBody;
   #index = 0;

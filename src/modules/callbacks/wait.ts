@@ -58,7 +58,7 @@ interface WaitQuery {
   readonly after: string | null;
 }
 
-/** Memoized queries: most first waits have one of a few, and that of `next_wait_url` has at most 60 characters. */
+/** Memoized queries: most first waits use one of a few queries; that of `next_wait_url` has at most 60 characters. */
 const QUERY_COUNT_MAX = 64;
 const QUERY_LENGTH_MAX = 64;
 

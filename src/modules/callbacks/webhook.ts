@@ -148,7 +148,7 @@ function receive(request: RequestView, services: CallbackServices): MaybePromise
   return chain(services.callbacks.admit(id), (admission) => afterAdmission(admission, request, services));
 }
 
-/** The types that `bodyFormOf` accepts. A form becomes text; its schema describes the fields before the client encodes them. */
+/** The types that `bodyFormOf` accepts. A form is stored as text; its schema describes the fields before they are encoded. */
 const BODIES = {
   'application/json': v.unknown(),
   'text/*': v.string(),

@@ -15,7 +15,7 @@ export const departmentCounts = v.pipe(
 export const departmentCountsOf = (departments: readonly DepartmentCount[]): v.InferInput<typeof departmentCounts> =>
   departments.map(({ activeJobCount, department }) => ({ department, active_job_count: activeJobCount }));
 
-/** What is found of the company that a path names; a text that is no domain names none. */
+/** Looks up the company that a path names. A text that is not a domain names no company. */
 export function inCompany<T>(
   text: string | undefined,
   find: (domain: CompanyDomain) => T | undefined,

@@ -1,7 +1,7 @@
 /**
  * Cursors (siblings §4): a position by order key and a code that binds it to its question, as base64url. The code is a keyed
- * digest (HMAC-SHA-256, RFC 2104, the first half), so a cursor of another route, of other filters, or one that was altered differs
- * from every one that this server gave out.
+ * digest (HMAC-SHA-256, RFC 2104, the first half), so a cursor of another route or of other filters, and an altered one, never
+ * passes.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
@@ -16,7 +16,7 @@ const CODE_BYTES = 16;
 /** Siblings §4. */
 const CURSOR_LENGTH_MAX = 300;
 
-/** The label under which the cursors' key comes from the state's. */
+/** The label under which the cursors' key is derived from the state key. */
 const PURPOSE = 'paygrade cursors';
 
 export const cursor = v.pipe(
@@ -29,10 +29,10 @@ export const cursor = v.pipe(
 export const badCursor = (): Refusal<'INVALID_CURSOR'> =>
   refuse(INVALID_CURSOR, '`cursor` must be `next_cursor` of an earlier answer to the same question');
 
-/** What a cursor is bound to: an operation with all of its filters, by one text. */
+/** The text that a cursor is bound to: an operation with all of its filters. */
 export type Question = string;
 
-/** What a question does not depend on. */
+/** Parameters that are not part of the question. */
 const OF_THE_PAGE: readonly string[] = ['cursor', 'limit'];
 
 /**
@@ -50,9 +50,9 @@ export class Cursors {
   readonly #stateKey: Uint8Array;
   /** Made at the first use. */
   #hmac: Hmac | undefined;
-  /** Code and position of the cursor that is being written. */
+  /** Scratch: code and position of the cursor being written. */
   readonly #bytes = Buffer.alloc(CODE_BYTES + POSITION_BYTES_MAX);
-  /** The last one that was read: a request's cursor is checked first and used later, in the same turn. */
+  /** The last cursor that was read: a request's cursor is checked first and used later, in the same turn. */
   #last: { readonly question: Question; readonly text: string; readonly position: Uint8Array } | undefined;
 
   /** @param stateKey 32 secret bytes, the same after a restart */
@@ -68,7 +68,7 @@ export class Cursors {
     return bytes.toString('base64url', 0, CODE_BYTES + position.length);
   }
 
-  /** The position in a cursor's text; undefined for one that this server did not give out for this question. */
+  /** The position in a cursor's text; undefined for one that this server did not issue for this question. */
   positionIn(question: Question, text: string): Uint8Array | undefined {
     if (this.#last?.text === text && this.#last.question === question) return this.#last.position;
     const position = this.#read(question, text);
@@ -78,14 +78,14 @@ export class Cursors {
 
   #read(question: Question, text: string): Uint8Array | undefined {
     const bytes = Buffer.from(text, 'base64url');
-    // Other texts decode to the same bytes: unused bits, left-out characters.
+    // Several texts decode to the same bytes (unused bits, ignored characters); only the one that we write passes.
     if (bytes.length < CODE_BYTES || bytes.toString('base64url') !== text) return undefined;
     const position = new Uint8Array(bytes.subarray(CODE_BYTES));
     const code = Buffer.from(this.#codeOf(question, position), 'latin1');
     return timingSafeEqual(code.subarray(0, CODE_BYTES), bytes.subarray(0, CODE_BYTES)) ? position : undefined;
   }
 
-  /** The whole digest; its beginning is the code. */
+  /** The whole digest, which begins with the code. */
   #codeOf(question: Question, position: Uint8Array): string {
     this.#hmac ??= new Hmac(createHmac('sha256', this.#stateKey).update(PURPOSE).digest());
     return this.#hmac.of(`${question}\0`, position);

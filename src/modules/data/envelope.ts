@@ -40,7 +40,7 @@ const freshnessOf = ({ catalogue: { snapshot } }: ServedCatalogue): string | nul
 export const limitationsOf = ({ isSynthetic }: ServedCatalogue): readonly string[] =>
   isSynthetic ? [...LIMITATIONS, SYNTHETIC] : LIMITATIONS;
 
-/** What an answer says of the catalogue, and what it costs. */
+/** The `data` of an answer, and its cost. */
 export interface Costing<D> {
   readonly data: D;
   /** Whole credits. */
@@ -51,7 +51,7 @@ type Charged<D> = ChargedAnswer<{ data: D; meta: v.InferInput<typeof meta> }>;
 
 const textOf = <D>({ cost, data }: Costing<D>): DataText => dataText(JSON.stringify(data), cost);
 
-/** What `meta` says of a catalogue whatever the question is, as JSON text. */
+/** The members of `meta` that depend only on the catalogue, as JSON text. */
 const catalogueTexts = new WeakMap<ServedCatalogue, { readonly freshness: string; readonly limitations: string }>();
 
 function textsOf(served: ServedCatalogue): { readonly freshness: string; readonly limitations: string } {
@@ -66,13 +66,13 @@ function textsOf(served: ServedCatalogue): { readonly freshness: string; readonl
 
 let lastTime = { ms: 0, text: isoTime(0) };
 
-/** Of the answers of one millisecond, which are many under load. */
+/** The time of an answer as text, memoized: under load many answers share a millisecond. */
 function timeOfAnswer(nowMs: number): string {
   if (lastTime.ms !== nowMs) lastTime = { ms: nowMs, text: isoTime(nowMs) };
   return lastTime.text;
 }
 
-/** The answer is written when it is charged: all but the credits is ready before, so nothing can fail afterwards. */
+/** The answer is completed when it is charged: all but the credits is ready before, so nothing can fail afterwards. */
 function charged<D>(
   { beginning, cost }: DataText,
   nowMs: number,
@@ -91,8 +91,8 @@ function charged<D>(
 }
 
 /**
- * Answers with what the catalogue says, for its credits.
- * @param make everything that the answer says of the catalogue, or a refusal
+ * Answers from the catalogue, for credits.
+ * @param make gives `data` and cost, or a refusal
  */
 export function answered<D, C extends string = never>(
   { catalogue, clock }: DataServices,
@@ -107,7 +107,7 @@ export function answered<D, C extends string = never>(
 }
 
 /**
- * The same for an answer that follows from the catalogue and the question alone: it is remembered.
+ * The same for an answer that depends only on catalogue and question, so it is memoized.
  * @param make the whole `data`, or a refusal
  */
 export function answeredOnce<D, C extends string = never>(

@@ -1,4 +1,4 @@
-/** GET /v1/metrics/hiring: what the last seven days brought to the whole catalogue. */
+/** GET /v1/metrics/hiring: hiring activity of the last seven days over the whole catalogue. */
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import { TOP_ENTRIES_MAX } from '../../catalogue/limits.ts';
@@ -17,7 +17,7 @@ import { keyed } from './keyed.ts';
 import type { DataServices } from './services.ts';
 
 const COST = 5;
-/** UTC days that seven days touch, at most. */
+/** UTC days that a period of seven days touches, at most. */
 const DAY_COUNT = 8;
 
 const top = <S extends v.GenericSchema>(entry: S) => v.pipe(v.array(entry), v.maxLength(TOP_ENTRIES_MAX));

@@ -1,4 +1,4 @@
-/** GET /v1/history: what was observed of all jobs, in the order in which it was recorded; the feed can be followed for ever. */
+/** GET /v1/history: all events of all jobs, in the order of their recording; a client can follow this feed indefinitely. */
 import * as v from 'valibot';
 import { listHistory } from '../../catalogue/listing/list-history.ts';
 import { HISTORY_KINDS } from '../../catalogue/packed/history-event.ts';

@@ -1,4 +1,4 @@
-/** GET /v1/jobs/{id}/history: what was observed of one job, oldest first, page by page. */
+/** GET /v1/jobs/{id}/history: the events of one job, oldest first, page by page. */
 import * as v from 'valibot';
 import { listJobHistory as listEvents } from '../../catalogue/listing/list-history.ts';
 import { route } from '../../http/route.ts';

@@ -23,10 +23,10 @@ export const page = {
   next_cursor: v.nullable(v.string()),
 };
 
-/** How many records an answer has. */
+/** The number of records in an answer. */
 export const returned = wholeNumber(0, PAGE_LIMIT_MAX);
 
-/** Records of a page. */
+/** The records of a page. */
 export const listOf = <S extends v.GenericSchema>(record: S) => v.pipe(v.array(record), v.maxLength(PAGE_LIMIT_MAX));
 
 export const jobsEntries = { jobs: listOf(jobRecord), returned_jobs: returned, ...page };
@@ -38,8 +38,8 @@ interface PageInput {
 }
 
 /**
- * The last one: a request's question is needed for its check and for its answer, in the same turn, and a client that asks again
- * has the same input. An input belongs to one operation.
+ * The last question, memoized: a request needs it for its check and again for its answer, in the same turn, and a repeated
+ * query has the same decoded input. An input belongs to one operation.
  */
 let last:
   | { readonly input: PageInput; readonly params: RequestView['params']; readonly question: Question }
@@ -56,7 +56,7 @@ function questionIn(operation: string, input: PageInput, { params }: RequestView
   return question;
 }
 
-/** A route's check of its cursor: one of another question, or a bent one, is refused before the rate and the question. */
+/** A route's check of its cursor: one of another question, or an altered one, is refused before the rate and the question. */
 export const checksCursor =
   (operation: string) =>
   (input: PageInput, { cursors }: DataServices, request: RequestView): Refusal<'INVALID_CURSOR'> | undefined => {
@@ -71,7 +71,7 @@ export type MembersText<D> = string & { readonly shape?: D };
 
 export const membersOf = <D extends object>(data: D): MembersText<D> => JSON.stringify(data).slice(1, -1);
 
-/** A page as the engine gives it: the records for the answer, and where the next page begins. */
+/** A page from the engine: the records for the answer, and where the next page begins. */
 export interface Page<D> {
   readonly members: MembersText<D>;
   readonly recordCount: number;
@@ -86,7 +86,7 @@ export const withMembers = <M extends object, D>(more: M, page: Page<D>): Page<M
 
 /**
  * Answers with a page of a list, which costs one credit a record.
- * @param listAfter gives the page after a position; undefined where the bytes are none
+ * @param listAfter gives the page after a position; undefined when the bytes are not a position
  */
 export function answerPage<D extends object, C extends string = never>(
   operation: string,

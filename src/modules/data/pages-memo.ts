@@ -1,16 +1,16 @@
 /**
- * The texts of recent answers over the served catalogue: what an answer says follows from the catalogue and the question alone,
- * but for the times and the credits of its `meta`. A text is kept at its second use, because a chain of pages asks for each once,
- * and texts that live on for a while cost the collector more than they save. Bounded by characters; a new catalogue drops all.
+ * The texts of recent answers over the served catalogue: an answer depends only on catalogue and question, except for the
+ * times and credits of its `meta`. A text is stored at its second use, because a chain of pages asks for each page only once,
+ * and texts that live for a while cost the collector more than they save. Bounded by characters; a new catalogue drops all.
  */
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { Refusal } from '../../http/errors.ts';
 import { KeptBeginning } from '../../http/hot/kept-json.ts';
 
-/** Characters of all texts together, at most two bytes each; under Bun their UTF-8 stands beside them. */
+/** Characters of all texts together, at most two bytes each; on Bun their UTF-8 is stored too. */
 const TEXT_LENGTH_MAX = 8_000_000;
 
-/** Questions that were asked once: at most some thousand characters each, of which a cursor has 300. */
+/** Questions that were asked once: at most a few thousand characters each, of which a cursor has 300. */
 const ASKED_COUNT_MAX = 4096;
 
 /** The beginning of an answer, with its `data` as JSON text and its cost in credits. */
@@ -34,7 +34,7 @@ export class PagesMemo {
 
   /**
    * @param question the same text for the same question, page and limit
-   * @param make gives the text, or a refusal, which is not kept
+   * @param make gives the text, or a refusal, which is not stored
    */
   over<R extends Refusal>(
     served: ServedCatalogue,
@@ -61,7 +61,7 @@ export class PagesMemo {
     }
     const length = question.length + made.beginning.text.length;
     if (length > TEXT_LENGTH_MAX / 8) return;
-    // All at once: an order of use would cost every answer more than a full memo costs.
+    // Drops all at once: tracking the order of use would cost every answer more than refilling the memo.
     if (this.#length + length > TEXT_LENGTH_MAX) this.#clear();
     this.#texts.set(question, made);
     this.#length += length;

@@ -8,7 +8,7 @@ import { cursor } from './cursors.ts';
 export const PAGE_LIMIT_MAX = 100;
 const PAGE_LIMIT_DEFAULT = 25;
 
-/** Of every list. */
+/** Parameters of every list. */
 export const paging = {
   cursor: v.optional(cursor),
   limit: v.optional(integer(1, PAGE_LIMIT_MAX), PAGE_LIMIT_DEFAULT),
@@ -16,7 +16,7 @@ export const paging = {
 
 const STATUSES = [...JOB_STATUSES, 'any'] as const;
 
-/** Of every list of jobs. */
+/** Filters of every list of jobs. */
 export const ofJobs = {
   status: v.optional(v.pipe(v.picklist(STATUSES), rule({ rule: `one of ${STATUSES.join(', ')}` })), 'active'),
   observed_since: v.optional(moment),

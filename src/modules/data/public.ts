@@ -15,7 +15,7 @@ export const PUBLIC_ANSWER_HEADERS: Readonly<Record<string, AnswerHeader>> = {
 
 export const PUBLIC_CACHE_CONTROL = 'max-age=60, s-maxage=300, stale-while-revalidate=600';
 
-/** The digest of a catalogue is computed once. */
+/** Digests of catalogues, each computed once. */
 const digests = new WeakMap<ServedCatalogue, string>();
 
 function digestOf(served: ServedCatalogue): string {
@@ -24,11 +24,11 @@ function digestOf(served: ServedCatalogue): string {
   return known;
 }
 
-/** Weak: answers of one tag differ in `generated_at`. */
+/** Weak, because answers with one tag differ in `generated_at`. */
 const entityTagOf = (served: ServedCatalogue, question: string): string =>
   `W/"${sha256Base64Url(`${digestOf(served)}\n${question}`).slice(0, 22)}"`;
 
-/** The answer, or 304 where the client has it. @param write gives the body; asked only where it leaves */
+/** The answer, or 304 if the client has it already. @param write gives the body; called only if it is sent */
 export function cached<C extends string = never>(
   served: ServedCatalogue,
   question: string,

@@ -1,6 +1,7 @@
 /**
  * Jobs of a page as JSON text (`JobRecord[]`, siblings §4), written from the snapshot's columns: byte for byte what
- * JSON.stringify makes of `jobRecordOf`, without an object, a string or a date for each value (docs/benchmarks.md).
+ * JSON.stringify makes of `jobRecordOf`, but without allocating an object, a string or a date for each value
+ * (docs/benchmarks.md).
  */
 import { Buffer } from 'node:buffer';
 import {
@@ -35,36 +36,36 @@ const FIRST_OBSERVED = jsonPiece('],"first_observed_at":');
 const ACTIVE = jsonPiece(',"status":"active"}');
 const CLOSED = jsonPiece(',"status":"closed"}');
 
-/** More than all names, values of closed lists, quotes and commas of a record beside its skills. */
+/** An upper bound on all names, values of closed lists, quotes and commas of a record without its skills. */
 const FRAME_BYTES_MAX = 512 + 2 * JSON_TIME_LENGTH_MAX;
 const PAGE_BYTES = 2 ** 16;
-/** A larger page's memory is not kept. */
+/** The memory of a larger page is not reused. */
 const KEPT_PAGE_BYTES_MAX = 2 ** 20;
 
 /** Scratch memory of one page. */
 let page = Buffer.allocUnsafeSlow(PAGE_BYTES);
 
-/** Of the records that were shown last: some thirty thousand, of which few share a slot. */
+/** Cache of recently shown records: some thirty thousand, few of which share a slot. */
 const KEPT_BYTES = 2 ** 24;
 const KEPT_SLOTS = 2 ** 18;
 
-/** The records of a snapshot as text. */
+/** Writes the records of a snapshot as text. */
 export class RecordTexts {
   readonly #snapshot: Snapshot;
   readonly #kept: KeptBytes;
 
-  /** @param keptBytes, keptSlots bounds of the records that are kept, as of `KeptBytes` */
+  /** @param keptBytes, keptSlots bounds of the cached records, as for `KeptBytes` */
   constructor(snapshot: Snapshot, keptBytes = KEPT_BYTES, keptSlots = KEPT_SLOTS) {
     this.#snapshot = snapshot;
     this.#kept = new KeptBytes(keptBytes, keptSlots);
   }
 
-  /** Whether the text of a row needs nothing from the file. */
+  /** Whether the text of a row is cached, so that it needs nothing from the file. */
   readonly has = (row: number): boolean => this.#kept.has(row);
 
   /**
-   * The elements of the array of a page's records, without its brackets.
-   * @param page made with `has`, right before
+   * The array of a page's records, without its brackets.
+   * @param page made with `has` just before this call
    */
   textOf({ rows, read, texts }: JobPage): string {
     let end = 0;
@@ -82,7 +83,7 @@ export class RecordTexts {
       }
       if (read[place] === row) place++;
     }
-    // Only now: what is kept may take the place of another record of the page.
+    // Only now, because caching a record may evict another of the same page.
     for (let i = 0; i < written.length; i += 3) this.#kept.keep(written[i]!, page, written[i + 1]!, written[i + 2]!);
     // Each record begins with a comma.
     const text = page.toString('utf8', Math.min(end, 1), end);
@@ -93,7 +94,7 @@ export class RecordTexts {
 
 const textsBySnapshot = new WeakMap<Snapshot, RecordTexts>();
 
-/** Those of a snapshot; dropped with it. */
+/** The record texts of a snapshot; dropped with it. */
 export function recordTextsOf(snapshot: Snapshot): RecordTexts {
   let texts = textsBySnapshot.get(snapshot);
   if (texts === undefined) {
@@ -111,7 +112,7 @@ function makeRoom(end: number, count: number): void {
   page = larger;
 }
 
-/** No fewer bytes than the record takes. @param coldLength of its id and its source URL */
+/** An upper bound on the bytes of a record. @param coldLength of its id and its source URL */
 function lengthMaxOf(snapshot: Snapshot, row: number, coldLength: number): number {
   const { companyKeys, departments, employerNames, locations, skillNames, skills, skillOffsets, titles } = snapshot;
   const employer = snapshot.employer[row]!;

@@ -2,7 +2,7 @@
 import { grouped } from '../../base/grouped.ts';
 import type { CohortFacts, JobFacts } from '../../catalogue/cohort.ts';
 
-/** Nothing where every domain was stated by the operator or by the job's own source. */
+/** None if every domain was stated by the operator or by the job's own source. */
 export function assignedDomainLimitation({
   assignedDomainJobs,
   candidateJobs,

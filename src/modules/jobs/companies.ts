@@ -1,4 +1,4 @@
-/** GET /v1/companies: which companies can be asked for, free (decisions §8). */
+/** GET /v1/companies, free: the companies that can be asked for (decisions §8). */
 import * as v from 'valibot';
 import { perClient } from '../../access/rate-limit.ts';
 import { isoTime } from '../../base/iso-time.ts';
@@ -13,10 +13,13 @@ import type { JobsServices } from './services.ts';
 
 const COMPANY_COUNT_MAX = 10;
 
-const companiesData = v.strictObject({
-  companies: v.pipe(v.array(companyName), v.maxLength(COMPANY_COUNT_MAX)),
-  returned_companies: wholeNumber(0, COMPANY_COUNT_MAX),
-});
+const companiesData = v.pipe(
+  v.strictObject({
+    companies: v.pipe(v.array(companyName), v.maxLength(COMPANY_COUNT_MAX)),
+    returned_companies: wholeNumber(0, COMPANY_COUNT_MAX),
+  }),
+  v.check(({ companies, returned_companies }) => returned_companies === companies.length),
+);
 
 export const findCompanies = route<JobsServices>()({
   operation: 'findCompanies',

@@ -52,7 +52,7 @@ const METHOD_VERSION = '2.0';
 
 const ORDER = 'most recently observed first, ties by the SHA-256 of the job id, then by job id';
 
-/** What `coverage` says of the candidates, by what they are. */
+/** What `coverage` says about the candidates, by their kind. */
 const CANDIDATES = {
   cohort: {
     aggregation: `counts over a candidate cohort of at most ${COHORT_ROWS_MAX} active jobs`,
@@ -91,7 +91,7 @@ const withoutDepartment = (count: number, of: number): string =>
   `${grouped(count)} of the ${grouped(of)} jobs of the cohort have no recorded department: counts by department and the filter ` +
   '`department` leave them out.';
 
-/** @param historicalChanges what the answer says of changes, where it is about more than current jobs */
+/** @param historicalChanges what the answer says about changes, if it covers more than current jobs */
 export function metaOf(
   served: Provenance,
   coverage: SearchFacts | CohortFacts | JobFacts,

@@ -1,6 +1,6 @@
 /**
- * What a jobs service serves to gates (siblings §8): the jobs routes below `/internal`, without payment and rates, behind
- * `ENGINE_TOKEN`. A process without the token, or without a catalogue of its own, has none of them.
+ * The routes that a jobs service has for gates (siblings §8): the jobs routes below `/internal`, without payment and rates,
+ * behind `ENGINE_TOKEN`. They do not exist without the token or without a local catalogue.
  */
 import { type EngineServices, engineToken } from '../../access/engine-token.ts';
 import { secretHolderOf } from '../../access/secret-token.ts';
@@ -10,7 +10,7 @@ import { defineModule } from '../module.ts';
 import { ROUTES } from './routes.ts';
 import { AnswersMemo, type JobsServices } from './services.ts';
 
-/** What the handlers of the jobs routes use; the rest of their services is for ways in that gates do not pass. */
+/** The services that handlers of the jobs routes use; their other services are for ways in that gates skip. */
 type InternalServices = Pick<JobsServices, 'catalogue' | 'clock' | 'memo'> & EngineServices;
 
 function internalRoute(route: Route<JobsServices>): Route<InternalServices> {

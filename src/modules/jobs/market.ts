@@ -1,4 +1,4 @@
-/** GET /v1/jobs/market: what the matching jobs of the catalogue are, and where (siblings §2). */
+/** GET /v1/jobs/market: kinds and locations of the matching jobs of the catalogue (siblings §2). */
 import * as v from 'valibot';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
@@ -33,10 +33,12 @@ const marketData = v.strictObject({
   by_remote_status: v.pipe(
     v.array(v.strictObject({ remote_status: v.picklist(REMOTE_STATUSES), observed_job_count: count })),
     v.length(REMOTE_STATUSES.length),
+    v.check((counts) => counts.every(({ remote_status }, i) => remote_status === REMOTE_STATUSES[i])),
   ),
   by_employment_type: v.pipe(
     v.array(v.strictObject({ employment_type: v.picklist(EMPLOYMENT_TYPES), observed_job_count: count })),
     v.length(EMPLOYMENT_TYPES.length),
+    v.check((counts) => counts.every(({ employment_type }, i) => employment_type === EMPLOYMENT_TYPES[i])),
   ),
 });
 

@@ -1,6 +1,7 @@
 /**
- * The jobs routes of a gate (siblings §8): the same declarations, whose handlers ask a jobs service in place of the catalogue.
- * Input was validated and the payment reserved before; whatever is not an answer is a refusal, which charges nothing.
+ * The jobs routes of a gate (siblings §8): the same declarations, but their handlers ask a jobs service in place of the
+ * catalogue. By then the input is validated and the payment reserved; anything but an answer becomes a refusal, which charges
+ * nothing.
  */
 import * as v from 'valibot';
 import type { RemoteCatalogue } from '../../catalogue/remote-catalogue.ts';
@@ -10,7 +11,7 @@ import type { Route } from '../../http/route.ts';
 import { CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, UPSTREAM_TIMEOUT } from '../catalogue-refusals.ts';
 import type { JobsServices } from './services.ts';
 
-/** Longest message of a 404 that passes through. */
+/** Longest message of a 404 that is passed on. */
 const MESSAGE_LENGTH_MAX = 500;
 
 /** The body of a 404 (callback.md "Error object"); its request id is the service's own. */
@@ -35,13 +36,13 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The parameters with their defaults, as the same route decodes them. */
+/** The parameters with their defaults as a query, for the same route of the jobs service. */
 const queryOf = (input: Readonly<Record<string, unknown>>): string =>
   new URLSearchParams(Object.entries(input).map(([name, value]) => [name, String(value)])).toString();
 
 /**
- * Judges what a jobs service says: a 200 by the closed schema of the route, a 404 by its codes. A 200 comes back as the parsed
- * object, never as the text, which can hold members twice of which the schema saw one.
+ * Checks an answer of a jobs service: a 200 against the route's closed schema, a 404 against its codes. A 200 is passed on as
+ * the parsed object, never as text: text can repeat a member, of which the schema saw only one.
  */
 export function answerReader({ answer, errors }: Pick<Route, 'answer' | 'errors'>) {
   const codes = new Map(errors.filter(({ status }) => status === 404).map((one) => [one.code, one]));

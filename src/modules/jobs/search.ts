@@ -19,11 +19,14 @@ import type { JobsServices } from './services.ts';
 
 const RESULT_COUNT_MAX = 10;
 
-const searchData = v.strictObject({
-  jobs: v.pipe(v.array(job), v.maxLength(RESULT_COUNT_MAX)),
-  returned_jobs: wholeNumber(0, RESULT_COUNT_MAX),
-  limit: wholeNumber(1, RESULT_COUNT_MAX),
-});
+const searchData = v.pipe(
+  v.strictObject({
+    jobs: v.pipe(v.array(job), v.maxLength(RESULT_COUNT_MAX)),
+    returned_jobs: wholeNumber(0, RESULT_COUNT_MAX),
+    limit: wholeNumber(1, RESULT_COUNT_MAX),
+  }),
+  v.check(({ jobs, returned_jobs, limit }) => returned_jobs === jobs.length && returned_jobs <= limit),
+);
 
 export const searchJobs = route<JobsServices>()({
   operation: 'searchJobs',

@@ -18,7 +18,7 @@ export class AnswersMemo {
   #served: ServedCatalogue | undefined;
   #answers = new MemoizedAnswers<AnswerPeriod>();
 
-  /** As `MemoizedAnswers`, over a catalogue that may still have to read its file for a part of what it counts from. */
+  /** As `MemoizedAnswers`, over a catalogue that may still have to read a part of its file. */
   answer<A>(
     served: ServedCatalogue,
     question: string,

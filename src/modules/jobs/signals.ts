@@ -37,17 +37,23 @@ const signal = v.strictObject({
   observation_period: observationPeriod,
 });
 
-const signalsData = v.strictObject({
-  companies: v.pipe(v.array(signal), v.maxLength(COMPANY_COUNT_MAX)),
-  returned_companies: wholeNumber(0, COMPANY_COUNT_MAX),
-  limit: wholeNumber(1, COMPANY_COUNT_MAX),
-  matching_active_jobs: v.nullable(count),
-  observed_sample_jobs: count,
-});
+const signalsData = v.pipe(
+  v.strictObject({
+    companies: v.pipe(v.array(signal), v.maxLength(COMPANY_COUNT_MAX)),
+    returned_companies: wholeNumber(0, COMPANY_COUNT_MAX),
+    limit: wholeNumber(1, COMPANY_COUNT_MAX),
+    matching_active_jobs: v.nullable(count),
+    observed_sample_jobs: count,
+  }),
+  v.check(
+    ({ companies, returned_companies, limit }) =>
+      returned_companies === companies.length && returned_companies <= limit,
+  ),
+);
 
 const EVIDENCE_SCOPE = 'candidate cohort of the monitored catalogue';
 
-/** Describes the condition that a job had to meet in order to count. */
+/** Describes the condition under which a job counts. */
 function criterionOf({ role, location, department }: CohortFilters): string {
   const parts = [
     role === undefined ? undefined : `title contains every term of ${JSON.stringify(role)}`,

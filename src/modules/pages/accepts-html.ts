@@ -1,11 +1,11 @@
 /**
- * Decides whether a request takes a page (RFC 9110 §12.5.1). `text/html` has the weight of its own range, else that of `text/*`,
- * else that of any type. A request that weighs JSON more, names JSON and HTML only by a wildcard, or says nothing of what it
- * takes, is a program's.
+ * Decides whether a request accepts a page (RFC 9110 §12.5.1). `text/html` has the weight of its own range, else that of
+ * `text/*`, else that of any type. A request that prefers JSON, that names JSON but HTML only by a wildcard, or that has no
+ * `Accept`, is taken for a program's.
  */
 const WEIGHT = /^q=([01](?:\.\d{0,3})?)$/i;
 
-/** By media range in lower case; of a repeated one the greatest. */
+/** Weights by media range in lower case; the greatest of a repeated range. */
 function weightsOf(accept: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const range of accept.split(',')) {

@@ -1,6 +1,6 @@
 /**
- * GET /boards: the watched boards, for the operator. Like /sales the page itself holds nothing: its script asks
- * `/admin/v1/boards` with the token that the operator types in, and forgets it with the page.
+ * GET /boards: the watched boards, for the operator. Like /sales, the page itself holds no data: its script asks
+ * `/admin/v1/boards` with the token that the operator types in, and forgets the token with the page.
  */
 import { BOARD_HEALTHS } from '../../catalogue/watched-boards.ts';
 import { pageRoute } from './document.ts';

@@ -20,7 +20,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ];
 
-/** Forbids scripts to turn text into markup. The reference page goes without it, because its library does that. */
+/** Forbids scripts to turn text into markup. The reference page omits this, because its library does just that. */
 const TRUSTED_TYPES = ["require-trusted-types-for 'script'", "trusted-types 'none'"];
 
 const HEADERS = {
@@ -45,7 +45,7 @@ interface Page {
 
 type PagePath = '/' | '/docs' | '/inbox' | '/sales' | '/boards';
 
-/** The operator's page is in no navigation. */
+/** Pages of the operator are not in the navigation. */
 const navigationOf = ({ has }: PageServices): readonly (readonly [PagePath, string])[] => [
   ['/', 'Overview'],
   ['/docs', 'API reference'],

@@ -166,7 +166,7 @@ ${facts.observed === undefined ? undefined : chart(facts.observed)}
 
 const CLIENT_PACKAGES = '@x402/fetch @x402/evm viem';
 
-/** Runs as it is pasted into a file: with play money from a throwaway wallet, else from the wallet of PRIVATE_KEY. */
+/** A script that runs when pasted into a file: with play money from a throwaway wallet, else from the wallet of PRIVATE_KEY. */
 function clientScript(url: string, method: string, { network, isPlay }: PageServices['facts']): string {
   const init = method === 'GET' ? '' : `, { method: '${method}' }`;
   return `import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
@@ -218,13 +218,13 @@ unknown, the server keeps checking it, and <code>GET /v1/payments/{network}/{pay
 </section>`;
 }
 
-/** The operation of the page's example purchase: one about jobs where there is a catalogue. */
+/** The operation of the page's example purchase: one about jobs if there is a catalogue. */
 function firstPurchase(paid: readonly Operation[], hasJobs: boolean): Operation | undefined {
   const ofJobs = paid.filter(({ path }) => path.startsWith('/v1/jobs/') === hasJobs);
   return ofJobs[0] ?? paid[0];
 }
 
-/** The heading of the page by what the server has. */
+/** The heading of the page, by the products of the server. */
 function hero({ facts, has }: PageServices, first: Operation | undefined): Html {
   const isPaid = has('jobs') || has('callbacks');
   return html`<h1>${has('jobs') ? 'Answers about hiring, one request at a time' : has('data') ? 'Jobs, companies and history over HTTP' : 'Webhook addresses for ten minutes'}</h1>

@@ -1,6 +1,6 @@
 /**
- * GET /inbox: shows the events of a callback as they arrive, to a visitor with its address and read token. The page sends the
- * token only in the Authorization header: its fields have no names, and its policy forbids submitting forms.
+ * GET /inbox: shows the events of a callback as they arrive, to a visitor who enters its address and read token. The page
+ * sends the token only in the Authorization header: its fields have no names, and its policy forbids submitting forms.
  */
 import { EVENT_COUNT_MAX, LIFETIME_MS, PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../../callback/limits.ts';
 import { pageRoute } from './document.ts';

@@ -1,6 +1,6 @@
 /**
  * The pages module: pages for people. They are not operations of the API and appear in no document for programs; for a request
- * that does not take HTML their paths are unknown.
+ * that does not accept HTML their paths do not exist.
  */
 
 import type { SurfaceName } from '../../config/surfaces.ts';

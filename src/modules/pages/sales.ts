@@ -1,7 +1,7 @@
 /**
- * GET /sales: the books of this server, for its operator. The page itself holds nothing of them: its script asks
- * `/admin/v1/sales` with the token that the operator types in. It keeps the token in a variable, sends it only in the
- * Authorization header, and forgets it with the page; the field has no name, and the policy forbids submitting forms.
+ * GET /sales: the books of this server, for its operator. The page itself holds no data: its script asks `/admin/v1/sales`
+ * with the token that the operator types in. The script holds the token in a variable, sends it only in the Authorization
+ * header, and forgets it with the page; the field has no name, and the policy forbids submitting forms.
  */
 import { pageRoute } from './document.ts';
 import { html } from './html.ts';

@@ -9,15 +9,15 @@ import type { SurfaceView } from '../module.ts';
 
 export interface PageServices {
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
-  /** Of a gate. */
+  /** Set on a gate. */
   readonly remoteCatalogue: Pick<RemoteCatalogue, 'canAsk'> | undefined;
   readonly clock: { nowMs(): number };
   readonly files: StaticFiles;
-  /** Every published operation; the declarations tell which are paid and which are free. */
+  /** Every published operation; the declarations show which are paid and which are free. */
   operations(): readonly Operation[];
   /** The surfaces beside the base. */
   otherSurfaces(): readonly SurfaceView[];
-  /** Whether this server has a product; pages name no other. */
+  /** Whether this server has a product; pages mention only products that it has. */
   has(product: SurfaceName): boolean;
   readonly facts: PageFacts;
 }

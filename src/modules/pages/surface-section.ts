@@ -8,13 +8,13 @@ import type { SurfaceView } from '../module.ts';
 import { exampleUrl } from './example-url.ts';
 import { type Html, html } from './html.ts';
 
-/** Free, and asks for no key, token or payment: nothing among its ways in asks for more than patience. */
+/** Whether anyone can call it in a browser: a GET without a key, token or payment; at most a rate limits it. */
 export const isOpen = ({ access, method }: Operation): boolean =>
   method === 'GET' && access.every((way) => way === perClient);
 
 const isCharged = ({ access }: Operation): boolean => creditsOf(access) !== undefined;
 
-/** The price of an operation, its cost in credits, or both where either buys it. */
+/** The price of an operation, its cost in credits, or both if either buys it. */
 function costCell({ access }: Operation): Html {
   const price = priceOf(access);
   const cost = creditsOf(access);
@@ -44,7 +44,7 @@ function openList(products: readonly Operation[], surfacePath: string): Html | u
   return html`<p>Open to all, without a key: ${links}.</p>`;
 }
 
-/** Where keys come from, and a first request with one where an operation with a key can be asked as it stands. */
+/** Where keys come from, and an example request if a keyed operation can be called without changes. */
 function keysText(products: readonly Operation[], baseUrl: string): Html | undefined {
   const charged = products.filter(isCharged);
   if (charged.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** The form in which the operator's pages take the admin token (`pages/operator.js`). */
+/** The form in which an operator enters the admin token (`pages/operator.js`). */
 import { type Html, html } from './html.ts';
 
 /** @param submit text of the button */

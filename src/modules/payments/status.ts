@@ -1,6 +1,6 @@
 /**
- * GET /v1/payments/{network}/{payer}/{nonce}: the status of an authorization, free. Only the payer and this server know its
- * nonce (256 random bits) before settlement. The answer has state and transaction, and nothing about the purchase.
+ * GET /v1/payments/{network}/{payer}/{nonce}: the status of an authorization, free. Before settlement only the payer and this
+ * server know its nonce (256 random bits). The answer states status and transaction, and nothing about the purchase.
  */
 import * as v from 'valibot';
 import { chain } from '../../base/maybe-promise.ts';
@@ -47,12 +47,12 @@ interface NamedPayment {
   readonly nonce: string;
 }
 
-/** Memoized because clients ask until a payment has settled. Each keeps the target that it was cut from: 16 KB at most. */
+/** Memoized because clients ask until a payment has settled. Each entry retains its request's target: 16 KB at most. */
 const NAMED_COUNT_MAX = 256;
-/** Room for a path without percent-encoding. */
+/** Longest memoized path: enough for any path without percent-encoding. */
 const PATH_LENGTH_MAX = 160;
 
-/** Of any network that servers sell on: what this one sold before on another is on record too. null: it names no payment. */
+/** On any network that servers sell on: sales from before a change of network are on record too. null: it names no payment. */
 const namedBy = memoizeRecent(
   (_path: string, params: Readonly<Record<string, string>>): NamedPayment | null => {
     const payer = decoded(params.payer);
@@ -93,7 +93,7 @@ export const paymentStatus = route<PaymentServices>()({
   handle(_, { statusOf }, { path, params }) {
     const named = namedBy(path, params);
     if (named === null) return UNKNOWN_PAYMENT;
-    // What the reservations have forgotten stands in the books.
+    // `statusOf` looks in the books for what the reservations have forgotten.
     return chain(
       fromBooks(() => statusOf(named.key)),
       (status) => {

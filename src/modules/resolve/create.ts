@@ -1,7 +1,7 @@
 /**
- * POST /v1/resolve: what is behind an address (siblings §7). The server looks the name up and begins to fetch once the payment is
- * verified. What is there within the wait is the answer, and the payment settles before it leaves; a failure within the wait costs
- * nothing; what is not there settles too, and comes to lie under `result_url`.
+ * POST /v1/resolve: what is behind an address (siblings §7). Once the payment is verified, the server looks the name up and
+ * begins to fetch. A result within the wait is the answer, and the payment settles before it is sent; a failure within the
+ * wait costs nothing; without either the payment settles too, and the result will be at `result_url`.
  */
 import type * as v from 'valibot';
 import { unlessOverloaded } from '../../access/overload.ts';
@@ -44,7 +44,7 @@ export const createResolve = route<ResolveServices>()({
   readBody: readInput,
   async handle({ body: { question, target, waitSeconds } }, { resolver, baseUrl }, request, { place, draft: sold }) {
     const draft = (sold as ResolveDraft | undefined) ?? resolver.draft();
-    // A crash may have cost the customer the answer of a resolve that is on record.
+    // A crash may have lost the answer of a resolve that is on record.
     const known = sold === undefined ? undefined : await resolver.show(draft);
     if (known !== undefined) {
       place.release();
@@ -52,7 +52,7 @@ export const createResolve = route<ResolveServices>()({
         resolveReply(known, baseUrl, draft.readToken, known.status === 'pending' ? 202 : 200),
       );
     }
-    // What was paid for before goes on when its client leaves, and is kept even when it fails.
+    // A resolve that was paid for before continues when its client disconnects, and is kept even if it fails.
     const client = sold === undefined ? request : undefined;
     const waited = await place.run(question, target, waitSeconds * 1000, client);
     if (waited.kind === 'failed' && sold === undefined) return failedWithin(waited.failure);

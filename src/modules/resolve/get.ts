@@ -1,4 +1,4 @@
-/** GET /v1/resolves/{id}: what a resolve has come to, for its read token, for one hour (siblings §7). */
+/** GET /v1/resolves/{id}: the state and outcome of a resolve, for its read token, for one hour (siblings §7). */
 import { RESOLVE_EXPIRED, resolveExpired, resolveToken } from '../../access/resolve-token.ts';
 import { route } from '../../http/route.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';

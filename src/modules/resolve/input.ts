@@ -1,4 +1,4 @@
-/** The body of a resolve and its rules (siblings §5, §7). Everything here is decided without a look-up, before anybody pays. */
+/** The body of a resolve and its rules (siblings §5, §7). Everything here is decided without a look-up, before any payment. */
 import * as v from 'valibot';
 import { parseUrl } from '../../base/parsed-url.ts';
 import { type Refusal, refuse } from '../../http/errors.ts';
@@ -51,7 +51,7 @@ function inputOf(
   return { question: { url, include }, target: judged.target, waitSeconds };
 }
 
-/** Seconds of the look at the name, which comes before the settlement whatever the wait is. */
+/** Seconds of the look-up, which precedes the settlement whatever the wait. */
 const LOOK_UP_SECONDS = LOOK_UP_MS / 1000;
 
 /** The `readBody` of the operation. Tells the payment how long the answer may take. */

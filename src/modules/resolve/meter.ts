@@ -1,4 +1,4 @@
-/** Counts the works of resolves by how they ended, and how long they took. */
+/** Counts the works of resolves by outcome and duration. */
 import { Histogram } from '../../base/histogram.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { ResolveStore } from '../../resolve/resolve-store.ts';

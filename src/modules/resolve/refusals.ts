@@ -1,4 +1,4 @@
-/** How the Resolve API refuses, and what a failure within the wait is answered (siblings §7). */
+/** Refusals of the Resolve API, including those for a failure within the wait (siblings §7). */
 import { defineErrors, type ErrorCode, INTERNAL_ERROR, type Refusal, refuse } from '../../http/errors.ts';
 import type { FailureCode, ResolveFailure } from '../../resolve/result.ts';
 

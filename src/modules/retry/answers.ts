@@ -95,7 +95,7 @@ export const usageAnswer = v.strictObject({
   credits: v.strictObject({ charged: count, remaining: count }),
 });
 
-/** What a job's customer sees at its creation. @param secrets shown once */
+/** The answer to a job's creation. @param secrets shown only here */
 export function createdOf(
   job: RetryJob,
   { readToken, callbackSecret }: Pick<RetryDraft, 'readToken' | 'callbackSecret'>,
@@ -123,7 +123,7 @@ export function createdOf(
 
 const callbackStatusOf = ({ delivery }: RetryJob): v.InferInput<typeof callbackStatus> => delivery?.status ?? 'none';
 
-/** @param resultBody JSON text of the result's body: it goes out as it came */
+/** @param resultBody JSON text of the result's body, sent unchanged */
 export function retryOf(job: RetryJob, resultBody: string | null): Reply {
   const head = {
     id: job.id,

@@ -1,4 +1,4 @@
-/** POST /v1/retries/{id}/cancel: ends a job; an attempt under way is abandoned and recorded as interrupted (siblings §6). */
+/** POST /v1/retries/{id}/cancel: ends a job; an attempt in flight is aborted and recorded as interrupted (siblings §6). */
 import { perKey } from '../../access/key-rate.ts';
 import { ifDamaged, retryWriter } from '../../access/retry-access.ts';
 import { isoTime } from '../../base/iso-time.ts';

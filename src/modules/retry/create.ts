@@ -36,7 +36,7 @@ const decodeBody = jsonBody(
   REQUEST_DEPTH_MAX,
 );
 
-/** Tells the payment how long the look-up of the names may take, because it precedes the settlement, and what names the purchase. */
+/** Reads the order. Sets for the payment how long the look-ups before settlement may take, and the key that names the purchase. */
 async function readOrder(request: RequestView, services: RetryServices) {
   request.answerSeconds = LOOK_UP_MS / 1000;
   const key = request.header('idempotency-key');
@@ -45,7 +45,7 @@ async function readOrder(request: RequestView, services: RetryServices) {
   return body instanceof Refusal ? body : checkedOrder(body, request, services.outbound.policy);
 }
 
-/** Looks the names up. One that does not resolve is no refusal: it may, at a later attempt. */
+/** Looks the names up. A name that does not resolve is not refused: it may resolve at a later attempt. */
 async function refusalOfNames({ targets }: CheckedOrder, outbound: Outbound) {
   const found = await Promise.all(targets.map(({ target }) => outbound.lookUp(target)));
   const blocked = targets[found.indexOf('blocked')];
@@ -80,12 +80,12 @@ export const createRetry = route<RetryServices>()({
   examples: { bodies: { 'application/json': EXAMPLE_BODY }, answer: EXAMPLE_CREATED },
   readBody: readOrder,
   async handle({ body: checked }, { outbound, retries, baseUrl }, request, principal) {
-    // The order has all of it, and a look-up may take seconds.
+    // The order has all of the body now, and a look-up may take seconds.
     request.bodyBytes = undefined;
     const { order } = checked;
     const customer = customerOf(principal);
     const sold = (principal as Partial<Payer>).draft as RetryDraft | undefined;
-    // What was paid for before is created again without another look at its names.
+    // A job that was paid for before is created without looking its names up again.
     const refused = sold === undefined ? await refusalOfNames(checked, outbound) : undefined;
     if (refused !== undefined) return refused;
     const idempotency = principal.idempotency ?? null;
@@ -104,7 +104,7 @@ export const createRetry = route<RetryServices>()({
       async () => {
         const made = await retries.buy(draft, customer, order, idempotency, COST);
         job = made.job;
-        // Another request with the same key was faster: the next one finds its job.
+        // A concurrent request with the same key came first; the customer's next request finds its job.
         if (made.bought.kind !== 'existing') return made.bought;
         return { kind: 'unavailable', detail: 'another request with this idempotency key was faster' };
       },

@@ -1,6 +1,6 @@
 /**
- * The input of a creation (siblings §6): a closed object whose faults name their field by its path, a request as RFC 9110 has it,
- * and addresses that are judged without a look-up. All of it comes before payment.
+ * The input of a creation (siblings §6): a closed object whose faults name their field by path, a request valid under RFC
+ * 9110, and addresses that are judged without a look-up. All of this precedes payment.
  */
 import * as v from 'valibot';
 import { decodeUtf8 } from '../../base/codec.ts';
@@ -89,10 +89,10 @@ export const createBody = v.strictObject({
 type CreateBody = v.InferOutput<typeof createBody>;
 type InputRefusal = Refusal<'INVALID_BODY' | 'TARGET_NOT_ALLOWED'>;
 
-/** A creation that may be made, with its addresses as they were judged. */
+/** A checked creation with its judged addresses. */
 export interface CheckedOrder {
   readonly order: RetryOrder;
-  /** The target, and the callback's where there is one, each with the name of its field. */
+  /** The target, and the callback's if there is one, each with the name of its field. */
   readonly targets: readonly { readonly field: string; readonly target: Target }[];
 }
 
@@ -112,7 +112,7 @@ const invalid = (message: string): InputRefusal => refuse(INVALID_BODY, message)
 export const notAllowed = (field: string, reason: string): Refusal<'TARGET_NOT_ALLOWED'> =>
   refuse(TARGET_NOT_ALLOWED, `\`${field}\` is not allowed: ${reason}`);
 
-/** A name of a header in a message: as it stands where that is safe to read. */
+/** The path of a header for messages, quoted as JSON unless it is plain. */
 const pathOf = (name: string): string =>
   /^[\w-]{1,64}$/.test(name) ? `\`request.headers.${name}\`` : JSON.stringify(`request.headers.${name.slice(0, 64)}`);
 
@@ -122,11 +122,11 @@ interface Body {
   readonly type: string | undefined;
 }
 
-/** The text of a creation as it came. */
+/** The text of a creation's body as received. */
 const writtenOf = ({ bodyBytes }: RequestView): string =>
   (decodeUtf8(bodyBytes ?? new Uint8Array()) ?? '').replace(/^\ufeff/, '');
 
-/** The body as it goes out: text as it is, any other JSON as it was written. */
+/** The body to be sent: a string as its text, any other JSON as it was written. */
 function bodyOf({ request }: CreateBody, creation: RequestView): Body {
   if (!('body' in request)) return { text: null, type: undefined };
   if (typeof request.body === 'string') return { text: request.body, type: 'text/plain; charset=utf-8' };
@@ -134,8 +134,8 @@ function bodyOf({ request }: CreateBody, creation: RequestView): Body {
 }
 
 /**
- * A name that the schema drops without a word: valibot's `record` leaves out what objects have of their own (`__proto__`,
- * `constructor`, `prototype`). Such a request would go out with other headers than were asked for.
+ * A name that the schema silently drops: valibot's `record` leaves out `__proto__`, `constructor` and `prototype`. Such a
+ * request would be sent with other headers than the customer gave.
  */
 function droppedName(kept: Readonly<Record<string, string>>, creation: RequestView): string | undefined {
   const given = JSON.parse(memberText(writtenOf(creation), ['request', 'headers']) ?? '{}') as object;

@@ -1,4 +1,4 @@
-/** GET /v1/usage: what an organization's retries came to in the present UTC month (siblings §6). */
+/** GET /v1/usage: counts of an organization's retries in the current UTC month (siblings §6). */
 import * as v from 'valibot';
 import { perKey } from '../../access/key-rate.ts';
 import { retryUsageKey } from '../../access/retry-access.ts';

@@ -33,7 +33,7 @@ function once(make: () => string): () => string {
 const linkOf = ({ title, description, mount }: SurfaceView): string =>
   `[${title}](${mount.baseUrl}/openapi.json): ${description}`;
 
-/** The description in a surface's contract, Markdown. @param others surfaces that it links */
+/** The description in a surface's contract, Markdown. @param others surfaces that it links to */
 const descriptionOf = ({ description, guide }: SurfaceView, others: readonly SurfaceView[]): string =>
   [description, ...guide, ...others.map(linkOf)].join('\n\n');
 
@@ -58,7 +58,7 @@ export function surfaceOperations(
   return bind(TAG, isUndocumented ? [health] : SURFACE_ROUTES, services);
 }
 
-/** What a server without any product has beside its health (siblings §1). */
+/** The operations of a server without any product, beside its health (siblings §1). */
 export const processOnly = defineModule({
   tag: TAG,
   settings: {},

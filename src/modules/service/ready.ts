@@ -2,8 +2,9 @@
  * GET /ready: whether each component is ready for paid work (decisions §6), and whether the server has capacity for new work
  * (`load`, decisions §4). It reveals neither secrets nor versions.
  *
- * `only=process` leaves out of the status what other machines decide (jobs services, database, facilitator). Without them the
- * process still answers webhooks, reads and free routes, so a proxy needs to know who is about to end even while none is ready.
+ * With `only=process` the status ignores what depends on other machines (jobs services, database, facilitator). Without them
+ * the process still answers webhooks, reads and free routes, so a proxy must learn which process is about to end even while
+ * none is ready.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
@@ -14,12 +15,12 @@ import type { ProcessServices } from './services.ts';
 export const COMPONENT_NAMES = ['snapshot', 'state', 'settlement'] as const;
 
 /**
- * False while the server is overloaded or about to end. Overload does not change the status: a proxy that took an overloaded
- * server out would give its load to the next one, and what was bought here is still served here.
+ * False while the server is overloaded or about to end. Overload does not change the status: a proxy that removed an
+ * overloaded server would shift its load to the next one, and purchases made here are still served here.
  */
 const LOAD = 'load';
 
-/** A probe may add what it likes, so that no cache answers it: only the one value changes the answer. */
+/** A probe may add any query, to bypass caches; only this one value changes the answer. */
 const ONLY_PROCESS = {
   schema: v.string(),
   rule: '`process`: the components do not decide the status. Any other value means none.',

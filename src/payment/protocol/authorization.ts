@@ -1,10 +1,10 @@
 /**
  * Checks a payment against the offer it answers (x402-v2 §3 and §4.4, decisions §4). All cheap comparisons come before the
- * signature recovery. The values that count are those of our own offer; the client's copy is only compared with them. A
- * payment that passes is one that the token contract would accept at this moment, balance and used nonces aside.
+ * signature recovery. Only the values of our own offer count; the client's copy is merely compared with them. A payment that
+ * passes is one that the token contract would accept at this moment, balance and used nonces aside.
  *
- * Cost: `checkPayment` is cheap (`bench/verification.ts`). The recovery between it and `signerFault` is the one expensive
- * step that a stranger can cause; `RecoveryQueue` bounds it.
+ * Cost: `checkPayment` is cheap (`bench/verification.ts`). The recovery between it and `signerFault` is the one expensive step
+ * that an unpaid request can cause; `RecoveryQueue` bounds it.
  */
 import { decodeHex, encodeHex } from '../../base/codec.ts';
 import { type Recovered, SIGNATURE_BYTES } from '../signature/signature.ts';
@@ -154,13 +154,13 @@ function authorizationOf(
   return { from, to, valueAtomic, validAfterSeconds, validBeforeSeconds, nonce: text.nonce.toLowerCase() };
 }
 
-/** Whether this route was offered to the client, whatever its terms and the server's host were then. */
+/** Whether the payment answers an offer of this route, whatever terms and host the offer had. */
 export const namesPathOf = ({ resource }: Offer, { resourceUrl = '' }: PaymentPayload): boolean =>
   URL.parse(resourceUrl)?.pathname === new URL(resource.url).pathname;
 
 /**
- * Checks everything about a payment but its signer. It need not compare `validAfter` with `validBefore`, because both were
- * compared with now.
+ * Checks everything about a payment but its signer. Both `validAfter` and `validBefore` are compared with now, so they need
+ * not be compared with each other.
  */
 export function checkPayment(payment: PaymentPayload, offer: Offer, nowMs: number, answerSeconds = 0): CheckedPayment {
   const unaccepted = acceptedFault(payment, offer);

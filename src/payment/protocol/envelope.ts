@@ -1,7 +1,7 @@
 /**
  * Decodes the `PAYMENT-SIGNATURE` header into a payment payload (x402-v2 §2.4 and §2.5), or names the fault with the
- * protocol's code. Decoding is strict: standard base64, UTF-8, JSON of bounded depth, decimal strings. Of a repeated key the
- * last value counts. That is safe because none of the client's text travels further: `order.ts` builds the body for a
+ * protocol's code. Decoding is strict: standard base64, UTF-8, JSON of bounded depth, decimal strings. The last value of a
+ * repeated key counts. That is safe because none of the client's text travels further: `order.ts` builds the body for a
  * facilitator from the fields parsed here and from our own offer. Unknown keys are ignored.
  *
  * Cost: about a fiftieth of the fastest signature recovery (`bench/verification.ts`); a header over 8 KiB is refused unread.
@@ -45,7 +45,7 @@ export interface PaymentPayload {
   readonly resourceUrl: string | undefined;
   /** True when the client echoed `extensions.bazaar`, which asks the facilitator to list the route. */
   readonly echoesBazaar: boolean;
-  /** The client's own name of this purchase; undefined = it gave none. Unsigned. */
+  /** The client's own name for this purchase; undefined = it gave none. Unsigned. */
   readonly identifier: PaymentIdentifier | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { Brand } from '../../base/brand.ts';
 import { sha256Latin1 } from '../../base/digest.ts';
 import type { Address } from './network.ts';
 
-/** The client's own name of a purchase. A secret of the client: it opens the kept answer, so it is stored and logged nowhere. */
+/** The client's own name for a purchase. It is a secret that opens the kept answer, so it is never stored or logged. */
 export type PaymentIdentifier = Brand<string, 'PaymentIdentifier'>;
 
 export const PAYMENT_IDENTIFIER = 'payment-identifier';
@@ -28,17 +28,17 @@ export const IDENTIFIER_DECLARATION = Object.freeze({
   },
 });
 
-/** For the client, when an identifier has another form. */
+/** Message for a client whose identifier has another form. */
 export const IDENTIFIER_FORM = `an identifier has ${LENGTH_MIN} to ${LENGTH_MAX} characters of a-z, A-Z, 0-9, _ and -`;
 
 export const parsePaymentIdentifier = (text: unknown): PaymentIdentifier | undefined =>
   typeof text === 'string' && FORM.test(text) ? (text as PaymentIdentifier) : undefined;
 
-/** What a store knows of an identifier: enough to recognise it, and too little to find it out or to open its answer. */
+/** What a store knows of an identifier: enough to recognise it, too little to recover it or to open its answer. */
 export interface IdentifierClaim {
   /** SHA-256 of the identifier, 32 code units 0..255. */
   readonly digest: string;
-  /** SHA-256 of question and payer, 32 code units 0..255: the same purchase has the same one. */
+  /** SHA-256 of question and payer, 32 code units 0..255: equal for the same purchase. */
   readonly fingerprint: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The networks that a server can sell on, each with its USDC (x402-v2 §4.1), and addresses on them. A server sells on one. The
- * tests compare every value with the published vectors.
+ * The networks that a server can sell on, each with its USDC (x402-v2 §4.1), and addresses on them. Each server sells on one
+ * of them. The tests compare every value with the published vectors.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Brand } from '../../base/brand.ts';
@@ -58,9 +58,9 @@ export type NetworkId = (typeof NETWORK_IDS)[number];
 
 export interface Network {
   readonly id: NetworkId;
-  /** As people call it. */
+  /** Name for people. */
   readonly name: string;
-  /** True: its USDC is worth nothing. */
+  /** True: a test network, whose USDC is worth nothing. */
   readonly isTest: boolean;
   readonly usdc: Address;
   readonly usdcLower: string;

@@ -61,7 +61,7 @@ export function paymentOrder(
   };
 }
 
-/** Writes the order as text; a store keeps it until the settlement has a final outcome. */
+/** Writes the order as text, which a store retains until the settlement has a final outcome. */
 export function orderTextOf(order: PaymentOrder): string {
   const { authorization, offer, isListed } = order;
   return JSON.stringify({
@@ -74,8 +74,8 @@ export function orderTextOf(order: PaymentOrder): string {
 }
 
 /**
- * Reads the order that {@link orderTextOf} wrote; it gives the same body for a facilitator, byte for byte. The text is not
- * validated: the store protects it with a checksum.
+ * Reads what {@link orderTextOf} wrote; the order gives the same facilitator body, byte for byte. The text is not validated:
+ * the store protects it with a checksum.
  * @throws Error when the text is not JSON of that form
  */
 export function orderOfText(text: string): PaymentOrder {

@@ -1,7 +1,7 @@
 /**
  * The protocol's codes for a faulty payment (x402-v2 §4.4, §4.9): the `error` of an offer and the `errorReason` of a
- * settlement response. Facilitators use open vocabularies and put free text into the same fields, so a code from outside is
- * passed on only when it is on the list; any other is replaced by a code that we choose.
+ * settlement response. Facilitators use open vocabularies and put free text into the same fields, so we pass on only codes
+ * that are on the list and replace any other by one of our own.
  */
 export const HEADER_REQUIRED = 'PAYMENT-SIGNATURE header is required';
 export const V1_NOT_SUPPORTED = 'x402 v1 is not supported; send PAYMENT-SIGNATURE';
@@ -82,8 +82,8 @@ export function isIndeterminate(code: string | undefined, hasTransaction: boolea
 
 /**
  * Refusals of a repeat that prove nothing about an earlier attempt. They concern one transaction only, or a state that an
- * earlier transfer may itself have caused: the balance it took, or the window that has closed since. A facilitator that
- * checks the balance before the nonce gives them for a payment that has moved.
+ * earlier transfer may itself have caused: a balance it used up, or a window that has closed since. A facilitator that checks
+ * the balance before the nonce refuses with them even after the money has moved.
  */
 const SILENT_ON_EARLIER: ReadonlySet<string> = new Set([
   ...REVERTED,

@@ -1,7 +1,7 @@
 /**
- * The offer of a route: the `PaymentRequired` object of x402-v2 §2.1, prepared once a route. Only the query of `resource.url`
- * varies between requests, so the header is a constant prefix, the encoded query and a constant suffix. Prefix and query are
- * padded with spaces (white space between JSON tokens) to multiples of three bytes, where base64 can be split.
+ * The offer of a route: the `PaymentRequired` object of x402-v2 §2.1, prepared once per route. Only the query of
+ * `resource.url` varies between requests, so the header is a constant prefix, the encoded query and a constant suffix. Prefix
+ * and query are padded with spaces (white space between JSON tokens) to multiples of three bytes, where base64 can be split.
  *
  * Cost: an offer with a query takes a small fraction of the time of stringifying and encoding the object, and one without a
  * query nothing (`bench/offer.ts`).
@@ -12,7 +12,7 @@ import { IDENTIFIER_DECLARATION, PAYMENT_IDENTIFIER } from './identifier.ts';
 import { type Address, MAX_TIMEOUT_SECONDS, type Network, type NetworkId, SCHEME, X402_VERSION } from './network.ts';
 import { CHALLENGE_ERROR_LENGTH_MAX, type ChallengeError, HEADER_REQUIRED } from './reasons.ts';
 
-/** Payment requirements: one entry of `accepts` (x402-v2 §2.2), sent to a facilitator as it stands here. */
+/** Payment requirements: one entry of `accepts` (x402-v2 §2.2), sent to a facilitator unchanged. */
 export interface PaymentRequirements {
   readonly scheme: typeof SCHEME;
   readonly network: NetworkId;
@@ -54,7 +54,7 @@ export interface Offer {
   /** All extensions, as clients see them. */
   readonly declared: Extensions;
   /**
-   * @param search the request's query with its `?`, or the empty string; above 1 KiB the URL goes without it
+   * @param search the request's query with its `?`, or the empty string; above 1 KiB the URL omits it
    * @param error the protocol's code for why the client must pay, or pay again
    */
   challenge(search: string, error?: ChallengeError): Challenge;
@@ -74,9 +74,9 @@ export interface OfferTerms {
   readonly serviceName: string;
 }
 
-/** The URL goes without a longer query (x402-v2 §1.8). */
+/** The URL omits a longer query (x402-v2 §1.8). */
 export const SEARCH_BYTES_MAX = 1024;
-/** Largest encoded offer; proxies refuse response headers from 4 to 8 KiB on (x402-v2 §1.3). */
+/** Largest encoded offer; proxies refuse response headers above 4 to 8 KiB (x402-v2 §1.3). */
 export const OFFER_HEADER_BYTES_MAX = 6144;
 /** The CDP facilitator refuses every payment for a longer description (x402-v2 §2.3). */
 export const DESCRIPTION_LENGTH_MAX = 500;
@@ -86,7 +86,7 @@ const SERVICE_NAME_FORM = /^[\x20-\x7e]{1,32}$/;
 const PLAIN_SEARCH = /^[!#-;=?-[\]_a-z~]*$/;
 const NOT_PLAIN = /[^!#-;=?-[\]_a-z~]/gu;
 
-/** Percent-encodes what a lenient runtime let through raw; a query that is too long becomes the empty string. */
+/** Percent-encodes characters that a lenient runtime let through raw; a query that is too long becomes the empty string. */
 function searchInUrl(search: string): string {
   if (search.length > SEARCH_BYTES_MAX) return '';
   if (PLAIN_SEARCH.test(search)) return search;
@@ -101,7 +101,7 @@ const paddingFor = (byteCount: number): string => JSON_PADDING[byteCount % 3]!;
 
 const base64SizeOf = (byteCount: number): number => Math.ceil(byteCount / 3) * 4;
 
-/** Begins the description of every offer whose payment moves play money (decisions §4). */
+/** Prefix of the description of every offer that is paid with play money (decisions §4). */
 export const PLAY_MARK = '[play money]';
 
 /** An offer that does not fit into its header. */

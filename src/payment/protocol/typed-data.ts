@@ -1,8 +1,8 @@
 /**
- * EIP-712 struct and digest of an EIP-3009 `TransferWithAuthorization` for USDC (x402-v2 §4.2). The domain separator of a
- * network stands before the struct, so that the worker that recovers the signature needs no network. The constant hashes are
- * written out, because the first keccaks of a start take milliseconds; tests compute them with viem. A struct is decoded from
- * one text of hex digits. Its digest takes two keccaks, which are not cheap, so the worker computes it.
+ * EIP-712 struct and digest of an EIP-3009 `TransferWithAuthorization` for USDC (x402-v2 §4.2). The network's domain separator
+ * precedes the struct, so the worker that recovers the signature need not know the network. The constant hashes are written
+ * out, because the first keccaks after a start take milliseconds; tests compute them with viem. A struct is decoded from one
+ * hex text. Its digest takes two keccaks, which are not cheap, so the worker computes it.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { decodeDigits } from '../../base/codec.ts';
@@ -58,8 +58,8 @@ const TYPE_HASH_DIGITS = '7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44
 export const STRUCT_BYTES = 8 * WORD_BYTES;
 
 /**
- * Encodes the struct behind the domain separator of its network, {@link STRUCT_BYTES} long; addresses are right-aligned in their words. The bytes belong to the caller,
- * who must not transfer their buffer: it may be shared with other bytes.
+ * Encodes the struct, preceded by its network's domain separator: {@link STRUCT_BYTES} bytes, addresses right-aligned in their
+ * words. The bytes belong to the caller, who must not transfer their buffer: it may be shared with other bytes.
  * @throws Error when a field does not have its declared form, which is a bug in the caller
  */
 export function structOf(message: TransferMessage, { id }: Network): Uint8Array {
@@ -83,7 +83,7 @@ signed.set([0x19, 0x01], 0);
 
 /**
  * The digest that the payer signs: 32 bytes that belong to the caller.
- * @param struct of {@link structOf} @param keccak256 another than noble's
+ * @param struct from {@link structOf} @param keccak256 noble's unless given
  */
 export function digestOf(struct: Uint8Array, keccak256: Keccak256 = keccak_256): Uint8Array {
   signed.set(struct.subarray(0, WORD_BYTES), 2);

@@ -9,8 +9,8 @@ import type { PaymentOrder } from '../protocol/order.ts';
 import type { Settlement, SettlementReadiness, SettleOutcome, VerifyOutcome } from './settlement.ts';
 
 /**
- * The port. Invariant: the balances of all payers and the recipients' income add up to what the ledger gave out when it
- * first saw each payer. A nonce stays used for the life of the ledger, or for as long as its window may be open.
+ * The port. Invariant: the balances of all payers and the recipients' income add up to what the ledger gave out when it first
+ * saw each payer. A nonce stays used as long as the ledger exists, or at least as long as its window may be open.
  */
 export interface PlayLedger {
   /** True when the ledger can hold no further transfer. */
@@ -63,7 +63,7 @@ export class LocalSettlement implements Settlement {
     return this.#ledger.isFull() ? FULL : READY;
   }
 
-  /** The signature said everything that can be said without moving money. */
+  /** The signature already showed everything that can be known without moving money. */
   async verify(): Promise<VerifyOutcome> {
     return VALID;
   }

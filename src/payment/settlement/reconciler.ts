@@ -4,9 +4,9 @@
  * because an authorization moves money at most once, but a refusal needs care: after `validBefore` it may merely say
  * "expired" about a transfer that did happen. From then on only a success counts; without one the authorization ends as dead.
  *
- * A process that stood still while another took its case over asks no more, and records no end but a settlement. But it may have
- * stood still with the order all but sent, which nothing can call back: so no refusal frees a case that was taken over. It ends as
- * settled or dead.
+ * A process that stalled while another took over its case stops asking, and records no outcome but a settlement. It may have
+ * stalled just before sending the order, which nothing can recall, so no refusal frees a case that was taken over: such a case
+ * ends as settled or dead.
  *
  * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
@@ -24,8 +24,8 @@ const PAUSE_MS_MAX = 30_000;
 const REPEATS_IN_FLIGHT_MAX = 8;
 /**
  * A case stays open this long after `validBefore`: block times may lag behind our clock, and a transfer sent at the last
- * moment must still be found. The reconciler also watches each case for at least as long by the monotonic clock, because
- * after a restart the settlement may be unreachable at first, and a wall clock that was set forward closes no window.
+ * moment must still be found. The reconciler also watches each case for at least as long by the monotonic clock: after a
+ * restart the settlement may be unreachable at first, and setting the wall clock forward must not end a case.
  */
 const FINALITY_SECONDS = 60;
 
@@ -43,7 +43,7 @@ export interface ReconcilerPorts {
   readonly onCaseReport: (report: CaseReport) => void;
 }
 
-/** How a case ended, for certain. */
+/** The certain outcome of a case. */
 export type CaseOutcome =
   | { readonly kind: 'settled'; readonly transaction: string }
   | { readonly kind: 'released'; readonly detail: string }
@@ -54,7 +54,7 @@ interface WatchedCase extends UnsettledCase {
   readonly sinceMs: number;
   /** The outcome, once it is known but not yet recorded; from then on only the recording is repeated. */
   outcome: CaseOutcome | undefined;
-  /** The last hash that this process knows of; '' = none. The store does not have it where recording failed. */
+  /** The last hash that this process knows of; '' = none. The store lacks it if recording failed. */
   transaction: string;
   pauseMs: number;
   cancel: () => void;
@@ -80,7 +80,7 @@ export class Reconciler {
 
   /**
    * Takes over a reservation that is settling or unknown.
-   * @param outcome given when it is certain and only recording it failed
+   * @param outcome given when it is certain and only its recording failed
    * @param transaction of an outcome that is not on record; '' = none is known
    */
   watch(reservation: Reservation, order: PaymentOrder, outcome?: CaseOutcome, transaction = ''): void {
@@ -160,8 +160,9 @@ export class Reconciler {
 
   /**
    * True when the refusal of a repeat proves that the first attempt moved no money, and will move none. Once a hash is known,
-   * only the chain's revert of that transaction proves it. Before that, neither a failed transaction does, which may be a second
-   * one of the relayer's, nor an insufficient balance or a closed window, which a transfer that did happen leaves behind as well.
+   * only the chain's revert of that transaction proves it. Before that, a failed transaction proves nothing, because it may be
+   * the relayer's second one; nor does an insufficient balance or a closed window, because a transfer that did happen also
+   * leaves those behind.
    */
   async #provesNothingMoved(one: WatchedCase, refused: SettleOutcome & { readonly kind: 'refused' }): Promise<boolean> {
     if (one.reservation.isTakenOver) return false;

@@ -1,7 +1,7 @@
 /**
- * Bounds what the facilitator is asked at a time, and shares it fairly by client network (reliability 83, 99). A purchase holds
- * a turn from its verification to the end of its settlement, so a verified payment never waits for its settlement, and a flood
- * of signed payments without money behind them cannot take the turns of others. The reconciler's repeats need no turn.
+ * Bounds the concurrent calls to the facilitator, and shares them fairly by client network (reliability 83, 99). A purchase
+ * holds a turn from its verification to the end of its settlement, so a verified payment never waits for its settlement, and a
+ * flood of signed but unfunded payments cannot take the turns of others. The reconciler's repeats need no turn.
  *
  *   - A network may hold as many turns as are free (client-share.ts): one holds half of them at most, and another always finds
  *     some. Networks without a settled payment hold {@link NEWCOMER_COUNT_MAX} together, so known payers find turns even when
@@ -33,12 +33,12 @@ export const NEWCOMER_COUNT_MAX = 192;
 export const WAITING_COUNT_MAX = 256;
 /** Half of the least runway of an authorization (6 s), which is checked again after the wait. */
 export const WAIT_MS_MAX = 3000;
-/** Turns that a network may hold whatever was refused: its next honest payment finds one beside a slow one. */
+/** Turns that a network may always hold, despite refusals: one for its next honest payment beside a slow one. */
 export const REFUSED_COUNT_MIN = 2;
 export const REFUSALS_FORGOTTEN_MS = 60_000;
 /** Networks whose payments were refused lately, about 100 bytes each. */
 const REFUSED_NETWORK_COUNT_MAX = 4096;
-/** Refused payments of one lane in the long run: what a facilitator answers with ten calls at a time of 100 ms each. */
+/** Refused payments of one lane in the long run: the rate of a facilitator with ten concurrent calls of 100 ms each. */
 export const REFUSALS_PER_SECOND = 100;
 if ((WAITING_COUNT_MAX / REFUSALS_PER_SECOND) * 1000 > WAIT_MS_MAX) throw new Error('a full lane outlasts its wait');
 
@@ -48,11 +48,11 @@ export interface Turn {
   noteRefused(): void;
   /** The payment has settled. */
   notePaid(): void;
-  /** To be called once. */
+  /** Call it once. */
   end(): void;
 }
 
-/** Why a purchase gets no turn: its client has too many, all have, it waited too long, or its client disconnected. */
+/** Why a purchase gets no turn: its client or all clients have too many, it waited too long, or its client disconnected. */
 export type TurnRejection = 'client-crowded' | 'crowded' | 'waited-too-long' | 'client-gone';
 
 interface Waiting {
@@ -199,7 +199,7 @@ export class SettlementTurns {
     };
   }
 
-  /** Gives turns to those who wait, as far as there are any. */
+  /** Gives free turns to the payments that wait. */
   #serve(): void {
     for (let waiting = this.#next(); waiting !== undefined; waiting = this.#next()) {
       waiting.answer(waiting.isDisconnected() ? 'client-gone' : this.#begin(waiting.network));
@@ -227,7 +227,7 @@ export class SettlementTurns {
     return undefined;
   }
 
-  /** Comes back when a lane that pauses may be served again. */
+  /** Serves again when the pause of a lane is over. */
   #pause(pauseMs: number): void {
     if (this.#isPaused) return;
     this.#isPaused = true;

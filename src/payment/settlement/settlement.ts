@@ -12,7 +12,7 @@ interface Failed {
 
 export interface Unavailable extends Failed {
   readonly kind: 'unavailable';
-  /** Seconds that the other side asked us to wait, or undefined. */
+  /** Seconds that the facilitator asked us to wait, or undefined. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export type SettleOutcome =
   | ({ readonly kind: 'refused'; readonly reason: string | undefined; readonly transaction: string } & Failed)
   /** Money may have moved. `transaction` is '' when no hash is known. */
   | ({ readonly kind: 'unknown'; readonly transaction: string } & Failed)
-  /** Certain: nothing was sent, or the other side rejected us as a caller. */
+  /** Certain: nothing was sent, or the facilitator rejected us as a caller. */
   | Unavailable;
 
 export type SettlementReadiness =

@@ -1,7 +1,7 @@
 /**
- * Asks the settlement whether a payment would settle, within the bounds of what a stranger may cause there for nothing: turns
- * of the facilitator, shared by client network, and fewer still for signatures of contract wallets, which only the chain can
- * check. A verified payment keeps its turn; in every other case the turn has ended when the outcome is known.
+ * Asks the settlement whether a payment would settle. Calls that unpaid requests cause there are bounded: by turns, shared by
+ * client network, and more tightly for signatures of contract wallets, which only the chain can check. A verified payment
+ * keeps its turn; otherwise the turn has ended when the outcome is known.
  */
 import type { Clock } from '../../base/clock.ts';
 import { ClientShare } from '../client-share.ts';
@@ -16,7 +16,7 @@ const CONTRACT_WALLET_COUNT_MAX = 16;
 
 export interface VerificationParts {
   readonly settlement: Settlement;
-  /** Bounds what the settlement is asked at a time; undefined for one that costs nothing to ask. */
+  /** Bounds concurrent calls to the settlement; undefined when its calls cost nothing. */
   readonly turns: SettlementTurns | undefined;
   readonly clock: Clock;
 }
@@ -72,7 +72,7 @@ export class Verification {
     return rejection === undefined ? undefined : closedBy(rejection);
   }
 
-  /** Rejects only for a bug, and then has ended the turn. */
+  /** Rejects only for a bug, after ending the turn. */
   verify(order: PaymentOrder, client: PayingClient): Promise<Verified> {
     return this.#verify(order, client, ({ kind }) => kind === 'invalid');
   }
@@ -82,7 +82,7 @@ export class Verification {
     const giveBack = this.#contractWallets.tryTake(client.clientNetwork());
     if (giveBack === undefined) return CROWDED;
     try {
-      // A signature over which the facilitator fails is the client's own doing as well.
+      // When the facilitator fails on such a signature, that counts as a refusal too: the client caused it.
       return await this.#verify(order, client, ({ kind }) => kind !== 'valid');
     } finally {
       giveBack();
@@ -104,7 +104,7 @@ export class Verification {
     if (typeof turn === 'string') return closedBy(turn);
     let isVerified = false;
     try {
-      // A turn that came later took time from the authorization's window.
+      // Waiting for the turn used up some of the authorization's window.
       const lapsed = turn === entered ? undefined : runwayFault(order.authorization.validBeforeSeconds, clock.nowMs());
       if (lapsed !== undefined) return { kind: 'lapsed', fault: lapsed };
       const verified = await settlement.verify(order);

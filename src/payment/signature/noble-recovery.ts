@@ -6,7 +6,7 @@ function scalarOf(bytes: Uint8Array, from: number): bigint {
   return secp256k1.Point.Fn.fromBytes(bytes.subarray(from, from + SCALAR_BYTES));
 }
 
-/** Undefined where noble throws: r is not the x of a point, or the key would be the point at infinity. */
+/** Returns undefined where noble throws: r is not the x of a point, or the key would be the point at infinity. */
 export const noblePublicKey: PublicKeyRecovery = (digest, signature, recovery) => {
   try {
     const rs = new secp256k1.Signature(scalarOf(signature, 0), scalarOf(signature, SCALAR_BYTES), recovery);

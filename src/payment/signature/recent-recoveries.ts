@@ -1,6 +1,6 @@
 /**
  * The outcomes of the last recoveries, by the bytes that were recovered; the oldest is forgotten first. They lie in typed
- * arrays: a map of as many, which changes with each payment, costs the collector more than all that is done with it here.
+ * arrays: a map of this size that changes with each payment would cost the collector more than all the work done here.
  */
 import { sha256Latin1 } from '../../base/digest.ts';
 import { KEY_LENGTH, KeyQueue } from '../../base/key-queue.ts';
@@ -11,15 +11,15 @@ import type { Recovered } from './signature.ts';
 export const RECOVERED_COUNT_MAX = 4096;
 
 /**
- * The key of struct and signature: 16 bytes of a SHA-256 as code units 0..255. Finding two with one key takes 2^64 tries, and
- * only lets the attacker, who has signed the first, use a wrong signature for the second.
+ * The key of struct and signature: 16 bytes of a SHA-256 as code units 0..255. Finding two inputs with one key takes 2^64
+ * tries, and only lets an attacker who signed the first use a wrong signature for the second.
  */
 export const recoveryKeyOf = (bytes: Uint8Array): string => sha256Latin1(bytes).slice(0, KEY_LENGTH);
 
 export class RecentRecoveries {
   readonly #outcomes = new KeyQueue(OUTCOME_BYTES);
 
-  /** @param key of {@link recoveryKeyOf} */
+  /** @param key from {@link recoveryKeyOf} */
   find(key: string): Recovered | undefined {
     const position = this.#outcomes.find(key);
     if (position === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
  * One of the two waiting lines of the recovery queue: a fair queue, and a budget for the time that forgeries waste. A forgery
- * takes what its recovery cost, in milliseconds; the lane pauses while its budget is overdrawn.
+ * is charged the time of its recovery, in milliseconds; the lane pauses while its budget is overdrawn.
  */
 import { FairQueue } from '../../base/fair-queue.ts';
 import { WasteBudget } from '../waste-budget.ts';

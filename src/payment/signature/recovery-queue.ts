@@ -1,8 +1,8 @@
 /**
- * Bounds the signature recoveries that unpaid requests can cause (reliability 208). A recovery is the one expensive thing a
- * stranger can cause, so every recovery goes through this queue: it answers at once what needs no recovery, and hands the
- * rest, a few at a time, to the workers (threads, or the main thread one at a time; where there are threads, the main thread
- * takes what comes one by one, see recovery-main.ts).
+ * Bounds the signature recoveries that unpaid requests can cause (reliability 208). A recovery is the one expensive thing that
+ * an unpaid request can cause, so every request for one goes through this queue. It answers at once what needs no recovery,
+ * and hands the rest, a few at a time, to the workers: threads, or the main thread one at a time. Beside threads the main
+ * thread recovers signatures that come one by one (recovery-main.ts).
  *
  * The queue is fair by client network, so that a flood waits behind itself:
  *   - there are two lanes, one for clients whose payment has settled before and one for newcomers. Lanes take alternate turns,
@@ -14,8 +14,8 @@
  * It answers without a recovery: a signature of a form that no contract takes; a struct and signature that were recovered
  * lately (a repeated forgery, or a replay of a used payment). Equal requests of one client share one recovery.
  *
- * Invariant: every request gets exactly one answer, and a worker never holds more jobs than it has room for. Waiting has a
- * named maximum in number and in time.
+ * Invariant: every request gets exactly one answer, and a worker never holds more jobs than it has room for. The number of
+ * waiting entries and the time of a wait each have a named maximum.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
@@ -54,7 +54,7 @@ export interface RecoveryWorker {
 export interface MainWorker extends RecoveryWorker {
   /** Called for each request that joins the queue. */
   onRequest(): void;
-  /** Whether it takes all that waits, one job at a time, and the threads nothing. */
+  /** Whether it takes all waiting jobs, one at a time, and the threads take none. */
   isInCharge(): boolean;
 }
 
@@ -137,8 +137,8 @@ export class RecoveryQueue {
 
   /**
    * @param workers at least one; their owner calls {@link resume} when one is healthy again. undefined: requests wait until
-   *   {@link use} names them
-   * @param onNeeded called when a request waits for that
+   *   {@link use} names the workers
+   * @param onNeeded called when a request waits for {@link use}
    */
   constructor(
     workers: readonly RecoveryWorker[] | undefined,
@@ -152,13 +152,13 @@ export class RecoveryQueue {
     this.#onNeeded = onNeeded;
   }
 
-  /** Gives what waits to the workers that have started. @param workers at least one */
+  /** Hands the waiting requests to workers that have started. @param workers at least one */
   use(workers: readonly RecoveryWorker[]): void {
     this.#workers = workers;
     this.resume();
   }
 
-  /** @param main beside the workers, which are threads. It takes nothing while none of them is healthy */
+  /** @param main works beside the recovery threads; it takes nothing while none of them is healthy */
   useMain(main: MainWorker): void {
     this.#main = main;
   }
@@ -182,7 +182,7 @@ export class RecoveryQueue {
     return this.#paidNetworks.get(network) === true;
   }
 
-  /** Charges the client's lane for a recovery: the address that it gave is not the payer's. */
+  /** Charges the client's lane for a recovery whose address is not the payer's. */
   chargeForgery(network: string): void {
     const worker = this.#workers?.find((one) => one.isHealthy());
     if (worker !== undefined) this.#laneOf(network).charge(worker.recoveryMs(), this.#clock.monotonicMs());
@@ -228,7 +228,7 @@ export class RecoveryQueue {
     });
   }
 
-  /** Gives entries to the free workers. The owner of the workers calls it when one has recovered its health or failed. */
+  /** Gives entries to the free workers. The owner of the workers calls it when one is healthy again or has failed. */
   resume(): void {
     if (this.#isOutOfOrder()) {
       this.#rejectAll();
@@ -320,7 +320,7 @@ export class RecoveryQueue {
     return undefined;
   }
 
-  /** Comes back when the first lane that pauses may serve again. */
+  /** Resumes when the first paused lane may be served again. */
   #pause(pauseMs: number): void {
     if (this.#isPaused) return;
     this.#isPaused = true;

@@ -1,7 +1,7 @@
 /**
  * The self-test that a recovery library must pass before it replaces noble: signatures by an independent signer (viem), the
- * two kinds of well-formed signature that no key made, and altered signatures, whose addresses noble gave. A test holds noble
- * to the same answers; at start it would take longer than all else.
+ * two kinds of well-formed signature that no key made, and altered signatures, whose addresses noble gave. A test checks noble
+ * against the same answers; at start that would take longer than everything else.
  */
 import { decodeHex, encodeHex } from '../../base/codec.ts';
 import { checkedRecovery, type PublicKeyRecovery, type Recovered } from './signature.ts';

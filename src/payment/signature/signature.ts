@@ -3,8 +3,8 @@
  * (x402-v2 §4.3): 65 bytes r, s, v; s in the lower half of the order, v exactly 27 or 28. Recovery alone is malleable: it
  * accepts the high-s twin that the contract refuses. The ranges are therefore checked here, whatever library recovers.
  *
- * Cost: most of a paid request (`bench/signatures.ts`); a forged signature costs the same as a good one. Which library
- * recovers: `adapters/verification/recovery.ts`. This file loads none, because a start with threads needs none here.
+ * Cost: most of a paid request (`bench/signatures.ts`); a forged signature costs the same as a good one.
+ * `adapters/verification/recovery.ts` chooses the library. This file loads none, because a start with threads needs none here.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 
@@ -56,7 +56,7 @@ function isZeroScalar(bytes: Uint8Array, from: number): boolean {
   return true;
 }
 
-/** Why the contract refuses the signature without a recovery; undefined when its form is right. Costs next to nothing. */
+/** Why the contract refuses the signature by its form alone; undefined when the form is right. Costs next to nothing. */
 export function formFault(signature: Uint8Array): RecoveryFault | undefined {
   if (signature.length !== SIGNATURE_BYTES) return 'length';
   const v = signature[64]!;
@@ -66,7 +66,7 @@ export function formFault(signature: Uint8Array): RecoveryFault | undefined {
   return undefined;
 }
 
-/** Wraps a library's recovery in the contract's rules. @param keccak256 another than noble's */
+/** Wraps a library's recovery in the contract's rules. @param keccak256 noble's unless given */
 export function checkedRecovery(publicKeyOf: PublicKeyRecovery, keccak256: Keccak256 = keccak_256): Recover {
   return (digest, signature) => {
     const reason = formFault(signature);

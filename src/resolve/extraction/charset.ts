@@ -1,6 +1,6 @@
 /**
- * The characters of a document: byte order mark, then the charset of its header, then what the document says itself in its first
- * bytes, then UTF-8 (WHATWG HTML §13.2.3.2; the Encoding Standard; XML 1.0, appendix F). Bytes that are wrong become U+FFFD.
+ * Decodes a document: by its byte order mark, else its header's charset, else the encoding that its own first bytes name, else
+ * UTF-8 (WHATWG HTML §13.2.3.2; the Encoding Standard; XML 1.0, appendix F). Malformed bytes become U+FFFD.
  */
 
 /** WHATWG HTML: a document names its encoding in its first 1024 bytes. */
@@ -10,7 +10,7 @@ const META = /<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i;
 const XML_DECLARATION = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"']+)["']/i;
 const HEADER_CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
 
-/** Bytes of a byte order mark, and the encoding that it says. */
+/** Byte order marks and their encodings. */
 const MARKS: readonly (readonly [readonly number[], string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
   [[0xfe, 0xff], 'utf-16be'],
@@ -26,7 +26,7 @@ function decoderFor(label: string | undefined): TextDecoder | undefined {
   }
 }
 
-/** The encoding that the document's own beginning names. One in UTF-16 could not be read as ASCII, so it means UTF-8. */
+/** The encoding that the document's own beginning names. If that is UTF-16, UTF-8 is meant: the name was readable as ASCII. */
 function declaredIn(body: Uint8Array): TextDecoder | undefined {
   let head = '';
   for (const byte of body.subarray(0, PRESCAN_BYTES)) head += String.fromCharCode(byte);

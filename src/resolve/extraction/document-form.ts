@@ -1,14 +1,14 @@
-/** What a document is, by its Content-Type, and by its first bytes where it has none. */
+/** The kind of a document, by its Content-Type, or by its first bytes if it has none. */
 
 export type DocumentForm = 'html' | 'xhtml' | 'xml' | 'text' | 'other';
 
-/** Bytes that are looked at where no type is given. */
+/** Bytes that are examined when no type is given. */
 const SNIFFED_BYTES = 1_024;
 
-/** JSON is shown as the text that it is. */
+/** JSON is shown unchanged, as text. */
 const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)$/;
 const XML_TYPE = /^(?:application|text)\/xml$|\+xml$/;
-/** Each comment can be read in one way only: otherwise a page of many comments would take time exponential in their number. */
+/** Each comment matches in only one way; otherwise a page of many comments would take time exponential in their number. */
 const HTML_START = /^(?:\s|<!--(?:(?!-->)[\s\S])*-->)*<(?:!doctype html|html|head|body|title|meta)\b/i;
 
 /** The type without its parameters, in lower case. */

@@ -1,6 +1,6 @@
 /**
- * What a document says (siblings §7). Pure and synchronous: it runs in a thread of its own, which is ended when it takes too long.
- * Time and memory are linear in the document, which has at most 8 MiB.
+ * Extracts the content of a document (siblings §7). Pure and synchronous: it runs in a separate thread, which is terminated
+ * when it takes too long. Time and memory are linear in the document, which has at most 8 MiB.
  */
 import { SHORT_VALUE_MAX, TEXT_CODE_POINTS_MAX, TITLE_LENGTH_MAX } from '../limits.ts';
 import { type Include, nothingOf, type PageContent, type PageMetadata } from '../result.ts';
@@ -43,7 +43,7 @@ function xmlContent(source: string, url: URL): Read {
   const blocks = new TextBlocks();
   const path: string[] = [];
   let title: string | null = null;
-  /** Of the title that is open: a text comes in pieces, one ends at each entity. */
+  /** Text of the open title so far; texts arrive in pieces, which end at each entity. */
   let gathered = '';
   let language: string | null = null;
   readMarkup(

@@ -9,13 +9,13 @@ import { type RegionKind, TextBlocks } from './text-blocks.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-/** Elements whose content no reader sees as text. */
+/** Elements whose content is not shown as text. */
 const UNREAD = words(
   `script style template noscript svg math select datalist textarea iframe noframes noembed object audio video canvas
   button title`,
 );
 
-/** Elements and roles that are boilerplate of a page. */
+/** Elements that are boilerplate of a page; roles follow. */
 const BOILERPLATE = words('nav footer aside menu search dialog');
 const BOILERPLATE_ROLES = words(
   'navigation banner contentinfo complementary search dialog alertdialog menu menubar toolbar tablist',
@@ -28,12 +28,12 @@ const BREAKING = words(
   th thead tr ul`,
 );
 
-/** Those of them with a blank line around them. */
+/** Those among them that get a blank line around them. */
 const PARAGRAPHS = words('blockquote dl h1 h2 h3 h4 h5 h6 hr ol p pre table ul figure section article');
 
 const HIDDEN_STYLE = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
-/** Parts that hide the rest of a page while it loads, or behind a dialog. */
+/** Never taken as hidden: pages hide these only while loading, or behind a dialog. */
 const NEVER_HIDDEN = words('html body main article');
 
 function isHidden(name: string, attributes: ReadonlyMap<string, string>): boolean {
@@ -51,7 +51,7 @@ interface Part {
   readonly isBoilerplate: boolean;
   readonly isPreformatted: boolean;
   readonly region: RegionKind | undefined;
-  /** Where its own text goes. */
+  /** Where the text directly in it goes. */
   readonly gathers: 'title' | 'json-ld' | undefined;
 }
 
@@ -59,7 +59,7 @@ class HtmlPage implements MarkupReader {
   readonly metadata = new MetadataReader();
   readonly blocks = new TextBlocks();
   readonly links = new LinkReader();
-  /** The first `base` with an address, as it is written. */
+  /** The first `base` with an address, as written. */
   baseHref: string | undefined;
   readonly #parts: Part[] = [];
   #unreadCount = 0;

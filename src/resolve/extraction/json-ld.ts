@@ -1,7 +1,7 @@
-/** What a page says of itself in JSON-LD (schema.org): the first node with a value wins, in the order of the page. */
+/** What a page says about itself in JSON-LD (schema.org): the first node with a value wins, in the order of the page. */
 import { isDeeperThan } from '../../base/json-depth.ts';
 
-/** Characters of one block, blocks of a page, nodes and nesting that are looked at. */
+/** Bounds: characters of one block, blocks of a page, nodes, and nesting. */
 export const LD_LENGTH_MAX = 524_288;
 const LD_DEPTH_MAX = 64;
 const LD_NODE_COUNT_MAX = 500;
@@ -17,21 +17,21 @@ const isNode = (value: unknown): value is Node => typeof value === 'object' && v
 const typesOf = ({ '@type': type }: Node): string[] =>
   (Array.isArray(type) ? type : [type]).filter((one): one is string => typeof one === 'string');
 
-/** What hides a block from old browsers or from readers of XML. Anchored, after trimming, so that they take linear time. */
+/** Wrappers that hide a block from old browsers or XML parsers. Anchored, and applied after trimming, for linear time. */
 const WRAPPER_START = /^(?:<!--|\/\*<!\[CDATA\[\*\/|(?:\/\/ ?)?<!\[CDATA\[)/;
 const WRAPPER_END = /(?:-->|\/\*\]\]>\*\/|(?:\/\/ ?)?\]\]>)$/;
 
-/** The nodes that stand for the page: those on top, in lists and graphs, and their main entity. */
+/** The nodes that describe the page: top-level nodes, those in lists and graphs, and their main entities. */
 export class JsonLd {
   readonly #nodes: Node[] = [];
 
-  /** Adds a block; one that is no JSON, or too long or deep, says nothing. */
+  /** Adds a block; one that is not JSON, too long or too deep is ignored. */
   add(text: string): void {
     if (text.length >= LD_LENGTH_MAX || isDeeperThan(LD_DEPTH_MAX, text)) return;
     try {
       this.#gather(JSON.parse(text.trim().replace(WRAPPER_START, '').replace(WRAPPER_END, '')));
     } catch {
-      // Many pages have broken ones.
+      // Many pages have broken blocks.
     }
   }
 
@@ -57,7 +57,7 @@ export class JsonLd {
   }
 }
 
-/** A text as it stands, of a list the first, of an object the member. */
+/** A text itself, the first text of a list, or a member of an object. */
 export function textIn(value: unknown, member: string): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return textIn(value[0], member);

@@ -1,21 +1,21 @@
 /**
- * Markup as a stream of elements and texts, over the low-level tokenizer of htmlparser2 (WHATWG HTML §13.2.5). It builds no tree.
- * Open containers are on a stack of bounded depth; other elements never are, so unclosed ones cost nothing, and containers beyond
- * the bound are counted only. Finding the start of an end tag takes constant time, because what it passes is popped; so time is
- * linear in the document, whatever is nested in what.
+ * Markup as a stream of elements and texts, over the low-level tokenizer of htmlparser2 (WHATWG HTML §13.2.5). It builds no
+ * tree. Open containers are on a stack of bounded depth; containers beyond the bound are only counted. Other elements are
+ * never on it, so unclosed ones cost nothing. Matching an end tag takes constant time on average, because every element it
+ * skips is popped; so time is linear in the document, whatever its nesting.
  */
 import { Tokenizer } from 'htmlparser2';
 
 /** Open elements that are distinguished. Real pages stay below 100. */
 const DEPTH_MAX = 512;
 
-/** Attributes of one element that are kept, and characters of a value; real ones have a tenth. */
+/** Attributes kept per element, and characters per value; real pages have a tenth. */
 const ATTRIBUTE_COUNT_MAX = 64;
 const VALUE_LENGTH_MAX = 8_192;
 
 /**
- * Elements that contain others for a reader's purposes. All others end with whatever comes next: void ones, those whose end tag
- * may be left out (`head`, `p`, `td`), and those within lines, which real pages nest wrongly (`<b><div></b>`).
+ * Elements whose nesting matters for extraction. All others end with whatever comes next: void ones, those whose end tag may
+ * be omitted (`head`, `p`, `td`), and inline ones, which real pages nest wrongly (`<b><div></b>`).
  */
 const CONTAINERS = new Set(
   `main article section div nav aside header footer hgroup search form fieldset table ul ol dl menu blockquote
@@ -26,16 +26,16 @@ const CONTAINERS = new Set(
 const isContainer = (name: string): boolean => CONTAINERS.has(name) || name.includes('-');
 
 export interface MarkupReader {
-  /** @param isNested it is a container and will be closed */
+  /** @param isNested true: a container, for which `onClose` will follow */
   onOpen(name: string, attributes: ReadonlyMap<string, string>, isNested: boolean): void;
-  /** In the reverse order of the openings of containers. */
+  /** A container ends, in reverse order of opening. */
   onClose(name: string): void;
   /** An end tag of any other element. */
   onLooseEnd(name: string): void;
   onText(text: string): void;
 }
 
-/** XHTML is read as HTML, but there an element may close itself. */
+/** XHTML is read as HTML, except that an element may close itself. */
 export type MarkupForm = 'html' | 'xhtml' | 'xml';
 
 class Markup {
@@ -44,9 +44,9 @@ class Markup {
   readonly #isXml: boolean;
   readonly #canSelfClose: boolean;
   readonly #stack: string[] = [];
-  /** How often a name is on the stack. */
+  /** Number of open elements on the stack, by name. */
   readonly #openCounts = new Map<string, number>();
-  /** Elements that were opened beyond the depth. */
+  /** Open containers beyond the depth. */
   #deeperCount = 0;
   #foreignDepth = 0;
   #name = '';
@@ -160,7 +160,7 @@ class Markup {
   }
 }
 
-/** Passes the whole document to the reader. Names are in lower case, in XML as they stand. */
+/** Passes the whole document to the reader. Names are in lower case; in XML they are unchanged. */
 export function readMarkup(text: string, reader: MarkupReader, form: MarkupForm): void {
   new Markup(text, reader, form).read();
 }

@@ -4,15 +4,15 @@ import type { PageLink } from '../result.ts';
 import { addressIn } from './page-metadata.ts';
 import { shortLine } from './plain-text.ts';
 
-/** Links that are looked at for the first 100 different ones. */
+/** Links that are examined to find the first 100 distinct ones. */
 const CANDIDATE_COUNT_MAX = 2_000;
-/** Characters of one link that are gathered. */
+/** Characters gathered per link. */
 const GATHERED_LENGTH_MAX = 4 * LINK_TEXT_MAX;
 
 interface Candidate {
   readonly href: string;
   text: string;
-  /** Text of pictures, for a link without other text. */
+  /** Alternative text of pictures, for a link without other text. */
   alt: string;
 }
 
@@ -58,7 +58,7 @@ export class LinkReader {
       if (url === null) continue;
       const shown = shortLine(text, LINK_TEXT_MAX) ?? shortLine(alt, LINK_TEXT_MAX) ?? '';
       const known = links.get(url);
-      // A picture and a headline often lead to one place.
+      // A picture and a headline often link to the same address.
       if (known === undefined ? links.size < LINK_COUNT_MAX : known.text === '' && shown !== '') {
         links.set(url, { url, text: shown });
       }

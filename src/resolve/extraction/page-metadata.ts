@@ -18,7 +18,7 @@ const META_NAMES: ReadonlySet<string> = new Set([
   'article:published_time',
 ]);
 
-/** An absolute http address, or null. @param text as a page writes it */
+/** An absolute http or https address, or null. @param text as written in the page */
 export function addressIn(text: string | null | undefined, base: URL): string | null {
   const written = text?.trim();
   if (written === undefined || written === '' || written.length > URL_LENGTH_MAX) return null;
@@ -108,7 +108,7 @@ export class MetadataReader {
     const content = attributes.get('content')?.trim();
     if (content === undefined || content === '') return;
     for (const attribute of ['name', 'property'] as const) {
-      // A few pages write several names into one attribute.
+      // Some pages write several names into one attribute.
       for (const name of (attributes.get(attribute) ?? '').toLowerCase().split(/\s+/, 8)) {
         if (META_NAMES.has(name) && !this.#metas.has(name)) this.#metas.set(name, content);
       }

@@ -3,13 +3,13 @@
 /** Tabs and line breaks stay. */
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
-/** Without control characters other than tab, line feed and carriage return. */
+/** The text without control characters other than tab, line feed and carriage return. */
 export const withoutControls = (text: string): string => text.replace(CONTROLS, '');
 
 /** One line: runs of blanks are one space, none at the ends. */
 export const lineOf = (text: string): string => withoutControls(text).replace(/\s+/g, ' ').trim();
 
-/** The first `countMax` code points. Linear in what is kept. */
+/** The first `countMax` code points. Linear in the length of the result. */
 export function firstCodePoints(text: string, countMax: number): string {
   if (text.length <= countMax) return text;
   let at = 0;
@@ -19,10 +19,10 @@ export function firstCodePoints(text: string, countMax: number): string {
   return text.slice(0, at);
 }
 
-/** A value of one line, or null for one that is empty. */
+/** A value as one line, or null if it is empty. */
 export function shortLine(text: string | null | undefined, codePointsMax: number): string | null {
   if (text === null || text === undefined) return null;
-  // A few more characters than will be kept, so that a long value is not read whole.
+  // Reads only somewhat more characters than are kept, so that a long value is not processed whole.
   const line = lineOf(text.slice(0, 16 * codePointsMax));
   return line === '' ? null : firstCodePoints(line, codePointsMax).trimEnd();
 }

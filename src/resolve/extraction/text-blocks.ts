@@ -1,14 +1,15 @@
 /**
- * The readable text of a page, gathered as blocks (paragraphs, headings, list items, cells) while the markup is read, and chosen
- * at the end (siblings §7): what stands in `main`, `article` or `role=main`; otherwise the run of blocks with the most text that is
- * no link. Navigation, footers, asides and hidden parts are left out unless nothing else has text. Linear in the document.
+ * The readable text of a page, gathered as blocks (paragraphs, headings, list items, cells) while the markup is read, and
+ * chosen at the end (siblings §7): the text in `main`, `article` or `role=main`; otherwise the run of blocks with the most
+ * text outside links. Navigation, footers, asides and hidden parts are left out unless nothing else has text. Linear in the
+ * document.
  */
 import { TEXT_CODE_POINTS_MAX } from '../limits.ts';
 import { firstCodePoints, lineOf, withoutControls } from './plain-text.ts';
 
-/** Blocks that are read; a page with a text of 100,000 code points has a tenth. What follows is left out. */
+/** Blocks that are read, further ones are left out; a page with 100,000 code points of text has a tenth of this. */
 const BLOCK_COUNT_MAX = 100_000;
-/** Regions that are distinguished: lists of articles have dozens. */
+/** Maximum of distinct regions; lists of articles have dozens. */
 const REGION_COUNT_MAX = 1_000;
 
 /** Stands for a `<br>` among the pieces of a block; in a document it is a control character, which no text has. */
@@ -16,21 +17,21 @@ const LINE_BREAK = '\u0001';
 
 /** A run of blocks loses this many characters for each block, so that lists of short links never extend one. */
 const BLOCK_COST = 25;
-/** Short blocks on each side of a run that belong to it. */
+/** Short blocks on each side of a run that are added to it. */
 const NEIGHBOUR_COUNT_MAX = 3;
-/** Fewer characters in a region say that the text is elsewhere, if elsewhere has this many times as much. */
+/** With fewer characters than this in a region, the text is taken to be elsewhere, if there is this many times as much there. */
 const REGION_LENGTH_MIN = 200;
 const ELSEWHERE_FACTOR = 4;
-/** One article is the page's own when it has this share of all text in the region around it. */
+/** An article is the page's own content when it has this share of all text in the region around it. */
 const OWN_SHARE = 0.6;
 
 interface Block {
   readonly text: string;
-  /** Characters that stand in links. */
+  /** Characters inside links. */
   readonly linkLength: number;
-  /** A blank line before it; otherwise a line break. */
+  /** True: separated by a blank line before it; otherwise by a line break. */
   readonly isParagraph: boolean;
-  /** It stands in a part that is boilerplate by its markup. */
+  /** True: in a part that its markup shows to be boilerplate. */
   readonly isBoilerplate: boolean;
 }
 
@@ -39,7 +40,7 @@ export type RegionKind = 'main' | 'article';
 interface Region {
   readonly kind: RegionKind;
   readonly start: number;
-  /** Past its last block. */
+  /** Index after its last block. */
   end: number;
 }
 
@@ -67,7 +68,7 @@ export class TextBlocks {
     if (this.#pieces.at(-1) !== LINE_BREAK || this.#pieces.at(-2) !== LINE_BREAK) this.#pieces.push(LINE_BREAK);
   }
 
-  /** Ends the block. @param isPreformatted its blanks count @param prefix begins the next one, such as the dash of a list item */
+  /** Ends the block. @param isPreformatted its blanks are kept @param prefix begins the next block, such as a list item's dash */
   end(isBoilerplate: boolean, isParagraph: boolean, isPreformatted: boolean, prefix = ''): void {
     const pieces = this.#pieces;
     if (pieces.length > 0) {
@@ -120,7 +121,7 @@ export class TextBlocks {
     return joined(this.#blocks);
   }
 
-  /** The `main` with the most text, or an article that has nearly all of what could be chosen. */
+  /** The `main` with the most text, or an article that has most of the text around it. */
   #ownRegion(lengthOf: (region: Pick<Region, 'start' | 'end'>) => number): Pick<Region, 'start' | 'end'> | undefined {
     let main: Region | undefined;
     let article: Region | undefined;
@@ -166,8 +167,8 @@ const preformattedText = (text: string): string =>
     .trimEnd();
 
 /**
- * The run of blocks with the greatest sum of (characters outside links - BLOCK_COST): Kadane's algorithm. Without a positive block
- * it is all of them.
+ * The run of blocks with the greatest sum of (characters outside links - BLOCK_COST): Kadane's algorithm. All blocks if none
+ * is positive.
  */
 function bestRun(blocks: readonly Block[]): Pick<Region, 'start' | 'end'> {
   let best = { start: 0, end: blocks.length };
@@ -186,7 +187,7 @@ function bestRun(blocks: readonly Block[]): Pick<Region, 'start' | 'end'> {
     }
   }
   if (bestSum === 0) return best;
-  // A heading before it and short lines after it, as far as nothing in them is a link.
+  // Extends the run by short blocks before and after it, such as headings, as long as they contain no link.
   const isPlain = (block: Block | undefined): boolean => block !== undefined && own(block) === block.text.length;
   for (let count = 0; count < NEIGHBOUR_COUNT_MAX && isPlain(blocks[best.start - 1]); count++) best.start--;
   for (let count = 0; count < NEIGHBOUR_COUNT_MAX && isPlain(blocks[best.end]); count++) best.end++;

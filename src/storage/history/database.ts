@@ -21,7 +21,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
-import { closedFolder, folderFaultOf } from '../folder-fault.ts';
+import { closedFolder, folderFaultOf, linkToNothing } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { firstFindingOf } from '../sqlite/check-verdict.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
@@ -55,7 +55,10 @@ export function historyErrorOf(failure: unknown, path: string): Error {
     const left = 'a killed process left an unfinished write, which this user may not roll back';
     return new HistoryError(`${path}: ${left}; run this once as the user that imports or watches`);
   }
-  if (code === CANNOT_OPEN) return new HistoryError(`${path} cannot be opened by this user`);
+  if (code === CANNOT_OPEN) {
+    const why = linkToNothing(path) === undefined ? 'cannot be opened by this user' : 'is a link to nothing';
+    return new HistoryError(`${path} ${why}`);
+  }
   const { message, code: name } = failure as NodeJS.ErrnoException;
   const isSystem = typeof name === 'string' && 'syscall' in (failure as object);
   if (code === undefined && !isSystem) return failure as Error;

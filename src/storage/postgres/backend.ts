@@ -105,6 +105,35 @@ export async function checkDurability(database: Database, address: DatabaseAddre
   );
 }
 
+/**
+ * Statements are prepared once for each connection, so a pooler must leave it its session. One that gives sessions to transactions
+ * shows the second connection what the first has set in its own, unless others keep it busy at that moment.
+ * @param mark no earlier check has used it
+ * @throws StateError when two connections share a session
+ */
+export async function checkSessions(database: Database, { shown }: DatabaseAddress, mark: string): Promise<void> {
+  const first = await database.connect().catch(() => undefined);
+  if (first === undefined) return;
+  try {
+    const marking = { text: "SELECT set_config('paygrade.session', $1, false)", values: [mark] };
+    if (
+      !(await first.query(marking).then(
+        () => true,
+        () => false,
+      ))
+    )
+      return;
+    const [row] = await database.run({ text: "SELECT current_setting('paygrade.session', true) AS mark" });
+    if (row?.mark === mark) {
+      throw new StateError(
+        `the database ${shown} is behind a pooler that pools transactions; make it pool sessions, or name the database itself`,
+      );
+    }
+  } finally {
+    first.release(true);
+  }
+}
+
 async function openOn(
   database: Database,
   address: DatabaseAddress,
@@ -113,6 +142,7 @@ async function openOn(
 ): Promise<Backend> {
   const { clock, timers, random, onCallbackFault } = ports;
   if (options.sync === 'full') await checkDurability(database, address);
+  await checkSessions(database, address, random.uuid());
   const owner = new Owner(database, { clock, timers, random, onFailure: onCallbackFault });
   await migrate(database, TABLES, owner.id);
   if (options.stateKey !== undefined) await checkStateKey(database, address, options.stateKey);

@@ -1,9 +1,9 @@
 /** Looks at a database that processes share, as `doctor` does: what keeps a server from starting or selling. Changes nothing. */
-import { timingSafeEqual } from 'node:crypto';
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { firstLineOf } from '../../base/failure.ts';
 import { StateError } from '../state-error.ts';
 import { parseDatabaseUrl } from './address.ts';
-import { checkDurability } from './backend.ts';
+import { checkDurability, checkSessions } from './backend.ts';
 import { openConnections } from './connections.ts';
 import { Database } from './database.ts';
 import { deniedOr } from './failures.ts';
@@ -12,7 +12,7 @@ import type { DatabasePorts } from './opened.ts';
 import { KEY_CHECK, keyCheckOf, otherKey } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
 
-const LIMITS = { countMax: 1, statementMs: 5000, connectMs: 5000 };
+const LIMITS = { countMax: 2, statementMs: 5000, connectMs: 5000 };
 
 export interface InspectedDatabase {
   /** Without user and password. */
@@ -47,6 +47,7 @@ export async function inspectDatabase(
     const fault = database.fault();
     if (fault !== undefined) throw new StateError(fault);
     if (sync === 'full') await checkDurability(database, address);
+    await checkSessions(database, address, randomUUID());
     const tables = await tablesIn(database, TABLES);
     if (tables === 'none') {
       const [may] = await database.run({

@@ -29,6 +29,14 @@ const FORGET_MS = 3_600_000;
 export const ownerIsDead = (column: string): string =>
   `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column} AND alive.lease_until_ms >= paygrade.now_ms())`;
 
+/**
+ * The same in a statement by which the process $1 takes over. Where the database's clock was set ahead after $1 had renewed its
+ * lease, every lease looks shorter, its own too.
+ */
+export const mayBeTaken = (column: string): string =>
+  `(${ownerIsDead(column)} AND EXISTS (SELECT FROM paygrade.processes taker
+    WHERE taker.id = $1 AND taker.lease_until_ms >= paygrade.now_ms() + ${LEASE_MS / 2}))`;
+
 /** Condition on a column `owner`: that process ended, and its row is gone. Needs no trust in leases. */
 export const hasNoRow = (column: string): string =>
   `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column})`;
@@ -78,7 +86,7 @@ export class Owner {
     this.#looks.push(look);
   }
 
-  /** Adds what takes over what dead processes held ({@link ownerIsDead}), in every look from {@link LEASE_MS} of contact on. */
+  /** Adds what takes over what dead processes held ({@link mayBeTaken}), in every look from {@link LEASE_MS} of contact on. */
   onDead(takeOver: Look): void {
     this.#takeOvers.push(takeOver);
   }
@@ -186,14 +194,14 @@ export class Owner {
 
   /** One that fails stops no other. Never rejects. */
   async #look(): Promise<void> {
-    await this.#eachOf(this.#looks);
-    if (!this.#mayTakeOver()) return;
-    await this.#eachOf(this.#takeOvers);
-    await this.#eachOf([this.#forgetProcesses]);
+    await this.#eachOf(this.#looks, () => true);
+    await this.#eachOf([...this.#takeOvers, this.#forgetProcesses], () => this.#mayTakeOver());
   }
 
-  async #eachOf(looks: readonly Look[]): Promise<void> {
+  /** @param may asked before each: a renewal may fail, or find a clock that was set, while a look runs */
+  async #eachOf(looks: readonly Look[], may: () => boolean): Promise<void> {
     for (const look of looks) {
+      if (!may()) return;
       try {
         await look();
       } catch (failure) {

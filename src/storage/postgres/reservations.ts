@@ -29,7 +29,7 @@ import { DatabaseAwayError, InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
 import { type Doubt, OpenReservation, readable, type State, type Wanted } from './open-reservation.ts';
-import { hasNoRow, type Owner, ownerIsDead } from './owners.ts';
+import { hasNoRow, mayBeTaken, type Owner } from './owners.ts';
 import { Retention } from './retention.ts';
 
 /** Tries to claim a key that other processes remove and take in between; then the answer is that it is taken. */
@@ -52,8 +52,8 @@ export class PostgresReservations implements Reservations {
   readonly #retention: Retention;
   /** Of this process, by key: reserved, settling or unknown. */
   readonly #open = new Map<ReservationKey, OpenReservation>();
-  /** Claims of this process in flight; each resolves when its answer is there. */
-  readonly #claiming = new Map<ReservationKey, Promise<unknown>>();
+  /** Claims of this process in flight. */
+  readonly #claiming = new Map<ReservationKey, Promise<Reserved>>();
   /** Attempts whose claims are in flight. */
   readonly #claimingAttempts = new Set<number>();
   #doubts: Doubt[] = [];
@@ -81,7 +81,7 @@ export class PostgresReservations implements Reservations {
     this.#cases = new Cases(database, owner.id, ports.settlement);
     this.#identifiers = new Identifiers(database, owner.id, onDoubt);
     owner.onLook(() => this.#look());
-    owner.onDead(() => this.#takeOver(ownerIsDead));
+    owner.onDead(() => this.#takeOver(mayBeTaken));
   }
 
   fault(): string | undefined {
@@ -108,11 +108,15 @@ export class PostgresReservations implements Reservations {
   async reserve(key: ReservationKey, validBeforeSeconds: number, claims = NO_CLAIMS): Promise<Reserved> {
     const fault = this.#database.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
-    for (let before = this.#claiming.get(key); before !== undefined; before = this.#claiming.get(key)) await before;
+    for (let before = this.#claiming.get(key); before !== undefined; before = this.#claiming.get(key)) {
+      const ended = await before;
+      // This one has waited as long: one after the other would fail later and later.
+      if (ended.kind === 'unavailable') return ended;
+    }
     const own = this.#ownStatus(key);
     if (own !== undefined) return { kind: 'taken', status: own };
     const reserving = this.#reserve({ key, validBeforeSeconds, claims });
-    const ended = reserving.then(() => this.#claiming.delete(key));
+    const ended = reserving.finally(() => this.#claiming.delete(key));
     this.#claiming.set(key, ended);
     return reserving;
   }

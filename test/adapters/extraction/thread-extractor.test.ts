@@ -210,7 +210,7 @@ describe('documents in threads', () => {
     it('that were cut give what comes before the cut', async () => {
       const noise = Array.from({ length: 5000 }, (_, i) => (i * 7919) % 5003).join(' ');
       const whole = gzipSync(noise);
-      const document = packed(whole.subarray(0, whole.length / 2), 'gzip');
+      const document = { ...packed(whole.subarray(0, whole.length / 2), 'gzip'), isTruncated: true };
       const found = await shared.extractor.extract(document, timeoutMs);
       if (found.kind !== 'read') return expect.fail(found.kind);
       expect(found.sizeBytes).toBeGreaterThan(noise.length / 4);
@@ -220,6 +220,7 @@ describe('documents in threads', () => {
     it.each<[Extracted['kind'], string, Document]>([
       ['too-large', 'more than may be', packed(gzipSync(Buffer.alloc(BODY_BYTES_MAX + 1)), 'gzip')],
       ['too-large', 'a bomb in a bomb', packed(bomb, 'gzip', 'gzip')],
+      ['broken', 'what ends early by itself', packed(gzipSync('whole').subarray(0, -1), 'gzip')],
       ['broken', 'what is not packed', packed(Buffer.from('plain'), 'gzip')],
     ])('are %s: %s', async (kind, _, document) => {
       const { extractor, outcomes, failures } = open();

@@ -93,6 +93,8 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   'leaves a transfer coding that was not asked for': '200 packed (unreadable)',
   'reads what an old server says is in no coding': '200 plain',
   'says that a coding is broken': 'unreachable: connection lost (Z_DATA_ERROR)',
+  'tells a packed body that only the end of its connection ends, too early':
+    'unreachable: connection lost (Z_BUF_ERROR)',
   'tells a cut body': 'unreachable: connection lost (ECONNRESET)',
   'tells a cut chunked body': 'unreachable: connection lost (ECONNRESET)',
   'tells a connection without an answer': 'unreachable: connection lost (ECONNRESET)',

@@ -1,7 +1,7 @@
 /** What is kept of a body while it comes. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BodyTooLarge, readBody, unpackWhole } from '../../../src/adapters/outbound/unpack.ts';
+import { BodyTooLarge, readBody, unpackAtOnce } from '../../../src/adapters/outbound/unpack.ts';
 import type { Coding } from '../../../src/outbound/codings.ts';
 
 const BOUNDS = { wireBytesMax: 1000, unpackedBytesMax: 1000 };
@@ -84,8 +84,8 @@ describe.each<[string, Coding, (text: string) => Buffer]>([
   }
   const read = async (packed: Uint8Array, bounds: object = {}): Promise<string> =>
     Buffer.from((await readBody(inParts(packed), [coding], { ...BOUNDS, ...bounds })).bytes).toString();
-  const unpack = (packed: Uint8Array, bytesMax: number): string =>
-    Buffer.from(unpackWhole(packed, [coding], bytesMax)).toString();
+  const unpack = (packed: Uint8Array, bytesMax: number, isWhole = true): string =>
+    Buffer.from(unpackAtOnce(packed, [coding], { bytesMax, isWhole })).toString();
 
   it('is unpacked up to its bound and not beyond, in parts and in one', async () => {
     expect([await read(pack(text), { unpackedBytesMax: 500 }), unpack(pack(text), 500)]).toEqual([text, text]);
@@ -96,11 +96,22 @@ describe.each<[string, Coding, (text: string) => Buffer]>([
     expect(() => unpack(pack(text), 499)).toThrow(BodyTooLarge);
   });
 
-  it('gives what came before its end, unless it has to be whole', async () => {
+  it('gives what came before our cut, unless it has to be whole', async () => {
+    const wireBytesMax = pack(text).length - 20;
     const cut = pack(text).subarray(0, -20);
-    for (const given of [await read(cut), unpack(cut, 1000)]) expect(text.startsWith(given) && given !== '').toBe(true);
-    await expect(read(cut, { isWhole: true })).rejects.toThrow();
+    for (const given of [await read(pack(text), { wireBytesMax }), unpack(cut, 1000, false)]) {
+      expect(text.startsWith(given) && given !== '').toBe(true);
+    }
+    await expect(read(pack(text), { wireBytesMax, isWhole: true })).rejects.toThrow();
     expect(await read(pack(text), { isWhole: true })).toBe(text);
     expect([await read(Buffer.of()), unpack(Buffer.of(), 1000)]).toEqual(['', '']);
+  });
+
+  it('that ends early by itself is none', async () => {
+    for (const missing of [1, 20]) {
+      const early = pack(text).subarray(0, -missing);
+      await expect(read(early)).rejects.toThrow();
+      expect(() => unpack(early, 1000)).toThrow();
+    }
   });
 });

@@ -24,6 +24,8 @@ type Place = keyof typeof PLACES;
 /** As the configuration of the processes has it: what each payer may spend of play money. */
 const OPENING_ATOMIC = 100_000n;
 const PAYER_COUNT = 200;
+/** How often an authorization is sent. */
+const TRIES_MAX = 5;
 /** A refusal because of the window says nothing of what was charged before. */
 const WINDOW_SLACK_SECONDS = 10;
 
@@ -69,13 +71,23 @@ export class Customers {
   buy(): void {
     const { world, profile } = this.#outside;
     const chance = this.#chance;
-    const purchase = this.#newPurchase();
+    const place = chance.is(profile.callbackShare) ? 'create' : chance.pick(['search', 'search', 'company'] as const);
+    const purchase = this.#newPurchase(place, chance.pick(this.#accounts));
     world.count('authorizations');
     world.note(`new ${purchase.name} ${hexOfKey(purchase.key)}`);
     const copyCount = chance.is(profile.copiesShare) ? 1 + chance.below(4) : 0;
     for (let i = 0; i <= copyCount; i++) {
       world.after(chance.is(0.5) ? 0 : chance.between(0, 40), () => this.#send(purchase, 1));
     }
+  }
+
+  /** A payer who never bought before, at this process. */
+  buyAt(gate: Gate, also: (answer: Answer) => void): void {
+    const { world, signing } = this.#outside;
+    const purchase = this.#newPurchase('search', { payer: signing.newPayer(), balanceAtomic: 10n ** 12n });
+    world.count('authorizations after an outage');
+    world.note(`new ${purchase.name} ${hexOfKey(purchase.key)} after an outage`);
+    this.#send(purchase, TRIES_MAX, also, gate);
   }
 
   /** @param key hexadecimal */
@@ -102,7 +114,7 @@ export class Customers {
       const isKnown = this.salesOf(purchase).length > 0 || wire.database.payments.caseOf(hexOfKey(purchase.key));
       if (!isOpen || isKnown || purchase.account.balanceAtomic < 10n ** 9n || this.#isCharged(purchase)) continue;
       world.count('sent again when all is well');
-      this.#send(purchase, 99, (answer) => {
+      this.#send(purchase, TRIES_MAX, (answer) => {
         if (answer.status === 200 || answer.status === 201 || this.#isShort(answer)) return;
         world.fail('L2 free is free', `${purchase.name} is not charged, and ${answer.status} ${codeOf(answer)}`);
       });
@@ -154,12 +166,10 @@ export class Customers {
     }
   }
 
-  #newPurchase(): Purchase {
+  #newPurchase(place: Place, account: Account): Purchase {
     const chance = this.#chance;
-    const { world, profile, facilitator } = this.#outside;
-    const place: Place = chance.is(profile.callbackShare) ? 'create' : chance.pick(['search', 'search', 'company']);
+    const { world, facilitator } = this.#outside;
     const offer = this.#offers.get(place) as Offer;
-    const account = chance.pick(this.#accounts);
     const nonce = `0x${chance.hex(32)}`;
     const lifeSeconds = chance.pick([20, 60, 120, 120]);
     const authorization: Authorization = {
@@ -191,12 +201,14 @@ export class Customers {
     return purchase;
   }
 
-  #send(purchase: Purchase, tries: number, also: (answer: Answer) => void = () => {}): void {
-    const gates = this.#gates().filter(({ isAccepting }) => isAccepting);
+  /** @param only undefined: to any process, and a next try to another */
+  #send(purchase: Purchase, tries: number, also: (answer: Answer) => void = () => {}, only?: Gate): void {
+    const gates = (only === undefined ? this.#gates() : [only]).filter(({ isAccepting }) => isAccepting);
     const { world } = this.#outside;
     const chance = this.#chance;
     const again = (share: number): void => {
-      if (tries < 5 && chance.is(share)) world.after(chance.between(0, 8_000), () => this.#send(purchase, tries + 1));
+      if (tries < TRIES_MAX && chance.is(share))
+        world.after(chance.between(0, 8_000), () => this.#send(purchase, tries + 1));
     };
     if (gates.length === 0) {
       again(1);

@@ -29,6 +29,11 @@ export class Processes {
     this.#nowMs = nowMs;
   }
 
+  /** What is left of a lease. */
+  leftMs(id: string): number {
+    return (this.rows.get(id)?.leaseUntilMs ?? Number.NEGATIVE_INFINITY) - this.#nowMs();
+  }
+
   /** As `ownerIsDead`, or as `hasNoRow` where a text asks for no lease. */
   isDead(id: string, asksForLease = true): boolean {
     const row = this.rows.get(id);
@@ -96,7 +101,8 @@ export class ModelDatabase {
   }
 
   #unnamed(text: string): Meaning | undefined {
-    if (/^(BEGIN|COMMIT|ROLLBACK|SET |LISTEN )/.test(text)) return NOTHING;
+    if (/^(BEGIN|COMMIT|ROLLBACK|SET |LISTEN |SELECT (set_config|current_setting)\('paygrade\.session')/.test(text))
+      return NOTHING;
     if (text.includes('clock_timestamp()) * 1000)::bigint AS now_ms')) return () => [{ now_ms: this.nowMs() }];
     if (text.includes("to_regclass('paygrade.versions')")) return () => [{ is_there: true, encoding: 'UTF8' }];
     if (text === 'SELECT domain, version FROM paygrade.versions') {

@@ -34,8 +34,10 @@ export interface SharedProfile {
   readonly stalledSendShare: number;
   /** One process loses the database, and the others do not. */
   readonly partitionsPerMinute: number;
-  /** The database crashes, freezes, or is a stand-by. */
+  /** Of the database (wire.ts). */
   readonly outagesPerMinute: number;
+  /** Most connections of one process. */
+  readonly connectionCount: number;
   /** Clocks of processes are off the database's by at most this. */
   readonly skewMsMax: number;
   readonly callbackShare: number;
@@ -70,7 +72,8 @@ export function drawSharedProfile(chance: Chance, purchaseCount: number): Shared
     stallsPerMinute: some(0.4, 1, 3),
     stalledSendShare: some(0.5, 0.01, 0.03),
     partitionsPerMinute: some(0.4, 1, 3),
-    outagesPerMinute: some(0.6, 1, 4),
+    outagesPerMinute: some(0.6, 2, 8),
+    connectionCount: chance.pick([3, 16, 16]),
     skewMsMax: chance.pick([0, 300, 800]),
     callbackShare: chance.pick([0, 0.1, 0.3]),
     copiesShare: chance.pick([0.2, 0.6, 1]),

@@ -15,7 +15,8 @@ import { Customers } from './customers.ts';
 import { Gate, type Outside } from './gate.ts';
 import { ModelDatabase } from './model.ts';
 import { drawSharedProfile, type SharedProfile } from './profile.ts';
-import { Wire } from './wire.ts';
+import { Resumption } from './resumption.ts';
+import { type OutageKind, Wire } from './wire.ts';
 
 export interface SharedRunResult {
   readonly seed: number;
@@ -39,6 +40,7 @@ export interface SharedRunWishes {
 const EXCUSED_MS = LEASE_MS + 6_000;
 /** What a dead process held is taken over within this time (siblings §9). */
 const TAKEN_OVER_MS = 30_000;
+const OUTAGES: readonly OutageKind[] = ['away', 'away', 'frozen', 'stand-by', 'cut', 'locked', 'cancelled'];
 const START_MS = 30_000;
 /** Longest until the last case has its end: the window, its finality, a pause of the reconciler. */
 const ENDED_MS = 600_000;
@@ -69,6 +71,8 @@ class Run {
     const gates = (): readonly Gate[] => this.#gates;
     this.#customers = new Customers(this.#outside, draws.fork(), gates);
     this.#callers = new Callers(this.#outside, draws.fork(), gates);
+    const resumption = new Resumption(this.#outside, this.#customers, gates);
+    wire.onOutageEnded = (kind) => this.#isHealed || resumption.judge(kind);
     this.#customers.onCreated = (answer) => this.#callers.created(answer);
     facilitator.onSettleAsked = ({ key, name }) => {
       if (database.payments.caseOf(hexOfKey(key)) !== undefined) return;
@@ -122,8 +126,8 @@ class Run {
     perMinute(profile.stallsPerMinute, () => some().stall(chance.pick([300, 4_000, 14_000, 25_000])));
     perMinute(profile.partitionsPerMinute, () => some().loseDatabase(chance.pick([200, 3_000, 9_000, 20_000])));
     perMinute(profile.outagesPerMinute, () => {
-      const kind = chance.pick(['away', 'away', 'frozen', 'stand-by'] as const);
-      this.#outside.wire.beginOutage(kind, chance.pick([100, 1_500, 7_000, 25_000]));
+      const kind = chance.pick(OUTAGES);
+      this.#outside.wire.beginOutage(kind, kind === 'cut' ? 0 : chance.pick([100, 1_500, 7_000, 25_000]));
     });
     this.#supervise();
   }

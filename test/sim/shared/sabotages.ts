@@ -33,17 +33,22 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a lease is shorter than the pause between its renewals',
     changes: [['storage/postgres/owners.ts', 'export const LEASE_MS = 10_000;', 'export const LEASE_MS = 2_000;']],
-    found: /O1 the living keep what they hold/,
+    found: /O1 the living keep what they hold|L1 (taken over|everything ends)/,
   },
   {
-    what: 'a process takes over right after an outage in which no process could renew its lease',
-    changes: [['storage/postgres/owners.ts', 'if (!this.#mayTakeOver()) return;', '']],
-    found: /O1 the living keep what they hold|I4 /,
+    what: 'a lease that ran out in an outage is renewed by the next look alone',
+    changes: [['storage/postgres/reservations.ts', '    await this.#owner.renewLostLease();\n', '']],
+    found: /L4 sales go on/,
+  },
+  {
+    what: 'a database that is away is probed every three seconds',
+    changes: [['storage/postgres/database.ts', 'const PROBE_PAUSE_MS = 250;', 'const PROBE_PAUSE_MS = 3000;']],
+    found: /L4 sales go on/,
   },
   {
     what: 'what a dead process held is taken over by none',
     changes: [
-      ['storage/postgres/reservations.ts', 'owner.onDead(() => this.#takeOver(ownerIsDead));', ''],
+      ['storage/postgres/reservations.ts', 'owner.onDead(() => this.#takeOver(mayBeTaken));', ''],
       ['storage/postgres/reservations.ts', 'await this.#takeOver(hasNoRow);', ''],
     ],
     found: /L1 (taken over|everything ends)/,

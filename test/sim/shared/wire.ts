@@ -1,9 +1,10 @@
 /**
  * The way between processes and the modelled database: every statement travels there and back, and on the way its fate is
- * drawn: it is lost, carried out without an acknowledgement, late, slow, unanswered or refused. The database crashes, freezes
- * and is a stand-by; one process alone loses its way to it. What is carried out is carried out once, and stays.
+ * drawn: it is lost, carried out without an acknowledgement, late, slow, unanswered or refused. There are outages of the database
+ * ({@link OutageKind}); one process alone loses its way to it. What is carried out is carried out once, and stays.
  */
 import type { Connection, Connections, Row, Statement } from '../../../src/storage/postgres/connections.ts';
+import { PoolBusyError } from '../../../src/storage/postgres/failures.ts';
 import type { Chance } from '../../support/chance.ts';
 import type { World } from '../world.ts';
 import type { ModelDatabase } from './model.ts';
@@ -19,6 +20,8 @@ export interface Client {
   troubleMs: number;
   /** The same of the renewals of its lease. */
   leaseTroubleMs: number;
+  /** A statement or connection of it may hang until then, for another reason than an outage. */
+  hangsUntilMs: number;
   /** Id by which the database knows it. */
   ownerId: string;
   /** False when it has died of this call. */
@@ -30,6 +33,10 @@ export interface Client {
 /** As in `CONNECTION_LIMITS`. */
 const STATEMENT_MS = 5000;
 const CONNECT_MS = 3000;
+/** A process that waits longer than this for a connection may be late with all it does. */
+const TURN_MS = 1000;
+/** The server cancels a statement after this time. */
+const CANCEL_MS = 4500;
 /** A late statement is carried out at most this much after its connection broke. */
 const LATE_MS_MAX = 8000;
 
@@ -40,6 +47,22 @@ const AWAY = ['57P03', '53300', '57014'];
 
 const failureOf = (code: string, extra: object = {}): Error => Object.assign(new Error(code), { code }, extra);
 const severe = (code: string): Error => failureOf(code, { severity: 'FATAL' });
+
+/**
+ * `away`: it cannot be reached. `frozen`: it answers nothing. `stand-by`: its stand-by takes no writes until it is promoted. `cut`:
+ * every connection breaks, once. `locked`: statements wait for locks until they are cancelled. `cancelled`: each is cancelled at once.
+ */
+export type OutageKind = 'away' | 'frozen' | 'stand-by' | 'cut' | 'locked' | 'cancelled';
+
+interface Outage {
+  readonly kind: OutageKind;
+  readonly untilMs: number;
+}
+
+/** What changes or reads the tables; a renewal waits for no other. */
+const needsLocks = ({ name }: Statement): boolean => name !== undefined && name !== 'renew-lease';
+
+const isRead = ({ name }: Statement): boolean => name === undefined || /^(find|count|list|look|poll|read)-/.test(name);
 
 type Listener = (message: never) => void;
 
@@ -70,11 +93,22 @@ class Session {
   }
 }
 
+/** The pool of one process. */
+interface Pool {
+  /** Connections that are open or being opened, outside of the pool. */
+  takenCount: number;
+  openCount: number;
+  readonly waiting: (() => void)[];
+}
+
 export class Wire {
   readonly database: ModelDatabase;
   isHealed = false;
-  /** The database cannot be used until then: it is away, frozen, or a stand-by. */
-  outage: { readonly kind: 'away' | 'frozen' | 'stand-by'; readonly untilMs: number } | undefined;
+  /** No statement meets another fate than that of all until then. */
+  calmUntilMs = 0;
+  outage: Outage | undefined;
+  /** An outage has ended by itself. */
+  onOutageEnded: (kind: OutageKind) => void = () => {};
   readonly #world: World;
   readonly #chance: Chance;
   readonly #profile: SharedProfile;
@@ -89,28 +123,37 @@ export class Wire {
 
   /** The pool of one process. */
   connectionsOf(client: Client): Connections {
+    const pool: Pool = { takenCount: 0, openCount: 0, waiting: [] };
     return {
-      connect: () => this.#connect(client),
+      connect: () => this.#connect(client, pool),
       end: async () => {
         for (const session of this.#sessions) if (session.client === client) this.#sessions.delete(session);
       },
     };
   }
 
-  beginOutage(kind: 'away' | 'frozen' | 'stand-by', forMs: number): void {
-    this.outage = { kind, untilMs: this.#world.nowMs + forMs };
-    this.#world.count(`the database is ${kind}`);
-    this.#world.note(`the database is ${kind} for ${Math.round(forMs)} ms`);
-    if (kind === 'away') for (const session of [...this.#sessions]) this.#break(session);
+  /** One at a time. */
+  beginOutage(kind: OutageKind, forMs: number): void {
+    const world = this.#world;
+    if (this.outage !== undefined) return;
+    const outage = { kind, untilMs: world.nowMs + forMs };
+    this.outage = outage;
+    world.count(`the database is ${kind}`);
+    world.note(`the database is ${kind} for ${Math.round(forMs)} ms`);
+    if (kind === 'away' || kind === 'stand-by' || kind === 'cut') {
+      for (const session of [...this.#sessions]) this.#break(session);
+    }
+    world.after(forMs, () => {
+      if (this.outage !== outage) return;
+      this.outage = undefined;
+      world.note(`the database is no longer ${kind}`);
+      this.onOutageEnded(kind);
+    });
   }
 
   /** The process is gone, and its connections with it. */
   dropAll(client: Client): void {
     for (const session of this.#sessions) if (session.client === client) this.#sessions.delete(session);
-  }
-
-  #outageNow(): 'away' | 'frozen' | 'stand-by' | undefined {
-    return this.outage !== undefined && this.#world.nowMs < this.outage.untilMs ? this.outage.kind : undefined;
   }
 
   #isCut(client: Client): boolean {
@@ -126,25 +169,71 @@ export class Wire {
     session.break();
   }
 
-  #connect(client: Client): Promise<Connection> {
+  /** A connection of the pool, as soon as one is free. */
+  #connect(client: Client, pool: Pool): Promise<Connection> {
     if (!client.touch('connect')) return new Promise(() => {});
+    const world = this.#world;
+    return new Promise((resolve, reject) => {
+      const open = (): void => {
+        pool.takenCount++;
+        this.#open(client, pool).then(resolve, reject);
+      };
+      if (pool.takenCount < this.#profile.connectionCount) {
+        open();
+        return;
+      }
+      const sinceMs = world.nowMs;
+      const cancel = world.after(CONNECT_MS, () => {
+        pool.waiting.splice(pool.waiting.indexOf(next), 1);
+        this.#trouble(client);
+        const isBusy = pool.openCount >= this.#profile.connectionCount;
+        const failure = isBusy ? new PoolBusyError('all connections are in use') : new Error('timeout exceeded');
+        client.deliver(() => reject(failure));
+      });
+      const next = (): void => {
+        cancel();
+        if (world.nowMs - sinceMs > TURN_MS) this.#trouble(client);
+        open();
+      };
+      pool.waiting.push(next);
+    });
+  }
+
+  #open(client: Client, pool: Pool): Promise<Connection> {
+    const world = this.#world;
+    const giveBack = (): void => {
+      pool.takenCount--;
+      pool.waiting.shift()?.();
+    };
     return new Promise((resolve, reject) => {
       const refuse = (failure: Error, afterMs: number): void => {
         this.#trouble(client);
-        this.#world.after(afterMs, () => client.deliver(() => reject(failure)));
+        world.after(afterMs, () => {
+          giveBack();
+          client.deliver(() => reject(failure));
+        });
       };
-      const outage = this.#outageNow();
-      if (this.#isCut(client) || outage === 'frozen') {
+      const { kind, untilMs = 0 } = this.outage ?? {};
+      const leftMs = this.#isCut(client) ? Number.POSITIVE_INFINITY : kind === 'frozen' ? untilMs - world.nowMs : 0;
+      if (leftMs > CONNECT_MS) {
+        if (kind !== 'frozen') this.#hang(client);
         refuse(new Error('timeout exceeded when trying to connect'), CONNECT_MS);
-      } else if (outage === 'away') {
+      } else if (kind === 'away') {
         refuse(this.#chance.is(0.5) ? failureOf('ECONNREFUSED') : severe('57P03'), this.#travelMs());
       } else {
-        resolve(this.#connectionOf(client));
+        if (leftMs > 0) this.#trouble(client);
+        pool.openCount++;
+        const connection = this.#connectionOf(client, () => {
+          pool.openCount--;
+          giveBack();
+        });
+        if (leftMs > 0) world.after(leftMs, () => client.deliver(() => resolve(connection)));
+        else resolve(connection);
       }
     });
   }
 
-  #connectionOf(client: Client): Connection {
+  #connectionOf(client: Client, onRelease: () => void): Connection {
     const session = new Session(client);
     this.#sessions.add(session);
     return {
@@ -154,8 +243,13 @@ export class Wire {
       },
       release: (isBroken) => {
         if (isBroken) this.#sessions.delete(session);
+        onRelease();
       },
     };
+  }
+
+  #hang(client: Client): void {
+    client.hangsUntilMs = this.#world.nowMs + STATEMENT_MS;
   }
 
   #trouble(client: Client, statement?: Statement): void {
@@ -211,36 +305,31 @@ export class Wire {
     const world = this.#world;
     if (session.isBroken) return;
     const fate = this.#fateOf();
-    const outage = this.#outageNow();
-    if (fate !== 'ok' || outage !== undefined || this.#isCut(client)) this.#trouble(client, statement);
+    const { kind, untilMs = 0 } = this.outage ?? {};
+    const leftMs = untilMs - world.nowMs;
+    if (fate !== 'ok' || kind !== undefined || this.#isCut(client)) this.#trouble(client, statement);
     if (this.#isCut(client)) {
+      this.#hang(client);
       // Some of it arrives when the way is open again.
-      const leftMs = client.cutUntilMs - world.nowMs;
-      if (this.#chance.is(0.3) && leftMs < LATE_MS_MAX)
-        world.after(leftMs + this.#travelMs(), () => this.#execute(statement, client));
-      return;
-    }
-    if (outage === 'away') {
+      const cutMs = client.cutUntilMs - world.nowMs;
+      if (this.#chance.is(0.3) && cutMs < LATE_MS_MAX)
+        world.after(cutMs + this.#travelMs(), () => this.#execute(statement, client));
+    } else if (kind === 'away') {
       this.#break(session);
-      return;
-    }
-    if (outage === 'frozen') {
+    } else if (kind === 'frozen' || (kind === 'locked' && needsLocks(statement) && leftMs < CANCEL_MS)) {
       // It waits in the server, which carries it out, whoever waits still.
-      const leftMs = (this.outage?.untilMs ?? 0) - world.nowMs;
       world.after(leftMs + this.#chance.between(0, 30), () =>
         answer(this.#execute(statement, client), this.#travelMs()),
       );
-      return;
-    }
-    if (
-      outage === 'stand-by' &&
-      statement.name !== undefined &&
-      !/^(find|count|list|look|poll|read)-/.test(statement.name)
-    ) {
+    } else if (kind === 'locked' && needsLocks(statement)) {
+      world.after(CANCEL_MS, () => refuse(severe('57014')));
+    } else if (kind === 'cancelled' && statement.name !== undefined) {
+      refuse(severe('57014'));
+    } else if (kind === 'stand-by' && !isRead(statement)) {
       refuse(severe('25006'));
-      return;
+    } else {
+      this.#meet(fate, session, statement, answer, refuse);
     }
-    this.#meet(fate, session, statement, answer, refuse);
   }
 
   #meet(
@@ -261,6 +350,7 @@ export class Wire {
         answer(this.#execute(statement, client), this.#travelMs());
         return;
       case 'slow':
+        this.#hang(client);
         answer(this.#execute(statement, client), chance.delayMs(300, 6000, 0.2));
         return;
       case 'lost':
@@ -271,6 +361,7 @@ export class Wire {
         this.#break(session);
         return;
       case 'silent':
+        this.#hang(client);
         if (chance.is(0.5)) this.#execute(statement, client);
         return;
       case 'late':
@@ -291,7 +382,7 @@ export class Wire {
   }
 
   #fateOf(): Fate {
-    if (this.isHealed) return 'ok';
+    if (this.isHealed || this.#world.nowMs < this.calmUntilMs) return 'ok';
     const { lost, unacknowledged, silent, late, slow, refused } = this.#profile.statements;
     let left = this.#chance.unit();
     const fates = [

@@ -5,7 +5,7 @@ import { nextMonthMs } from '../../../src/accounts/month.ts';
 import { Charges, type Purchase } from '../../../src/storage/postgres/accounts/charges.ts';
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
-import { StatementError } from '../../../src/storage/postgres/failures.ts';
+import { DatabaseAwayError, StatementError } from '../../../src/storage/postgres/failures.ts';
 import { Chance } from '../../support/chance.ts';
 
 const JOB: Purchase = { name: 'charge-and-buy', text: '', values: ['a job'] };
@@ -143,6 +143,16 @@ describe('charges of an organization', () => {
     expect(names).toEqual(['read-credits', 'charge-and-buy', 'charge-credits', 'charge-and-buy']);
     expect(grants.map(({ remaining }) => remaining)).toEqual([5, 0]);
     expect(sent.map(({ values }) => values?.slice(9))).toEqual([[], ['a job'], [], ['a job']]);
+  });
+
+  it('that wait for one that fails for the lack of a database fail with it', async () => {
+    const { charges, faults, named } = opened();
+    await charges.charge('acme', 1);
+    faults.push(new DatabaseAwayError('cancelled'));
+    const unavailable = { kind: 'unavailable', detail: 'cancelled' };
+    const three = () => Promise.all([JOB, JOB, undefined].map((one) => charges.charge('acme', 1, one)));
+    expect(await named(three)).toEqual([[unavailable, unavailable, unavailable], ['charge-and-buy']]);
+    expect(await three()).toEqual([16, 15, 14].map(charged));
   });
 
   it('know nothing after a failure, which no other organization notices', async () => {

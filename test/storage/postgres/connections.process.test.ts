@@ -4,11 +4,12 @@ import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { OutageError } from '../../../src/base/outage.ts';
 import { systemRandom } from '../../../src/base/random.ts';
+import type { Backend } from '../../../src/storage/backend.ts';
 import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts';
 import { CONNECTION_LIMITS, openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { BooksReader } from '../../../src/storage/postgres/books.ts';
 import { Hints } from '../../../src/storage/postgres/callbacks/hints.ts';
-import { type ConnectionLimits, openConnections } from '../../../src/storage/postgres/connections.ts';
+import { type ConnectionLimits, type Connections, openConnections } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { inspectDatabase } from '../../../src/storage/postgres/inspect.ts';
 import { migrate } from '../../../src/storage/postgres/migrations.ts';
@@ -157,6 +158,41 @@ describe.skipIf(server === undefined)('a pool whose connections are all at work'
 });
 
 const STATEMENT = { text: 'SELECT pg_sleep(0.02)' };
+
+describe.skipIf(SERVER === undefined)('a pooler before the database', () => {
+  /** @param isShared every connection has the same session, as idle ones may where transactions are pooled */
+  const starting = async (isShared: boolean): Promise<Backend> => {
+    const on = await testDatabase(SERVER!);
+    const connections = on.connections();
+    const session = await connections.connect();
+    onTestFinished(async () => {
+      session.release(true);
+      await on.remove();
+    });
+    const pooled: Connections = {
+      connect: async () => ({ ...session, release() {} }),
+      end: () => connections.end(),
+    };
+    return openPostgresBackend(
+      { databaseUrl: on.url, sync: 'normal', salesKeptMs: 1, callbackBytes: 1, play: undefined },
+      {
+        ...{ clock: systemClock, timers: systemTimers, random: systemRandom, onFault() {}, onCallbackFault() {} },
+        openConnections: () => (isShared ? pooled : connections),
+      },
+    );
+  };
+
+  it('is refused in one line when it pools transactions', async () => {
+    await expect(starting(true)).rejects.toMatchObject({
+      name: 'StateError',
+      message: expect.stringMatching(/^the database \S+ is behind a pooler that pools transactions; [^\n]+$/),
+    });
+  });
+
+  it('may pool sessions', async () => {
+    await (await starting(false)).close();
+  });
+});
 
 describe.skipIf(server === undefined)('a database whose user lacks a right', () => {
   it('is refused in one line by a start, a command and a look at it', async () => {

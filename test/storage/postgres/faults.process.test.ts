@@ -17,7 +17,7 @@ import type { RetryRecord } from '../../../src/retry/store.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend, type PostgresOptions } from '../../../src/storage/postgres/backend.ts';
 import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
-import { Database, LATE_MS } from '../../../src/storage/postgres/database.ts';
+import { Database, LATE_MS, PATIENCE_MS } from '../../../src/storage/postgres/database.ts';
 import { checkMigrated, migrate } from '../../../src/storage/postgres/migrations.ts';
 import { LEASE_MS, LOOK_MS } from '../../../src/storage/postgres/owners.ts';
 import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
@@ -651,6 +651,19 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       one.time.look();
       await until('it is free', async () => (await other.backend.reservations.statusOf(order.key)) === undefined);
       expect(await buy(one, order)).toBe('settled');
+    }));
+
+  it('refuses purchases of one authorization that wait for each other together when statements are cancelled', () =>
+    using(1, async ({ backend, cancels, time }) => {
+      const { key, authorization } = freshOrder();
+      const reserved = () => backend.reservations.reserve(key, authorization.validBeforeSeconds);
+      cancels.add('claim');
+      const beganMs = time.monotonicMs();
+      const ends = await Promise.all([reserved(), reserved(), reserved()]);
+      expect(ends.map(({ kind }) => kind)).toEqual(['unavailable', 'unavailable', 'unavailable']);
+      expect(time.monotonicMs() - beganMs).toBeLessThan(2 * PATIENCE_MS);
+      cancels.clear();
+      expect((await reserved()).kind).toBe('reserved');
     }));
 
   it('sells when its lease ran out and no look has renewed it yet, as after an outage', () =>

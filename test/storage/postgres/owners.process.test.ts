@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../src/base/random.ts';
 import { Database, LATE_MS } from '../../../src/storage/postgres/database.ts';
-import { hasNoRow, LEASE_MS, LOOK_MS, Owner, ownerIsDead } from '../../../src/storage/postgres/owners.ts';
+import { hasNoRow, LEASE_MS, LOOK_MS, mayBeTaken, Owner, ownerIsDead } from '../../../src/storage/postgres/owners.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
 import { pause } from '../../support/until.ts';
@@ -133,6 +133,23 @@ describe.skipIf(SERVER === undefined)('a lease', () => {
     time.stepWall(1);
     expect(await isDead(owner.id)).toEqual({ is_dead: true, has_no_row: false });
     expect(await isDead('another')).toEqual({ is_dead: true, has_no_row: true });
+  });
+
+  it("is another one's to judge only while that one has more than half of its own left, by the same clock", async () => {
+    const { database, owner, time } = await openedOwner();
+    await owner.start();
+    const mayBeTakenBy = async (id: string): Promise<unknown> => {
+      const text = `SELECT ${mayBeTaken('holder')} AS it_may FROM (SELECT $2::text AS holder) AS held`;
+      return (await database.run({ text, values: [id, 'dead'] }))[0]?.it_may;
+    };
+    time.stepWall(LEASE_MS / 2);
+    expect(await mayBeTakenBy(owner.id)).toBe(true);
+    // Set ahead since the renewal: another that lives may look dead.
+    time.stepWall(1);
+    expect(await mayBeTakenBy(owner.id)).toBe(false);
+    expect(await mayBeTakenBy('unknown')).toBe(false);
+    await database.probe();
+    expect(await mayBeTakenBy(owner.id)).toBe(true);
   });
 
   it('lasts as long as the latest renewal says, also when an earlier one is carried out after it', async () => {

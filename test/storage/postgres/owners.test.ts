@@ -14,11 +14,14 @@ function opened() {
   /** What was carried out, and what the owner did. */
   const done: string[] = [];
   const failures: unknown[] = [];
-  const renewals = { answer: async (): Promise<void> => {} };
+  const renewals = { answer: async (): Promise<void> => {}, aheadMs: 0 };
   let fault: string | undefined;
   const database = {
     probeWith() {},
     fault: () => fault,
+    get aheadMs() {
+      return renewals.aheadMs;
+    },
     async probe() {
       await renewals.answer();
       done.push('renewed');
@@ -77,6 +80,26 @@ describe('a lease', () => {
     for (let passedMs = 0; passedMs < LEASE_MS; passedMs += LOOK_MS) expect(await passed(LOOK_MS)).toEqual(['renewed']);
     expect(await passed(LOOK_MS)).toEqual(['renewed', 'took over', 'forget-processes']);
   });
+
+  it.each(['fails', "finds the database's clock set ahead"])(
+    'lets its process take no more over once a renewal %s in the middle of a look',
+    async (what) => {
+      const { done, owner, passed, renewals } = opened();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      owner.onDead(() => promise);
+      owner.onDead(async () => void done.push('took over again'));
+      await owner.start();
+      for (let passedMs = LOOK_MS; passedMs < LEASE_MS; passedMs += LOOK_MS) await passed(LOOK_MS);
+      expect(await passed(LOOK_MS)).toEqual(['renewed', 'took over']);
+      if (what === 'fails') renewals.answer = AWAY;
+      else renewals.aheadMs = LEASE_MS;
+      await passed(LOOK_MS);
+      done.length = 0;
+      resolve();
+      await settle();
+      expect(done).toEqual([]);
+    },
+  );
 
   it('that ran out is renewed once for all decisions that wait for it then', async () => {
     const { done, owner, passed, renewals } = opened();

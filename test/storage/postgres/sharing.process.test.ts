@@ -536,6 +536,32 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
     }
     expect(heard).toEqual([record.id]);
   });
+
+  it('take nothing of the living when the clock is set ahead after a renewal, before the look at what the dead held', async () => {
+    const time = new ManualTime();
+    const [living, other] = await three(time);
+    await living.stores.resolves.create(resolveOf(time));
+    await living.stores.retries.create(jobOf(time));
+    await living.stores.retries.takeDue(look(time));
+    const beganMs = time.monotonicMs();
+    let isSet = false;
+    other.owner.onLook(async () => {
+      if (isSet || time.monotonicMs() - beganMs < LEASE_MS) return;
+      time.stepWall(2 * LEASE_MS);
+      isSet = true;
+    });
+    const behind = {
+      text: `SELECT FROM paygrade.processes WHERE lease_until_ms < paygrade.now_ms() + ${LEASE_MS - LOOK_MS}`,
+    };
+    while (!isSet) {
+      time.pass(1000);
+      await until('every renewal', async () => isSet || (await other.database.run(behind)).length === 0);
+      await pause(60);
+    }
+    const holders = 'SELECT holder FROM paygrade.retries UNION ALL SELECT holder FROM paygrade.resolves';
+    const { id } = living.owner;
+    expect(await other.database.run({ text: holders })).toEqual([{ holder: id }, { holder: id }]);
+  });
 });
 
 describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
@@ -571,22 +597,23 @@ describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
 
   it('takes nothing that another one is taking, and nothing whose hour is over', async () => {
     const time = new ManualTime();
-    const [dead, { database }] = await three(time);
+    const [dead, { owner: one }, { database, owner: two }] = await three(time);
     await dead.stores.resolves.create(resolveOf(time));
     await database.run({ text: `DELETE FROM paygrade.processes WHERE id = '${dead.owner.id}'` });
-    const takeAs = (holder: string): Statement => ({ ...TAKE_DEAD, values: [holder, 'hold'] });
+    const takeAs = ({ id }: Owner): Statement => ({ ...TAKE_DEAD, values: [id, 'hold'] });
     const connections = shared!.on.connections();
     const connection = await connections.connect();
     await connection.query({ text: 'BEGIN' });
-    expect((await connection.query(takeAs('one'))).rows).toHaveLength(1);
-    expect(await database.run(takeAs('two'))).toEqual([]);
+    expect((await connection.query(takeAs(one))).rows).toHaveLength(1);
+    expect(await database.run(takeAs(two))).toEqual([]);
     await connection.query({ text: 'ROLLBACK' });
     connection.release(false);
     await connections.end();
     time.stepWall(KEPT_MS);
-    expect(await database.run(takeAs('two'))).toEqual([]);
+    await database.probe();
+    expect(await database.run(takeAs(two))).toEqual([]);
     time.stepWall(-1);
-    expect(await database.run(takeAs('two'))).toHaveLength(1);
+    expect(await database.run(takeAs(two))).toHaveLength(1);
   });
 });
 

@@ -173,6 +173,9 @@ export class Charges {
       try {
         const charges = await this.#chargeGroup(organization, group);
         for (const [index, one] of group.entries()) one.resolve(charges[index] as Charge);
+        // What waited for it has waited as long: one after the other would fail later and later.
+        const [first] = charges;
+        if (first?.kind === 'unavailable') for (const one of waiting.splice(0)) one.resolve(first);
       } catch (failure) {
         for (const one of group) one.reject(failure);
       }

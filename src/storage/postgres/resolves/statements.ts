@@ -1,6 +1,6 @@
 /** The statements of resolves. Each may be repeated. */
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
-import { hasNoRow, ownerIsDead } from '../owners.ts';
+import { hasNoRow, mayBeTaken } from '../owners.ts';
 
 const TAKEN_COUNT_MAX = 128;
 /** Resolves that one sweep ends at most. */
@@ -50,7 +50,7 @@ const takeOverText = (isDead: string): string => `
     ORDER BY created_ms`;
 
 /** $1 holder, $2 hold: takes what dead processes left pending. */
-export const TAKE_DEAD = { name: 'take-resolves-of-the-dead', text: takeOverText(ownerIsDead('holder')) } as const;
+export const TAKE_DEAD = { name: 'take-resolves-of-the-dead', text: takeOverText(mayBeTaken('holder')) } as const;
 
 /** The same of processes that have ended in order. */
 export const TAKE_LEFT = { name: 'take-resolves-left', text: takeOverText(hasNoRow('holder')) } as const;

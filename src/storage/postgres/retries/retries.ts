@@ -116,8 +116,9 @@ export class PostgresRetries implements RetryStore {
       for (const [claim, key] of [...this.#unreleased]) await this.releaseKey(key, claim);
     });
     ports.owner.onDead(async () => {
-      await ports.database.run(FREE_DEAD);
-      await ports.database.run(FREE_DEAD_KEYS);
+      const values = [ports.owner.id];
+      await ports.database.run({ ...FREE_DEAD, values });
+      await ports.database.run({ ...FREE_DEAD_KEYS, values });
     });
   }
 

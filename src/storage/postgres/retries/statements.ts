@@ -1,7 +1,7 @@
 /** The statements of retry jobs. Each may be repeated. */
 import { chargeText, PURCHASE_FIRST } from '../accounts/statements.ts';
 import { SKEW_MS_MAX } from '../database.ts';
-import { hasNoRow, ownerIsDead } from '../owners.ts';
+import { hasNoRow, mayBeTaken } from '../owners.ts';
 
 /** No request has an idempotency key for longer than this. */
 const KEY_CLAIM_MS = 120_000;
@@ -116,8 +116,8 @@ export const FREE_STRAYS = {
 const freeText = (isDead: string): string => `
     UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder IS NOT NULL AND ${isDead}`;
 
-/** What dead processes held is free again. */
-export const FREE_DEAD = { name: 'free-retries-of-the-dead', text: freeText(ownerIsDead('holder')) } as const;
+/** What dead processes held is free again. $1 the process that says so. */
+export const FREE_DEAD = { name: 'free-retries-of-the-dead', text: freeText(mayBeTaken('holder')) } as const;
 
 /** The same of processes that have ended in order. */
 export const FREE_LEFT = { name: 'free-retries-left', text: freeText(hasNoRow('holder')) } as const;
@@ -150,10 +150,10 @@ export const CLAIM_KEY = {
     WHERE c.owner = excluded.owner OR c.until_ms <= paygrade.now_ms() RETURNING owner`,
 } as const;
 
-/** Keys whose requests were under way in processes that have died are free again. */
+/** Keys whose requests were under way in processes that have died are free again. $1 the process that says so. */
 export const FREE_DEAD_KEYS = {
   name: 'free-retry-keys-of-the-dead',
-  text: `DELETE FROM paygrade.retry_claims WHERE ${ownerIsDead("split_part(owner, ' ', 1)")}`,
+  text: `DELETE FROM paygrade.retry_claims WHERE ${mayBeTaken("split_part(owner, ' ', 1)")}`,
 } as const;
 
 /** $1 digest, $2 owner of the claim. */
