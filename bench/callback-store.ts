@@ -1,6 +1,6 @@
 /**
- * The callbacks at their size, in memory: what each step takes with many live ones, what they hold, what the sweeps cost, the
- * longest turn when all of them end at once, and callbacks that are full of long bodies.
+ * Many callbacks in memory: the time of each step, the memory they hold, the cost of sweeps, the longest turn when all
+ * of them end at once, and callbacks full of long bodies.
  *
  * Why the inbox sweeps as it does, with 100,000 entries inserted at once (two runs each, Node 26.10 / Bun 1.4.5 on two shared
  * cores; longest turn in processor time, heap an entry): lru-cache's timer for each entry (`ttlAutopurge`) 6..12 / 5..16 ms
@@ -24,10 +24,10 @@ import { CLAIM_BYTES, LIFETIME_MS, SWEEP_PAUSE_MS, TOMBSTONE_MS } from '../src/c
 import { MemoryEventStore } from '../src/storage/memory/event-store.ts';
 import { type Context, type Figure, figureOf, heapBytes, pause, type Size, sized } from './harness.ts';
 
-/** Real time that can jump: what falls due by a jump fires in the next turns, as real timers would. */
+/** Real time that can jump: timers that fall due in a jump fire in the next turns, as real ones would. */
 class JumpingTime implements Clock, Timers {
   #shiftMs = 0;
-  /** Time spent in what the timers called, milliseconds. */
+  /** Time spent in timer callbacks, milliseconds. */
   spentMs = 0;
   readonly #pending = new Map<object, { atMs: number; fire: () => void; cancelReal: () => void }>();
 
@@ -71,8 +71,8 @@ class JumpingTime implements Clock, Timers {
 }
 
 /**
- * Longest turn of the loop in which `left` moved, until it is 0. A turn counts with the processor time of the
- * process where that is less than the wall time: on a shared machine the rest was somebody else's.
+ * Longest turn of the loop in which `left` moved, until it is 0. A turn counts with the process's processor
+ * time if that is less than the wall time: on a shared machine other processes took the rest.
  */
 async function worstStallMs(left: () => number): Promise<number> {
   let worst = 0;
@@ -194,9 +194,8 @@ async function live(count: number): Promise<Figure[]> {
 }
 
 /**
- * What a full house costs the loop: looking at the front of a map that holds `count` when code and data have gone cold, for each
- * of the inbox's three maps as often as they do; and everything that its timers do while callbacks end as evenly as they
- * were made.
+ * What a full inbox costs the loop: looks at the front of a map with `count` entries, code and data cold, as often as
+ * the inbox does for its three maps; and all work of its timers while callbacks end as evenly as they were created.
  */
 async function sweeping(size: Size): Promise<Figure[]> {
   const count = sized(size, 2_000, 100_000);
@@ -250,7 +249,7 @@ async function sweeping(size: Size): Promise<Figure[]> {
   ];
 }
 
-/** Counts what a disk would hold. */
+/** Counts the bytes that a disk would hold. */
 class CountingStore extends MemoryEventStore {
   bytes = 0;
 

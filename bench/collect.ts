@@ -1,6 +1,6 @@
 /**
- * Preloaded into a server that a bench measures from outside: at SIGUSR2 the process collects its garbage and prints one line,
- * `memory` and the figures. Node needs --expose-gc.
+ * Preloaded into a server that a bench measures from outside: at SIGUSR2 the process collects its garbage and prints
+ * one line: `memory` and the figures. Node needs --expose-gc.
  */
 import { heapBytes, pause } from './harness.ts';
 

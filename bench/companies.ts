@@ -1,4 +1,6 @@
-/** `GET /v1/companies`: names that many, one and no company has. The bench compares every answer with a plain filter first. */
+/**
+ * `GET /v1/companies`: names of many, of one and of no company. The bench compares every answer with a plain filter first.
+ */
 import { deepStrictEqual } from 'node:assert/strict';
 import { companiesCalled } from '../src/catalogue/questions/companies.ts';
 import { comparedText } from '../src/catalogue/terms.ts';

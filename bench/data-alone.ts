@@ -14,7 +14,7 @@ import { data } from '../src/modules/data/module.ts';
 import { defineModule } from '../src/modules/module.ts';
 
 export interface AnswersAlone {
-  /** The server's surfaces, for the app whose catalogue is asked. */
+  /** The server's surfaces, for the app that serves the catalogue. */
   readonly surfaces: readonly SurfaceDefinition[];
   /** @param path below the surface */
   ask(path: string): string;
@@ -24,7 +24,7 @@ const REQUEST_ID = 'req_00000000-0000-4000-8000-000000000000';
 
 export function answersAlone(): AnswersAlone {
   let operations: readonly MountedOperation[] = [];
-  // The module's operations a second time, with memories of their own.
+  // The module's operations a second time, with separate caches.
   const alone = defineModule({
     tag: 'alone',
     settings: {},

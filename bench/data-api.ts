@@ -2,9 +2,9 @@
  * The Jobs Data API through the whole handler, in this process: a request with its key, scope, rate, question, charge, and the
  * response's text. Every answer is checked before it is timed. The file is in the page cache, the state in memory.
  *
- * Then what a keyed page of 25 records costs beside a constant answer of as many bytes from a route of the same app that needs no
- * key: processor time, in turn, as a ratio with its 95 % interval over the rounds; and where the time of a page goes
- * (data-parts.ts).
+ * Then the cost of a keyed page of 25 records, relative to a constant answer of the same length from a keyless route of
+ * the same app: processor time, measured alternately, as a ratio with its 95 % interval over the rounds; and where the
+ * time of a page goes (data-parts.ts).
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import * as v from 'valibot';
@@ -22,9 +22,9 @@ const PAGE = 25;
 /** Different jobs whose details are asked for. */
 const DETAIL_JOBS = 1300;
 const RATIO_ROUNDS = 15;
-/** Rounds before those: Bun's compilers are done after some 50,000 calls. */
+/** Rounds before the measured ones: Bun's compilers are done after some 50,000 calls. */
 const WARM_UP_ROUNDS = 25;
-/** Of Student's distribution, two-sided 95 %, RATIO_ROUNDS - 1 degrees of freedom. */
+/** Quantile of Student's distribution: two-sided 95 %, RATIO_ROUNDS - 1 degrees of freedom. */
 const STUDENT = 2.145;
 const PAGE_PATH = `/v1/jobs?limit=${PAGE}`;
 
@@ -65,7 +65,7 @@ const says =
     deepStrictEqual(headers.get('x-credits-charged'), String(cost));
   };
 
-/** The cursor after so many jobs, and that the way there repeats none. */
+/** The cursor after `count` jobs; checks that the pages up to it repeat none. */
 async function cursorAfter(count: number, { dataOf }: DataApp): Promise<string> {
   const limit = 100;
   const ids = new Set<string>();
@@ -251,13 +251,13 @@ async function ratios(size: Size, cataloguePath: string): Promise<Figure[]> {
   const answer = await data.ask('/constant');
   deepStrictEqual(answer.status, 200);
   deepStrictEqual(answer.text, text);
-  // Read as bytes, which is what leaves: Bun hands a constant text back without looking at it.
+  // Reads bytes, as a client would receive them: Bun returns a constant text without touching it.
   const asking = (path: string): Ask => {
     return async () => (await data.app.fetch(data.requestTo(path))).arrayBuffer();
   };
   const constant = asking('/constant');
   let cursor = far;
-  // The walk's own work, one look for the cursor in the text, is the constant's too.
+  // Gives the constant answer the walk's own work too: one search for the cursor in the text.
   const walk: Ask = async () => {
     const response = await data.app.fetch(data.requestTo(`${PAGE_PATH}&cursor=${cursor}`));
     ok(response.status === 200);

@@ -1,4 +1,4 @@
-/** The server in this process with a key and credits enough for a bench, asked through its handler. */
+/** The server in this process, called through its handler, with a key and enough credits for a bench. */
 
 import { ok } from 'node:assert/strict';
 import { AMOUNT_MAX } from '../src/accounts/limits.ts';
@@ -25,18 +25,18 @@ export interface DataApp {
   readonly app: App;
   /** @param path below the surface */
   requestTo(path: string): Request;
-  /** The whole way: request, key, rate, question, charge, answer read as text. */
+  /** A complete request: key, rate, question, charge, answer read as text. */
   ask(path: string): Promise<DataAnswer>;
   /** `data` of a 200. */
   dataOf<D>(path: string): Promise<D>;
   close(): Promise<void>;
 }
 
-/** The time of day goes on, from the newest observation of the synthetic catalogues. */
+/** A running clock that starts at the newest observation of the synthetic catalogues. */
 const startMs = systemClock.nowMs();
 const clock = { ...systemClock, nowMs: () => NOW_MS + systemClock.nowMs() - startMs };
 
-/** @param surfaces beside those of the server, for what a bench compares with */
+/** @param surfaces in addition to the server's, for a bench to compare with */
 export async function openDataApp(cataloguePath: string, surfaces?: readonly SurfaceDefinition[]): Promise<DataApp> {
   const config = CONFIGURATION.read({
     SNAPSHOT: cataloguePath,

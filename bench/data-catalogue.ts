@@ -18,12 +18,12 @@ import { NOW_MS, syntheticJobs } from './synthetic-catalogue.ts';
 export const LARGE = 'large.example.com' as CompanyDomain;
 /** The smallest in which the large company has as many jobs as in a million. */
 export const SMALL_DATA_JOB_COUNT = 100_000;
-/** A fifth of a catalogue that has fewer than five times as many. */
+/** Jobs of the large company; in a catalogue with fewer than five times as many, a fifth of it. */
 const LARGE_JOBS = 20_000;
 export const EVENTS_A_JOB = 3;
 /** Events of one import, which all have its time. */
 const IMPORT_EVENTS = 5000;
-/** Coprime to the number of jobs, so that each job has its share of the events, in an order of their own. */
+/** Coprime to the number of jobs, so that every job gets its share of events, in an order unlike that of the jobs. */
 const EVENT_STEP = 7919;
 const DAY_MS = 86_400_000;
 
@@ -74,7 +74,7 @@ async function write(path: string, jobCount: number): Promise<void> {
   spill.close();
 }
 
-/** Writes the file in a process of its own, whose memory is gone before any is measured. */
+/** Writes the file in a separate process, whose memory is freed before any measurement. */
 export function writeDataCatalogue(path: string, jobCount: number): void {
   const child = spawnSync(process.execPath, [fileURLToPath(import.meta.url), path, String(jobCount)], {
     stdio: ['ignore', 'ignore', 'inherit'],

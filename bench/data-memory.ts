@@ -1,6 +1,6 @@
 /**
- * What the Jobs Data API adds to a server's memory: a process serves the paid routes, then every route of the Data API, several
- * times each. Resident and heap after full collections, before and after.
+ * What the Jobs Data API adds to a server's memory: a process serves the paid routes, then every route of the Data API,
+ * several times each. Resident size and heap after full collections, before and after.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { SCOPES } from '../src/accounts/scopes.ts';
@@ -91,7 +91,7 @@ export async function measure({ dataCataloguePath }: Context): Promise<Figure[]>
       for (const path of paidPaths(round)) await buy(path);
       await buy(`/v1/jobs/detail?id=${jobs![round % jobs!.length]!.id}`);
     }
-    await served.memory(); // the first collection also frees what the start left
+    await served.memory(); // the first collection also frees leftovers of the start
     const before = await served.memory();
     const headers = { authorization: `Bearer ${key}` };
     for (let round = 0; round < ROUNDS; round++) {

@@ -1,6 +1,6 @@
 /**
- * Where the time of a page of 25 records goes that was not asked for before: its steps one by one over successive pages, in
- * processor time, with the plain way to the same records' text beside the one that is served.
+ * Where the time of an uncached page of 25 records goes: its steps one by one over successive pages, in processor time,
+ * and the plain way to the same records' text next to the one in use.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Catalogue } from '../src/catalogue/catalogue.ts';
@@ -20,7 +20,7 @@ const cpuMicros = (): number => {
   return user + system;
 };
 
-/** As JSON.stringify writes them, from an object for each. */
+/** The records by JSON.stringify, from an object for each. */
 function plainText({ foundJobs, snapshot }: Catalogue, rows: readonly number[]): string {
   const { activeCount, department, departments, firstObserved, skillNames, skillOffsets, skills } = snapshot;
   const records = foundJobs.at(rows).map((job, i) => {
@@ -47,7 +47,7 @@ export function partsOfPage(size: Size, cataloguePath: string): Figure[] {
     listJobs(catalogue, { status: 'active' }, after, PAGE, has)!;
   const unknown = (): boolean => false;
 
-  // Pages that are found once before, because a step needs what the one before it gave.
+  // Pages are found once beforehand, because each step needs the result of the previous one.
   const pageCount = sized(size, 40, 1000);
   const pages: { readonly rows: readonly number[]; readonly after: Uint8Array | undefined; readonly cursor: string }[] =
     [];

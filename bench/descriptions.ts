@@ -37,7 +37,7 @@ interface Read {
   readonly openMs: number;
   readonly p50: number;
   readonly p99: number;
-  /** A text whose neighbour was read just before. */
+  /** Time to read a text whose neighbour was read just before. */
   readonly neighbour: number;
   readonly grownBytes: number;
   readonly blockBytes: number;

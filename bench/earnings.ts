@@ -1,11 +1,12 @@
 /**
- * What one box earns at most: each kind of request by `paygrade load` in a closed loop, against a server with durable state, and
- * from outside what the server's processor takes for one of them. A core bears as many as fit into a second of it; the rate that
- * is seen is lower where the generator has the other core, and where the server cannot use both.
+ * The most that one box can earn: sends each kind of request by `paygrade load` in a closed loop, against a server with durable
+ * state, and measures from outside the server's processor time for one request. A core carries as many as fit into a second of
+ * its time; the observed rate is lower, because the generator takes the other core or the server cannot use both.
  *
  *   node bench/earnings.ts [--seconds 10] [--runtime node]... [--scenario paid]... [--catalogue FILE]
  *
- * Processor time, requests and sales are those between two looks in the middle of a run, all threads of the server. Needs Linux.
+ * Processor time (all threads of the server), requests and sales are the differences between two looks in the middle of
+ * a run. Needs Linux.
  */
 import { spawn } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
@@ -18,9 +19,9 @@ import { cpuMsOf, listening, PROJECT, RUNTIMES, type Runtime } from './server-pr
 
 const MAIN = join(PROJECT, 'src/main.ts');
 const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
-/** Buying callbacks, connecting, and the warm-up of `load`, which begins to count after it. */
+/** Time for buying callbacks, connecting, and the warm-up of `load`, which counts only after it. */
 const SETTLING_MS = 6_000;
-/** In a closed loop, but for those that end when each of a thousand callbacks has its ten events. */
+/** In a closed loop, except for those that end when each of a thousand callbacks has its ten events. */
 const SCENARIOS: Readonly<Record<string, readonly string[]>> = {
   health: [],
   unpaid: [],
@@ -78,7 +79,7 @@ function settingsOf(stateDir: string): NodeJS.ProcessEnv {
 /** A key of the demo organization, which a start shows once on stderr. */
 const KEY = /svc_key_[A-Za-z0-9_-]{43}/;
 
-/** The key of the demo organization, which gets credits for all that the scenario asks. */
+/** The key of the demo organization, which gets enough credits for the scenario. */
 async function fundedKey(url: string, stderr: EventEmitter, said: () => string): Promise<string> {
   while (!KEY.test(said())) await once(stderr, 'data');
   const answer = await fetch(`${url}/admin/v1/grants`, {

@@ -12,8 +12,8 @@
  * a flood over N client addresses. Latency counts from sending. Before it times anything, the bench checks that a forged
  * payment gets 402 and an honest one 200.
  *
- * The load comes from threads of this process, so on two cores it takes CPU from the server: that of both is printed. All
- * requests of a flood are made before its span.
+ * The load comes from threads of this process, so on two cores it takes CPU time from the server: the times of both are
+ * printed. All requests of a flood are prepared before its span.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -198,7 +198,7 @@ interface FloodData {
   readonly offer: Offer;
 }
 
-/** The flood gets the name of a kind and makes `count` requests, answers, and is then switched on and off. */
+/** The flood receives a kind, prepares `count` requests, replies, and is then switched on and off. */
 type FloodOrder = { readonly kind: FloodKind; readonly count: number } | 'on' | 'off' | 'end';
 
 interface FloodReport {

@@ -1,7 +1,7 @@
 /**
- * Callbacks that hold all they may, ten events of 262,144 bytes each, in the whole application as `serve` runs it, its state
- * in a folder: what the process takes while they come in, and when they are all there. Long bodies live in the state on disk
- * and not in memory, so a thousand such callbacks (2.6 GB) have to fit in 0.3 GB.
+ * Full callbacks, with ten events of 262,144 bytes each, in the whole application as `serve` runs it, its state in a
+ * folder: the memory of the process while the events come in, and when all are stored. Long bodies live in the state on
+ * disk and not in memory, so a thousand such callbacks (2.6 GB) have to fit in 0.3 GB.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { type Context, type Figure, figureOf, isBun, sized } from './harness.ts';

@@ -1,8 +1,8 @@
 /**
- * Guards the aggregation hot path against regressions. It measures the ratio of the time of the tests' row-by-row model to the
- * engine's, in one process, so that a slow machine slows both. The exit code is 1 when a ratio is below its floor twice: a
- * regression is there again, a neighbour that took the caches is not. The floors catch one question that has become 1.5 times
- * slower, and, by the mean, all of them becoming 1.2 times slower.
+ * Guards the aggregation hot path against regressions. It measures the ratio of the time of the tests' row-by-row model
+ * to the engine's, in one process, so that a slow machine slows both. The exit code is 1 when a ratio is below its
+ * floor twice: a regression shows up again, a neighbour that took the caches does not. The floors catch one question
+ * that has become 1.5 times slower, and, by the mean, all of them becoming 1.2 times slower.
  *
  *   node bench/guard.ts            bun bench/guard.ts            --regress 1.5: the engine does its work 1.5 times
  *   node bench/guard.ts --show     measures this runtime's column of USUAL for this processor's maker
@@ -12,17 +12,19 @@
  * Few slices contain a collection, so the guard covers allocation but not collection.
  *
  * Without the following measures ratios fell into groups 1.6x apart:
- *   - concurrent compilers finish in another order each time: the measuring processes have no such threads (CHILD), and there
- *     are several processes;
- *   - a neighbour can halve the speed of a core for seconds, which hit only one side's best time: both sides of a pair share it;
- *   - a model of 10000 rows waits for memory, which neighbours slow, where the engine computes: it gets MODEL_ROWS;
+ *   - concurrent compilers finish in a different order each time: the measuring processes have no such threads (CHILD),
+ *     and there are several processes;
+ *   - a neighbour can halve the speed of a core for seconds, which may hit one side only: the two sides of a pair run
+ *     within the same moment;
+ *   - a model of 10000 rows waits for memory, which neighbours slow down, while the engine computes: the model gets MODEL_ROWS;
  *   - code compiled while one question runs fits only that question: the questions run in turn;
  *   - with few questions the branch predictor sometimes learns all branches: PERIODS.
  *
- * USUAL was measured with nothing else running, Node 26.10.0 and Bun 1.4.5, on two cores of an EPYC at 2.25 GHz and of Xeons of
- * family 6, models 167 and 207, of which the lower ratio counts: under Bun `search` gains a third less over the model on the Xeons.
- * On a processor that is not among MEASURED the floors are wider, so that they still catch an engine that has become 1.5 times
- * slower, by the mean, and few questions alone; another maker's is held to the lower of the columns. `--show` gives its own.
+ * USUAL was measured with nothing else running, Node 26.10.0 and Bun 1.4.5, on two cores of an EPYC at 2.25 GHz, and of
+ * Xeons of family 6, models 167 and 207 (the lower of their ratios counts): under Bun `search` gains a third less over
+ * the model on the Xeons. On a processor not in MEASURED the floors are lower: by the mean they still catch an engine
+ * that has become 1.5 times slower, but few regressions of one question. Another maker's processor is judged by the
+ * lower of the columns. `--show` measures its own.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -74,7 +76,7 @@ const USUAL: Readonly<Record<string, Readonly<Record<'AMD' | 'Intel', Ratios>>>>
 const PROCESSOR = cpus()[0]?.model ?? '';
 const MAKER = (['AMD', 'Intel'] as const).find((maker) => PROCESSOR.includes(maker));
 
-/** Of the Xeons above, as proc_cpuinfo(5) has them: `vendor_id`, `cpu family`, `model`. */
+/** The Xeons above, as in proc_cpuinfo(5): `vendor_id`, `cpu family`, `model`. */
 const MEASURED: readonly string[] = ['GenuineIntel 6 167', 'GenuineIntel 6 207'];
 
 function isMeasured(): boolean {
@@ -85,15 +87,17 @@ function isMeasured(): boolean {
 }
 
 /**
- * Floors as shares of the usual ratio: the middle between 1 and 1 / 1.5, and, of the mean, between 1 and 1 / 1.2; on another
- * processor the mean's is wide enough for a usual one of 0.8 to 1.2.
+ * Floors as shares of the usual ratio: midway between 1 and 1 / 1.5, and for the mean between 1 and 1 / 1.2; on another
+ * processor the mean's floor allows for a usual mean of 0.8 to 1.2.
  */
 const FLOORS = isMeasured() ? { question: 0.82, mean: 0.91 } : { question: 0.65, mean: 0.8 };
 
 const PROCESSES = 5;
 const SHOWN_PROCESSES = 20;
 
-/** For the proof: how often the guard runs with an engine slowed by a factor, and what must then be below its floor. */
+/**
+ * For the proof: how often the guard runs with an engine slowed by a factor, and what must then fall below its floor.
+ */
 const PROOFS = [
   { regression: 1, runs: 30, below: 'nothing' },
   { regression: 1.2, runs: 10, below: 'the mean' },
@@ -131,7 +135,7 @@ function questionsOf(catalogue: Catalogue): Question[] {
       model: (model) => model.signals(filters, 5, period),
     });
   }
-  // In turn, so that no answer comes from the cache either.
+  // Periods alternate, so that no answer comes from the cache either.
   const periods = Array.from({ length: PERIODS }, (_, i) => observationPeriodEndingAt(NOW_MS - i * PERIOD_STEP_MS));
   const turns = { engine: 0, model: 0 };
   questions.push({
@@ -267,7 +271,9 @@ function show(cataloguePath: string): void {
   }
 }
 
-/** The claim of PROOFS beside some busy loops, with the lowest and the highest ratio of each question as shares of the usual one. */
+/**
+ * Checks PROOFS beside some busy loops; prints the lowest and highest ratio of each question as shares of the usual one.
+ */
 function proveBeside(loops: number, cataloguePath: string): void {
   for (const { regression, runs, below } of PROOFS) {
     const shares = new Map<string, number[]>();

@@ -1,6 +1,6 @@
 /**
- * What every bench file shares: the form of a figure, timing with tinybench, and memory. A call is timed in batches of about a
- * tenth of a millisecond, which hides the cost and the steps of the timer. The figure is the median of the batches, with its
+ * What every bench file shares: the form of a figure, timing with tinybench, and memory. Calls are timed in batches of about a
+ * tenth of a millisecond, which hides the cost and granularity of the timer. The figure is the median of the batches, with its
  * quartiles as the spread. Compare figures of one run only: across runs a shared machine moves them by a factor of two.
  */
 import { readFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * Lists and counts of the Jobs Data API over the whole catalogue (siblings §4), as the engine answers them, over the catalogue of
- * data-catalogue.ts. The file is in the page cache. Each figure is the median of single calls, with the 99th percentile beside
- * it; every call asks something else where its title says so.
+ * Lists and counts of the Jobs Data API over the whole catalogue (siblings §4), as the engine answers them, over the
+ * catalogue of data-catalogue.ts. The file is in the page cache. Each figure is the median of single calls, with the
+ * 99th percentile beside it; every call asks a different question if its title says so.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import type { Catalogue } from '../src/catalogue/catalogue.ts';
@@ -48,12 +48,12 @@ function once(name: string, run: () => unknown): Figure {
   return { name, unit: 'ms', value: performance.now() - startMs };
 }
 
-/** Where a page starts after so many pages, found without walking them. */
+/** The position after `pages` pages, found without walking them. */
 function positionAfter(catalogue: Catalogue, filters: JobListFilters, pages: number): Uint8Array {
   return listJobs(catalogue, filters, undefined, pages * PAGE)!.next!;
 }
 
-/** Some pages equal the whole list, and a page shows the jobs of its rows. */
+/** Checks that pages add up to the whole list and that a page shows the jobs of its rows. */
 function check(catalogue: Catalogue, filters: JobListFilters): void {
   const whole = listJobs(catalogue, filters, undefined, 500)!.rows;
   const rows: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * Long polls over real sockets, held by one server process; each post to it wakes 50. The memory of a held one is the growth of
- * the process from before the first to when all are held, divided by their number, both after a full collection.
+ * Long polls over real sockets, held by one server process; each post wakes 50. The memory of a held poll is the growth
+ * of the process between before the first and when all are held, divided by their number, both after a full collection.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ export const GROUP = 50;
 /** Polls held and woken before the measurement, so that code is compiled and pools are filled. */
 const WARM_COUNT = 4 * GROUP;
 
-/** A wait ends after 30 s by contract; a longer silence means that it is lost. */
+/** By contract a wait ends after 30 s; a longer silence means that it is lost. */
 const ANSWER_MS_MAX = 60_000;
 
 /** Polls that one post wakes. */

@@ -1,6 +1,6 @@
 /**
- * What a database that processes share costs, beside a state folder with sync `full`: the time and the processor time of a paid
- * request through the whole handler, in turn in one process; and how many claims a second there are, beside `pgbench`, which sends
+ * The cost of a shared database compared with a state folder with sync `full`: wall time and processor time of a paid
+ * request through the whole handler, in turn in one process; and claims a second, compared with `pgbench`, which sends
  * the same insert in groups of the same size to the same server. The server commits durably (`fsync`).
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
@@ -46,7 +46,7 @@ interface Rounds {
 
 const noRounds = (): Rounds => ({ p50: [], p99: [], rate: [], cpu: [], serverCpu: [] });
 
-/** One round of one shop: one after another, then many under way. */
+/** One round of one shop: sequential requests, then many in flight. */
 async function payRound(shop: Shop, server: OwnServer, size: Size, into: Rounds): Promise<void> {
   const millis = await latencies(await paymentsFor(shop.app, sized(size, 50, 400)));
   into.p50.push(shareOf(millis, 0.5));
@@ -106,7 +106,7 @@ async function claimRound(claims: Claims, count: number): Promise<{ rate: number
   return { rate, groupSize: (after.items - before.items) / (after.groups - before.groups) };
 }
 
-/** The same insert by one client of pgbench, which makes its keys in the server. @returns claims a second */
+/** The same insert by one pgbench client, whose keys the server generates. @returns claims a second */
 async function pgbenchRound(
   server: OwnServer,
   url: string,

@@ -1,7 +1,7 @@
 /**
- * Reading a full callback, ten events of 262,144 bytes each, through the application without sockets: what one answer takes, and
- * the longest turn of the loop while it is made. The bodies are the worst of their kind: control characters become six bytes
- * each, and bytes that no charset has are replaced one by one.
+ * Reading a full callback, ten events of 262,144 bytes each, through the application without sockets: the time of one
+ * answer, and the longest turn of the loop meanwhile. The bodies are the worst of their kind: control characters that
+ * become six bytes each, and invalid bytes that are replaced one by one.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';

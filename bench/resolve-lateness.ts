@@ -1,7 +1,7 @@
 /**
- * How late the loop is while 64 resolves of big pages are under way, next to how late it is when nothing is: the whole app in this
- * process, paid requests, pages of 2 MiB on the wire from another process, half of them packed and 8 MiB when unpacked, read with
- * everything that `include` knows. Prints one JSON object.
+ * How late the event loop is while 64 resolves of big pages are under way, compared with an idle app: the whole app in
+ * this process, paid requests, pages of 2 MiB on the wire from another process, half of them packed (8 MiB unpacked),
+ * with every value of `include`. Prints one JSON object.
  *
  *   node bench/resolve-lateness.ts [RESOLVES]
  */
@@ -45,7 +45,7 @@ function serve(): void {
   server.listen(0, '0.0.0.0', () => process.send?.(server.address()));
 }
 
-/** How late the loop comes to what is due, every 4 ms also while it does not come at all. */
+/** Lateness of the loop, sampled every 4 ms, including samples missed while it was blocked. */
 class Lateness {
   readonly #lateMs: number[] = [];
   #isOver = false;
@@ -80,7 +80,7 @@ async function run(count: number): Promise<void> {
     include: ['metadata', 'text', 'links'],
     max_wait_seconds: 20,
   });
-  /** Not read within the wait, or not within the time of an extraction. */
+  /** Resolves not read within the wait or within the time of an extraction. */
   let unread = 0;
   const resolve = async (number: number, payment: Awaited<ReturnType<typeof resolvePayment>>): Promise<number> => {
     const answer = await payWith(app, payment, order(number));
@@ -93,7 +93,7 @@ async function run(count: number): Promise<void> {
   const payments = await Promise.all(
     Array.from({ length: count }, (_, number) => resolvePayment(app, accounts[number % PAYERS])),
   );
-  // What is compiled and opened at first use.
+  // Warms up what is compiled and opened at first use.
   for (const number of [0, 1]) await resolve(number, payments[number] as (typeof payments)[number]);
   const idle = new Lateness();
   await new Promise((done) => setTimeout(done, IDLE_MS));

@@ -1,5 +1,5 @@
 /**
- * Waiting retry jobs by the million: how long a start takes, what they hold in memory, and how late their attempts go out.
+ * Millions of waiting retry jobs: how long a start takes, how much memory they hold, and how late their attempts go out.
  *
  *   node bench/retries.ts fill DIR COUNT LEAD   makes the jobs; LEAD seconds after its start the first fall due: one in a hundred
  *                                               within a minute from then, the others within the hour after it
@@ -85,7 +85,7 @@ async function run(stateDir: string, seconds: number): Promise<void> {
       const found = await backend.retries.find(id as never);
       const started = found?.job.attempts[0]?.startedAtMs ?? 0;
       const dueMs = dues.get(id as string) ?? 0;
-      // What fell due before the start says nothing.
+      // Jobs that fell due before the start do not count.
       if (dueMs >= workingMs) lateMs.push(started - dueMs);
       return { kind: 'answer', status: 200, headers: [], body: new Uint8Array(), isTruncated: false, durationMs: 0 };
     },

@@ -1,7 +1,7 @@
 /**
- * 10,000 retries due in the same second, at 1,000 hosts of which every tenth never answers: through the real worker, a state on disk
- * and the guarded client with 1,024 slots, over sockets. Prints one JSON object: how late the first attempts to hosts that answer
- * went out, what silent hosts and the largest customer got meanwhile, and CPU and memory.
+ * 10,000 retries due in the same second at 1,000 hosts, of which every tenth never answers: through the real worker, a state on
+ * disk and the guarded client with 1,024 slots, over sockets. Prints one JSON object: how late the first attempts to hosts that
+ * answer went out, how many slots silent hosts and the largest customer got meanwhile, and CPU and memory.
  *
  *   node bench/retry-crowd.ts          ten customers with as many jobs each
  *   node bench/retry-crowd.ts large    one of the ten has two thirds of the jobs
@@ -64,7 +64,7 @@ function serve(): void {
   server.listen({ port: 0, host: '0.0.0.0', backlog: 8192 }, () => process.send?.(server.address()));
 }
 
-/** Judges as the policy does, and says when: a request's addresses are judged when it has been given its turn. */
+/** Judges like the policy and records when: a request's addresses are judged when it gets its turn. */
 class WatchedPolicy extends OutboundPolicy {
   onTurn: (target: Target) => void = () => {};
 
@@ -81,12 +81,12 @@ function policyFor(port: number): WatchedPolicy {
   return new WatchedPolicy({ own, allow: parsed.allow });
 }
 
-/** What goes out, until the first attempts at all hosts that answer have gone out. */
+/** Records what goes out, until the first attempts at all answering hosts have gone out. */
 class Watched implements Outbound {
   readonly lateMs: number[] = [];
   /** Turns of hosts that were silent by then. */
   silentTurns = 0;
-  /** Slots of one customer at most, while another waited. */
+  /** Most slots of one customer while another waited. */
   slotsMax = 0;
   readonly done: Promise<void>;
   readonly policy: Outbound['policy'];

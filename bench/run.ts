@@ -106,7 +106,7 @@ async function measuredApart(name: string, context: Context): Promise<Figure[]> 
   return JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Figure[];
 }
 
-/** The files that were named, or made in the folder where a question needs them. */
+/** The named files, or files created in the folder if a question needs them. */
 async function contextFor(size: Size, names: readonly string[], given: Given, folder: string): Promise<Context> {
   const jobCount = size === 'small' ? SMALL_JOB_COUNT : FULL_JOB_COUNT;
   const cataloguePath = given.catalogue ?? join(folder, 'catalogue.snapshot');

@@ -1,8 +1,8 @@
 /**
- * Beyond what can run on the machines here: which part reaches its limit first at a thousand, a hundred thousand and ten million
- * paid requests a second, over a hundred million jobs, and what takes its place (docs/scale-model.md). Costs are measured,
- * machines assumed (scale/costs.ts); the claims that carry the drawing are simulated, and one that does not hold ends the run
- * with exit code 1. (The merge of shards is compared with the engine in test/bench/scale-merge.test.ts.)
+ * A model of sizes beyond the machines here: which part reaches its limit first at a thousand, a hundred thousand and
+ * ten million paid requests a second, over a hundred million jobs, and what replaces it (docs/scale-model.md). Costs
+ * are measured, machines assumed (scale/costs.ts); the claims on which the design rests are simulated, and if one fails
+ * the run ends with exit code 1. (The merge of shards is compared with the engine in test/bench/scale-merge.test.ts.)
  *
  *   node bench/scale-model.ts [--runs 2000]
  */

@@ -1,12 +1,12 @@
 /**
- * `GET /v1/jobs/search`: over the whole catalogue, inside its largest company, and by scan inside a small one. The bench
- * compares every answer with the model first; of the full size, which is too large for that, with a scan of every row.
+ * `GET /v1/jobs/search`: over the whole catalogue, inside its largest company, and by scan inside a small one. The bench first
+ * compares every answer with the model; at full size, which is too large for the model, with a scan of every row.
  *
  * Figures behind choices in src/catalogue, measured once on Node 26.10.0 and Bun 1.4.5, two busy cores:
  * - scanning by blocks and columns (index/row-scan.ts), two terms of which no row has one, 9,157 rows of a million:
  *   2.4 ms instead of 6.9 row by row (Bun 2.0 and 5.4)
  * - a text of a dictionary (snapshot/text-column.ts): `Buffer.toString` 135 ns, TextDecoder 234 (Bun 104 and 139);
- *   `pieceOf` 15 ns and `textOf` 180 (Bun 22 and 138), of which Node loses 70 ns again when it writes the piece out
+ *   `pieceOf` 15 ns and `textOf` 180 (Bun 22 and 138), but Node loses 70 ns of that when it writes the piece out
  * - fresh arrays for each question (index/matches.ts): 0.7 µs and 1.3 KB each outside the heap
  */
 import { deepStrictEqual } from 'node:assert/strict';

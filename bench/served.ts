@@ -1,6 +1,6 @@
 /**
  * The application as `serve` runs it, in a separate process on a free port, for benches that measure it from outside; and
- * callbacks bought from it. A signal asks for its memory (collect.ts), so the measured server is unchanged.
+ * callbacks bought from it. A signal requests its memory figures (collect.ts), so that the measured server is unmodified.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

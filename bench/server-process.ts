@@ -1,4 +1,4 @@
-/** Servers as processes of their own, for benches that look at them from outside. Linux. */
+/** Servers as separate processes, for benches that observe them from outside. Linux. */
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export function cpuMsOf(processId: number): number {
   return times.reduce((sum, ns) => sum + ns, 0) / 1e6;
 }
 
-/** Resolves with the address that the server names. @throws Error when it ends first */
+/** Resolves with the address that the server prints. @throws Error when it ends first */
 export function listening(child: ChildProcess): Promise<string> {
   let printed = '';
   return new Promise((resolve, reject) => {

@@ -36,7 +36,7 @@ const keccak256 = await loadWasmKeccak();
 const noble = checkedRecovery(noblePublicKey);
 const faster = checkedRecovery(publicKeyOf);
 
-/** Different payments, so that no cache answers. */
+/** Number of different payments, so that no cache answers. */
 const COUNT = 16;
 const headers: string[] = [];
 for (let i = 0; i < COUNT; i++) headers.push(encodeHeader(await signedPayment()));

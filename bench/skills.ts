@@ -40,7 +40,7 @@ function syntheticTexts(jobs: number): Text[] {
 export async function measure({ size }: Context): Promise<Figure[]> {
   const isReal = size === 'full' && existsSync(REAL);
   const texts = isReal ? realTexts() : syntheticTexts(sized(size, 500, 10_000));
-  // Through bytes, so that no string is a rope that the first round would flatten.
+  // Converted through bytes, so that no string is a rope that the first round would have to flatten.
   const plain = texts.map(({ title, html }) => ({ title, html: Buffer.from(htmlText(html)).toString('utf8') }));
   const extractor = loadSkillExtractor();
   const answers = (): string => JSON.stringify(plain.map(({ title, html }) => extractor.extract(title, html)));

@@ -1,12 +1,12 @@
 /**
- * A long stretch of sales at a fixed rate, against a server of `dist` with durable state (`full`) on disk: whether memory stays
- * flat, what the state's files grow by with each sale, and how long an answer takes meanwhile.
+ * A long run of sales at a fixed rate, against a server from `dist` with durable state (`full`) on disk: whether memory
+ * stays flat, how much the state's files grow with each sale, and how long an answer takes meanwhile.
  *
  *   npm run -s build && node bench/soak.ts [--minutes 20] [--rate 1000] [--runtime node]... [--folder DIR]
  *
- * `paygrade load --scenario paid` sends, on the same machine. The server is looked at from outside, through /proc: Linux. What
- * grows, by the minute, is the slope of the least squares over the last quarter of the run: an authorization is known until ten
- * minutes after it expires, so their number grows for the first twelve or thirteen.
+ * `paygrade load --scenario paid` sends, on the same machine. The server is looked at from outside, through /proc:
+ * Linux. Growth a minute is the least-squares slope over the last quarter of the run: an authorization is stored until
+ * ten minutes after it expires, so their number grows for the first twelve or thirteen minutes.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * What it costs that the catalogue is in another process (siblings §8): the check of an answer by its closed schema, the two
- * clients by which a gate can ask, and a paid request through a gate and two jobs services beside the same one at a server
- * with a catalogue. Both sides are asked in turn; processor time is that of the server processes.
+ * The cost of a catalogue in another process (siblings §8): the check of an answer by its closed schema, the two
+ * clients that a gate can use, and a paid request through a gate and two jobs services compared with the same request
+ * at a server with a catalogue. Both sides are asked in turn; processor time is that of the server processes.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -43,7 +43,7 @@ async function answerOf({ port }: Served, path: string): Promise<string> {
   return response.text();
 }
 
-/** Payments that are signed beforehand, so that the customer's work is not timed. */
+/** Payments signed beforehand, so that the customer's work is not timed. */
 async function payments({ port }: Served, count: number): Promise<string[]> {
   const unpaid = await fetch(`http://127.0.0.1:${port}${TARGET}`);
   await unpaid.arrayBuffer();
@@ -58,7 +58,7 @@ interface Round {
   readonly cpuMicros: readonly number[];
 }
 
-/** Buys answers and says what one took, and each process for it. */
+/** Buys answers. Returns the time of one, and the processor time of each process for it. */
 async function buyRound(seller: Served, processes: readonly Served[], count: number): Promise<Round> {
   const signed = await payments(seller, count);
   const before = processes.map(cpuMicrosOf);

@@ -4,8 +4,8 @@
  *
  *   npm run -s build && node bench/start.ts [--rounds 9] [--catalogue FILE] [--dist DIR]...
  *
- *   node bench/start.ts --guard            exit code 1 where a start takes more than 1.35 times its usual processor time, twice, in
- *                                          that of the bare server; --regress 1.5: the measured start counts 1.5 times
+ *   node bench/start.ts --guard            exit code 1 if a start, relative to the bare server, twice takes more than 1.35
+ *                                          times its usual processor time; --regress 1.5: the measured start counts 1.5 times
  *
  * Each `--dist` is one candidate (default: `dist`). Times are of the wall clock and of the processor, all threads, read from
  * /proc when the server has answered, so the bench needs Linux.
@@ -18,9 +18,11 @@ import { parseArgs } from 'node:util';
 import { quantile } from './harness.ts';
 import { cpuMsOf, listening, PROJECT, RUNTIMES, type Runtime } from './server-process.ts';
 
-/** Processor time of a start without catalogue, in that of the bare server. */
+/** Processor time of a start without catalogue, as a multiple of the bare server's. */
 const USUAL = { node: 1.65, bun: 3.5 } as const;
-/** Nearer to 1.5 than to 1: on a machine that had just been busy the unchanged start took up to 1.25 times the usual. */
+/**
+ * Closer to 1.5 than to 1, because on a machine that had just been busy the unchanged start took up to 1.25 times the usual.
+ */
 const CEILING = 1.35;
 /** A module that runs before the server and takes processor time. */
 const SPIN = `import { isMainThread } from 'node:worker_threads';
@@ -45,7 +47,7 @@ interface Started {
 
 /**
  * @param question path to ask for before the clock stops
- * @param end runtimes keep what they compiled when a process ends by itself: a first start has to
+ * @param end runtimes store compiled code only when a process ends by itself, as the first start must
  */
 async function start(
   program: string,
@@ -104,7 +106,7 @@ function candidatesOf(dists: readonly string[], catalogue: string | undefined): 
 
 const median = (values: readonly number[]): number => quantile(Float64Array.from(values).sort(), 0.5);
 
-/** How the starts of a round end: those of the first one fill the caches and do not count. */
+/** How the starts of a round end. Those of the first round fill the compile caches and do not count. */
 const endOf = (round: number): 'SIGKILL' | 'SIGTERM' => (round === 0 ? 'SIGTERM' : 'SIGKILL');
 
 /** The starts of each candidate, in turn. */
@@ -129,7 +131,9 @@ async function show(runtime: Runtime, candidates: readonly Candidate[], rounds: 
   }
 }
 
-/** The least start in the least of as many bare ones, one right before each: what a neighbour takes from the caches only adds. */
+/**
+ * The fastest start relative to the fastest of as many bare starts, one right before each: neighbours only add time.
+ */
 async function ratioOf(runtime: Runtime, [bareServer, served]: readonly Candidate[], rounds: number): Promise<number> {
   const preload = runtime === 'node' ? '--import' : '--preload';
   let [bareMs, servedMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -145,7 +149,7 @@ async function ratioOf(runtime: Runtime, [bareServer, served]: readonly Candidat
   return servedMs / bareMs;
 }
 
-/** What is above the ceiling is measured once more: a regression is there again, a neighbour is not. */
+/** A result above the ceiling is measured once more: a regression shows up again, a neighbour does not. */
 async function guard(runtime: Runtime, candidates: readonly Candidate[], rounds: number): Promise<void> {
   let ratio = await ratioOf(runtime, candidates, rounds);
   const ceiling = USUAL[runtime] * CEILING;

@@ -1,6 +1,6 @@
 /**
- * What durable state costs, through the whole handler with the network left out: the same requests to servers that keep
- * their state in memory, on disk with either sync level, and on a disk that takes 10 ms longer for each commit; in turn, in
+ * What durable state costs, through the whole handler with the network left out: the same requests to servers with
+ * state in memory, on disk with either sync level, and on a disk that takes 10 ms longer for each commit; in turn, in
  * one process. Then what a million used authorizations take in memory, on disk and at the next start.
  */
 
@@ -44,7 +44,7 @@ const BASE_URL = 'http://bench.example';
 const SEARCH = '/v1/jobs/search?keyword=engineer';
 const SLOW_SYNC_MS = 10;
 export const IN_FLIGHT_COUNT = 32;
-/** Of one callback: as many as it takes. */
+/** Events of one callback: its maximum. */
 const EVENT_COUNT = 10;
 const TICK_MS = 1;
 const WEBHOOK_BODY = JSON.stringify({ type: 'invoice.paid', note: 'x'.repeat(1000) });
@@ -55,7 +55,7 @@ export interface Shop {
   readonly folder: string | undefined;
 }
 
-/** The writer on the main thread: what the thread of its own is there to avoid. */
+/** The writer on the main thread: the case that the separate thread avoids. */
 const inlineWriter: OpenWriter = (options, events) => {
   const database = new StateDatabase(options);
   return {
@@ -88,7 +88,7 @@ export const FULL: Kind = { name: 'sync full', sync: 'full' };
 const SLOW: Kind = { name: `sync full + ${SLOW_SYNC_MS} ms`, sync: 'full', commitDelayMs: SLOW_SYNC_MS };
 const INLINE_SLOW: Kind = { ...SLOW, name: `on the main thread, ${SLOW.name}`, isInline: true };
 
-/** @param isVerifying false: whoever is named as payer has signed, so that only the rest is measured */
+/** @param isVerifying false: every signature counts as its payer's, so that only the rest is measured */
 export async function openShop(
   { name, databaseUrl, sync, commitDelayMs, isInline }: Kind,
   isVerifying: boolean,
@@ -145,7 +145,7 @@ async function offerOf(app: App, path: string, method = 'GET'): Promise<PaymentR
 
 const unsigned = `0x${'11'.repeat(32)}${'22'.repeat(32)}1b` as const;
 
-/** Header of a payment that nobody signed, for servers that do not look. */
+/** Header of an unsigned payment, for servers that do not verify. */
 function unsignedPayment(offer: PaymentRequired): string {
   const accepted = offer.accepts[0]!;
   const payment: Payment = {
@@ -185,7 +185,7 @@ async function webhooksFor(app: App, count: number): Promise<Ask[]> {
     const { id } = (await created.json()) as { id: string };
     for (let event = 0; event < EVENT_COUNT; event++) {
       asks.push(async () => {
-        // Declared, as over HTTP: hundreds of open ends at once would be more than one client may have waiting.
+        // Declares the length, as over HTTP: hundreds of bodies without one would exceed what a client may have waiting.
         const headers = { 'Content-Type': 'application/json', 'Content-Length': String(WEBHOOK_BODY.length) };
         const init = { method: 'POST', headers, body: WEBHOOK_BODY };
         const response = await send(app, `/hooks/${id}`, init);
@@ -194,7 +194,7 @@ async function webhooksFor(app: App, count: number): Promise<Ask[]> {
       });
     }
   }
-  // One callback takes its webhooks one after another, so neighbours are of different callbacks.
+  // A callback stores its webhooks one after another, so adjacent requests go to different callbacks.
   const perCallback = asks.length / EVENT_COUNT;
   return asks.map((_, index) => asks[(index % perCallback) * EVENT_COUNT + Math.floor(index / perCallback)]!);
 }

@@ -61,7 +61,7 @@ export const SEARCH_QUESTIONS: Readonly<Record<string, SearchFilters>> = {
   'no filter': {},
 };
 
-/** What people type, and what is dearest for an index. The last ones are the worst that a filter allows. */
+/** What people type, and what is most expensive for an index. The last ones are the worst that a filter allows. */
 export const MORE_SEARCH_QUESTIONS: Readonly<Record<string, SearchFilters>> = {
   'two letters': { keyword: 'go' },
   'two letters nearly everywhere': { keyword: 'er' },

@@ -1,5 +1,5 @@
 /**
- * A payment header, from its text to the verdict. Faults that are cheap to find must be refused long before the signature is
+ * A payment header, from its text to the verdict. Cheaply detected faults must be refused long before the signature is
  * recovered. viem signs the payments; the bench checks each verdict before it times it.
  *
  * Measured before: decoding a header of 1.1 KB takes 8 µs on Node 26 and 5 µs on Bun 1.4, `checkPayment` 2 to 4 µs.

@@ -1,7 +1,7 @@
 /**
- * Long polls of the whole application over real sockets: the memory that each held poll adds to the server's process, and the
- * time from sending a webhook to the answers of its waiters, with the webhook on disk by then. The server is a separate process
- * under the same runtime.
+ * Long polls of the whole application over real sockets: the memory that each held poll adds to the server's process,
+ * and the time from sending a webhook to the answers of its waits, including its write to disk. The server is a
+ * separate process under the same runtime.
  */
 import { type Context, type Figure, figureOf, isBun, sized } from './harness.ts';
 import { GROUP, groupCountFor, groupsOf, measureParked } from './parked.ts';

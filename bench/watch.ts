@@ -1,8 +1,8 @@
 /**
- * What a round of `watch` costs: a catalogue of boards with some jobs each, then a round in which one board in ten changed a tenth
- * of its jobs (1 % of all) and the others answer 304, one in which all answer with the same lists once more, as boards do that know
- * no validators, and a build of the same catalogue from nothing. The boards stand behind a
- * real server on this machine; the watch is a process of its own, whose CPU time and peak memory Linux counts. Both snapshots must
+ * What a round of `watch` costs: a catalogue of boards with some jobs each, then a round in which one board in ten has
+ * changed a tenth of its jobs (1 % of all) and the others answer 304, a round in which all answer with the same lists
+ * again, like boards without validators, and a build of the same catalogue from nothing. A real server on this machine
+ * serves the boards; the watch is a separate process, whose CPU time and peak memory Linux reports. Both snapshots must
  * have the same content. `WATCH_BOARD_JOBS=1000` makes it a million jobs, which takes half an hour.
  */
 import { spawn } from 'node:child_process';
@@ -30,7 +30,7 @@ interface Boards {
   readonly jobs: number;
 }
 
-/** All boards at one address. `version` rises with each change, and says in the ETags of the changed ones which it is. */
+/** All boards at one address. `version` rises with each change and is in the ETags of the changed boards. */
 class BoardServer {
   version = 0;
   hasValidators = true;
@@ -62,7 +62,7 @@ class BoardServer {
     return this.version > 0 && board < Math.max(1, this.#boards.count / 10);
   }
 
-  /** The list of a board; of a changed one a tenth of the jobs has another description. */
+  /** The list of a board; if it has changed, a tenth of the jobs have another description. */
   #documentOf(board: number): string {
     const random = new SeededRandom(board, 1);
     const one = () => this.#texts[random.below(this.#texts.length)]!;
@@ -87,7 +87,7 @@ class BoardServer {
 
 interface Cost {
   readonly seconds: number;
-  /** undefined where the system does not tell. */
+  /** undefined if the system does not report it. */
   readonly cpuSeconds: number | undefined;
   readonly peakMiB: number | undefined;
   readonly stdout: string;

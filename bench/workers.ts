@@ -4,7 +4,7 @@
  *   node bench/workers.ts [--seconds 2] [--rounds 5] [--json]        the same under bun
  *
  *   box        work of two concurrent busy loops over that of one: what the machine can give during this run
- *   threads    recoveries a second of two verification threads over those of one, through the real queue, by library
+ *   threads    recoveries a second of two verification threads relative to one, through the real queue, by library
  *   server     paid requests a second of the whole server with WORKERS=2 over WORKERS=1 (noble, durable state on disk),
  *              64 under way; load and server share the machine
  *   processes  the alternative: the cost of a reservation when several processes share one SQLite file, against the one table
@@ -48,7 +48,7 @@ function busyLoop(ms: number): number {
   return x === 0 ? 0 : rounds;
 }
 
-/** Reservations as several processes would make them: a transaction each, so that the other process sees it. */
+/** Reservations as several processes would make them: one transaction each, so that the other process sees it. */
 async function sqliteReservations(path: string, ms: number): Promise<number> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(path, { timeout: 5000 });
@@ -68,7 +68,7 @@ async function runPart(part: Part): Promise<void> {
   parentPort?.postMessage(done);
 }
 
-/** Work that `count` threads do together in the same time. */
+/** Work done by `count` threads together in the same time. */
 async function together(count: number, part: Part): Promise<number> {
   const results = Array.from(
     { length: count },
@@ -93,7 +93,9 @@ function signed(digest: Uint8Array): Uint8Array {
 
 interface Recoveries {
   readonly perSecond: number;
-  /** Processor time of one, all threads together: what is the same for one and two threads would scale with the cores. */
+  /**
+   * Processor time of one, all threads together: if it is equal for one and two threads, the work scales with the cores.
+   */
   readonly cpuMicros: number;
 }
 

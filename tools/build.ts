@@ -1,6 +1,6 @@
 /**
- * `npm run build`: rebuilds `dist`, the half of the package that is made: the bundled program, its types, and the one file of
- * swagger-ui-dist that the pages serve, with its licences, so that the package does not depend on all fifteen megabytes of it.
+ * `npm run build`: rebuilds `dist`, the generated half of the package: the bundled program, its types, and the one file of
+ * swagger-ui-dist that the pages serve, with its licences, so that the package need not depend on all fifteen megabytes of it.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';

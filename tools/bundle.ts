@@ -1,8 +1,8 @@
 /**
- * The program as few files, with the packages in it and without names, comments and blanks that only readers need: a start
- * takes a third of what the modules one by one take (bench/start.ts). Packages with binaries and those that an operator
- * may do without stay outside; the licences of the others lie beside the files, as does the one module of WebAssembly. Source maps lead from a stack back to `src`.
- * Every file lies directly in the folder of the build; a thread's program is one file of its own.
+ * Bundles the program, with its packages, into few minified files: a start takes a third of the time that separate
+ * modules take (bench/start.ts). Packages with binaries and optional ones stay outside; the licences of the others are
+ * beside the files, as is the one WebAssembly module. Source maps lead from a stack trace back to `src`. Every file is
+ * directly in the build folder; each thread's program is a separate file.
  */
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -28,28 +28,28 @@ const THREADS = [
   'src/storage/sqlite/writer.ts',
 ];
 
-/** A library that is compiled in the sources, by `npm run libsecp256k1`. */
+/** A library that the sources contain in compiled form, by `npm run libsecp256k1`. */
 const LIBSECP256K1 = {
   name: 'libsecp256k1 0.5.0',
   module: 'src/adapters/verification/libsecp256k1.wasm',
   licence: 'src/adapters/verification/libsecp256k1.wasm.LICENSE',
 };
 
-/** Packages of development that become part of the files, with what they import; the others stay where npm installs them. */
+/** Dev dependencies that are bundled, with their imports; other packages stay where npm installs them. */
 const BUNDLED =
   /^(?:@noble\/(?:curves|hashes)|@valibot\/to-json-schema|hash-wasm|htmlparser2|hyparquet|lru-cache|tldts|valibot)(?:\/|$)/;
 
-/** Of an ECMAScript module only what is used becomes part of the files. */
+/** ECMAScript entries, of which only the used exports are bundled. */
 const ES_MODULES = { 'hash-wasm': 'hash-wasm/dist/index.esm.js' };
 
-/** Whether an import stays one: of the runtime or of a package that is not bundled. */
+/** Whether an import stays an import: of the runtime, or of a package that is not bundled. */
 const isOutside = (id: string, from: string | undefined): boolean =>
   !/^[./]/.test(id) && (id.startsWith('node:') || (!BUNDLED.test(id) && !from?.includes('/node_modules/')));
 
-/** `new URL('./bun/listen-bun.ts', import.meta.url)`: a module by its address. */
+/** A module by its address, such as `new URL('./bun/listen-bun.ts', import.meta.url)`. */
 const MODULE_ADDRESS = /new URL\('\.\/(?:[\w-]+\/)*([\w-]+)\.ts', import\.meta\.url\)/g;
 
-/** Files that the build makes apart, for the addresses in the sources: each is an entry, or the build fails. */
+/** Files built separately, for the addresses in the sources: each is an entry, or the build fails. */
 const addressed: ReadonlySet<string> = new Set([
   ...Object.keys(PROGRAM),
   ...THREADS.map((path) => basename(path, '.ts')),
@@ -67,7 +67,7 @@ const addresses: Plugin = {
   },
 };
 
-/** Modules of the runtime that a server which has just started does without (bench/start.ts). */
+/** Runtime modules that a server does not need at its start (bench/start.ts). */
 const LATE_MODULES: readonly string[] = [
   'node:crypto',
   'node:fs/promises',
@@ -76,19 +76,25 @@ const LATE_MODULES: readonly string[] = [
   'node:zlib',
 ];
 
-/** Modules that a start needs. To import one costs Node more than its code: it reads every export, and some load others. */
+/**
+ * Modules that a start needs. Importing one costs Node more than its code: it reads every export, and some exports load
+ * other modules.
+ */
 const EARLY_MODULES: readonly string[] = ['node:fs', 'node:util'];
 
 const isReplaced = (id: string): boolean => LATE_MODULES.includes(id) || EARLY_MODULES.includes(id);
 
 const RUNTIME_MODULE = '\0runtime:';
 
-/** Whether a stand-in does all that an export does: it is called or constructed, and has no members of its own. */
+/** Whether a stand-in can replace an export: the export is a function or class without members of its own. */
 const isOnlyCalled = (value: unknown): boolean =>
   typeof value === 'function' &&
   Reflect.ownKeys(value).every((key) => ['length', 'name', 'prototype', 'arguments', 'caller'].includes(String(key)));
 
-/** Loads the module when one of its functions is first called, and replaces each by the real one: later calls cost nothing. */
+/**
+ * Loads the module at the first call of one of its functions, then replaces them by the real ones, so that later calls
+ * cost nothing.
+ */
 const lateExport = (module: string, name: string): string => `export let ${name} = function (...words) {
   ${name} = ${module}.${name};
   return new.target === undefined ? ${name}(...words) : new ${name}(...words);
@@ -100,8 +106,8 @@ const earlyExport = (module: string, name: string): string =>
 const IMPORT_OF_RUNTIME = /import \{([^}]*)\} from ['"](node:[^'"]+)['"]/g;
 
 /**
- * Modules of the runtime by `process.getBuiltinModule`; the sources import them as any other. The build fails for an import of a
- * late module that cannot wait for a call: an export that is no function, or a class that its own file extends or compares with.
+ * Loads runtime modules by `process.getBuiltinModule`; the sources import them normally. The build fails for an import from a
+ * late module that cannot wait for a call: an export that is no function, or a class that its file extends or compares with.
  */
 const runtimeModules: Plugin = {
   name: 'modules of the runtime',
@@ -126,7 +132,7 @@ const runtimeModules: Plugin = {
   },
 };
 
-/** What modules need before they run, with what that needs, and themselves. */
+/** The modules and everything that they need before they run, recursively. */
 function closureOf(entries: readonly string[], importsOf: (id: string) => readonly string[]): ReadonlySet<string> {
   const closure = new Set(entries);
   for (const id of closure) for (const imported of importsOf(id)) closure.add(imported);
@@ -134,8 +140,8 @@ function closureOf(entries: readonly string[], importsOf: (id: string) => readon
 }
 
 /**
- * All that `serve` loads before it listens is two files: finding, reading and linking sixty takes longer than their code. The
- * smaller one is all that a word of help needs. The process entry waits for them, so it is in neither.
+ * `serve` loads two files before it listens: finding, reading and linking sixty modules takes longer than running them.
+ * The smaller file suffices for help. The process entry awaits both, so it is in neither.
  */
 function serverFiles(project: string): CodeSplittingOptions {
   const entry = join(project, PROGRAM.main);
@@ -165,7 +171,7 @@ const packageOf = (id: string): string | undefined => /^.*\/node_modules\/(?:@[^
 
 const notice = (name: string, licence: string): string => `${name}\n\n${readFileSync(licence, 'utf8').trim()}\n`;
 
-/** Name, version and licence of all that became part of the files. @throws Error for a package without a licence */
+/** Name, version and licence of all bundled packages. @throws Error for a package without a licence */
 function noticesOf(project: string, folders: ReadonlySet<string>): string {
   const notices = [...folders].map((folder) => {
     const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<string, string>;
@@ -177,7 +183,7 @@ function noticesOf(project: string, folders: ReadonlySet<string>): string {
   return notices.sort().join(`\n${'-'.repeat(80)}\n\n`);
 }
 
-/** @param project folder of the sources, with the packages @param into folder for the files; what it holds stays */
+/** @param project folder of the sources, with the packages @param into folder for the files; its other contents stay */
 export async function bundle(project: string, into: string): Promise<void> {
   const packages = new Set<string>();
   const write = async (input: Record<string, string>, plugins: Plugin[], options: OutputOptions): Promise<void> => {
@@ -191,7 +197,7 @@ export async function bundle(project: string, into: string): Promise<void> {
       resolve: { alias: ES_MODULES },
       tsconfig: false,
       onLog(level, log, show) {
-        if (log.code === 'IMPORT_IS_UNDEFINED') throw new Error(log.message); // of a late module: no function
+        if (log.code === 'IMPORT_IS_UNDEFINED') throw new Error(log.message); // a late module's export: no function
         show(level, log);
       },
     });

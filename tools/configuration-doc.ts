@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { CONFIGURATION } from '../src/app/configuration.ts';
 import type { Setting, SettingsGroup } from '../src/config/setting.ts';
 
-/** Where the document stands. */
+/** Path of the document. */
 export const CONFIGURATION_DOCUMENT = fileURLToPath(new URL('../docs/configuration.md', import.meta.url));
 
 const INTRODUCTION = `# Configuration
@@ -36,7 +36,7 @@ await createPaygrade({ port: 9000 });
 
 const code = (text: string): string => `\`${text}\``;
 const cell = (text: string): string => text.replaceAll('|', '\\|');
-/** Names, addresses and numbers of a default in words, as code. */
+/** Formats names, addresses and numbers in a default's description as code. */
 const wordsOf = (shownDefault: string): string =>
   shownDefault.replace(/https?:\S+|[A-Z][A-Z_]+(?:=[\w:]+|\/[a-z]+)?|[0-9]{2,}/g, code);
 const sentence = (text: string): string => `${text.replace(/^[a-z]/, (first) => first.toUpperCase())}.`;
@@ -68,7 +68,7 @@ const sectionOf = ({ owner, settings }: SettingsGroup): string =>
     '',
   ].join('\n');
 
-/** The document as Markdown, one section an owner, in the order of `--help`. */
+/** The document as Markdown, a section for each owner, in the order of `--help`. */
 export const configurationDocument = (groups: readonly SettingsGroup[]): string =>
   [INTRODUCTION, ...groups.map(sectionOf)].join('\n');
 

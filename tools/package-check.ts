@@ -1,7 +1,7 @@
 /**
- * `npm run package:check`: checks the package as its users receive it. Packs it, runs publint and arethetypeswrong, installs
- * the tarball in an empty folder, compiles against its types, starts its command under Node, Bun and Deno, and mounts its
- * handler in a server of each and in Hono. Prints a line per step and exits with 1 when one fails.
+ * `npm run package:check`: checks the package as users receive it. Packs it, runs publint and arethetypeswrong,
+ * installs the tarball in an empty folder, compiles against its types, starts its command under Node, Bun and Deno, and
+ * mounts its handler in a server of each and in Hono. Prints a line per step and exits with 1 when one fails.
  *
  * PAYGRADE_NODE, BUN and DENO name other binaries; without DENO npm installs the pinned version in a temporary folder.
  */
@@ -110,7 +110,10 @@ async function start(command: string, args: readonly string[]): Promise<Started>
   };
 }
 
-/** The server sends a retry to a callback of its own and reads, in a thread, what that answers to a resolve. @throws Error */
+/**
+ * The server sends a retry to one of its own callbacks and extracts, in a thread, the callback's answer to a resolve.
+ * @throws Error
+ */
 async function mustSend(url: string, hook: string, eventsNow: () => Promise<string>): Promise<void> {
   const order = (body: object): RequestInit => ({
     method: 'POST',
@@ -209,12 +212,12 @@ process.on('SIGTERM', async () => {
 });
 `;
 
-/** Of the servers of others that the handler is mounted in, in the version that the tests use. */
+/** A third-party server that mounts the handler, in the version that the tests use. */
 const HONO = `@hono/node-server@${manifest.devDependencies['@hono/node-server']}`;
 
 const NATIVE_SIGNATURES = 'secp256k1@5.0.2';
 
-/** What a thread of the package says when it starts. */
+/** Prints what a thread of the package reports at its start. */
 const CHOICE = `import { Worker } from 'node:worker_threads';
 const entry = new URL('node_modules/paygrade/dist/recovery-worker.js', import.meta.url);
 const worker = new Worker(entry, { workerData: { signatures: 'auto' } });

@@ -1,14 +1,14 @@
 /**
- * The Jobs Data API beside PostgreSQL: the same rows, the same questions, the same answers (compared before anything is timed),
- * in turn in one process, which has a core to itself, as PostgreSQL has.
+ * The Jobs Data API beside PostgreSQL: the same rows, the same questions, the same answers (compared before anything is
+ * timed), in turn in one process, which has a core to itself, like PostgreSQL.
  *
  *   taskset -c 1 node data.ts --catalogue FILE --host DIR [--rounds 5]      ... bun data.ts
  *
- * Theirs is prepared statements over a unix socket and the same JSON made from their rows: no request, no key, no charge. Ours is
- * measured twice: the answer alone, which is the same work (filters and cursor to the response's text, data-alone.ts), and the
- * whole handler with state in memory, which is more (a request with its key, scope, rate, question, charge, the response and its
- * text). Every call of a list asks for another page or another question, so none of ours is one that is kept. Wall-clock times of
- * single calls, one after the other. Prints one JSON line.
+ * Theirs is prepared statements over a unix socket and the same JSON made from their rows: no request, no key, no
+ * charge. Ours is measured twice: the answer alone, which is the same work (filters and cursor to the response's text,
+ * data-alone.ts), and the whole handler with state in memory, which is more (a request with its key, scope, rate,
+ * question, charge, the response and its text). Every call of a list asks for another page or question, so none of ours
+ * comes from a cache. Wall-clock times of single calls, one after the other. Prints one JSON line.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { parseArgs } from 'node:util';
@@ -25,22 +25,22 @@ const PAGE = 25;
 const FAR_PAGE = 10_000;
 /** Calls of each side whose answers are compared. */
 const COMPARED = 8;
-/** Of a side in all its rounds; fewer where it takes longer than its time. */
+/** Calls of a side over all its rounds; fewer if its time runs out. */
 const CALLS = 1000;
 const SIDE_MS = 4_000;
 const CALLS_MIN = 20;
 
 interface Asked {
   readonly call: number;
-  /** Of a walk; undefined at its start. */
+  /** The cursor of a walk; undefined at its start. */
   readonly cursor: string | undefined;
 }
 
 interface Contest {
   readonly title: string;
-  /** The next call begins where the one before ended. */
+  /** Each call begins where the previous one ended. */
   readonly isWalk?: boolean;
-  /** Where a walk begins and begins again. */
+  /** Where a walk starts and restarts. */
   readonly start?: { readonly ours: string; readonly theirs: string };
   path(asked: Asked): string;
   /** @param endMs end of the period */
@@ -89,7 +89,7 @@ function sidesOf(contest: Contest, app: DataApp, alone: AnswersAlone): Sides {
 /** `data` without its period, which ends when it was asked for. */
 const withoutPeriod = (text: string): Data => ({ ...dataIn(text), observation_period: { end: '' } });
 
-/** The answers of the first calls, without cursors, which each side writes in its way. */
+/** Compares the answers of the first calls, without cursors, whose form differs between the sides. */
 async function compare(contest: Contest, app: DataApp, answers: AnswersAlone): Promise<void> {
   const { alone, ours, theirs } = sidesOf({ ...contest, sql: (asked) => contest.sql(asked, endMs) }, app, answers);
   let endMs = NOW_MS;
@@ -141,7 +141,7 @@ async function measured(contest: Contest, app: DataApp, answers: AnswersAlone, r
   const contestants = [];
   for (const side of [sides.ours, sides.alone, sides.theirs]) {
     const warmUp: number[] = [];
-    // What is left of the compiler's work is not the answer's time.
+    // Excludes the rest of the compiler's work.
     const startMs = performance.now();
     while (warmUp.length < 3 || (warmUp.length < 300 && performance.now() - startMs < SIDE_MS / 8)) {
       await timed(side, COMPARED + warmUp.length, 1, warmUp);
@@ -160,7 +160,7 @@ async function measured(contest: Contest, app: DataApp, answers: AnswersAlone, r
   return { question: contest.title, ours: ours!, alone: alone!, postgres: postgres! };
 }
 
-/** The cursors of both sides after so many jobs. */
+/** The cursors of both sides after `count` jobs. */
 async function cursorsAfter(count: number, app: DataApp, sql: SqlAnswers): Promise<{ ours: string; theirs: string }> {
   const limit = 100;
   let ours: string | undefined;
@@ -199,7 +199,7 @@ function contestsOf(app: DataApp, sql: SqlAnswers, farPage: number, far: { ours:
   const page = ({ cursor }: Asked) => ({ limit: PAGE, cursor });
   const first = { limit: PAGE, cursor: undefined };
   const andCursor = ({ cursor }: Asked): string => (cursor === undefined ? '' : `&cursor=${cursor}`);
-  // A moment before every observation, another one each time.
+  // A moment before every observation, different in each call.
   const sinceAt = (call: number): number => Date.UTC(2001, 0, 1) + call * 1000;
   return [
     {

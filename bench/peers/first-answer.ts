@@ -1,6 +1,6 @@
 /**
- * One process of load.ts: `first-answer.ts snapshot|lines FILE QUESTION`, with `{filters, nowMs}` as JSON. Prints the cost from
- * the file to the first answer. It imports only what the given way needs.
+ * One process of load.ts: `first-answer.ts snapshot|lines FILE QUESTION`, with `{filters, nowMs}` as JSON. Prints the
+ * cost from the file to the first answer. It imports only what the chosen way needs.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
@@ -29,7 +29,7 @@ export interface Loaded {
   readonly answer: FirstAnswer;
 }
 
-/** What a server would keep in memory, held until the memory is measured. */
+/** Holds what a server would keep in memory, until the memory is measured. */
 let kept: unknown;
 
 async function snapshotWay(): Promise<(path: string, question: Question) => FirstAnswer> {
@@ -101,7 +101,7 @@ const { user, system } = process.cpuUsage(before);
 const residentMib = process.memoryUsage.rss() / 2 ** 20;
 const peakMib = peakResidentBytes() / 2 ** 20;
 heapBytes();
-await pause(200); // allocators give pages back a little later than the collector gives them up
+await pause(200); // allocators return pages a little after the collector frees them
 heapBytes();
 const loaded: Loaded = {
   cpuMs: (user + system) / 1000,

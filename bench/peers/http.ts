@@ -1,6 +1,6 @@
 /**
- * The pairs of servers that `run.ts --only http` compares, as pairs.ts measures them. Prints requests a second too, which
- * mean something on an otherwise idle machine.
+ * The pairs of servers that `run.ts --only http` compares, as pairs.ts measures them. Also prints requests a second,
+ * which mean something only on an otherwise idle machine.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { ADMIN_TOKEN, PAYER, type WireResponse } from './wire.ts';
 const UNPAID = '/v1/jobs/signals?role=engineer&location=germany';
 /** A new question each time. */
 const UNPAID_NEW = '/v1/jobs/signals?role=engineer+#&location=germany';
-/** A route with parameters, free and with a short answer: the status of a payment that the server does not know. */
+/** A free route with parameters and a short answer: the status of an unknown payment. */
 const STATUS = `/v1/payments/eip155:8453/0x${'5a'.repeat(20)}/0x${'3c'.repeat(32)}`;
 const KEY = `0x${'01'.repeat(32)}` as const;
 // Precomputed tables make a signature several times faster.
@@ -82,7 +82,7 @@ async function writePayments(port: number, path: string, isSigned: boolean, coun
   writeFileSync(out, `${lines.join('\n')}\n`);
 }
 
-/** A key of an organization with credits enough. */
+/** A key of an organization with enough credits. */
 async function newKey(port: number): Promise<string> {
   const make = async (path: string, body: object): Promise<Record<string, string>> => {
     const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
@@ -95,7 +95,7 @@ async function newKey(port: number): Promise<string> {
   return (await make('keys', { scopes: ['jobs:read'] })).key!;
 }
 
-/** The answer of a server, for another one to repeat. */
+/** The answer of one server, for another to repeat. */
 async function responseOf(
   port: number,
   path: string,
@@ -122,7 +122,7 @@ interface Pair {
   readonly isAskedFor?: boolean;
   readonly path: string;
   readonly status: number;
-  /** How requests get in. */
+  /** What requests carry to get in. */
   readonly payments: 'none' | 'unsigned' | 'signed' | 'key';
   /** Our server, and those it is compared with. */
   readonly sides: readonly [Side, ...Side[]];

@@ -11,7 +11,9 @@ import { quantile } from '../harness.ts';
 import { NOW_MS, SIGNAL_QUESTIONS } from '../synthetic-catalogue.ts';
 import type { Loaded, Question } from './first-answer.ts';
 
-/** What the snapshot may take of what the lines take: with the index over all jobs in it, more than its columns alone took. */
+/**
+ * Limits for the snapshot, relative to the lines: with the index over all jobs it takes more than its columns alone did.
+ */
 const TIME_SHARE = 15;
 const MEMORY_SHARE = 4;
 

@@ -1,7 +1,7 @@
 /**
- * Servers under the same load in turn: what a request costs the process of each in processor time (user and system, from
- * /proc/PID/stat, over the requests that wrk counted) and, where `perf` is there, in instructions, which other work on the
- * machine hardly changes. The server alone on core 0, wrk alone on core 1.
+ * Servers under the same load in turn: the cost of a request to each process, in processor time (user and system, from
+ * /proc/PID/stat, over the requests that wrk counted) and, if `perf` is available, in instructions, which other work on
+ * the machine hardly changes. The server alone on core 0, wrk alone on core 1.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ export interface PairOptions {
   readonly rounds: number;
 }
 
-/** The median of several rounds, and an interval that holds the true one with a probability of 95 % at least. */
+/** The median of several rounds, and an interval that contains the true median with a probability of at least 95 %. */
 export interface Ratio {
   readonly median: number;
   readonly low: number;
@@ -36,9 +36,9 @@ export interface PairResult {
   /** Median processor time a request, µs, by server. */
   readonly micros: Record<string, number>;
   readonly requestsASecond: Record<string, number>;
-  /** The rounds' ratios by other server: its processor time over the first's. */
+  /** For each other server, the ratio of its processor time to the first's. */
   readonly ratios: Record<string, Ratio>;
-  /** The same of instructions; not there without `perf`. */
+  /** The same for instructions; absent without `perf`. */
   readonly instructions?: Record<string, Ratio>;
 }
 
@@ -51,7 +51,9 @@ export interface Running {
 export interface Contender {
   readonly name: string;
   readonly running: Running;
-  /** Prepares a round that may send `factor` times as much as one. @returns what wrk.lua gets beside the path */
+  /**
+   * Prepares a round that may send `factor` times as much as a normal one. @returns arguments of wrk.lua besides the path
+   */
   prepare(factor: number): Promise<readonly string[]>;
 }
 
@@ -90,7 +92,7 @@ function cpuMicrosOf(pid: number): number {
   return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_A_SECOND;
 }
 
-/** It starts on a machine that cannot count, too, and says so in place of the number. */
+/** `perf` also starts on a machine that cannot count, and prints a text instead of the number. */
 const hasPerf = /^\d+,/m.test(
   spawnSync('perf', ['stat', '-x,', '-e', 'instructions', 'true'], { encoding: 'utf8' }).stderr ?? '',
 );
@@ -126,8 +128,8 @@ function wrk({ child: { pid }, port }: Running, path: string, what: readonly str
 }
 
 /**
- * The interval between two of the sorted values, whatever their distribution: the k-th smallest and the k-th largest, where
- * fewer than k of the rounds are on one side of the true median at most 2.5 times in a hundred. All of fewer than six rounds.
+ * An interval for any distribution: from the k-th smallest to the k-th largest value, with k such that fewer than k
+ * rounds lie on one side of the true median at most 2.5 times in a hundred. With fewer than six rounds, all values.
  */
 function ratioOf(rounds: readonly number[]): Ratio {
   const sorted = Float64Array.from(rounds).sort();
@@ -163,7 +165,7 @@ class Rounds {
 const mediansOf = (all: Record<string, number[]>): Record<string, number> =>
   Object.fromEntries(Object.entries(all).map(([name, each]) => [name, median(each)]));
 
-/** Of the other servers to the first. */
+/** Ratios of the other servers to the first. */
 function ratiosOf(all: Record<string, number[]>): Record<string, Ratio> {
   const [[, ours], ...others] = Object.entries(all) as [[string, number[]], ...[string, number[]][]];
   return Object.fromEntries(others.map(([name, each]) => [name, ratioOf(each.map((one, i) => one / ours[i]!))]));
@@ -187,7 +189,7 @@ export async function inTurn(
       const result = await wrk(running, path, what, seconds * factor);
       const spent = cpuMicrosOf(pid) - before;
       const good = result.statuses[String(status)] ?? 0;
-      // The last few of a round with as much as it may send ask for /health, while wrk is coming to its end.
+      // The last few requests of a round that has used up its payments ask for /health, while wrk is ending.
       const odd = Object.entries(result.statuses).filter(([code]) => code !== String(status) && code !== '404');
       if (good === 0 || odd.length > 0) throw new Error(`${pair}, ${name}: ${JSON.stringify(result)}`);
       const instructions = instructionsCounted();

@@ -1,10 +1,10 @@
 /**
- * A PostgreSQL server of its own, from npm's build of it (or `--postgres DIR` with the binaries of another), in a temporary
- * folder, with the jobs and events of bench/data-catalogue.ts, on one core, reached over a unix socket.
+ * A separate PostgreSQL server, from npm's build (or with the binaries in `--postgres DIR`), in a temporary folder,
+ * with the jobs and events of bench/data-catalogue.ts, on one core, reached over a unix socket.
  *
- * The texts are as the engine compares them beforehand, the order of a list is a column, so that a keyset is one comparison of
- * a row, and every question has its index: lists and company lists in their order, trigrams for text, the feed by number and by
- * company, the counts of a company without looking into the table. Vacuumed and analysed; all of it fits into memory.
+ * Texts are stored in the engine's compared form. The order of a list is a column, so that a keyset is one row
+ * comparison. Every question has its index: lists and company lists in their order, trigrams for text, the feed by
+ * number and by company, a company's counts as index-only scans. Vacuumed and analysed; everything fits into memory.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -35,7 +35,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_parallel_maintenance_workers: '0',
 };
 
-/** Times are milliseconds, as the answers' texts are made from them on both sides. */
+/** Times are milliseconds, because both sides format the answers' texts from them. */
 const TABLES = `
   CREATE EXTENSION pg_trgm;
   CREATE TABLE jobs (
@@ -143,7 +143,7 @@ function writeRows(jobsPath: string, eventsPath: string, jobCount: number): void
   events.close();
 }
 
-/** PostgreSQL does not run as root; then it runs as the system's `postgres`, or `nobody`. */
+/** PostgreSQL refuses to run as root; under root it runs as the system's `postgres` or an unprivileged user. */
 function unprivilegedUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of ['postgres', 'nobody']) {
@@ -193,7 +193,7 @@ export async function startPostgres(folder: string, binaries = BUNDLED): Promise
 
 export type RunSql = (sql: string) => Promise<unknown>;
 
-/** Fills an empty database. @param folder readable for the server, for the rows on their way */
+/** Fills an empty database. @param folder readable for the server, for the files to copy */
 export async function fillPostgres(run: RunSql, folder: string, jobCount: number): Promise<void> {
   const [jobs, events] = [join(folder, 'jobs.tsv'), join(folder, 'events.tsv')];
   writeRows(jobs, events, jobCount);

@@ -6,9 +6,9 @@
  *
  * The databases get every advantage that a table gives: texts in lower case beforehand, the searched fields joined, prepared
  * statements, DuckDB on one thread (less processor time than two) with all its rows in memory. Searches and company questions
- * look at every active job, signals at the cohort. DuckDB's rows lie in the order of a search, which it keeps without ORDER BY,
- * so that it can stop at the 10,001st match, to which both sides count; "ordered" has the ORDER BY, and cannot. A company's
- * rows are read once for all three lists. Prints one JSON line.
+ * look at every active job, signals at the cohort. DuckDB's rows are stored in the order of a search, which it preserves
+ * without ORDER BY, so that it can stop at the 10,001st match, up to which both sides count; "ordered" has the ORDER BY and
+ * cannot stop early. A company's rows are read once for all three lists. Prints one JSON line.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -42,7 +42,7 @@ const { values } = parseArgs({
 if (values.catalogue === undefined || values.jsonl === undefined) throw new Error('--catalogue and --jsonl are needed');
 const roundCount = Number(values.rounds);
 
-/** Additional questions: what people type, and what is dearest for an index. */
+/** Additional questions: what people type, and what is most expensive for an index. */
 const MORE_SIGNALS: Readonly<Record<string, CohortFilters>> = {
   'two letters': { role: 'er' },
   'three words': { role: 'senior software engineer' },
@@ -170,7 +170,7 @@ function searchSql(
     FROM active WHERE rid IN (SELECT rid FROM found ORDER BY rid LIMIT 10) ORDER BY rid`;
 }
 
-/** The counts, the departments (kind 1) and the skills (kind 2) of the company's cohort, which is read once. */
+/** Counts, departments (kind 1) and skills (kind 2) of the company's cohort, which is read once. */
 const companySql = (domain: string): string =>
   `WITH cohort AS MATERIALIZED (SELECT department, skills, last_observed FROM jobs
      WHERE domain = ${quoted(domain)} AND status = 'active' ORDER BY rid LIMIT ${COHORT_ROWS_MAX})
@@ -225,7 +225,7 @@ interface Row {
   readonly question: string;
   /** Medians, µs of processor time. */
   readonly micros: Record<string, number>;
-  /** Median of the rounds' own ratios: how many times the engine's time. */
+  /** Median of the rounds' ratios to the engine's time. */
   readonly ratios: Record<string, number>;
 }
 
@@ -293,7 +293,7 @@ const sqliteRows = (statement: StatementSync): unknown[][] =>
 
 const signalQuestions = Object.entries({ ...SIGNAL_QUESTIONS, ...MORE_SIGNALS, 'no filter': {} });
 const searches = Object.entries({ ...SEARCH_QUESTIONS, ...MORE_SEARCH_QUESTIONS });
-// The first question's figure is not that of a runtime that has compiled nothing yet.
+// Warms up, so that the runtime has compiled before the first question is measured.
 for (let i = 0; i < 500; i++) {
   for (const [, filters] of signalQuestions) signals(catalogue, filters, 5, period);
   for (const [, filters] of searches) search(catalogue, filters, 10);

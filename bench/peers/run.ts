@@ -114,7 +114,7 @@ interface DataRow {
   readonly postgres: { readonly p50: number; readonly p99: number };
 }
 
-/** PostgreSQL has core 0, this core 1. */
+/** PostgreSQL runs on core 0, this process on core 1. */
 function measureData(program: string, runtime: string, catalogue: string, host: string, times: number): DataRow[] {
   const words = ['--catalogue', catalogue, '--host', host, '--rounds', String(times)];
   const text = textOf('taskset', ['-c', '1', program, join(HERE, 'data.ts'), ...words]);
@@ -160,7 +160,7 @@ try {
     results[runtime] = own;
     if (parts.includes('http')) {
       console.log(`${runtime}: processor time a request; how many times ours the other's is`);
-      // About as many as the quicker side answers in that time: what is left over of a round is an idle server's time.
+      // About as many as the faster side answers in that time: with fewer, a server would idle for the rest of the round.
       const paid = [seconds * 8_000, seconds * 2_000] as const;
       own.http = await measureHttp({ program, runtime, catalogue, seconds, rounds, paid, only: values.pair });
     }

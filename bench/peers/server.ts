@@ -221,7 +221,7 @@ async function official(verifies: boolean): Promise<number> {
           accepts: { scheme: 'exact', price: '$0.09', network: 'eip155:8453', payTo: PAY_TO },
           description: 'Companies with evidence of hiring activity',
           mimeType: 'application/json',
-          // What our own offer says, so that both are of one size.
+          // The same extension as in our offer, so that both have the same size.
           extensions: { bazaar: bazaarOf(findSignals) },
         },
       },

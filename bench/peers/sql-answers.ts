@@ -1,6 +1,6 @@
 /**
- * Answers of the Jobs Data API (siblings §4) from PostgreSQL: prepared statements over one connection, and the same JSON text made
- * from their rows. What the server does beside the question (key, rate, credits, cursors' codes) is left out here.
+ * Answers of the Jobs Data API (siblings §4) from PostgreSQL: prepared statements over one connection, and the same
+ * JSON text made from their rows. The server's other work (key, rate, credits, encoding cursors) is left out here.
  */
 import { Client, types } from 'pg';
 import { isoTime, isoTimeOrNull } from '../../src/base/iso-time.ts';
@@ -64,7 +64,7 @@ const RECORD = `id, hash, title, company, domain, location, remote, employment, 
   first_observed, active`;
 const ORDER = 'ORDER BY order_time, hash, id LIMIT $1 + 1';
 const AFTER = (first: number): string => `(order_time, hash, id) > ($${first}, $${first + 1}, $${first + 2})`;
-/** Before every job. */
+/** A position before every job. */
 const START: readonly unknown[] = [-8.64e15, Buffer.alloc(0), ''];
 
 const recordOf = (row: JobRow) => ({
@@ -122,7 +122,7 @@ export class SqlAnswers {
 
   static async open(host: string): Promise<SqlAnswers> {
     const client = await connected(host);
-    // Text filters are so different that no plan fits all of them.
+    // Text filters differ so much that no generic plan fits all of them.
     await client.query('SET plan_cache_mode = force_custom_plan');
     const { rows } = await client.query('SELECT max(last_observed) AS newest FROM jobs WHERE active');
     return new SqlAnswers(client, rows[0].newest as number);

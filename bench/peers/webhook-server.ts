@@ -6,8 +6,8 @@
  *   insert   the same server, which writes each body as an event to a state in `--state-dir DIR`: the inserts, the checksums, the
  *            writer's thread and the group commits of the application without anything around them
  *
- * A line `COUNT FILE` on stdin makes `app` end the callbacks that it has made before, make new ones, write their ids to the file,
- * and print `made`.
+ * A line `COUNT FILE` on stdin makes `app` end its earlier callbacks, create new ones, write their ids to the file, and
+ * print `made`.
  */
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
@@ -66,7 +66,7 @@ async function app(): Promise<number> {
   return (await openListener({ host: '127.0.0.1', port: 0, bounds, ...answers })).port;
 }
 
-/** Of ended callbacks nothing is left in memory, so that every round finds the same heap. */
+/** Ended callbacks leave nothing in memory, so that every round starts with the same heap. */
 function makeOnRequest(callbacks: Callbacks): void {
   let made: CallbackHandle[] = [];
   createInterface({ input: process.stdin }).on('line', async (line) => {

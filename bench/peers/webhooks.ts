@@ -16,7 +16,7 @@ export const WEBHOOK_PAIRS: readonly WebhookPair[] = [
   { title: 'webhook, durable', bare: 'insert', isDurable: true },
 ];
 
-/** Each takes ten webhooks, and the quicker runtime answers some 25,000 a second. */
+/** Each callback takes ten webhooks, and the faster runtime answers some 25,000 a second. */
 const CALLBACKS_A_SECOND = 3_000;
 
 async function makeCallbacks({ child }: Running, count: number, file: string): Promise<void> {
@@ -44,7 +44,7 @@ export async function measureWebhooks(
       return ['webhooks', file];
     };
     contenders.push({ name: 'paygrade', running: own, prepare });
-    // The other one gets the same requests; it looks for no callback.
+    // The bare server gets the same requests but looks up no callback.
     contenders.push({ name: bare, running: await open(bare), prepare: async () => ['webhooks', file] });
     return await inTurn(title, '/hooks/', 200, contenders, options);
   } finally {

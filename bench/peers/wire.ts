@@ -10,5 +10,5 @@ export interface WireResponse {
 /** The payer of every unverified payment. */
 export const PAYER = '0x00000000000000000000000000000000000000aa';
 
-/** Of every server of the pairs. */
+/** The token of every server in the pairs. */
 export const ADMIN_TOKEN = 'a-bench-has-no-secrets-to-keep-from-anyone';

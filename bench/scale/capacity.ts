@@ -1,10 +1,10 @@
 /**
- * How many of each part a rate of paid requests needs, and which part of a layout gives out first. A layout is what stands at
- * one step: one box, one database, partitions, regions. Its bounds are rates; the smallest is where it gives out.
+ * How many of each part a rate of paid requests needs, and which part of a layout reaches its limit first. A layout is
+ * one step of growth: one box, one database, partitions, regions. Its bounds are rates; the smallest is its limit.
  */
 import type { Costs, Machines } from './costs.ts';
 
-/** A bound of a layout: the rate of paid requests a second that one part of it carries. */
+/** A bound of a layout: the paid requests a second that one part of it carries. */
 export interface Bound {
   readonly part: string;
   readonly perSecond: number;
@@ -13,13 +13,13 @@ export interface Bound {
 export interface Layout {
   readonly name: string;
   readonly bounds: readonly Bound[];
-  /** What takes the place of the part that gives out first. */
+  /** What replaces the part that reaches its limit first. */
   readonly next: string;
 }
 
 const SECONDS_A_DAY = 86_400;
 
-/** Sales a second that one database writes, by its cores, its log and its used authorizations; books in files. */
+/** Sales a second that one database can write, by its cores, its log and its used authorizations; books in files. */
 function databaseBounds(costs: Costs, machines: Machines): Bound[] {
   const { databaseMicros, rowsPerSale, logBytesPerRow, claimBytes, claimSeconds } = costs;
   const { utilization, databaseCores, databaseLogBytes, databaseBytes } = machines;
@@ -30,7 +30,7 @@ function databaseBounds(costs: Costs, machines: Machines): Bound[] {
   ];
 }
 
-/** Sales a second whose books one database keeps. */
+/** Sales a second for which one database can store the books. */
 const booksBound = ({ saleBytes }: Costs, { databaseBytes, bookDays }: Machines): Bound => ({
   part: `database: ${bookDays} days of books`,
   perSecond: (databaseBytes * 0.9) / (saleBytes * bookDays * SECONDS_A_DAY),
@@ -39,7 +39,7 @@ const booksBound = ({ saleBytes }: Costs, { databaseBytes, bookDays }: Machines)
 const gatesFor = (perSecond: number, { gateMicros }: Costs, { gateCores, utilization }: Machines): number =>
   Math.ceil((perSecond * gateMicros) / 1e6 / (gateCores * utilization));
 
-/** The layouts in the order in which a growing shop meets them. */
+/** The layouts in the order in which a growing shop needs them. */
 export function layouts(costs: Costs, machines: Machines, boxCores: number): readonly Layout[] {
   const { gateMicros, serviceMicros } = costs;
   const { utilization, databaseConnections, regionGates, gateCores } = machines;
@@ -83,13 +83,13 @@ export const firstOf = ({ bounds }: Layout): Bound =>
 
 export interface Sizes {
   readonly perSecond: number;
-  /** The layout that carries the rate; the last one by as many regions as it takes. */
+  /** The layout that carries the rate; the last one with as many regions as necessary. */
   readonly layout: Layout;
   readonly regions: number;
   readonly gates: number;
   readonly partitions: number;
   readonly shards: number;
-  /** Of each shard, for its share of the questions; at least two, so that one can die. */
+  /** Replicas of each shard, for its share of the questions; at least two, so that one may die. */
   readonly replicas: number;
   readonly serviceMachines: number;
   readonly logBytesPerSecond: number;
@@ -98,8 +98,8 @@ export interface Sizes {
 }
 
 /**
- * Shares of the questions: from the cohort, which every service holds merged; about one company or one job, which one shard
- * answers; of search, which all shards answer. Each of the seven paid routes alike.
+ * Shares of the questions: answered from the cohort, which every service holds merged; about one company or job,
+ * answered by one shard; and searches, answered by all shards. The seven paid routes count equally.
  */
 const QUESTIONS = { cohort: 4 / 7, oneShard: 2 / 7, allShards: 1 / 7 } as const;
 

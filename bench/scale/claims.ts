@@ -1,11 +1,11 @@
 /**
- * A model of claims past one database: an authorization belongs to the partition of its payer, a partition has three replicas,
- * and a claim counts when two of them hold it. A replica that takes over reads two of them first and raises the epoch, and what
- * comes with an older epoch is refused. Any message may be lost, late or out of order, replicas are cut off from each other,
- * and several of them may believe that they lead.
+ * A model of claims beyond one database: an authorization belongs to its payer's partition, a partition has three
+ * replicas, and a claim counts when two of them hold it. A replica that takes over first reads two of them and raises
+ * the epoch; messages with an older epoch are refused. Any message may be lost, late or out of order, replicas may be
+ * cut off from each other, and several may believe that they lead.
  *
- * One seed is one run: at each step one message of those under way arrives or is lost, or a customer, a cut or an election
- * begins. The faults that can be planted show that the model finds what it is there for.
+ * One seed is one run: at each step one message in flight arrives or is lost, or a customer, a cut or an election
+ * begins. Planted faults show that the model detects double sales.
  */
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 
@@ -14,11 +14,11 @@ export const FAULTS = [
   'asynchronous replica',
   /** Replicas take claims of a leader that was replaced. */
   'no fencing',
-  /** A new leader begins with what it has itself. */
+  /** A new leader starts with only its own claims. */
   'takes over without reading',
   /** A gate claims in its own region, not in the payer's. */
   'claims by region of the gate',
-  /** Gates do not agree into how many partitions payers are hashed. */
+  /** Gates disagree on the number of partitions into which payers are hashed. */
   'rehashed while selling',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
@@ -33,7 +33,7 @@ export interface ClaimsPlan {
 
 export interface ClaimsResult {
   readonly sold: number;
-  /** Requests that got 503: they claimed nothing, or cannot know. */
+  /** Requests that got 503: they claimed nothing, or the outcome is unknown. */
   readonly unknown: number;
   readonly refused: number;
   /** Authorizations that bought two answers: there must be none. */
@@ -103,10 +103,10 @@ interface Pending {
 
 class Replica {
   readonly claims = new Map<number, Claim>();
-  /** Highest epoch that it has promised to. */
+  /** Highest epoch that the replica has promised to follow. */
   promised = 0;
   isLeader = false;
-  /** Of its own leadership, or candidacy. */
+  /** Epoch of its own leadership or candidacy. */
   epoch = 0;
   decided = new Map<number, number>();
   pending = new Map<number, Pending>();
@@ -118,7 +118,7 @@ class Model {
   readonly #plan: ClaimsPlan;
   readonly #random: SeededRandom;
   readonly #messages: Message[] = [];
-  /** By region where the fault is planted, else once; then by partition. */
+  /** By region if that fault is planted, else a single entry; then by partition. */
   readonly #partitions: readonly (readonly Replica[])[];
   readonly #cuts = new Set<Replica>();
   #epoch = 0;
@@ -189,7 +189,7 @@ class Model {
     }
     request.tries++;
     const home = this.#homeOf(request);
-    // Gates know who leads only by hearsay.
+    // Gates know the leader only from the replicas' own claims.
     const leaders = home.filter(({ isLeader }) => isLeader);
     const to = leaders.length === 0 ? home[0]! : leaders[this.#below(leaders.length)]!;
     if (leaders.length === 0) this.#elect(to);
@@ -219,7 +219,7 @@ class Model {
     this.#messages[at] = this.#messages[length - 1]!;
     this.#messages.pop();
     if (this.#chance(LOSS)) return;
-    // Gates reach a replica that its peers do not; replicas that are cut off hear nothing of each other.
+    // A cut separates replicas from each other, but not from gates.
     if ('from' in message && (this.#cuts.has(message.from) || this.#cuts.has(message.to))) return;
     this.#take(message);
   }
@@ -311,7 +311,9 @@ class Model {
     if (candidate.promises.size >= MAJORITY) this.#lead(candidate);
   }
 
-  /** Of each claim that it has read it keeps the one of the highest epoch, which alone can have been decided. */
+  /**
+   * Of the versions of each claim that it has read, keeps the one with the highest epoch: only that can have been decided.
+   */
   #lead(leader: Replica): void {
     leader.isLeader = true;
     leader.decided = new Map();

@@ -1,6 +1,7 @@
 /**
- * What one paid request costs each part, as measured on the machine of docs/benchmarks.md (two shared virtual cores, AMD EPYC),
- * and what was assumed where nothing here can measure. A figure of another machine goes in here; everything else follows.
+ * What one paid request costs each part, as measured on the machine of docs/benchmarks.md (two shared virtual cores,
+ * AMD EPYC), and assumptions where nothing here can be measured. To model another machine, change its figures here;
+ * everything else follows.
  */
 export interface Costs {
   /** Processor time of a gate for one paid request, µs: signature, claim, answer check, books (bench/split.ts). */
@@ -8,9 +9,9 @@ export interface Costs {
   /** Of a jobs service for one question, µs (bench/split.ts). */
   readonly serviceMicros: number;
   /**
-   * Of the database server for one sale, µs, with everything that it writes: claim, intent, transfer in the play ledger, outcome and
-   * sale, each in its group with a commit, 32 payments under way (bench/postgres.ts: 629 on Node, 473 on Bun). A claim alone in a
-   * group of 64 takes 16, so greater groups cost less; that was not measured for whole sales.
+   * Of the database server for one sale, µs, with everything that it writes: claim, intent, transfer in the play ledger,
+   * outcome and sale, each in its group with a commit, 32 payments under way (bench/postgres.ts: 629 on Node, 473 on Bun). Just
+   * a claim, in a group of 64, takes 16, so larger groups cost less; that was not measured for whole sales.
    */
   readonly databaseMicros: number;
   /** Rows that one sale writes: claim, intent, outcome, sale. */
@@ -24,7 +25,7 @@ export interface Costs {
   readonly saleBytes: number;
   /** Bytes of memory of one job with every index (bench/snapshot-load.ts, ten million jobs). */
   readonly jobBytes: number;
-  /** Jobs of the greatest shard: the worst search is 40 ms with ten million (bench/search.ts). */
+  /** Jobs of the largest shard: the worst search takes 40 ms with ten million (bench/search.ts). */
   readonly shardJobs: number;
 }
 
@@ -41,9 +42,9 @@ export const MEASURED: Costs = {
   shardJobs: 10_000_000,
 };
 
-/** What machines are like; assumptions, not measurements. */
+/** Properties of machines; assumptions, not measurements. */
 export interface Machines {
-  /** Share of its cores that a part is planned for; the rest is for peaks and for the death of a neighbour. */
+  /** Planned utilization of a part's cores; the rest is for peaks and for the failure of a neighbour. */
   readonly utilization: number;
   readonly gateCores: number;
   readonly serviceCores: number;
@@ -52,7 +53,7 @@ export interface Machines {
   readonly databaseLogBytes: number;
   /** Connections that one database serves well. */
   readonly databaseConnections: number;
-  /** Bytes that one database keeps in reach. */
+  /** Bytes that one database can store. */
   readonly databaseBytes: number;
   /** Days that a sale stays in the database before it is moved to files. */
   readonly bookDays: number;

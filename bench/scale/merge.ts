@@ -1,6 +1,6 @@
 /**
- * Answers over a catalogue that is cut into shards by company: what each shard computes, and how a gate puts it together. The
- * cohort is the union's: every shard holds the part of the 10,000 newest jobs that is its own, which is the beginning of its
+ * Answers over a catalogue that is split into shards by company: what each shard computes, and how a gate merges it.
+ * The cohort is that of the union: each shard holds its part of the 10,000 newest jobs, which is the beginning of its
  * own order, so the counts of the shards add up to those of one catalogue.
  */
 import type { CohortFacts } from '../../src/catalogue/cohort.ts';
@@ -58,10 +58,12 @@ function mergeCohorts(cohorts: readonly CohortFacts[], activeJobs: number): Coho
 
 const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** By which companies are told apart (decisions §3): the domain, else the compared name. */
+/** The identity of a company (decisions §3): the domain, else the compared name. */
 const identityOf = ({ company: { domain, name } }: CompanySignal): string => domain ?? comparedText(name);
 
-/** Signals: a company is in one shard whole, so the first of the union are among the first of the shards. */
+/**
+ * Signals: a company is entirely in one shard, so the top companies of the union are among the top companies of the shards.
+ */
 export function mergeSignals(parts: readonly Signals[], limit: number, activeJobs: number): Signals {
   const cohort = mergeCohorts(
     parts.map((part) => part.cohort),

@@ -1,6 +1,6 @@
 /**
  * How long requests wait for a core: a simulation of servers with one queue, and the closed form for exponential service times
- * that it is held against. Times are in units of the mean service time, so one figure serves every part.
+ * with which it is compared. Times are in units of the mean service time, so one figure serves every part.
  */
 import { SeededRandom } from '../../src/base/seeded-random.ts';
 
@@ -16,14 +16,14 @@ export interface QueuePlan {
 }
 
 export interface QueueTimes {
-  /** From arrival to the end, means of service as unit. */
+  /** From arrival to completion, in mean service times. */
   readonly p50: number;
   readonly p99: number;
   /** Of the wait alone. */
   readonly waitP99: number;
 }
 
-/** Nine of ten requests take 0.6, one takes 4.6: mean 1, as cheap questions beside the dearest. */
+/** Nine of ten requests take 0.6, one takes 4.6 (mean 1), like cheap questions mixed with the most expensive. */
 const MIXED = { cheap: 0.6, dear: 4.6, dearShare: 0.1 } as const;
 
 export function simulateQueue({ servers, utilization, service, requests, seed }: QueuePlan): QueueTimes {
@@ -56,7 +56,7 @@ export function simulateQueue({ servers, utilization, service, requests, seed }:
   return { p50: at(times, 0.5), p99: at(times, 0.99), waitP99: at(waits, 0.99) };
 }
 
-/** Puts a value in the place of a heap's smallest. */
+/** Replaces the smallest value of a heap. */
 function replaceFirst(heap: Float64Array, value: number): void {
   let at = 0;
   for (;;) {

@@ -17,7 +17,9 @@ import type { ColdTexts } from './snapshot/cold-rows.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 import { RowFinder } from './whole/row-finder.ts';
 
-/** All that `warm` builds, as plain data: a thread builds it and hands it over, so that the server's loop need not wait. */
+/**
+ * All that `warm` builds, as plain data: a thread builds it and hands it over, so that the event loop need not wait.
+ */
 export interface CatalogueIndexes {
   readonly runs: CompanyRuns;
   readonly byCompany: PartIndexes;
@@ -31,7 +33,7 @@ export class Catalogue {
   readonly snapshot: Snapshot;
   /** The most recently observed active jobs of the whole catalogue: rows 0 .. at most 9999. */
   readonly cohort: Cohort;
-  /** Its rows, company after company. */
+  /** The rows of the cohort, company after company. */
   readonly byCompany: CohortPart;
   readonly foundJobs: FoundJobs;
   readonly listing: ListingIndexes;
@@ -52,7 +54,7 @@ export class Catalogue {
 
   /**
    * @param built the indexes of another catalogue over the same snapshot; without them each is built on first use. Its
-   *   texts are for `loadTexts`
+   *   texts are passed to `loadTexts`
    */
   constructor(snapshot: Snapshot, built?: CatalogueIndexes) {
     const count = Math.min(snapshot.activeCount, COHORT_ROWS_MAX);
@@ -89,7 +91,9 @@ export class Catalogue {
     return this.#groups;
   }
 
-  /** The cohort of a question: the catalogue's, or a company's; undefined for one that no job, active or closed, has. */
+  /**
+   * The cohort of a question: the catalogue's or a company's; undefined when no job, active or closed, has the company.
+   */
   cohortNamed(domain: CompanyDomain | undefined): Cohort | undefined {
     if (domain === undefined) return this.cohort;
     const company = this.snapshot.companyOf(domain);
@@ -126,7 +130,7 @@ export class Catalogue {
   }
 
   /**
-   * The same a part at each step; what a question needs before, it builds itself.
+   * The same, one part a step; a question that needs a part earlier builds it itself.
    * @returns all of it, for another catalogue over the same snapshot
    * @throws SnapshotChangedError when the snapshot's file changed after it was opened
    */

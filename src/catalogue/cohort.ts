@@ -8,12 +8,15 @@ interface CandidateFacts {
   /** Whether there are more candidates than the limit, so that counts are not totals. */
   readonly sampled: boolean;
   readonly candidateJobs: number;
-  /** Last observations in the cohort, before filters, or of all active jobs that a search looks at; milliseconds; `null` when there is none. */
+  /**
+   * Last observations in the cohort before filters, or among all active jobs that a search looks at; milliseconds;
+   * `null` without any.
+   */
   readonly newestObservedMs: number | null;
   readonly oldestObservedMs: number | null;
 }
 
-/** Of an aggregate: its candidates are its cohort. */
+/** Facts of an aggregate: its candidates are its cohort. */
 export interface CohortFacts extends CandidateFacts {
   readonly basis: 'cohort';
   /** Jobs of the cohort without a recorded department. */
@@ -22,14 +25,14 @@ export interface CohortFacts extends CandidateFacts {
   readonly assignedDomainJobs: number;
 }
 
-/** Of one job, which is its own cohort. */
+/** Facts of one job, which is its own cohort. */
 export interface JobFacts extends CandidateFacts {
   readonly basis: 'one job';
   /** 1 where the domain of the job's company was assigned, not stated. */
   readonly assignedDomainJobs: number;
 }
 
-/** Of a search: its candidates are the matching jobs. */
+/** Facts of a search: its candidates are the matching jobs. */
 export interface SearchFacts extends CandidateFacts {
   readonly basis: 'matching jobs';
 }

@@ -5,7 +5,7 @@
 export const DOMAIN_EVIDENCE = ['manifest', 'directory', 'source', 'site', 'links', 'namesake'] as const;
 export type DomainEvidence = (typeof DOMAIN_EVIDENCE)[number];
 
-/** What the operator or the job's own source says is stated; every other domain was assigned to it. */
+/** A domain from the operator or the job's source is stated; every other domain was assigned. */
 export function isStated(evidence: DomainEvidence): boolean {
   return evidence === 'manifest' || evidence === 'source';
 }

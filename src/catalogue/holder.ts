@@ -1,11 +1,11 @@
 /**
- * The catalogue that is being served, and its replacement: the holder takes a new one beside the old one, then one reference
- * changes. A catalogue that cannot be taken changes nothing. Handlers read ids and URLs in the same turn in which they take
- * the reference, so the holder discards the old catalogue at once.
+ * The served catalogue and its replacement: the holder loads a new one beside the old one, then changes one reference.
+ * A catalogue that cannot be loaded changes nothing. Handlers read ids and URLs in the turn in which they take the
+ * reference, so the holder discards the old catalogue at once.
  */
 import type { Catalogue } from './catalogue.ts';
 
-/** A catalogue, and what its snapshot does not say about it. Each reload gives a new object. */
+/** A catalogue with facts that its snapshot lacks. Each reload makes a new object. */
 export interface ServedCatalogue {
   readonly catalogue: Catalogue;
   /** True for the built-in sample: answers must say that its jobs are made up. */
@@ -14,23 +14,23 @@ export interface ServedCatalogue {
 
 /** The configured catalogue; `undefined` = there is none. */
 export interface CatalogueSource {
-  /** What the start waits for before `load`. Rejects with a SnapshotError when it can never work. */
+  /** Work that the start awaits before `load`. Rejects with a SnapshotError when the source can never work. */
   prepare?(): Promise<void>;
   /**
-   * Opens and checks it as it is now, at once: for the start, when no request waits for an answer.
+   * Opens and checks the catalogue synchronously: for the start, when no request waits for an answer.
    * @throws SnapshotError when it cannot be used
    */
   load(): ServedCatalogue | undefined;
-  /** Whether the start left something under way that the next `reload` waits for. */
+  /** Whether work of the start is still under way, for which the next `reload` waits. */
   isAwaited?(): boolean;
   /**
-   * The same without holding up the event loop, and warm. The holder calls it once at a time. Rejects as `load` throws.
-   * `unchanged`: it is known to be the one that was loaded last.
+   * Loads and warms the catalogue without blocking the event loop. The holder runs one call at a time. Rejects as
+   * `load` throws. `unchanged`: it is known to be the catalogue that was loaded last.
    */
   reload(): Promise<ServedCatalogue | undefined | 'unchanged'>;
   /**
-   * Called after each reload that gave a catalogue: closes the one that no request will use again and frees its memory, without
-   * holding up the event loop. undefined: it replaced none.
+   * Called after each reload that gave a catalogue: closes the replaced one, which no request will use again, and frees
+   * its memory without blocking the event loop. undefined: it replaced none.
    */
   discard(catalogue: Catalogue | undefined): void;
   /** Ends a reload under way, which then rejects. */
@@ -56,16 +56,17 @@ export class CatalogueHolder {
   }
 
   /**
-   * Whether what is served can be read whole: false while its file is not what it was, as when it was written over in place.
-   * undefined: there is none. Looks at the file.
+   * Whether the served catalogue can be read whole: false while its file has changed, for example overwritten in place.
+   * undefined: there is no catalogue. Looks at the file.
    */
   isReadable(): boolean | undefined {
     return this.#served?.catalogue.snapshot.cold.isUnchanged();
   }
 
   /**
-   * Takes the configured catalogue again. A reload under way may have read the file before it changed, so a later call waits
-   * for it and starts another; calls that come meanwhile share that one. Resolves without effect once the holder is closed.
+   * Loads the configured catalogue again. A reload under way may have read the file before it changed, so a later call
+   * waits for it and starts another; calls that come meanwhile share that second reload. Resolves without effect once
+   * the holder is closed.
    * @throws SnapshotError (rejects) when it cannot be used; the previous catalogue stays in service
    */
   reload(): Promise<void> {
@@ -106,7 +107,7 @@ export class CatalogueHolder {
       throw failure;
     }
     if (served === 'unchanged') return;
-    // A catalogue that came after the end is not served any more.
+    // A catalogue that arrives after the close is not served.
     const unused = this.#isClosed ? served : this.#served;
     if (!this.#isClosed) this.#served = served;
     this.#source.discard(unused?.catalogue);

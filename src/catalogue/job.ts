@@ -20,9 +20,9 @@ export interface Job {
   readonly title: string;
   readonly company: string;
   readonly companyDomain: CompanyDomain | null;
-  /** Where the domain is from; null or absent with a domain: `source`. */
+  /** Where the domain is from; with a domain, null or absent means `source`. */
   readonly companyDomainEvidence?: DomainEvidence | null;
-  /** Other domains by which the company is found; of one company all its jobs' together. */
+  /** Other domains by which the company is found: the aliases of all its jobs together. */
   readonly companyAliases?: readonly CompanyDomain[];
   readonly location: string | null;
   readonly department: string | null;

@@ -6,19 +6,21 @@ export const COHORT_ROWS_MAX = 10_000;
 /** Most entries of each list in the answer of the company route (specification, "Limits"). */
 export const TOP_ENTRIES_MAX = 10;
 
-/** A search in a company with no more rows scans them, which takes no longer than the index (bench/search.ts). */
+/**
+ * A search in a company with at most this many rows scans them, which takes no longer than the index (bench/search.ts).
+ */
 export const SCANNED_ROWS_MAX = 128;
 
 /** Rows of all cached company cohorts together. */
 export const CACHED_COHORT_ROWS_MAX = 40_000;
 
-/** A company cohort of fewer rows is made faster than it is looked up. */
+/** A company cohort of fewer rows is faster to make than to look up. */
 export const CACHED_COHORT_ROWS_MIN = 257;
 
 /**
- * Code units of the distinct tokens of one index: about 100 a row, ten times what real postings have in all searched fields
- * together. Building takes up to 40 bytes a code unit for a moment, and a few seconds for a hostile text (one letter over and
- * over). A search in a cohort with more text scans its rows.
+ * Code units of the distinct tokens of one index: about 100 a row, ten times what real postings have in all searched
+ * fields together. Building briefly takes up to 40 bytes a code unit, and a few seconds for a hostile text (one letter
+ * over and over). A search in a cohort with more text scans its rows.
  */
 export const INDEX_UNITS_MAX = 2 ** 20;
 
@@ -65,21 +67,21 @@ export const HEADER_BYTES_MAX = 16_384;
 export const SKILLS_VERSION_LENGTH_MAX = 200;
 
 /**
- * Bytes of a snapshot file that a start checks whole before it listens: some 50,000 jobs, 40 ms. Of a longer one it checks the
- * columns first and the rest when it listens (bench/start.ts).
+ * Longest snapshot file, bytes, that a start checks whole before it listens: some 50,000 jobs, 40 ms. For a longer one
+ * it checks the columns first and the rest after it listens (bench/start.ts).
  */
 export const CHECKED_FIRST_BYTES_MAX = 2 ** 24;
 
 /** Bytes read at a time while a section is checked but not kept. A multiple of 8. */
 export const CHECKED_CHUNK_BYTES = 2 ** 20;
 
-/** A dictionary of at most this many texts memoizes their compared forms: about 5 MB when it has all. */
+/** A dictionary of at most this many texts memoizes their compared forms: about 5 MB for all of them. */
 export const MEMOIZED_TEXTS_MAX = 65_536;
 
-/** A dictionary of at most this many texts keeps those that it has decoded: less than a megabyte when it has all. */
+/** A dictionary of at most this many texts memoizes the decoded ones: less than a megabyte for all of them. */
 export const DECODED_TEXTS_MAX = 8192;
 
-/** The newest jobs are in most answers: this many stay as objects once an answer showed them. */
+/** The newest jobs are in most answers: this many are cached as objects once an answer showed them. */
 export const CACHED_JOBS_MAX = 1000;
 
 /**
@@ -101,34 +103,38 @@ export const LISTED_ROWS_MAX = 320;
 export const TOKEN_UNITS_MAX = 256;
 
 /**
- * UTF-8 of the distinct tokens of one index over the whole catalogue: three million of real postings' length, ten times what
- * ten million of them have. The newest texts come first; later rows that bring a token for which there is no room are scanned.
- * Sorting takes 22 bytes a byte for a moment.
+ * UTF-8 of the distinct tokens of one index over the whole catalogue: three million of real postings' length, ten times
+ * what ten million of them have. The newest texts come first; later rows with a token that no longer fits are scanned.
+ * Sorting briefly takes 22 bytes for each byte.
  */
 export const VOCABULARY_BYTES_MAX = 2 ** 25;
 
 /**
- * What a question may spend on uniting the rows of one term, nanoseconds for each 65,536 rows of the catalogue: sixteen terms
- * at this cost stay within a millisecond for a million jobs (bench/search.ts).
+ * Nanoseconds that a question may spend on uniting the rows of one term, for each 65,536 rows of the catalogue: sixteen
+ * terms at this cost take at most a millisecond for a million jobs (bench/search.ts).
  */
 export const MERGED_COST_MAX_NS = 4_000;
 
-/** Bytes a row that the merged sets of one index may take together. With more of them each term costs more instead. */
+/**
+ * Bytes a row that the merged sets of one index may take together. Where they would take more, terms cost more time instead.
+ */
 export const MERGED_BYTES_A_ROW = 24;
 
 /** Active jobs that public samples are drawn from (siblings §4). */
 export const PUBLIC_POOL_SIZE = 12;
 
-/** Bytes of a position in a list: it stands in a cursor of at most 300 characters (siblings §4) with what authenticates it. */
+/**
+ * Bytes of a position in a list: a cursor of at most 300 characters (siblings §4) holds it together with its authentication.
+ */
 export const POSITION_BYTES_MAX = 200;
 
-/** Rows of all companies together whose counts are kept: 8 bytes each for when they were first observed, and 8 more if closed. */
+/** Rows of all companies with cached counts together: 8 bytes each for the first observation, and 8 more if closed. */
 export const KEPT_COMPANY_ROWS_MAX = 2 ** 19;
 
-/** Counts over fewer rows are made faster than they are looked up. */
+/** Counts over fewer rows are faster to make than to look up. */
 export const KEPT_ROWS_MIN = 257;
 
-/** Skills of all kept tables together, of 12 bytes each. */
+/** Skills of all cached tables together, 12 bytes each. */
 export const KEPT_SKILLS_MAX = 2 ** 17;
 
 /** Most samples in one public answer (siblings §4). */

@@ -1,6 +1,6 @@
 /**
- * The port to a catalogue in other processes: the jobs services that a gate asks (siblings §8). The adapter knows addresses,
- * connections and time; what an answer must be is the question's own knowledge.
+ * The port to a catalogue in other processes: the jobs services that a gate asks (siblings §8). The adapter knows
+ * addresses, connections and timeouts; the question itself knows what a valid answer is.
  */
 
 /** One question to a jobs service. */
@@ -10,15 +10,15 @@ export interface RemoteQuestion<A> {
   /** Query without its `?`; empty = none. */
   readonly query: string;
   /**
-   * Judges a body. Called once, for the status 200 or 404.
-   * @returns undefined where it is no answer to this question
+   * Judges a body. Called once, for status 200 or 404.
+   * @returns undefined if the body is no answer to this question
    */
   read(status: 200 | 404, text: string): A | undefined;
 }
 
 export type RemoteAnswer<A> =
   | { readonly kind: 'answer'; readonly answer: A }
-  /** A service gave what is no answer. @param detail one line for the log, without text of the service */
+  /** A service returned something that is no answer. @param detail one line for the log, without text of the service */
   | { readonly kind: 'invalid'; readonly detail: string }
   /** No answer within the time for all services together. */
   | { readonly kind: 'late'; readonly detail: string }
@@ -26,7 +26,7 @@ export type RemoteAnswer<A> =
   | { readonly kind: 'unavailable'; readonly detail: string };
 
 export interface RemoteCatalogue {
-  /** False while it is known that no service can be asked: no offer is made then. */
+  /** False only while every service is known to be unreachable: then no offer is made. */
   readonly canAsk: () => boolean;
   /** The longest that a question takes, all services together. */
   readonly timeoutMs: number;

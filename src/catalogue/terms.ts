@@ -9,7 +9,7 @@ export const TERM_COUNT_MAX = 8;
 
 const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
 
-/** Lower case can bring marks of its own (U+0130), and their order is that of a normal form only after decomposing again. */
+/** Lower-casing can add marks (U+0130), which are in normal order only after decomposing again. */
 const DIACRITICS = /[\u0300-\u036f]/gu;
 
 /**
@@ -17,7 +17,7 @@ const DIACRITICS = /[\u0300-\u036f]/gu;
  * at the ends.
  */
 export function comparedText(text: string): string {
-  // Printable ASCII with single spaces has no other form but its case; most titles take this path.
+  // In printable ASCII with single spaces only the case can differ; most titles take this path.
   if (PLAIN.test(text)) return text.toLowerCase();
   const bare = text.normalize('NFKD').toLowerCase().normalize('NFKD').replace(DIACRITICS, '');
   return bare.normalize('NFKC').replace(/\s+/gu, ' ').trim();

@@ -1,13 +1,13 @@
 /**
- * The watched boards behind a catalogue as the server shows them to its operator: the port that `CATALOGUE` opens. The list, the
- * fetches and their rules are the watcher's (ingest/boards/, storage/history/board-tables.ts).
+ * The watched boards behind a catalogue, as the server shows them to its operator: the port that `CATALOGUE` opens. The
+ * watcher owns the list, the fetches and their rules (ingest/boards/, storage/history/board-tables.ts).
  */
 import type { CompanyDomain } from './company-domain.ts';
 
 /**
- * How a board is: `new`: never fetched. `ok`: the last fetch was a whole, believable feed (an unchanged one included). `partial`: it
- * answers, but never with everything, so nothing is closed. `unhealthy`: it answers with far fewer jobs than usual, and was left
- * as it was. `failed`: no usable answer. `gone`: the board's address no longer exists (404, 410).
+ * Health of a board. `new`: never fetched. `ok`: the last fetch was a whole, believable feed (or an unchanged one). `partial`:
+ * it answers, but not with everything, so no job is closed. `unhealthy`: it answers with far fewer jobs than usual, so its jobs
+ * were not changed. `failed`: no usable answer. `gone`: the board's address no longer exists (404, 410).
  */
 export const BOARD_HEALTHS = ['new', 'ok', 'partial', 'unhealthy', 'failed', 'gone'] as const;
 export type BoardHealth = (typeof BOARD_HEALTHS)[number];
@@ -20,9 +20,9 @@ export interface ShownBoard {
   readonly domain: CompanyDomain | null;
   readonly address: string;
   readonly health: BoardHealth;
-  /** Jobs of the last feed that was taken. */
+  /** Jobs of the last accepted feed. */
   readonly jobs: number | null;
-  /** Jobs of the last fetch, also where it was refused. */
+  /** Jobs of the last fetch, even if it was refused. */
   readonly lastJobs: number | null;
   readonly lastFetchMs: number | null;
   readonly lastOkMs: number | null;
@@ -59,7 +59,10 @@ export class BoardsUnavailableError extends Error {}
 export interface WatchedBoards {
   /** @param sinceMs of the days @throws BoardsUnavailableError */
   read(sinceMs: number): WatchedBoardsView;
-  /** Keeps the operator's word about a company, by its name or `shape:token`; the next build applies it. @throws BoardsUnavailableError */
+  /**
+   * Stores the operator's word about a company, by its name or `shape:token`; the next build applies it. @throws
+   * BoardsUnavailableError
+   */
   stateDomain(company: string, domain: CompanyDomain): void;
 }
 
@@ -70,7 +73,7 @@ export function countByHealth(boards: readonly Pick<ShownBoard, 'health'>[]): Re
   return counts;
 }
 
-/** A board that is due for this long was missed: the watcher does not run, or cannot follow. */
+/** A board overdue by this much was missed: the watcher does not run or cannot keep up. */
 const OVERDUE_MS = 3_600_000;
 
 /** Whether the watcher should have fetched it. */

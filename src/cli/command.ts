@@ -18,7 +18,7 @@ export const EXIT_USAGE = 2;
 /** The command line is wrong; the message is one line without the program's name. Exit code 2. */
 export class UsageError extends Error {}
 
-/** The data or the outside failed; the message is one line. Exit code 1. */
+/** The data, or something outside the program, failed; the message is one line. Exit code 1. */
 export class CommandError extends Error {}
 
 interface OptionHelp {
@@ -91,8 +91,8 @@ export interface Command {
 }
 
 /**
- * A command whose module loads on use. The stub has its name and summary, so that the help of a group loads no command and
- * `serve` loads nothing of the others.
+ * A command whose module loads on use. The stub has its name and summary, so that a group's help loads no command and
+ * `serve` loads no other one.
  */
 export interface CommandStub {
   readonly kind: 'stub';
@@ -106,10 +106,10 @@ export interface CommandGroup {
   readonly kind: 'group';
   readonly name: string;
   readonly summary: string;
-  /** What `--version` prints; a group without one knows no such word. */
+  /** What `--version` prints; a group without it does not accept `--version`. */
   readonly version?: string;
   readonly commands: readonly CommandItem[];
-  /** What the group's name does without one of its commands: `companies --catalogue DIR`. */
+  /** The command that runs when only the group is named: `companies --catalogue DIR`. */
   readonly itself?: CommandStub;
 }
 
@@ -167,7 +167,7 @@ function unknownOption(rawName: string, options: Options): UsageError {
   );
 }
 
-/** The options and arguments on the command line, each option checked by itself. @throws UsageError */
+/** The options and arguments on the command line; each option is checked separately. @throws UsageError */
 function parseWords(options: Options, words: readonly string[]): ParsedWords {
   const { tokens } = parseArgs({
     args: [...words],
@@ -223,7 +223,7 @@ function parseInvocation(subject: Command, words: readonly string[]): Invocation
   return { options: values as OptionValues<Options>, given, arguments: positionals };
 }
 
-/** Accepted values that stand behind the option's name; a longer list stands in its text. */
+/** Length up to which accepted values follow the option's name; a longer list is in its text. */
 const CHOICES_LENGTH_MAX = 24;
 
 function isShortList(choices: readonly string[]): boolean {
@@ -300,7 +300,7 @@ async function runCommand(path: string, stub: CommandStub, words: readonly strin
 
 const namesIn = (group: CommandGroup): string => group.commands.map(({ name }) => name).join(', ');
 
-/** Names a command that the word resembles, in a group below too: `inspect` is `snapshot inspect`. */
+/** Suggests a command that the word resembles, also in a group below: `inspect` is `snapshot inspect`. */
 function unknownCommand(word: string, group: CommandGroup): UsageError {
   const paths = [...commandsIn(group, '')].map(([path]) => path);
   const lastWord = (path: string): string => path.slice(path.lastIndexOf(' ') + 1);

@@ -1,7 +1,7 @@
 /**
- * `paygrade demo`: buys from a running server as a customer would. It asks for an answer, shows the offer, pays with the official
- * x402 client and shows what it got with the receipt. Play money comes from a throwaway wallet; real money is spent only within
- * the limit that `--spend` states.
+ * `paygrade demo`: buys from a running server as a customer would. It asks for an answer, shows the offer, pays with
+ * the official x402 client, and shows the answer with its receipt. Play money comes from a throwaway wallet; real money
+ * is spent only within the limit that `--spend` states.
  */
 import { printable } from '../base/printable.ts';
 import { usdcAtomicOf, usdcTextOf } from '../payment/protocol/amount.ts';

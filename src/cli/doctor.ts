@@ -1,5 +1,5 @@
 /**
- * `paygrade doctor`: checks everything that a server with this configuration needs, and says what to fix. It changes nothing
+ * `paygrade doctor`: checks everything that a server with this configuration needs and reports what to fix. It changes nothing
  * and takes no lock, so it can run beside the server. Exit code 0: nothing to fix; 1: something to fix; 2: usage error.
  */
 import { isWebAddress } from '../adapters/files/catalogue-source.ts';
@@ -20,10 +20,10 @@ import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 
 const CHECKS_WITH_CONFIG = 'snapshot, engine, boards, state, payTo, facilitator, clock, offers, port, public';
 
-/** Shortest name of a variable that may be a misspelt setting: shorter ones are near too much. */
+/** Shortest variable name that may be a misspelt setting: shorter ones resemble too many. */
 const MISSPELT_LENGTH_MIN = 5;
 
-/** Variables of the environment that are no setting and look like one: a server ignores them without a word. */
+/** Finds environment variables that look like a setting but are none: a server silently ignores them. */
 function checkNames(findings: Findings, settings: Readonly<Record<string, unknown>>, env: Io['env']): void {
   const variables = Object.keys(settings);
   const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');

@@ -1,6 +1,6 @@
 /**
- * `paygrade fleet`: gates, jobs services, a database and a proxy on one machine, to try what many machines do (scaling.md). It
- * ends with all of them at SIGTERM; SIGHUP restarts one after the other, as a rolling upgrade does.
+ * `paygrade fleet`: gates, jobs services, a database and a proxy on one machine, to try out a setup of many machines
+ * (scaling.md). SIGTERM ends all of them; SIGHUP restarts them one by one, like a rolling upgrade.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -20,9 +20,9 @@ import type { Io } from './io.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const GATES = 3;
-/** A gate that is to end leaves the proxy's list within two looks. */
+/** Long enough for the proxy, within two looks, to stop using a gate that is about to end. */
 const DRAIN_SECONDS = '1';
-/** Until the proxy has seen that a gate is ready again. */
+/** Longest wait until the proxy sees that a gate is ready again. */
 const READY_TIMEOUT_MS = 60_000;
 const READY_LOOK_MS = 50;
 
@@ -34,7 +34,7 @@ interface Plan {
   readonly snapshot: string;
 }
 
-/** What all processes of the fleet have. */
+/** The variables of all processes of the fleet. */
 function sharedVariables({ folder }: Plan, baseUrl: string, io: Io): Record<string, string> {
   return {
     HOST: '127.0.0.1',
@@ -82,7 +82,7 @@ async function listeningProxy(port: number): Promise<RunningProxy> {
   }
 }
 
-/** Restarts every process, the next one when the one before serves again. */
+/** Restarts the processes one by one, each when the previous one serves again. */
 async function restartAll(
   services: readonly Member[],
   gates: readonly Member[],
@@ -133,7 +133,7 @@ async function runFleet(
   try {
     await Promise.all(services.map((service) => service.start()));
     gates = gatesOf(plan, shared, services, database, io);
-    // One after the other: the first one makes the tables.
+    // One after the other: the first one creates the tables.
     for (const gate of gates) await gate.start();
     await proxy.take(gates.map(({ port }) => port));
     for (const member of [...services, ...gates]) {
@@ -176,7 +176,7 @@ export const fleet = command({
   async run({ options }, io) {
     const folder = options['state-dir'];
     makeStateFolder(folder);
-    // A database that is being started would outlive this process.
+    // Without a handler, a database that is starting would outlive this process.
     const stopped = stopSignal(io);
     const database = await fleetDatabase(io.env.DATABASE_URL, folder, io.stderr);
     try {

@@ -9,7 +9,7 @@ import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { writeLines } from './text-lines.ts';
 
-/** Characters of an event for people: id, title, company and two values of a field at their longest. */
+/** Longest line of an event for people, characters: id, title, company and two values of a field at their longest. */
 const LINE_LENGTH_MAX = 4000;
 
 function timeOf(name: string, text: string | undefined): number | undefined {

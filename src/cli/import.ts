@@ -1,4 +1,4 @@
-/** `import`: files of job boards into the history of a catalogue. */
+/** `import`: imports files of job boards into the history of a catalogue. */
 import { join } from 'node:path';
 import { parseDateTime } from '../base/date-time.ts';
 import { SHAPES } from '../ingest/shapes/shapes.ts';

@@ -47,7 +47,7 @@ export class Complaints {
     return [...this.#counts.values()].sort((a, b) => b.count - a.count);
   }
 
-  /** Shows the counts, if some rejections were not shown in full. */
+  /** Shows the counts if some rejections were not shown in full. */
   summarise(): void {
     if (this.#count <= SHOWN_COUNT_MAX) return;
     this.#say(`and ${grouped(this.#count - SHOWN_COUNT_MAX)} more; in total:\n`);
@@ -59,8 +59,8 @@ export class Complaints {
 
 /**
  * Feeds every member of every file to the intake.
- * @param leaveOut receives the error of a file or member that cannot be read or recognised, or is empty. Reading goes on behind
- * it, unless `leaveOut` throws
+ * @param leaveOut receives the error of a file or member that cannot be read or recognised, or is empty. Reading
+ * continues with the next one unless `leaveOut` throws
  */
 export async function takeAll(
   files: readonly InputFile[],
@@ -89,7 +89,9 @@ export async function takeAll(
   }
 }
 
-/** Says which shape each input has; for an archive, whose members nearly always have one shape, only when it changes. */
+/**
+ * Reports the shape of each input; for an archive, whose members nearly always have one shape, only when it changes.
+ */
 export function shapeTeller(say: (line: string) => void): (member: Member, shape: Shape) => void {
   const shown = new Map<string, string>();
   return (member, shape) => {

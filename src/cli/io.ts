@@ -6,13 +6,15 @@ import type { Clock } from '../base/clock.ts';
 
 export interface Output {
   /**
-   * Accepts any amount at once; a caller with much text awaits `taken` now and then. Control characters but line feeds appear as
-   * escapes (base/printable.ts), so no text of others can act on the terminal.
+   * Accepts any amount at once; a caller with much text awaits `taken` now and then. Control characters except line
+   * feeds appear as escapes (base/printable.ts), so that no foreign text can control the terminal.
    */
   write(text: string): void;
   /** Clears the line of the terminal that `write` is in, for progress. */
   clearLine(): void;
-  /** Resolves when the system has all that was written. false: the reader is gone, further text would be lost. */
+  /**
+   * Resolves when the system has accepted all text. false: the reader has closed its end; further text would be lost.
+   */
   taken(): Promise<boolean>;
   /** Whether it is a terminal, with a person in front of it. */
   readonly isTerminal: boolean;
@@ -42,13 +44,13 @@ export interface Io {
   onSignal(name: SignalName, handler: () => void): () => void;
   /** This process. */
   readonly processId: number;
-  /** What a person types before the words of a command, in a hint to paste. */
+  /** What a person types before a command, for hints that can be pasted. */
   readonly programWords: string;
   /** @throws the system's error (ESRCH, EPERM) */
   sendSignal(processId: number, name: SignalName): void;
   /**
-   * Starts this program with other words, in the same process group. Its output joins this one's; its stdin ends when this process
-   * does, however that ends.
+   * Starts this program with other words, in the same process group. It shares this process's output; its stdin ends
+   * with this process, however that ends.
    */
   startSelf(words: readonly string[]): OwnProcess;
 }

@@ -19,7 +19,7 @@ import type { Io } from './io.ts';
 import { NewFile } from './new-file.ts';
 import { Progress } from './progress.ts';
 
-/** Defaults of --connections: requests under way in a closed loop, connections at most in an open one. */
+/** Defaults of --connections: requests in flight in a closed loop, most connections in an open one. */
 const CONNECTIONS_CLOSED = 32;
 const CONNECTIONS_OPEN = 256;
 /** Webhooks a second in the wait scenario without --rate and --connections: a closed loop would use up its callbacks at once. */
@@ -62,7 +62,7 @@ function keyFor(given: string | undefined, { env }: Io): string {
   return key;
 }
 
-/** The first Ctrl-C ends the run with the results so far; the next one ends the process, by the system's default. */
+/** The first Ctrl-C ends the run with the results so far; the next ends the process, by the system's default. */
 function stopOnSignal(io: Io): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController();
   const releases = (['SIGINT', 'SIGTERM'] as const).map((name) => io.onSignal(name, () => stop()));
@@ -205,7 +205,7 @@ export const load = command({
       progress.clear();
       if (options.json) io.stdout.write(`${JSON.stringify(result)}\n`);
       else io.stderr.write(summaryText(result));
-      // Last: where it cannot be written, the run was not for nothing.
+      // Written last, so that a failure to write it does not lose the results.
       report?.write(Buffer.from(reportHtml(result)));
       report?.commit();
     } catch (failure) {

@@ -1,6 +1,6 @@
 /** The name that a mistyped word probably meant. */
 
-/** Longest word that is compared; a longer one is no slip of the keys. */
+/** Longest word that is compared; a longer one is no typing error. */
 const WORD_LENGTH_MAX = 40;
 
 /**

@@ -21,7 +21,7 @@ export class NewFile {
   constructor(path: string) {
     this.#path = path;
     this.#temporaryPath = `${path}.${crypto.randomUUID()}.tmp`;
-    // A rename would refuse a folder only when the work is done, and would replace a device such as /dev/null.
+    // Checked now: the final rename would refuse a folder only after all work, and would replace a device such as /dev/null.
     const existing = this.#orCommandError(() => statSync(path, { throwIfNoEntry: false }));
     if (existing?.isFile() === false) throw new CommandError(`${path} cannot be written: it is not a file`);
     this.#descriptor = this.#orCommandError(() => openSync(this.#temporaryPath, 'wx', 0o644));
@@ -37,7 +37,7 @@ export class NewFile {
     this.#filled += bytes.length;
   }
 
-  /** Ends writing: all of it is on disk, and `commit` has only to rename it. @throws CommandError */
+  /** Ends writing: everything is on disk, and `commit` only has to rename it. @throws CommandError */
   finish(): void {
     if (!this.#isOpen) return;
     this.#flush();

@@ -1,7 +1,7 @@
 /**
- * What `serve` tells its operator on stderr, at the start and at each reload: lines for people when stdout is a terminal, else
- * one JSON object a line, as in the request log, so that a collector of both streams reads nothing else. The level of the log
- * does not hide them. `listening on http://HOST:PORT` is none of them (decisions §2).
+ * What `serve` reports to its operator on stderr, at start and at each reload: lines for people when stdout is a
+ * terminal, else one JSON object a line, as in the request log, so that a collector of both streams reads only JSON.
+ * The log level does not hide them. `listening on http://HOST:PORT` is not one of them (decisions §2).
  */
 import { DEMO_CREDITS, DEMO_ORGANIZATION } from '../accounts/organization.ts';
 import type { Clock } from '../base/clock.ts';
@@ -18,7 +18,7 @@ export interface Started {
   readonly catalogue: CatalogueFacts | undefined;
 }
 
-/** Of the served catalogue. */
+/** Facts about the served catalogue. */
 export interface CatalogueFacts {
   readonly activeJobs: number;
   /** With a job, active or closed. */
@@ -39,7 +39,7 @@ const countsText = (facts: CatalogueFacts | undefined): string =>
 const countsOf = (facts: CatalogueFacts | undefined): Readonly<Record<string, number>> =>
   facts === undefined ? {} : { active_jobs: facts.activeJobs, companies: facts.companies };
 
-/** By whether the file of the previous catalogue is as it was. */
+/** By whether the previous catalogue's file is unchanged. */
 const RELOAD_FAILED = {
   true: 'catalogue reload failed; still serving the previous one',
   false: 'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused',
@@ -59,7 +59,7 @@ export class OperatorLines {
     this.#programWords = programWords;
   }
 
-  /** Something that a server for real money should not have. */
+  /** Reports a configuration that a server for real money should not have. */
   notice(text: string): void {
     this.#line(text, 'warn', { message: text });
   }
@@ -74,7 +74,7 @@ export class OperatorLines {
     );
   }
 
-  /** The key of the organization that this start has made: here once, and never in the log of requests. */
+  /** The key of the organization that this start created: shown once here, never in the request log. */
   demoKey(key: string): void {
     const message = `key of the organization ${DEMO_ORGANIZATION}, shown once`;
     this.#line(`${message} (${grouped(DEMO_CREDITS)} credits, with SETTLEMENT=local only): ${key}`, 'info', {
@@ -90,13 +90,13 @@ export class OperatorLines {
     this.#line(`${message}: ${countsText(catalogue)}`, 'info', { message, ...countsOf(catalogue) });
   }
 
-  /** @param isReadable whether the file of the previous one is as it was; undefined: there is no previous one */
+  /** @param isReadable whether the previous catalogue's file is unchanged; undefined: there is no previous catalogue */
   reloadFailed(reason: string, isReadable: boolean | undefined): void {
     const message = RELOAD_FAILED[`${isReadable ?? 'none'}`];
     this.#line(`${message}: ${reason}`, 'error', { message, reason });
   }
 
-  /** Of a catalogue behind an address. @param fault names the address or the copy, and what became of it */
+  /** Reports a fault of a fetched catalogue. @param fault names the address or the copy, and the outcome */
   snapshotFault(fault: string): void {
     const message = `SNAPSHOT: ${fault}`;
     this.#line(message, 'error', { message });

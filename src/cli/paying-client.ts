@@ -22,7 +22,7 @@ const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 
 /** The address without a trailing slash. @param name of the option or variable that gives it @throws UsageError */
 function baseOf(text: string, name = '--url'): string {
   const url = URL.parse(text);
-  // No fetch takes an address with a password, and its refusal would print it.
+  // fetch accepts no address with a password, and its error message would print it.
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     throw new UsageError(`${name} must be an address such as ${DEFAULT_URL}`);
   return text.replace(/\/+$/, '');
@@ -38,7 +38,8 @@ export function namedServer(given: string | undefined, env: Io['env']): string |
 export const serverOf = (given: string | undefined, env: Io['env']): string => namedServer(given, env) ?? DEFAULT_URL;
 
 /**
- * A credential as a header takes it. What the runtimes say of any other may repeat it, and is no news of the server.
+ * A credential that a header accepts. For any other, the runtime's error may repeat its text and would look like a
+ * fault of the server.
  * @throws UsageError without the text
  */
 export function credentialFrom(text: string, name: string): string {
@@ -60,7 +61,7 @@ export function noAnswer(target: string, failure: unknown): CommandError {
   return new CommandError(`no answer from ${origin}: ${code ?? messageOf(cause ?? failure)}`);
 }
 
-/** An upper bound of what a wallet signs away, in atomic USDC (6 decimals). The client subtracts what it signs. */
+/** An upper bound for a wallet's payments, in atomic USDC (6 decimals). The client subtracts what it signs. */
 export interface Budget {
   leftAtomic: bigint;
 }
@@ -74,8 +75,8 @@ export interface PayingClient {
 
 /**
  * @param privateKey 0x and 64 hex digits; undefined makes a throwaway wallet, which has money only in a play ledger
- * @param budget the client signs no payment beyond it; without one each payment may be up to the official client's limit, 1 USDC,
- *   and of a throwaway wallet, which has nothing to lose, any amount
+ * @param budget the client signs no payment beyond it; without one each payment may be up to the official client's
+ *   limit, 1 USDC, or any amount for a throwaway wallet, which has nothing to lose
  * @throws UsageError for another text, CommandError when the client is not installed
  */
 export async function payingClient(privateKey: string | undefined, budget?: Budget): Promise<PayingClient> {

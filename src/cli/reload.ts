@@ -1,6 +1,6 @@
 /**
- * `reload`: sends SIGHUP to the server that runs on a state folder. It finds the process by the lock of the folder, so it reaches
- * the server also where a shell shows only the pid of something around it: npm passes no SIGHUP on.
+ * `reload`: sends SIGHUP to the server that runs on a state folder. It finds the process by the folder's lock, so it
+ * reaches the server even if a shell shows only the pid of a wrapper: npm does not pass SIGHUP on.
  */
 
 import { errorCodeOf } from '../base/failure.ts';

@@ -1,4 +1,6 @@
-/** `resolve URL`: pays for what is behind an address and shows it; waits for what takes longer than the answer. */
+/**
+ * `resolve URL`: pays for the content behind an address and shows it; waits if it is still pending after the answer.
+ */
 import { printable } from '../base/printable.ts';
 import { INCLUDES } from '../resolve/result.ts';
 import { refusedPurchase, walletOf } from './callback/buy.ts';
@@ -45,11 +47,11 @@ async function buy(base: string, body: object, io: Io): Promise<Answer> {
   return answer;
 }
 
-/** Asks each second until the resolve has ended, over a restart of the server too. @throws CommandError */
+/** Asks each second until the resolve has ended, even across a restart of the server. @throws CommandError */
 async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resolved> {
   if (created.status !== 'pending') return created;
   const readToken = created.read_token ?? '';
-  // It is paid for, and whatever ends the waiting, its result can be had with the token.
+  // The resolve is paid for: whatever ends the waiting, the token still gives its result.
   io.stderr.write(`${printable(`${created.id} is under way; its read token is ${readToken}`)}\n`);
   const target = `${base}/resolve/v1/resolves/${encodeURIComponent(created.id)}`;
   const { signal } = new AbortController();
@@ -63,7 +65,7 @@ async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resol
   throw new CommandError(`${created.id} has not ended`);
 }
 
-/** Everything of a result but its text and links, a line each; then those. */
+/** The members of a result, a line each; its text and links last. */
 function linesOf({ result, read_token: readToken, id, expires_at: expiresAt }: Resolved): string {
   const { metadata, text, links, redirects, ...facts } = result as Record<string, unknown>;
   const values = { ...facts, ...(metadata as object | null), id, read_token: readToken, expires_at: expiresAt };

@@ -16,7 +16,7 @@ import { PLACE_OPTIONS, type PlaceOptions, placeOf } from './state-place.ts';
 const SPAN = /^([1-9][0-9]{0,4})([dhm])$/;
 const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
 
-/** A date, a date-time, or a span before now such as `7d`. @throws UsageError */
+/** Accepts a date, a date-time, or a span before now such as `7d`. @throws UsageError */
 function sinceOf(text: string | undefined, nowMs: number): number {
   if (text === undefined) return 0;
   const [, count, unit = ''] = SPAN.exec(text) ?? [];
@@ -40,7 +40,7 @@ function pagesOf(options: PlaceOptions, wanted: SalesWanted, io: Io): SalesPages
   }
 }
 
-/** Writes page after page, so that a long history fills no memory. A reader that went away has read enough. */
+/** Writes page by page, so that long books do not fill memory. If the reader closes its end, it has read enough. */
 async function write(pages: SalesPages, lines: SaleLines, io: Io): Promise<SalesTotals | undefined> {
   const totals = new SalesTotals();
   let head = lines.head;

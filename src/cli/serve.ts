@@ -1,6 +1,6 @@
 /**
  * `paygrade serve`: runs the server on a socket until SIGTERM. Every variable of the operator's contract is a flag too.
- * A catalogue that turns out to be damaged ends the start with its one line, also where the server listens by then.
+ * A catalogue that turns out to be damaged ends the start with a one-line error, even if the server already listens.
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
 import { setTimeout } from 'node:timers/promises';
@@ -57,7 +57,9 @@ export function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['en
   }
 }
 
-/** Errors of listen(2) and getaddrinfo(3) that say that HOST is no address or name, now or later. */
+/**
+ * Errors of listen(2) and getaddrinfo(3) that mean that HOST is no valid address or name, so that waiting would not help.
+ */
 const NO_SUCH_HOST: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EINVAL', 'ENOTFOUND']);
 
 async function listenerOf(options: ListenOptions<MadeResponse>): Promise<Listener> {
@@ -83,7 +85,7 @@ const docsOf = ({ surfaces }: Config, baseUrl: string): string | undefined =>
 type Refuse = (code: ErrorCode, message: string, extras?: RefusalExtras) => MadeResponse;
 
 const SOON = { headers: retryAfterMs(1_000) };
-/** The connection ends with the answer: the client has more of them than it may have, or all clients together have. */
+/** The answer closes the connection, because the client, or all clients together, have too many. */
 const CROWDED_EXTRAS: RefusalExtras = { headers: { ...SOON.headers, connection: 'close' } };
 const CROWDED = {
   all: { code: OVERLOADED, message: 'the server has too many requests in flight' },
@@ -96,7 +98,7 @@ const boundsOf = ({ connectionsMax, connectionsPerAddress, trustProxy }: Config)
   connectionsPerAddress: trustProxy ? 0 : connectionsPerAddress,
 });
 
-/** Its responses have the form of this runtime's listener. */
+/** An app whose responses have the form of this runtime's listener. */
 type ServedApp = App<MadeResponse>;
 
 /** @throws UsageError, CommandError one line, when the app cannot start */
@@ -111,7 +113,7 @@ async function openServed(config: AppConfig, ports: AppPorts<MadeResponse>): Pro
   }
 }
 
-/** @param fault why a reload failed; undefined: it did not @param app undefined while it opens */
+/** @param fault why a reload failed; undefined: it succeeded @param app undefined while it opens */
 function tellReload(lines: OperatorLines, app: ServedApp | undefined, fault: string | undefined): void {
   if (fault === undefined) lines.reloaded(app && catalogueFactsOf(app.catalogue));
   else lines.reloadFailed(fault, app?.catalogue.isReadable());
@@ -124,8 +126,8 @@ async function reloadCatalogue(app: ServedApp, lines: OperatorLines): Promise<vo
 }
 
 /**
- * SIGHUP from here to `stop`, because unhandled it would end the process. A signal that comes before there is a handler is the first
- * one's: the catalogue may have been read before it.
+ * Handles SIGHUP from here to `stop`, because unhandled it would end the process. A signal that comes before the first handler is
+ * passed to it: the catalogue may have been read before that signal.
  */
 function hangUpsOf(io: Io): { handle(handler: () => void): void; stop(): void } {
   let isWaiting = false;
@@ -142,7 +144,7 @@ function hangUpsOf(io: Io): { handle(handler: () => void): void; stop(): void } 
   };
 }
 
-/** undefined: there is no file to watch, or it is not to be watched. */
+/** undefined: there is no file to watch, or watching is off. */
 const snapshotWatchOf = ({ snapshot, snapshotWatch }: Config): SnapshotWatch | undefined =>
   snapshotWatch && snapshot !== SAMPLE && snapshot !== NO_CATALOGUE && !isWebAddress(snapshot)
     ? new SnapshotWatch(snapshot)
@@ -196,7 +198,7 @@ export const serve = command({
     } finally {
       if (app === undefined) await listener.close(0);
     }
-    // What is half open ends with the process: it has accepted nothing.
+    // Half-open parts end with the process: they have accepted no request.
     if (app === undefined) return EXIT_OK;
 
     const opened = app;

@@ -10,11 +10,14 @@ import { LOG_LEVELS, type LogLevel } from '../config/settings.ts';
 
 const PATH_LENGTH_MAX = 200;
 
-/** 502 and 504 say that another server failed (RFC 9110 §15.6): a customer's target, or a jobs service, which has lines of its own. */
+/**
+ * 502 and 504 mean that another server failed (RFC 9110 §15.6): a customer's target, or a jobs service, which is logged
+ *   separately.
+ */
 const levelOf = (status: number): LogLevel =>
   status < 500 ? 'info' : status === 502 || status === 504 ? 'warn' : 'error';
 
-/** Written by hand: `JSON.stringify` of an object and the text of a Date were a tenth of a small answer. */
+/** Written by hand: `JSON.stringify` and the text of a Date took a tenth of the time of a small answer. */
 function requestLine(record: RequestRecord, nowMs: number): string {
   const { requestId, method, path, surface, operation, status, durationMs, client, code, detail } = record;
   const shownPath = path.length > PATH_LENGTH_MAX ? `${path.slice(0, PATH_LENGTH_MAX)}…` : path;
@@ -26,7 +29,7 @@ function requestLine(record: RequestRecord, nowMs: number): string {
     `,"operation":${operation === null ? 'null' : `"${operation}"`},"status":${status}` +
     `,"duration_ms":${Math.round(durationMs * 1000) / 1000},"client":${JSON.stringify(client)}` +
     `${named('code', code)}${named('detail', detail)}}`;
-  // All other members are ASCII, or escaped by the runtime.
+  // All other members are ASCII or escaped by the runtime.
   return detail === null ? line : printableLines(line);
 }
 

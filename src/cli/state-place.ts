@@ -60,7 +60,9 @@ export function databaseUrlOf(text: string, name = 'DATABASE_URL'): string {
   }
 }
 
-/** The token from a file or the environment: on the command line other users of the machine would see it. @throws UsageError */
+/**
+ * The token from a file or the environment: other users of the machine could see it on the command line. @throws UsageError
+ */
 export function adminTokenOf(file: string | undefined, env: Io['env']): string {
   const token = (file === undefined ? (env.ADMIN_TOKEN ?? '') : readText(file)).trim();
   if (token === '') throw new UsageError('the admin token is missing: set ADMIN_TOKEN, or --admin-token-file');

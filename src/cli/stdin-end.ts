@@ -1,4 +1,4 @@
-/** A process that another one of ours started ends when that one does, however it ends: its stdin ends with it. */
+/** Lets a process started by another of ours end with that one, however it ends: its stdin ends then. */
 import type { Io } from './io.ts';
 
 export const UNTIL_STDIN_ENDS = {
@@ -11,6 +11,6 @@ export async function stdinEnd(io: Io): Promise<void> {
   try {
     for await (const _ of io.stdin.bytes);
   } catch {
-    // What cannot be read has no other end.
+    // An unreadable stdin counts as ended.
   }
 }

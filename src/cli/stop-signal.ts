@@ -1,7 +1,9 @@
 import type { Io } from './io.ts';
 import { stdinEnd } from './stdin-end.ts';
 
-/** Resolves at the first SIGTERM or SIGINT, and at the end of stdin where it is to; the system handles the next signal. */
+/**
+ * Resolves at the first SIGTERM or SIGINT, or with `endsWithStdin` at the end of stdin; the system handles the next signal.
+ */
 export function stopSignal(io: Io, endsWithStdin = false): Promise<undefined> {
   return new Promise((resolve) => {
     const end = (): void => {

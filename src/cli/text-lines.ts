@@ -4,7 +4,7 @@ import type { Output } from './io.ts';
 /** UTF-16 units per write: one system call for some hundred lines. */
 const BATCH_UNITS = 64 * 1024;
 
-/** Writes until the lines end or the reader goes away. A gone reader is no failure: `| head` has read enough. */
+/** Writes until the lines end or the reader closes its end. That is no failure: `| head` has read enough. */
 export async function writeLines(lines: Iterable<string>, output: Output): Promise<void> {
   let batch = '';
   for (const line of lines) {

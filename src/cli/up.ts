@@ -1,4 +1,4 @@
-/** `up`: one command for one machine: watches boards and serves what they list, in one process group. */
+/** `up`: one command for one machine: watches boards and serves their jobs, in one process group. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -18,12 +18,12 @@ import { buildOptions, WATCH_OPTIONS, watchBounds } from './watch/watch-options.
 import { REACH_OPTIONS, reachSettings } from './watch/watch-settings.ts';
 
 const SNAPSHOT = 'jobs.snapshot';
-/** Pauses before a watch that ended is started again, milliseconds: from the first, doubled, to the longest. */
+/** Pauses before a watch that ended is restarted, milliseconds: the first, which doubles, and the longest. */
 const RESTART_MS = 1000;
 const RESTART_MS_MAX = 60_000;
-/** Pauses before the pages that could not be taken are looked at again, milliseconds; after the last one at the next start. */
+/** Pauses before failed pages are looked at again, milliseconds; after the last one, the next start looks again. */
 const LOOK_AGAIN_MS = [60_000, 600_000, 3_600_000];
-/** Milliseconds of running after which a watch counts as one that works. */
+/** Milliseconds after which a running watch counts as stable. */
 const STEADY_MS = 600_000;
 
 const { snapshot: _own, 'snapshot-watch': _always, ...SERVER_OPTIONS } = SETTING_OPTIONS;
@@ -31,8 +31,8 @@ const { snapshot: _own, 'snapshot-watch': _always, ...SERVER_OPTIONS } = SETTING
 type Flags = Readonly<Record<string, unknown>>;
 
 /**
- * Adds the boards of a file that need not be looked at: those whose address tells what they are, and those that were looked at
- * before. @returns whether there are others @throws CommandError
+ * Adds the boards of a file that need no look: their address identifies them, or they were looked at before. @returns
+ * whether there are others @throws CommandError
  */
 async function addFromFile(path: string, folder: string, io: Io): Promise<boolean> {
   const boards = await boardsOfFile(path, io);
@@ -42,7 +42,7 @@ async function addFromFile(path: string, folder: string, io: Io): Promise<boolea
   return told.length < boards.length;
 }
 
-/** Looks at the boards of a file that are not added yet, in a process of its own, so that the server waits for no page. */
+/** Looks at the remaining boards of a file in a separate process, so that the server waits for no page. */
 async function addOthers(words: readonly string[], io: Io, signal: AbortSignal): Promise<void> {
   for (const pauseMs of [...LOOK_AGAIN_MS, undefined]) {
     const code = await runSelf(words, io, signal);
@@ -54,7 +54,9 @@ async function addOthers(words: readonly string[], io: Io, signal: AbortSignal):
   }
 }
 
-/** Runs this program again, at most until the signal. @returns its exit code; null: a signal ended it */
+/**
+ * Runs this program with other words until it ends or the signal aborts. @returns its exit code; null: a signal ended it
+ */
 async function runSelf(words: readonly string[], io: Io, signal: AbortSignal): Promise<number | null> {
   const running = io.startSelf(words);
   const stop = (): void => running.end();
@@ -78,7 +80,7 @@ async function keepWatching(words: readonly string[], io: Io, signal: AbortSigna
   }
 }
 
-/** Options that another command has too, as words of its command line. */
+/** The given options that another command shares, as words for its command line. */
 const wordsFor = (options: Options, flags: Flags): string[] =>
   Object.entries(options).flatMap(([name, { type }]) => {
     const value = flags[name];
@@ -91,7 +93,7 @@ export const up = command({
     boards: { type: 'text', value: 'FILE.csv', help: 'boards to add first, as `boards import` reads them' },
     ...WATCH_OPTIONS,
     ...SERVER_OPTIONS,
-    // In the place of the server's setting, which has no default.
+    // Replaces the server's setting, which has no default.
     catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue, made when missing', default: 'catalogue' },
   },
   notes: [
@@ -107,7 +109,7 @@ export const up = command({
     const out = join(folder, SNAPSHOT);
     const settings = { ...flags, catalogue: folder, snapshot: out, 'snapshot-watch': 'true' };
     const served = settings as unknown as OptionValues<Options>;
-    // A setting that the server refuses is refused before anything is made.
+    // Refuses an invalid setting before anything is created.
     configFrom(served, io.env);
     let hasOthers = false;
     if (options.boards !== undefined) hasOthers = await addFromFile(options.boards, folder, io);
@@ -126,7 +128,7 @@ export const up = command({
       ...wordsFor(WATCH_OPTIONS, flags),
     ];
     const end = new AbortController();
-    // A supervisor may signal the whole group: a watch that ended so is not started again while the server drains.
+    // A supervisor may signal the whole group: then the ended watch must not be restarted while the server drains.
     void stopSignal(io).then(() => end.abort());
     const watching = keepWatching(words, io, end.signal);
     const others = ['boards', 'import', '--catalogue', folder, '--skip-known', '--until-stdin-ends'];

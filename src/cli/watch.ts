@@ -15,7 +15,7 @@ import { REACH_NOTE, reachSettings } from './watch/watch-settings.ts';
 import { Watcher, type WatchPlan } from './watch/watcher.ts';
 import { openWayOut } from './watch/way-out.ts';
 
-/** A signal that SIGTERM and SIGINT abort, and the end of stdin where it is to. */
+/** A signal that SIGTERM and SIGINT abort, and with `endsWithStdin` the end of stdin. */
 function endSignal(io: Io, endsWithStdin: boolean): { readonly signal: AbortSignal; restore(): void } {
   const end = new AbortController();
   const restores = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, () => end.abort()));

@@ -2,7 +2,10 @@
 import { type HistoryDatabase, HistoryError } from '../storage/history/database.ts';
 import { CommandError } from './command.ts';
 
-/** Closes it afterwards. @param act must be done when it returns, not later in a promise @throws CommandError for what is wrong with the history */
+/**
+ * Closes it afterwards. @param act must finish before it returns, not later in a promise @throws CommandError for a
+ * fault of the history
+ */
 export function withHistory<Result>(open: () => HistoryDatabase, act: (history: HistoryDatabase) => Result): Result {
   let history: HistoryDatabase | undefined;
   try {

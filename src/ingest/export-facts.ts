@@ -1,8 +1,8 @@
 /**
- * The export's facts: `snapshot export` puts one extra key, "snapshot", on its first line, with the facts of the snapshot
- * that it came from and the digest of its content. A build with the same digest is the same catalogue and adopts those
- * facts, which makes its file the same byte for byte. When one job differs, the build states its own facts. Like any
- * unknown key, "snapshot" means nothing to other readers.
+ * The export's facts: `snapshot export` puts one extra key, "snapshot", on its first line, with the facts of the
+ * snapshot that it came from and the digest of its content. A build with the same digest is the same catalogue and
+ * adopts those facts, so its file is the same byte for byte. If any job differs, the build states its own facts. Other
+ * readers ignore "snapshot" like any unknown key.
  */
 import * as v from 'valibot';
 import { dateTimeOf, parseDateTime } from '../base/date-time.ts';

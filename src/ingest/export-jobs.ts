@@ -1,8 +1,8 @@
 /**
- * A snapshot as native JSONL, in the snapshot's order: every field on every line, null where nothing is recorded, skills
- * always (so that a build extracts none), times in UTC with milliseconds, descriptions as text. The first line has one key
- * more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has no facts either.
- * The history is not exported: a build from the lines has the one that follows from the jobs.
+ * A snapshot as native JSONL, in the snapshot's order: every field on every line, null where nothing is recorded,
+ * skills always (so that a build extracts none), times in UTC with milliseconds, descriptions as text. The first line
+ * has one key more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has
+ * no facts either. The history is not exported: a build from the lines derives one from the jobs.
  */
 import { dateTimeOf } from '../base/date-time.ts';
 import type { Job } from '../catalogue/job.ts';
@@ -12,7 +12,7 @@ import type { NativeRecord } from './native.ts';
 
 type Identity = 'company_domain_evidence' | 'company_aliases';
 
-/** What a native line has beyond the specification, where there is something to say: absent reads as `source` and no alias. */
+/** The keys of a native line beyond the specification, only where needed: absent means `source` and no alias. */
 function identityOf({ companyAliases = [], companyDomain, companyDomainEvidence }: Job): Pick<NativeRecord, Identity> {
   const isAssumed = companyDomain === null || (companyDomainEvidence ?? 'source') === 'source';
   return {

@@ -1,6 +1,6 @@
 /**
- * What an intake counts, and where its records stand. Of each row it keeps four bytes, so that a repeated id can name
- * both places.
+ * What an intake counts, and where its records were read. It keeps four bytes a row, so that the message for a repeated
+ * id can name both places.
  */
 export interface Tally {
   /** Lines that are not blank, or records of documents, including rejected ones. */
@@ -24,7 +24,7 @@ export interface FileSummary {
   read: number;
   taken: number;
   repeated: number;
-  /** Of the repeated: rows that were joined into a job of several places. */
+  /** Repeated rows that were joined into one job with several places. */
   joined: number;
   /** Counts by field and reason. */
   readonly refused: Map<string, number>;
@@ -88,7 +88,7 @@ export class IntakeReport {
     summary.refused.set(about, (summary.refused.get(about) ?? 0) + 1);
   }
 
-  /** Remembers where an added row stands. */
+  /** Remembers the line or record number of an added row. */
   addRow(row: number, number: number): void {
     if (row === this.#numbers.length) {
       const larger = new Uint32Array(row * 2);
@@ -98,7 +98,7 @@ export class IntakeReport {
     this.#numbers[row] = number;
   }
 
-  /** Where an added row stands, for a message. */
+  /** The place of an added row, for a message. */
   placeOfRow(row: number): string {
     let low = 0;
     let high = this.#members.length - 1;

@@ -1,12 +1,12 @@
 /**
  * Inputs into jobs: reads members one after another, turns each record into a job or a rejection, and hands jobs at once to
- * their sink, the builder of a snapshot or the history of a catalogue. Of a record it keeps only where it stood.
+ * their sink, the builder of a snapshot or the history of a catalogue. It remembers only the place of each record.
  *
- * Native lines and source shapes fail differently, because different people write them. A bad native line is the operator's
- * own mistake: without a place for rejects the build is refused (`Intake.tally.rejectedNative` says so). A feed's records
- * belong to others: the intake leaves out the one that it refuses, and counts one with a known id apart, because feeds
- * repeat themselves. A document that has none of the shapes, or is not JSON, is an InputError in either case, so that a
- * broken download never empties a board in silence.
+ * Native lines and source shapes fail differently, because different people write them. A bad native line is the
+ * operator's own mistake: without a file for rejects the build is refused (by `Intake.tally.rejectedNative`). A feed's
+ * records belong to others: the intake leaves out a refused record and counts repeated ids separately, because feeds
+ * repeat themselves. A document that has no known shape or is not JSON is always an InputError, so that a broken
+ * download never silently empties a board.
  */
 import type { BuildFacts } from '../catalogue/snapshot/snapshot-file.ts';
 import { type AdoptableFacts, adoptableFacts } from './export-facts.ts';
@@ -51,7 +51,7 @@ export interface IntakeSettings {
   /** The shape of all inputs, or all known ones, in the order to try them, when the content of an input decides. */
   readonly shape: Shape | readonly Shape[];
   readonly context: Omit<ShapeContext, 'fileName' | 'envelope'>;
-  /** When a member was fetched, in place of the context's time. Throws InputError for one of which it cannot say so. */
+  /** When a member was fetched, in place of the context's time. Throws InputError if it cannot tell. */
   readonly observedAtOf?: (member: Member) => number;
   /** The operator stated the observation time, so a document's own does not count. */
   readonly observedAtGiven: boolean;
@@ -68,13 +68,13 @@ export interface IntakeSettings {
 
 type RejectedAs = Omit<Rejection, 'place'>;
 
-/** A member whose records have a shape by now. */
+/** A member that is read, and the shape of its records. */
 interface Reading {
   readonly current: CurrentMember;
   readonly shape: Shape;
-  /** What the shape gets to know about the member. */
+  /** What the shape learns about the member. */
   readonly context: ShapeContext;
-  /** What the sink gets to know. */
+  /** What the sink learns. */
   readonly document: SourceDocument;
 }
 
@@ -97,7 +97,7 @@ export class Intake {
     return this.#report.files;
   }
 
-  /** The facts of the build: those of the export that it equals, else its own. */
+  /** The facts of the build: those of an identical export, else its own. */
   factsOf(contentDigest: string): BuildFacts {
     if (this.#adoptable?.content === contentDigest) return this.#adoptable.facts;
     const { nowMs, skills } = this.#settings;
@@ -105,7 +105,7 @@ export class Intake {
     return { builtAtMs: nowMs, sourceRows: source, rejectedRows: rejected, skillsVersion: skills.version };
   }
 
-  /** What was taken from this file stays, and is not all that the file listed. @param name as in {@link files} */
+  /** A file broke off: what was taken stays, but the file lists more. @param name as in {@link files} */
   breakOff(name: string): void {
     this.#settings.sink.breakOff?.(name);
   }
@@ -113,7 +113,7 @@ export class Intake {
   /**
    * Reads one member to its end.
    * @throws InputError when it cannot be read or has none of the shapes: it has then added nothing, unless the sink cannot undo
-   * @throws BrokenOff when it is lines or a table and is cut short: what stands before the cut was added
+   * @throws BrokenOff when it is lines or a table and is truncated: what precedes the cut was added
    */
   async take(member: Member): Promise<void> {
     const { sink } = this.#settings;
@@ -243,7 +243,7 @@ export class Intake {
     }
     if (shape === nativeShape && this.tally.source === 1) this.#adoptable = adoptableFacts(value);
     const refused = this.#addRecord(reading, value, number);
-    // The line's number finds the record; its id would only repeat what the line says.
+    // The line number identifies the record; its id would add nothing.
     return refused === undefined ? undefined : { ...refused, id: undefined };
   }
 

@@ -4,28 +4,28 @@ import type { Member } from './input/input.ts';
 import type { Shape } from './shapes/shape.ts';
 
 export interface Rejection {
-  /** Where it stands: `line 7`, `line 7 of a.jsonl`, `record 3 of acme.json`. */
+  /** Its place: `line 7`, `line 7 of a.jsonl`, `record 3 of acme.json`. */
   readonly place: string;
-  /** The source's id, where it has a readable one and the place alone would be hard to find. */
+  /** The source's id, if it is readable and the place alone would be hard to find. */
   readonly id: string | undefined;
   /** '' for the record as a whole. */
   readonly field: string;
   /** Fixed text, so that rejections can be counted by it. */
   readonly reason: string;
-  /** What is particular to this one: where an id stood first. */
+  /** What is specific to this record: where its id came first. */
   readonly detail: string | undefined;
 }
 
 /** Where a job came from, beyond its own record. */
 export interface JobSource {
   readonly shape: Shape;
-  /** The list that it is from, within its shape. */
+  /** The list that the job is from, within its shape. */
   readonly board: string;
-  /** Where one applies, when the source names another address than the posting's own. */
+  /** Where to apply, if the source names an address other than the posting's own. */
   readonly applyUrl?: string | null;
   /** As the source has it; null when it has none. */
   readonly description: string | null;
-  /** Its whole text, of which the job keeps the beginning. */
+  /** Its whole text; the job keeps the beginning. */
   readonly descriptionText: string | null;
   /** Whether the source itself names the skills. */
   readonly hasOwnSkills: boolean;
@@ -35,7 +35,7 @@ export interface JobSource {
 /** The member that a job was read from. */
 export interface SourceDocument {
   readonly member: Member;
-  /** When it was fetched, as it says itself; null when it does not say so. */
+  /** When it was fetched, by its own statement; null without one. */
   readonly fetchedAtMs: number | null;
 }
 
@@ -45,24 +45,24 @@ export interface JobSink {
   readonly rowCount: number;
   /** @returns undefined when the job was added; otherwise the row, from 0, of the job that it repeats, which stays */
   add(job: Job, source: JobSource): number | undefined;
-  /** A board's token as the sink has it, which may be in another case. A sink without boards leaves it out. */
+  /** A board's token as the sink spells it, perhaps in another case. A sink without boards omits this. */
   tokenOf?(shape: string, board: string): string;
-  /** Skills extracted from the same texts earlier; undefined = extract them. A sink without a memory leaves it out. */
+  /** Skills extracted earlier from the same texts; undefined = extract them. A sink without a memory omits this. */
   knownSkills?(id: string, title: string, description: string): readonly string[] | undefined;
-  /** Records a board without a single posting. A sink to which that means nothing leaves it out. */
+  /** Records a board without a single posting. A sink with no use for that omits this. */
   addEmpty?(shape: Shape, board: string | null, document: SourceDocument): void;
   /**
    * Records that the source listed a job which the intake refused, so that the job does not count as missing. `id` and
-   * `board` are those that the job would have, where they are known. A sink to which that means nothing leaves it out.
+   * `board` are those that the job would have, if known. A sink with no use for that omits this.
    */
   addRefused?(shape: Shape, board: string | undefined, id: string | undefined): void;
   /** Starts a member: `undo` goes back to here. @param observedAtMs when it was fetched, milliseconds since the epoch */
   begin?(observedAtMs: number): void;
-  /** Removes what was added since `begin`. Without it, what a member added before it broke stays. */
+  /** Removes what was added since `begin`. Without this method, what a member added before it broke stays. */
   undo?(): void;
   /**
-   * What was added from this file stays, and is not all that its sources list. A sink without it takes an unfinished last line
-   * for a bad one.
+   * Records that a file broke off: what was added stays, but is not everything that its sources list. For a sink
+   * without this method, an unfinished last line counts as a bad one.
    * @param file the path as the command line has it, or `stdin`
    */
   breakOff?(file: string): void;

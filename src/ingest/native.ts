@@ -1,7 +1,7 @@
 /**
  * The native job record (decisions §3, "Native input"): one JSON object, snake_case, read into a `Job`. Every accepted
- * string is well-formed Unicode and bounded, so that a snapshot's contents can always be written out again. Unknown fields
- * are ignored; a wrong field is named with a fixed reason, so that refusals can be counted by it.
+ * string is bounded, well-formed Unicode, so that a snapshot's contents can always be exported again. Unknown fields
+ * are ignored; a refusal names the wrong field with a fixed reason, by which refusals are counted.
  */
 import { parseDateTime } from '../base/date-time.ts';
 import { isUrl } from '../base/parsed-url.ts';
@@ -21,7 +21,7 @@ import type { SkillExtractor } from './skills/skills.ts';
 /** Reads descriptions, and extracts the skills of a record that names none from its title and its description's whole text. */
 export type SkillSource = Pick<SkillExtractor, 'extract' | 'descriptionText'>;
 
-/** The object on a line, as the other shapes and the synthetic catalogue write it. Absent reads as `null`. */
+/** The object on a line, as the other shapes and the synthetic catalogue write it. Absent means `null`. */
 export interface NativeRecord {
   id: string;
   title: string;
@@ -55,7 +55,7 @@ export type NativeParse =
   | {
       readonly ok: true;
       readonly job: Job;
-      /** The whole text of the description, of which the job keeps the beginning. */
+      /** The whole text of the description; the job keeps the beginning. */
       readonly description: string | null;
     }
   | Refused;
@@ -214,7 +214,7 @@ function wholeDescription(record: Record<string, unknown>, { descriptionText }: 
   return text === '' ? null : text;
 }
 
-/** The text that is kept, and whether some of it, here or where the record is from, was left out. */
+/** The stored text, and whether it was shortened, here or by the record's writer. */
 function keptDescription(
   whole: string | null,
   isTruncated: unknown,

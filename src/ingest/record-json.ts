@@ -1,7 +1,9 @@
 /** A record of a source as JSON, for the file of rejected records. */
 import { sourceIdOf } from './shapes/job-id.ts';
 
-/** JSON of a parsed record. The runtime's writer gives up on nesting that its parser accepts; such a record is only named. */
+/**
+ * JSON of a parsed record. The runtime's writer fails on deep nesting that its parser accepts; such a record is only named.
+ */
 export function recordJson(record: unknown): string {
   try {
     return JSON.stringify(record, plainNumbers);

@@ -1,8 +1,8 @@
-/** A record as its shape reads it, of the board that the sink knows by the token. */
+/** Reads a record by its shape, with the board's token as the sink spells it. */
 import type { JobSink } from './job-sink.ts';
 import type { Shape, ShapeContext, Shaped } from './shapes/shape.ts';
 
-/** A token that the sink has in another case makes another record: ids and addresses contain it. */
+/** If the sink spells the token in another case, the record is read again, because ids and addresses contain it. */
 export function shapedFor(
   sink: Pick<JobSink, 'tokenOf'>,
   shape: Shape,

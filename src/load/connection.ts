@@ -1,7 +1,7 @@
 /**
- * HTTP/1.1 over one kept-alive socket, one request at a time (RFC 9112). The generator shares a machine with the server it
- * measures, so it does only what reading an answer needs. A request takes about a quarter of the CPU that it takes with undici's
- * Pool or node:http's Agent.
+ * HTTP/1.1 over one kept-alive socket, one request at a time (RFC 9112). The generator shares a machine with the server
+ * it measures, so it does only what reading an answer needs. A request takes about a quarter of the CPU time of
+ * undici's Pool or node:http's Agent.
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
@@ -12,7 +12,7 @@ export interface Answer {
   readonly status: number;
   /** Status line and header lines, one character a byte. */
   readonly head: string;
-  /** Without transfer coding. */
+  /** The body, with transfer coding removed. */
   readonly body: Buffer;
 }
 
@@ -78,7 +78,7 @@ export function unchunked(bytes: Buffer): Buffer | undefined | null {
   }
 }
 
-/** What ends the body: a number of bytes, the last chunk, or the end of the connection. */
+/** How the body ends: after a number of bytes, with the last chunk, or with the connection. */
 type Framing = number | 'chunked' | 'close';
 
 function framingOf(head: string, status: number): Framing | undefined {

@@ -1,4 +1,6 @@
-/** Requests to the Jobs Data API with a key: lists page after page, single answers and public ones, each judged by its headers. */
+/**
+ * Requests to the Jobs Data API with a key: lists page by page, single answers and public ones, each judged by its headers.
+ */
 import type { Buffer } from 'node:buffer';
 import { type Answer, headerOf } from './connection.ts';
 import type { DataQuestion } from './data-questions.ts';
@@ -11,10 +13,10 @@ export interface DataCharges {
 
 const CURSOR = '"next_cursor":"';
 const RETURNED = /"returned_[a-z]+":([0-9]+),/g;
-/** `returned_...` stands right before the limit and the cursor. */
+/** Bytes before the cursor that contain `returned_...`: only the limit stands between them. */
 const RETURNED_SPAN = 200;
 
-/** The members of a page stand behind its records, so texts of the catalogue cannot be taken for them. */
+/** Searches from the end: a page's members follow its records, so catalogue texts cannot be mistaken for them. */
 function cursorIn(body: Buffer): string | undefined {
   const at = body.lastIndexOf(CURSOR, -1, 'latin1');
   if (at < 0) return undefined;
@@ -22,7 +24,7 @@ function cursorIn(body: Buffer): string | undefined {
   return body.toString('latin1', start, body.indexOf('"', start, 'latin1'));
 }
 
-/** How many records a page says it has. */
+/** How many records a page states that it has. */
 function returnedIn(body: Buffer): number | undefined {
   const end = body.lastIndexOf('"next_cursor":', -1, 'latin1');
   const found = [...body.toString('latin1', Math.max(0, end - RETURNED_SPAN), Math.max(0, end)).matchAll(RETURNED)];

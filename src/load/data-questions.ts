@@ -7,7 +7,7 @@ export const DATA_PATH = '/data';
 /**
  * `list`   a page, which costs a credit a record; the next request takes its `next_cursor`
  * `single` an answer that costs a fixed number of credits
- * `public` an answer for anybody, without a key
+ * `public` an answer without a key
  */
 export type DataQuestionKind = 'list' | 'single' | 'public';
 
@@ -25,7 +25,7 @@ export interface DataNames {
 
 const PAGE = 25;
 
-/** Every operation, lists most of all. */
+/** Every operation, mostly lists. */
 export function dataQuestions({ domains, jobIds }: DataNames): readonly DataQuestion[] {
   const list = (path: string, query = ''): DataQuestion => ({
     kind: 'list',

@@ -15,7 +15,7 @@ import { WaitOperation } from './wait-operation.ts';
 const FIGURES_INTERVAL_MS = 250;
 /** Pause after the last wait was sent, so that the server holds it before the first webhook goes out. */
 const HOLD_PAUSE_MS = 100;
-/** Longest time for the answer to a wait, on top of which comes the network. */
+/** Longest time for the answer to a wait, including an allowance for the network. */
 const WAIT_TIMEOUT_MS = (WAIT_SECONDS_MAX + 10) * 1000;
 /** Grace for answers beyond the timeout of a request. */
 const LAST_ANSWERS_GRACE_MS = 1000;
@@ -157,7 +157,7 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
   await pacing.run();
   const stoppedMs = clock.monotonicMs();
   const usedMs = cpuTimeMs() - cpuBeforeMs;
-  // Where the time of the process includes the signing threads, their known busy time is subtracted.
+  // If the process's time includes the signing threads, subtract their known busy time.
   const signingMs = process.threadCpuUsage === undefined ? (supply?.busyMs ?? 0) - busyBeforeMs : 0;
   stopFigures();
   stop.removeEventListener('abort', onStop);

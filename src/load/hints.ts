@@ -4,7 +4,7 @@ import { RATE_LIMIT_ADVICE } from './prepare.ts';
 import type { LoadResult } from './result.ts';
 import { duration } from './summary.ts';
 
-/** Share of the latency from which the generator's own lag is worth a hint. */
+/** If the generator's own lag is at least this share of the latency, it is worth a hint. */
 const LAG_HINT_SHARE = 0.1;
 
 /** One sentence each. @param isCapacityExhausted the server refused callbacks for lack of capacity */

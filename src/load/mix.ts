@@ -42,8 +42,8 @@ export function shareOf(mix: Mix, kind: Kind): number {
 }
 
 /**
- * Returns one kind per call, each as often as its weight says and evenly spread (smooth weighted round robin: the kind that is
- * most behind comes next). The same mix gives the same order.
+ * Returns one kind per call, in proportion to its weight and evenly spread (smooth weighted round robin: the kind that
+ * is furthest behind comes next). The same mix gives the same order.
  */
 export function kindsInTurn(mix: Mix): () => Kind {
   const entries = [...mix].map(([kind, weight]) => ({ kind, weight, credit: 0 }));

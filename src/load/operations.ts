@@ -66,9 +66,9 @@ export function paidOperation(run: Run, questions: readonly string[], supply: Pa
 const FULL_OUTCOMES: ReadonlySet<string> = new Set(['410 CALLBACK_EVENT_LIMIT_REACHED', '429 RATE_LIMIT_EXCEEDED']);
 
 /**
- * Webhooks to the callbacks in turn. A callback stores ten events (200) and refuses further ones by its limits (410, 429): a
- * refusal is expected from the eleventh on. On other connections a later webhook may overtake an earlier one, so the judgement
- * counts the webhooks that had been sent when the answer arrived.
+ * Webhooks to the callbacks in turn. A callback stores ten events (200) and refuses more by its limits (410, 429): from
+ * the eleventh on a refusal is expected. On other connections a later webhook may overtake an earlier one, so the
+ * judgement counts the webhooks that had been sent when the answer arrived.
  */
 export function webhookOperation(run: Run, callbacks: readonly BoughtCallback[]): Operation {
   let sequence = 0;

@@ -23,7 +23,9 @@ export interface PacingOptions {
   readonly nextKind: () => Kind;
 }
 
-/** Timers can be off by this much; for the rest of the time until a request is due, the pacing turns the event loop. */
+/**
+ * Timers can be off by this much; for the last part of the time until a request is due, the pacing spins the event loop.
+ */
 const TIMER_SLACK_MS = 2;
 /** Pause of a closed loop after a broken connection, so that a dead server does not get requests without end. */
 const BROKEN_PAUSE_MS = 20;

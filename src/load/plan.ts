@@ -1,4 +1,4 @@
-/** The plan of a load test, and the amounts that follow from it. */
+/** The plan of a load test, and the amounts derived from it. */
 import type { Clock } from '../base/clock.ts';
 import { EVENT_COUNT_MAX, WAIT_COUNT_MAX } from '../callback/limits.ts';
 import { type Kind, type Mix, type Scenario, shareOf } from './mix.ts';
@@ -69,7 +69,7 @@ export interface CallbackCounts {
   readonly waitsEach: number;
 }
 
-/** By `--callbacks` where it is given, else by the number of webhooks that the rate will send. */
+/** From `--callbacks` if given, else from the number of webhooks that the rate will send. */
 export function callbackCounts(plan: LoadPlan): CallbackCounts {
   const { mix, rate, durationMs, warmUpMs, waitCount, callbackCount } = plan;
   const countFor = (kind: Kind): number => {

@@ -93,7 +93,7 @@ export class Recorder {
 
   /**
    * Latencies of a kind, or of all kinds: those of expected answers, and the lower bounds of requests that timed out or were
-   * never sent. The latencies of other failures do not describe the server, so they stand only with their outcome.
+   * never sent. The latencies of other failures do not describe the server, so they appear only with their outcome.
    */
   latenciesOf(kind?: Kind): Latencies {
     const all = new Latencies();

@@ -23,9 +23,9 @@ export interface GeneratorResult {
   readonly cpu_share: number;
   /** Open loop: delay of requests for which a connection was free; null in a closed loop. */
   readonly lag_us: LatencySummary | null;
-  /** Share of measured time and warm-up in which a request was due and every connection was busy. */
+  /** Share of the run, warm-up included, in which a request was due and every connection was busy. */
   readonly connections_busy_share: number;
-  /** Share of it in which a request was due and no payment was signed. */
+  /** Share of the run in which a request was due and no payment was signed. */
   readonly unsigned_share: number;
   /** Whether the generator, not the server, was the limit; `reason` then has the evidence. */
   readonly was_the_limit: boolean;
@@ -78,7 +78,7 @@ const CPU_SHARE_LIMIT = 0.9;
 /** With a lag above both limits the run measured the generator. */
 const LAG_LIMIT_US = 5_000;
 const LAG_SHARE_LIMIT = 0.5;
-/** Shares of the run that are more than chance. */
+/** Shares of the run above which it is no coincidence. */
 const BUSY_SHARE_LIMIT = 0.5;
 const UNSIGNED_SHARE_LIMIT = 0.05;
 
@@ -97,8 +97,8 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const rounded = (value: number): number => Math.round(value * 1000) / 1000;
 
 /**
- * Evidence that the generator was the limit, or null. An open loop waits by turning the event loop, which takes CPU, so there a
- * high share means something only when the loop has fallen behind its rate.
+ * Evidence that the generator was the limit, or null. An open loop waits by spinning the event loop, which takes CPU,
+ * so there a high share matters only if the loop has fallen behind its rate.
  */
 function limitOf(figures: GeneratorFigures): string | null {
   const { cpuShare, lag, latencyP99Us, connectionsBusyShare, unsignedShare, isOpenLoop, unsentCount } = figures;

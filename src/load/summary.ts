@@ -12,7 +12,7 @@ export function duration(us: number): string {
 
 const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
 
-/** The first two columns left-aligned, the others right-aligned, two spaces apart. */
+/** Columns two spaces apart: the first two left-aligned, the others right-aligned. */
 function columnsOf(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   const lines = rows.map((row) =>

@@ -45,7 +45,7 @@ export interface WaitOptions {
   readonly waitPool: Pool;
   readonly waitCount: number;
   readonly waitsPerCallback: number;
-  /** A wait that its webhook has not ended after this time counts as not woken. */
+  /** A wait still open this long after its webhook counts as not woken. */
   readonly timeoutMs: number;
 }
 

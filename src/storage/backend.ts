@@ -1,6 +1,6 @@
 /**
- * A backend gives the stores of all domains. Each folder of `storage/` with a `backend.ts` is one; a new backend is a new folder
- * that passes the suites of `test/suites/`, and a line in open-backend.ts.
+ * A backend provides the stores of all domains. Each folder of `storage/` with a `backend.ts` is one; a new backend is
+ * a new folder that passes the suites of `test/suites/`, and a line in open-backend.ts.
  */
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Clock } from '../base/clock.ts';
@@ -33,14 +33,14 @@ export interface Backend {
   readonly rateLimits: RateLimits;
   readonly books: Books;
   readonly retries: RetryStore;
-  /** The recipient of a play ledger whose operator named none; every process of a state has the same. @throws StateError */
+  /** The recipient of a play ledger whose operator named none; all processes of a state share it. @throws StateError */
   throwawayPayee(): MaybePromise<Address>;
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   commits(): Commits;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
-  /** Starts what only requests wait for. */
+  /** Starts parts that only requests need. */
   readonly start?: () => void;
   /** Begins shutdown: ends the waits of all callbacks at once, so that listeners can finish soon. */
   drain(): void;

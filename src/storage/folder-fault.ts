@@ -1,4 +1,4 @@
-/** Why a folder cannot be used, in words, and what to do about it. */
+/** Explains why a folder cannot be used, and what to do about it. */
 import { accessSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { errorCodeOf } from '../base/failure.ts';
@@ -14,7 +14,7 @@ export function nearestFolder(path: string): string {
   return found;
 }
 
-/** What keeps the path from existing is a link, to what is not there or in a circle; undefined = nothing, or another cause. */
+/** The link, dangling or circular, that keeps the path from existing; undefined = the path exists, or another cause keeps it from. */
 export function linkToNothing(path: string): string | undefined {
   if (existsSync(path)) return undefined;
   const above = nearestFolder(path);
@@ -23,7 +23,7 @@ export function linkToNothing(path: string): string | undefined {
   return lstatSync(missing, { throwIfNoEntry: false })?.isSymbolicLink() ? missing : undefined;
 }
 
-/** The code with which the system refuses to write there; undefined = it lets this user write. */
+/** The system's error code for a write there; undefined = this user may write. */
 function refusalCodeOf(path: string): string | undefined {
   try {
     accessSync(path, constants.W_OK | constants.X_OK);
@@ -33,7 +33,7 @@ function refusalCodeOf(path: string): string | undefined {
   }
 }
 
-/** One line where this user may not even see whether the file is in the folder. */
+/** One line if this user may not even see whether the file is in the folder. */
 export function closedFolder(folder: string, file: string): string | undefined {
   try {
     statSync(join(folder, file));
@@ -44,7 +44,9 @@ export function closedFolder(folder: string, file: string): string | undefined {
   return undefined;
 }
 
-/** One line without the folder's name; a failure of another kind is its own first line. @param failure of node:fs or node:sqlite */
+/**
+ * One line without the folder's name; for any other failure, its first line. @param failure of node:fs or node:sqlite
+ */
 export function folderFaultOf(folder: string, failure: unknown): string {
   const sqlite = resultCodeOf(failure);
   const above = nearestFolder(folder);
@@ -67,7 +69,7 @@ export function folderFaultOf(folder: string, failure: unknown): string {
       return `this user may not write to ${place}; ${OWNER}`;
   }
   if (refusalCode !== undefined) return `this user may not write to ${place}; ${OWNER}`;
-  // SQLite says no more than that it cannot open or write a file.
+  // SQLite reports only that it cannot open or write a file.
   if (sqlite === READ_ONLY || sqlite === CANNOT_OPEN) return `this user may not write the files in ${place}; ${OWNER}`;
   if (code === 'ENOENT') return `no folder can be made in ${place}; name another one`;
   return (failure instanceof Error ? failure.message : String(failure)).split('\n', 1)[0] as string;

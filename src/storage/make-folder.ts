@@ -1,5 +1,5 @@
 /**
- * Makes a folder and its parents, as `mkdir -p` does. `mkdirSync` with `recursive` does not serve: on a file system that refuses
+ * Makes a folder and its parents, as `mkdir -p` does. Not `mkdirSync` with `recursive`: on a file system that refuses
  * folders with ENOENT, such as `/proc`, Node's never returns.
  */
 import { mkdirSync, statSync } from 'node:fs';

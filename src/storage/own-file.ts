@@ -1,10 +1,10 @@
-/** A file that its owner alone may read, in a folder that others may enter. */
+/** A file that only its owner may read, in a folder that others may enter. */
 import { closeSync, openSync } from 'node:fs';
 import { errorCodeOf } from '../base/failure.ts';
 
 /**
- * Makes an empty file for SQLite to open, which by itself would make it readable for all (0644). The log and its index get the mode
- * of the file. One that exists is not opened: closing it would release this process's locks on it. @throws Error of node:fs
+ * Creates an empty file for SQLite, which itself would create it readable for all (0644). The log and its index get the file's
+ * mode. An existing file is not opened: closing it would release this process's locks on it. @throws Error of node:fs
  */
 export function makeOwnFile(path: string): void {
   try {

@@ -1,6 +1,6 @@
 /**
- * A retry job as one line of JSON, for the stores: a list of values instead of names, because a state may hold a million of them.
- * What a store has columns for (id, customer, digest of the idempotency key, time of the next step) is not in it.
+ * A retry job as one line of JSON, for the stores: a list of values without names, because a state may hold a million
+ * of them. It omits what stores have in columns: id, customer, digest of the idempotency key, time of the next step.
  */
 import type { Delivery } from '../retry/delivery.ts';
 import type { RetryId } from '../retry/identifier.ts';
@@ -34,7 +34,7 @@ type Values = [
   delivery: Delivery | null,
 ];
 
-/** What a column of bytes holds, as bytes of its own. */
+/** The bytes of a column, in a separate buffer. */
 export const bytesOrNull = (value: unknown): Uint8Array | null =>
   value === null ? null : new Uint8Array(value as Uint8Array);
 

@@ -3,7 +3,7 @@ export class StateError extends Error {
   override readonly name: string = 'StateError';
 }
 
-/** Another process has the state folder. */
+/** Another process holds the state folder. */
 export class StateHeldError extends StateError {
   override readonly name = 'StateHeldError';
 }

@@ -1,6 +1,6 @@
 /**
- * The secret key of a state (siblings §9, `STATE_KEY`): it authenticates cursors and encrypts what requests carry. The first
- * start writes it to the state folder, so that cursors stay valid after a restart.
+ * The secret key of a state (siblings §9, `STATE_KEY`): it authenticates cursors and encrypts the contents of requests.
+ * The first start writes it to the state folder, so that cursors stay valid after a restart.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ export function keptStateKey(stateDir: string | null, random: Random): Uint8Arra
   return keyOf(stateDir, text);
 }
 
-/** The key of a folder, if it has one of its own. @throws StateError when the file holds no key */
+/** The key stored in a folder, if there is one. @throws StateError when the file holds no key */
 export function foundStateKey(stateDir: string): Uint8Array | undefined {
   const path = join(stateDir, FILE);
   return existsSync(path) ? keyOf(stateDir, readFileSync(path, 'utf8').trim()) : undefined;

@@ -1,10 +1,10 @@
-/** Snapshot files that are wrong although their checksums fit. */
+/** Snapshot files that are wrong although their checksums match. */
 import { checksumOf, PREFIX_BYTES } from '../../src/catalogue/snapshot/layout.ts';
 import { openSnapshot } from '../../src/catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../src/catalogue/snapshot/snapshot-error.ts';
 import { memorySource } from '../../src/catalogue/snapshot/source.ts';
 
-/** What a reader says of a file: its one line, or `accepted`. */
+/** A reader's verdict on a file: its error line, or `accepted`. */
 export function refusalOf(bytes: Uint8Array): string {
   try {
     openSnapshot(memorySource('catalogue.bin', bytes));
@@ -32,13 +32,13 @@ export function headerOf(bytes: Uint8Array): LooseHeader {
   return JSON.parse(new TextDecoder().decode(json)) as LooseHeader;
 }
 
-/** The same file with another header, whose checksum is right and whose length has not changed. */
+/** The same file with another header of the same length, with the right checksum. */
 export function withHeader(bytes: Uint8Array, change: (header: LooseHeader) => void): Uint8Array {
   const altered = Uint8Array.from(bytes);
   const length = headerLengthOf(bytes);
   const json = altered.subarray(PREFIX_BYTES, PREFIX_BYTES + length);
   const header = headerOf(bytes);
-  // Other numbers may have more digits: the name of the version makes room for them.
+  // Changed numbers may have more digits: shortening the version's name makes room for them.
   header.facts.skillsVersion = '';
   change(header);
   const text = new TextEncoder().encode(JSON.stringify(header));
@@ -48,7 +48,7 @@ export function withHeader(bytes: Uint8Array, change: (header: LooseHeader) => v
   return altered;
 }
 
-/** The same file with other bytes in a section, and checksums that fit them. */
+/** The same file with other bytes in a section, and matching checksums. */
 export function withSection(bytes: Uint8Array, name: string, change: (section: DataView) => void): Uint8Array {
   const altered = Uint8Array.from(bytes);
   const resealed = withHeader(altered, (header) => {

@@ -1,7 +1,7 @@
 /**
- * What every answer must look like, checked in one place: the Error object (callback.md), the 402 with its offer in header
- * and body (decisions §4), the paid 200 (jobs-intelligence, "Common rules" 4). Request ids are remembered, so that one that
- * is given twice fails the test that sees it.
+ * What every answer must look like, checked in one place: the Error object (callback.md), the 402 with its offer in
+ * header and body (decisions §4), the paid 200 (jobs-intelligence, "Common rules" 4). Request ids are remembered, so
+ * that a repeated id fails the test that sees it.
  */
 import * as v from 'valibot';
 import { expect } from 'vitest';
@@ -66,7 +66,7 @@ function expectRequestId(answer: Answer, id: string): void {
 
 /**
  * Checks an error answer of any status: exactly the Error object and, on a 402 for a payment alone, the offer's members beside it.
- * @param code one code, or those of which it must be one
+ * @param code the code, or the permitted codes
  */
 export function expectError(answer: Answer, status: number, code: string | readonly string[]): ErrorObject {
   expect({ status: answer.status, text: answer.text.slice(0, 400) }).toMatchObject({ status });
@@ -88,7 +88,7 @@ export function expectError(answer: Answer, status: number, code: string | reado
   return body.error;
 }
 
-/** The offer of a 402, complete: header decoded, every member checked, mirrored in the body. */
+/** The complete offer of a 402: decodes the header, and checks every member and the copy in the body. */
 export function expectOffer(answer: Answer): PaymentRequired {
   const header = answer.headers.get('payment-required') ?? '';
   expect(header).toMatch(BASE64);

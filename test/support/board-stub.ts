@@ -1,6 +1,6 @@
 /**
- * A stub of every board API at one address: it serves documents as each API serves them, in pages where the API has pages, with
- * ETags and 304, packed where the request accepts that, and does to the next requests of a path whatever a test says.
+ * A stub of every board API at one address: it serves documents like each API, in pages if the API has pages, with
+ * ETags and 304, compressed if the request accepts that; a test can replace the next answers of a path.
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -17,7 +17,7 @@ export interface SeenRequest {
   readonly status: number;
 }
 
-/** What happens to a request in place of an answer. @returns false to answer it after all */
+/** Handles a request in place of an answer. @returns false to answer it after all */
 export type Fault = (request: IncomingMessage, response: ServerResponse, body: Buffer) => unknown;
 
 interface Listing {
@@ -68,7 +68,7 @@ export class BoardStub {
   readonly #listings = new Map<string, Listing>();
   readonly #faults = new Map<string, Fault[]>();
   readonly texts = new Map<string, string>();
-  /** Answers to the bodies that are sent to a path: a document, or what happens to the request in place of one. */
+  /** Answers to the bodies posted to a path: a document, or a fault in its place. */
   readonly searches = new Map<string, (sent: string) => unknown>();
 
   private constructor() {
@@ -90,7 +90,7 @@ export class BoardStub {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** For the environment of `watch`. */
+  /** Variables for the environment of `watch`. */
   get env(): Record<string, string> {
     const origins = BOARD_SHAPES.map((shape) => `${shape}=http://${this.host}`).join(',');
     return { BOARD_ENDPOINTS: origins, TARGET_ALLOW: this.host, CONTACT: 'https://watch.example/' };
@@ -101,7 +101,7 @@ export class BoardStub {
     this.#listings.set(pathOf(board), { board, document, pageRows, hasEtags });
   }
 
-  /** Takes the place of the next answers for the board, one each. */
+  /** Replaces the board's next answers, one fault each. */
   fail(board: Board, ...faults: Fault[]): void {
     this.#faults.set(pathOf(board), faults);
   }

@@ -1,6 +1,6 @@
 /**
- * A real browser for the pages: Debian's chromium, or the one that CHROMIUM names. Where there is none, tests that need one
- * are skipped, and say so.
+ * A real browser for the pages: Debian's chromium, or the one that CHROMIUM names. Without one, tests that need it are
+ * skipped with a message.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,12 +17,12 @@ if (CHROMIUM === undefined) {
   console.log('skipping the browser tests: no chromium (apt-get install chromium, or CHROMIUM=/path/to/it)');
 }
 
-/** As a container has it: no user namespaces for a sandbox, a small /dev/shm, no GPU. Only our own pages are opened. */
+/** For containers: no user namespaces for a sandbox, a small /dev/shm, no GPU. Only our own pages are opened. */
 const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'];
 
 let launched: Promise<Browser> | undefined;
 
-/** One for all files of a worker, and it ends with the worker: a start takes as long as ten pages. */
+/** One browser for all files of a worker, ended with it: a start takes as long as ten pages. */
 function theBrowser(): Promise<Browser> {
   if (CHROMIUM === undefined) throw new Error('there is no chromium');
   launched ??= chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
@@ -34,22 +34,22 @@ const EVERY_LOOK = [
   { name: 'dark, phone', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
 ] as const;
 
-/** Colours follow the scheme and places the width, so the two together show both of each. */
+/** Colours depend on the scheme and positions on the width, so two looks cover both values of each. */
 export const LOOKS = IS_WHOLE ? EVERY_LOOK : EVERY_LOOK.slice(1);
 
-/** axe looks at some thousand elements; on a busy machine that takes a while. */
+/** axe checks some thousand elements, which takes a while on a busy machine. */
 export const AXE_TIMEOUT_MS = 120_000;
 
 export interface WatchedPage {
   readonly page: Page;
-  /** What went wrong so far: exceptions, console errors and warnings, violations of the content policy among them. */
+  /** Faults so far: exceptions, and console errors and warnings, including violations of the content policy. */
   readonly faults: readonly string[];
   /** Every request of the page, in order. */
   readonly requests: readonly { readonly url: string; readonly headers: Readonly<Record<string, string>> }[];
   close(): Promise<void>;
 }
 
-/** Everything new: cookies, storage and cache belong to one page. */
+/** Opens a page with new cookies, storage and cache. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
   const context = await (await theBrowser()).newContext(options);
   const page = await context.newPage();
@@ -65,7 +65,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Wat
 
 const axeScript = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe-core finds, one line each. It is put into the page from outside, which the page's policy does not hinder. */
+/** The findings of axe-core, one line each. It is injected from outside, which the page's policy does not prevent. */
 export async function axeViolations(page: Page): Promise<string[]> {
   await page.evaluate(axeScript);
   const results = (await page.evaluate('axe.run()')) as AxeResults;

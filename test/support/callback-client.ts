@@ -30,7 +30,7 @@ const somePayer = wallet();
 export const createCallback = async (server: Transport, account: PrivateKeyAccount = somePayer): Promise<Callback> =>
   createdBy(await buyOver(server, '/v1/callbacks', account, { method: 'POST' }));
 
-/** What the server says in its metrics that it holds. */
+/** What the server holds, by its metrics. */
 export interface CallbackCounts {
   readonly live: number;
   readonly waits: number;

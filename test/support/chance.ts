@@ -1,6 +1,6 @@
 /**
- * Seeded chance for tests (xorshift128): a seed gives the same draws in every run, on every runtime and machine. Nothing in
- * it is fit to keep secrets with.
+ * Seeded chance for tests (xorshift128): a seed gives the same draws in every run, on every runtime and machine. Not
+ * suitable for secrets.
  */
 import { crc32 } from 'node:zlib';
 import type { Random } from '../../src/base/random.ts';
@@ -22,12 +22,12 @@ export class Chance implements Random {
     for (let i = 0; i < 16; i++) this.next();
   }
 
-  /** A generator for one part of a run. It takes one draw; later draws on either side do not move the other's. */
+  /** A generator for one part of a run. It takes one draw; later draws on either side do not affect the other's. */
   fork(): Chance {
     return new Chance(this.next());
   }
 
-  /** A generator for the part of a run with this name. It depends on the seed and the name only, and takes no draw. */
+  /** A generator for the named part of a run. It depends only on seed and name, and takes no draw. */
   named(...names: readonly (string | number)[]): Chance {
     return new Chance(crc32(`${this.#seed}/${names.join('/')}`));
   }

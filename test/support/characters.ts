@@ -1,6 +1,6 @@
 /**
- * Any character, as `fc.string({ unit: 'binary' })` has it. That unit makes a table of all 1.1 million of them first, which
- * takes as long as hundreds of thousands of runs.
+ * Any character, like `fc.string({ unit: 'binary' })`. That unit first builds a table of all 1.1 million, which takes
+ * as long as hundreds of thousands of runs.
  */
 import fc from 'fast-check';
 

@@ -1,4 +1,4 @@
-/** The contract suite (`test/contract`), run in a process of its own, and what came of each of its tests. */
+/** Runs the contract suite (`test/contract`) in a separate process and reports the outcome of each test. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export const CONTRACT_FILES: readonly string[] = readdirSync(join(PROJECT, 'test
 /**
  * @param files of {@link CONTRACT_FILES}
  * @param variables of the process
- * @param timeoutMs of a test, in place of the project's
+ * @param timeoutMs of a test, instead of the project's default
  */
 export async function contractReport(
   runtime: Runtime,

@@ -1,6 +1,6 @@
 /**
- * Asks an app of the Jobs Data API and holds each whole answer against the model's: status, body, headers, the cursor that is
- * there or is not, what was charged, and what is left of the credits since the first question.
+ * Asks an app with the Jobs Data API and compares each whole answer with the model's: status, body, headers, presence
+ * of the cursor, the charge, and the credits left since the first question.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type DataQuestion, type NaiveDataApi, type NaiveOutcome, type Place, targetOf } from './naive-data-api.ts';
@@ -8,14 +8,14 @@ import type { Json } from './naive-data-summaries.ts';
 
 const CURSOR = /^[A-Za-z0-9_-]{1,300}$/;
 const PUBLIC_CACHE = 'max-age=60, s-maxage=300, stale-while-revalidate=600';
-/** Failures that are worth reading; the others are counted. */
+/** Failures that are shown; further ones are only counted. */
 const FAILURES_MAX = 12;
 
 export interface JudgedApp {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** A page of a list: what to ask for, and after which one. */
+/** A page of a list: its limit and its start. */
 export interface PageRequest {
   /** undefined: left out, which is 25. */
   readonly limit?: number | undefined;
@@ -24,18 +24,18 @@ export interface PageRequest {
   readonly after?: Place | undefined;
 }
 
-/** Where a chain goes on; both are undefined where it ends. */
+/** Where a chain continues; both are undefined at its end. */
 export interface NextPage {
   readonly cursor: string | undefined;
   readonly after: Place | undefined;
   readonly returned: number;
 }
 
-/** What an answer is that costs more than is left: nothing is returned and nothing is taken (siblings §3). */
+/** The answer to a question that costs more than is left: returns nothing and charges nothing (siblings §3). */
 interface Unaffordable {
   readonly status: 402;
   readonly code: 'INSUFFICIENT_CREDITS';
-  /** Cost and rest, which the message says. */
+  /** Cost and remaining credits, as in the message. */
   readonly numbers: readonly [cost: number, rest: number];
   readonly charged: 0;
 }
@@ -88,7 +88,7 @@ export class DataJudge {
     return taken;
   }
 
-  /** Forgets which event has which id: another history follows. */
+  /** Forgets the ids of events, before another history. */
   forgetEvents(): void {
     this.#nameOfId.clear();
     this.#idOfName.clear();
@@ -111,7 +111,7 @@ export class DataJudge {
     const fault = this.#faultOf(question, expected, response, body);
     if (fault !== undefined) {
       this.#fail(`GET ${target}${after === undefined ? '' : ` after ${after}`}: ${fault}`);
-      // One wrong charge is one failure, and the answers behind it are judged by what is left after it.
+      // Counts a wrong charge as one failure: later answers are judged by the credits left after it.
       this.#remaining = Number(response.headers.get('x-credits-remaining') ?? this.#remaining + expected.charged);
     }
     const next = body.data?.next_cursor;
@@ -126,7 +126,7 @@ export class DataJudge {
   async follow(model: NaiveDataApi, question: DataQuestion, nowMs: number, limit: number): Promise<number> {
     let pages = 0;
     let page: NextPage | undefined;
-    // A feed without an end says where to go on even when it has nothing more.
+    // An endless feed returns a cursor even when it has nothing more.
     do {
       page = await this.ask(model, question, nowMs, { limit, cursor: page?.cursor, after: page?.after });
       pages++;
@@ -222,7 +222,7 @@ export class DataJudge {
     return CURSOR.test(cursor) ? undefined : `next_cursor is not URL-safe or too long: ${cursor}`;
   }
 
-  /** Puts the model's names in the place of ids. Each event has one id, in every answer and after every rebuild. */
+  /** Replaces ids by the model's names. Each event has one id, in every answer and after every rebuild. */
   #nameEvents(answered: Json | undefined, expected: Json | undefined): string | undefined {
     if (!Array.isArray(answered) || !Array.isArray(expected)) return undefined;
     for (let i = 0; i < Math.min(answered.length, expected.length); i++) {

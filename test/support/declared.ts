@@ -1,4 +1,4 @@
-/** The operations of the base surface as they are declared, for tests that read declarations and call no handler. */
+/** The declared operations of the base surface, for tests that read declarations and call no handler. */
 import { priceOf } from '../../src/access/x402.ts';
 import { SURFACES } from '../../src/app/modules.ts';
 import { NOT_FOUND } from '../../src/http/errors.ts';
@@ -7,7 +7,7 @@ import type { Route } from '../../src/http/route.ts';
 import type { Module } from '../../src/modules/module.ts';
 import { SERVICE_SUMMARY, SURFACE_ROUTES } from '../../src/modules/service/module.ts';
 
-/** Where the contract test has its webhooks. */
+/** The webhook base address of the contract test. */
 export const HOOK_URL = 'https://hooks.example';
 
 function declared(tag: string, route: Route): Operation {
@@ -57,7 +57,7 @@ export interface DeclaredSurface {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The surfaces beside the base, with their published operations. */
+/** The surfaces other than the base, with their published operations. */
 export const OTHER_SURFACES: readonly DeclaredSurface[] = others.map(({ modules, path, title }) => ({
   title,
   path,

@@ -1,6 +1,6 @@
 /**
- * A facilitator on loopback that does what a test's script says, down to the bytes: a plain TCP server that reads whole
- * HTTP requests, so that it can also answer in ways no HTTP library would. Runs on Node and Bun alike.
+ * A facilitator on loopback that follows a test's script down to the bytes: a plain TCP server that reads whole HTTP
+ * requests, so that it can answer in ways no HTTP library would. Runs on Node and Bun alike.
  */
 import { createServer, type Server, type Socket } from 'node:net';
 
@@ -15,7 +15,7 @@ export interface FacilitatorCall {
 /** What happens to one call. */
 export type Step =
   | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
-  /** Text that stands as the body as it is, of whatever declared length. */
+  /** Text sent unchanged as the body, whatever length is declared. */
   | { readonly status: number; readonly raw: string; readonly headers?: Readonly<Record<string, string>> }
   /** The connection is reset, or closed, once the request has arrived. */
   | 'reset'
@@ -47,7 +47,7 @@ export class FakeFacilitator {
   readonly #counts = new Map<string, number>();
   #port = 0;
 
-  /** @param scripts path -> steps, one a call, the last for all further ones; a path without a script is 404 */
+  /** @param scripts path -> steps, one for each call, the last for all further calls; a path without a script is 404 */
   constructor(scripts: Scripts) {
     this.scripts = scripts;
     this.#server = createServer((socket) => this.#serve(socket));

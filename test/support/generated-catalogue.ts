@@ -1,6 +1,6 @@
 /**
- * Catalogues and questions from a seed, made to disagree where an engine and a plain reading of the rules could: texts
- * that change under NFKC or lower-casing, ties in time, closed jobs, companies known by name only in several
+ * Catalogues and questions from a seed, full of cases where an engine and a plain reading of the rules could disagree:
+ * texts that change under NFKC or lower-casing, ties in time, closed jobs, companies known by name only in several
  * spellings, names that look like domains, times at the very ends of the period and after it.
  */
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
@@ -198,7 +198,7 @@ function observedAt(chance: SeededChance): number {
 
 export interface CatalogueShape {
   readonly jobCount: number;
-  /** Companies besides the hand-picked ones; most of their jobs fall to the first. */
+  /** Companies in addition to the hand-picked ones; the first gets most of their jobs. */
   readonly moreCompanies?: number;
   /** Per hundred jobs. */
   readonly closedPercent?: number;
@@ -215,7 +215,7 @@ function closingOf(
   return { status: 'closed', closedAtMs: lastObservedMs + chance.oneOf([0, 0, 1, DAY_MS, 7 * DAY_MS]) };
 }
 
-/** None, one that many jobs have, or one of its own, some of them longer than a block. */
+/** No description, one that many jobs share, or a unique one, some of them longer than a block. */
 function generatedDescription(chance: SeededChance): Pick<Job, 'description' | 'descriptionTruncated'> {
   const kind = chance.below(10);
   if (kind < 3) return { description: null, descriptionTruncated: false };
@@ -255,7 +255,7 @@ export function generatedJobs(chance: SeededChance, shape: CatalogueShape): Job[
   });
 }
 
-/** A filter of one to four terms that are mostly cut out of real values; sometimes repeated, sometimes nowhere. */
+/** A filter of one to four terms, mostly cut out of real values, sometimes repeated, sometimes without a match. */
 function terms(chance: SeededChance, values: () => string): string {
   const cut: string[] = [];
   for (let i = 1 + (chance.is(40) ? chance.below(4) : 0); i > 0; i--) {
@@ -267,7 +267,7 @@ function terms(chance: SeededChance, values: () => string): string {
     }
   }
   if (chance.is(10)) cut.push(cut[0]!);
-  // A cut may hold blanks and so more terms than it seems.
+  // A cut may contain blanks, and so several terms.
   const text = cut.join(chance.oneOf(BLANKS)).split(/\s+/u).slice(0, 5).join(' ');
   return chance.is(20) ? text.toUpperCase() : text;
 }

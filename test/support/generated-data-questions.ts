@@ -1,6 +1,6 @@
 /**
- * Questions to the Jobs Data API from a seed, all of them well-formed: their texts, times, ids and domains are mostly those of the
- * catalogue that is asked, sometimes bent so that only a comparison by the rules finds them, sometimes of nowhere.
+ * Questions to the Jobs Data API from a seed, all of them well-formed: their texts, times, ids and domains are mostly
+ * from the catalogue, sometimes altered so that only a comparison by the rules finds them, sometimes unknown.
  */
 import { EMPLOYMENT_TYPES, type Job } from '../../src/catalogue/job.ts';
 import { generatedSearch, NOW_MS, type SeededChance } from './generated-catalogue.ts';
@@ -47,7 +47,7 @@ export function isAcceptable(text: string, most: number): boolean {
   return length >= 2 && length <= most && terms >= 1 && terms <= 8;
 }
 
-/** The same to a comparison of texts. */
+/** A text that compares as equal to the given one. */
 function bent(chance: SeededChance, text: string): string {
   const others = [text.toUpperCase(), text.toLowerCase(), text.normalize('NFKD'), text.replaceAll(' ', '\u3000'), text];
   return chance.oneOf(others.filter((other) => asCompared(other) === asCompared(text)));
@@ -96,7 +96,7 @@ export class DataQuestions {
     }
   }
 
-  /** 25 as often as not, and every other number now and then. */
+  /** 25 in half of all cases, otherwise any other number. */
   limit(): number | undefined {
     if (this.#chance.is(30)) return undefined;
     return this.#chance.oneOf([1, 2, 3, 5, 7, 10, 24, 25, 26, 99, 100, 1 + this.#chance.below(100)]);
@@ -142,7 +142,7 @@ export class DataQuestions {
     const cut = (): string | undefined => {
       const skill = [...(this.#skill() ?? 'Go')];
       const cutOut = skill.slice(this.#chance.below(skill.length - 1)).join('');
-      // Each term is looked for by itself, in any order.
+      // Reorders terms sometimes, because each term is searched separately.
       const text = this.#chance.is(50) ? cutOut.split(' ').reverse().join(' ') : cutOut;
       return isAcceptable(text, 80) ? text : undefined;
     };
@@ -187,7 +187,7 @@ export class DataQuestions {
     return chance.is(10) ? domain.toUpperCase() : domain;
   }
 
-  /** In the path anything goes: what is no domain is no company. */
+  /** A path may hold anything: a text that is no domain is no company. */
   #pathDomain(): string {
     return this.#chance.is(10) ? this.#chance.oneOf(UNKNOWN_COMPANIES) : this.#company();
   }
@@ -199,7 +199,7 @@ export class DataQuestions {
       : id;
   }
 
-  /** RFC 3339 in several spellings: a moment beside the given one, or a bare date. */
+  /** RFC 3339 in several spellings: a moment near the given one, or a bare date. */
   #time(nearMs: number = NOW_MS): string {
     const chance = this.#chance;
     const text = new Date(nearMs + chance.oneOf([0, 0, 1, -1, 86_400_000, -86_400_000])).toISOString();

@@ -1,9 +1,9 @@
 /**
- * A catalogue with history, made as operators make it: feeds from a seed are imported one after the other, some of them late,
+ * A catalogue with history, built the way operators do: feeds from a seed are imported one by one, some of them late,
  * and the snapshot is built from the import's folder. Jobs open, change in every field, close, reopen, and change their
- * company's domain; native records bring times and closings of their own.
+ * company's domain; native records state their own times and closings.
  *
- * What the model of the surface is given is read from the folder's tables, not from the snapshot.
+ * The model's data is read from the folder's tables, not from the snapshot.
  */
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import { EMPLOYMENT_TYPES, type Job, REMOTE_STATUSES } from '../../src/catalogue/job.ts';
@@ -23,7 +23,7 @@ import { storedJobs } from './stored-jobs.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** An active job that was last observed before so many days is left out of a snapshot that says so. */
+/** A snapshot built with this limit leaves out active jobs last observed more days ago. */
 const MAX_AGE_DAYS = 6;
 
 interface Board {
@@ -103,12 +103,12 @@ export class GeneratedHistory {
     return this.#atMs;
   }
 
-  /** Imports as many feeds, each in an import of its own. */
+  /** Imports `count` feeds, each in a separate import. */
   importFeeds(count: number): void {
     for (let i = 0; i < count; i++) this.#importFeed(this.#chance.oneOf(BOARDS));
   }
 
-  /** The operator's word gives one board a domain and other hosts; one of them is another company's domain. */
+  /** The operator's word gives one board a domain and aliases; one alias is another company's domain. */
   #rememberWords(): void {
     this.#importing((merging) => {
       const aliases = ['strasse.jobs', 'globex.com', 'shared.example'] as CompanyDomain[];
@@ -160,7 +160,7 @@ export class GeneratedHistory {
     }
   }
 
-  /** The postings of a feed. A late feed shows some of them in a form of their own. */
+  /** The postings of a feed. A late feed shows some of them in a different form. */
   #listed(board: Board, isLate: boolean): Job[] {
     const chance = this.#chance;
     const postings = this.#postings.get(board)!;
@@ -214,7 +214,7 @@ export class GeneratedHistory {
     return changed;
   }
 
-  /** A native record states its own times, and that it is closed. */
+  /** A native record with its own times, which may state that the job is closed. */
   #timed(job: Job, atMs: number): Job {
     const chance = this.#chance;
     const lastObservedMs = atMs - chance.oneOf([0, 0, HOUR_MS, DAY_MS]);
@@ -306,8 +306,8 @@ function eventsOf(history: HistoryDatabase, jobs: ReadonlyMap<string, Job>): Nai
 }
 
 /**
- * A title holds until the first change of it that the event does not follow: observed later, or recorded later, because what
- * was published does not change. After the last one it is the present title.
+ * The title as of an event is the one before the first later change of title (observed later or recorded later, because
+ * a published event does not change); without such a change it is the present title.
  */
 function titleAsOf(event: EventRow, rows: readonly EventRow[], jobs: ReadonlyMap<string, Job>): string {
   const changes = rows.filter(({ id, field }) => id === event.id && field === 'title');

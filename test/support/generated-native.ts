@@ -1,6 +1,6 @@
 /**
- * Catalogues of native records from a seed, which change from one build to the next: jobs come, go, close, move in the order and
- * read otherwise. A job keeps its first observation, and a closed one its closing, so that their events stay the same.
+ * Catalogues of native records from a seed, which change from one build to the next: jobs come, go, close, change their order
+ * and their texts. A job keeps its first observation, and a closed one its closing, so that their events stay the same.
  */
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { Job } from '../../src/catalogue/job.ts';
@@ -10,14 +10,14 @@ import { nativeEvents } from './naive-data-api.ts';
 
 const DAY_MS = 86_400_000;
 
-/** One that is a domain of its own, one that two companies would have, and ones that find. */
+/** Aliases: one that is a company's domain, one that two companies claim, and valid ones. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   'acme.com': ['acme.jobs', 'old-acme.example', 'shared.example'],
   'globex.io': ['globex.com', 'globex.jobs', 'shared.example'],
   'tokyo.co.jp': ['tokyo.example'],
 };
 
-/** A company has the aliases of all its jobs together, and not each job names them. */
+/** A company has the aliases of all its jobs together, but not every job names them. */
 function withAliases(jobs: readonly Job[]): Job[] {
   return jobs.map((job, i) => {
     const aliases = ALIASES[job.companyDomain ?? ''] ?? [];
@@ -25,11 +25,11 @@ function withAliases(jobs: readonly Job[]): Job[] {
   });
 }
 
-/** Longer than a cursor can carry, and the same to their last letters. */
+/** Too long for a cursor, and equal except for the last characters. */
 const LONG_ID = `${'long/'.repeat(30)}\u{10400}`;
 const LONG_SKILL = 'Experience with '.repeat(9);
 
-/** Some ids and skills that only their ends tell apart. */
+/** Gives some jobs ids and skills that differ only at the end. */
 function withLongTexts(chance: SeededChance, jobs: readonly Job[]): Job[] {
   return jobs.map((job) => ({
     ...job,

@@ -1,4 +1,4 @@
-/** Boards of Greenhouse that are made up, and their lists as its API has them. */
+/** Made-up Greenhouse boards, with lists like those of its API. */
 import type { Board } from '../../src/ingest/boards/board.ts';
 
 export const greenhouseBoard = (token: string): Board => ({

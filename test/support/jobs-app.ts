@@ -1,4 +1,4 @@
-/** The app in this process as the customers of its jobs routes meet it. */
+/** The app in this process, for customers of its jobs routes. */
 import type { AppPorts } from '../../src/app/app.ts';
 import { companyDomainFrom, JobsClient } from './jobs-client.ts';
 import { type OpenedApp, openedApp } from './opened-app.ts';

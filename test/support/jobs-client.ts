@@ -47,7 +47,7 @@ const SIGNALS_PRICE_ATOMIC = 90_000;
 
 export class JobsClient {
   readonly transport: Transport;
-  /** A company of the catalogue, so that `/v1/jobs/company` has something to say. */
+  /** A company of the catalogue, for which `/v1/jobs/company` has data. */
   readonly domain: string;
   readonly search = '/v1/jobs/search?limit=1';
   readonly signals = '/v1/jobs/signals?limit=1';
@@ -60,7 +60,7 @@ export class JobsClient {
     this.company = `/v1/jobs/company?company=${domain}`;
   }
 
-  /** A path of `JOBS_PATHS` with the parameters that it must have. */
+  /** A path of `JOBS_PATHS` with its required parameters. */
   targetOf(path: string): string {
     return [this.company, this.detail].find((target) => target.startsWith(`${path}?`)) ?? path;
   }
@@ -82,7 +82,7 @@ export class JobsClient {
     return offerFrom(this.transport.fetch(path, init));
   }
 
-  /** A good payment for the path, not yet sent. */
+  /** A valid payment for the path, not yet sent. */
   async payment(path: string, account: PrivateKeyAccount, changes: Changes = {}): Promise<Payment> {
     return paymentFor(await this.offer(path), account, changes);
   }
@@ -98,7 +98,7 @@ export async function companyDomainFrom(
   transport: Transport,
   variables: Readonly<Record<string, string>>,
 ): Promise<string> {
-  // Where signals cannot be bought, the company routes are of no interest either.
+  // If signals cannot be bought, the company routes are not tested either.
   const canBuy = variables.SNAPSHOT !== 'none' && variables.SETTLEMENT !== 'facilitator';
   if (!canBuy || Number(variables.LOCAL_BALANCE ?? SIGNALS_PRICE_ATOMIC) < SIGNALS_PRICE_ATOMIC) return 'example.com';
   const client = new JobsClient(transport, '');

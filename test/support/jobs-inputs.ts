@@ -1,6 +1,6 @@
 /**
- * Queries of the jobs routes and their outcomes (reliability 7 to 17), in one place for all tests that send them: unpaid, paid, and
- * to both runtimes side by side.
+ * Queries of the jobs routes and their outcomes (reliability 7 to 17), in one place for all tests that send them:
+ * unpaid, paid, and to both runtimes in parallel.
  */
 const ASTRAL = '\u{1F680}';
 export const repeated = (text: string, count: number): string => text.repeat(count);

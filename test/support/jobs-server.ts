@@ -1,4 +1,4 @@
-/** A started server as the customers of its jobs routes meet it. */
+/** A started server, for customers of its jobs routes. */
 import { companyDomainFrom, JobsClient } from './jobs-client.ts';
 import { type RunningServer, type Runtime, startServer } from './server.ts';
 import { overSocket } from './transport.ts';
@@ -16,7 +16,7 @@ export class JobsServer extends JobsClient {
   }
 }
 
-/** Starts a server without a usage rate; every further variable is the test's. */
+/** Starts a server without rate limits; the test sets all other variables. */
 export async function startJobsServer(
   runtime: Runtime,
   variables: Readonly<Record<string, string>> = {},

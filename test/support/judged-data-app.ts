@@ -1,4 +1,7 @@
-/** The app in this process with a catalogue file that a test replaces, and a key for everything with credits beyond measure. */
+/**
+ * The app in this process with a catalogue file that a test replaces, and a key with all scopes and practically
+ * unlimited credits.
+ */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,11 +15,13 @@ import { bytesOfJobs } from './opened-jobs.ts';
 const ADMIN_TOKEN = 'the-token-of-the-operator-of-these-tests';
 const ORGANIZATION = 'judged';
 const SCOPES = ['jobs:read', 'companies:read', 'signals:read'];
-/** Every so many reloads one is by a thread, as in a server: to start one takes longer than all the answers in between. */
+/**
+ * One of this many reloads uses a thread, as in a server: starting a thread takes longer than all the answers in between.
+ */
 const RELOADS_BY_THREAD = 12;
 export const GRANTED = 10_000_000;
 
-/** As on a host that starts no such thread. */
+/** Behaves like a host that starts no such thread. */
 const NO_THREAD: LoadingThread = {
   done: Promise.resolve({ kind: 'unavailable' }),
   free: () => {},
@@ -33,16 +38,16 @@ export interface JudgedDataApp {
   nowMs: number;
   /** Serves what is in the file now. */
   reload(): Promise<void>;
-  /** A judge with a key of another organization, which has so many credits. */
+  /** A judge with a key of another organization, which has `credits` credits. */
   judgeOf(organization: string, credits: number): Promise<DataJudge>;
-  /** Credits that an organization has, as the operator sees them; the judge's when none is named. */
+  /** Credits of an organization as the operator sees them; by default the judge's organization. */
   remaining(organization?: string): Promise<number>;
   fetch(target: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   close(): Promise<void>;
 }
 
 export async function openJudgedDataApp(nowMs: number): Promise<JudgedDataApp> {
-  // The disk would only be waited for.
+  // In memory where possible: a disk would only cost time.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'paygrade-data-'));
   const file = join(folder, 'catalogue.snap');
   writeFileSync(file, bytesOfJobs([]));

@@ -13,7 +13,7 @@ export class ManualTime implements Clock, Timers {
   #wallMs: number;
   #order = 0;
   readonly #pending = new Set<Pending>();
-  /** True: timers never fire, as if the loop had forgotten them. */
+  /** True: timers never fire, as if the event loop had lost them. */
   areTimersStopped = false;
 
   constructor(wallMs: number = Date.UTC(2026, 7, 1, 12, 0, 0)) {
@@ -45,7 +45,7 @@ export class ManualTime implements Clock, Timers {
     this.#wallMs += byMs;
   }
 
-  /** Lets time pass on both clocks; timers that fall due fire at their own moment, in order. */
+  /** Advances both clocks; due timers fire at their own time, in order. */
   pass(byMs: number): void {
     const endMs = this.#monotonicMs + byMs;
     while (!this.areTimersStopped) {
@@ -73,7 +73,7 @@ export class ManualTime implements Clock, Timers {
   }
 }
 
-/** Lets everything run that waits for promises alone. */
+/** Runs everything that waits only for promises. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }

@@ -21,7 +21,7 @@ const SIGNED: ReadonlySet<string> = new Set(['paygrade_clock_skew_seconds']);
 const LABEL = /([a-z_][a-z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/y;
 const ESCAPES: Readonly<Record<string, string>> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' };
 
-/** A page has hundreds of lines and is read again and again until something comes: an `expect` for each takes its time. */
+/** A page has hundreds of lines and is often read in a polling loop: an `expect` for each line would be slow. */
 function check(isRight: boolean, fault: string): void {
   if (!isRight) throw new Error(fault);
 }
@@ -73,7 +73,7 @@ function familiesOf(text: string): Map<string, Family> {
   return families;
 }
 
-/** Of one histogram with one set of labels: bounds rise, counts never fall, the last is the count. */
+/** Checks one histogram with one set of labels: bounds rise, counts never fall, the last equals the count. */
 function expectHistogram(name: string, samples: readonly Sample[]): void {
   const byLabels = new Map<string, { bounds: number[]; counts: number[]; count: number; sum: number }>();
   for (const { name: full, labels, value } of samples) {
@@ -116,7 +116,7 @@ export class MetricsPage {
     }
   }
 
-  /** The one sample with exactly these labels; of a histogram its count. */
+  /** The sample with exactly these labels; for a histogram its count. */
   value(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const family = this.families.get(name);
     const full = family?.type === 'histogram' ? `${name}_count` : name;

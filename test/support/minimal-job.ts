@@ -1,4 +1,4 @@
-/** A job that says no more than it must. */
+/** A job with only the required fields. */
 import type { Job } from '../../src/catalogue/job.ts';
 
 export const minimalJob = (changes: Partial<Job> = {}): Job => ({

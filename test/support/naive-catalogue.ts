@@ -1,6 +1,6 @@
 /**
  * The catalogue's questions answered row by row, straight from decisions §3, over plain job records: slow, short, and
- * sharing nothing with the engine but types. It is the judge of the engine.
+ * sharing only types with the engine. Tests judge the engine by it.
  */
 import { createHash } from 'node:crypto';
 import type { CohortFacts } from '../../src/catalogue/cohort.ts';
@@ -17,7 +17,7 @@ import type { RequestedSkills } from '../../src/catalogue/questions/skills.ts';
 
 const CANDIDATES = 10_000;
 
-/** Normalised texts, remembered because the same jobs are asked about thousands of times. */
+/** Memoized compared texts, because tests ask about the same jobs thousands of times. */
 const remembered = new Map<string, string>();
 
 export function asCompared(text: string): string {
@@ -70,7 +70,7 @@ export function newestFirst(a: Job, b: Job): number {
   return b.lastObservedMs - a.lastObservedMs || byCodeUnit(digestOf(a.id), digestOf(b.id)) || byCodeUnit(a.id, b.id);
 }
 
-/** Two jobs are of one company when these are equal; the first letter keeps domains and names apart. */
+/** Equal for jobs of the same company; the first letter distinguishes domains from names. */
 export function identityOf(job: Job): string {
   return job.companyDomain === null ? `n${asCompared(job.company)}` : `d${job.companyDomain}`;
 }

@@ -1,10 +1,10 @@
 /**
- * The thirteen operations of the Jobs Data API answered row by row, straight from siblings §3 and §4 and decisions §3, over
- * plain job records and a plain list of events: slow, short, and sharing nothing with the engine but types. It is the judge
- * of the surface.
+ * The thirteen operations of the Jobs Data API answered row by row, straight from siblings §3 and §4 and decisions §3,
+ * over plain job records and a plain list of events: slow, short, and sharing only types with the engine. Tests judge
+ * the surface by it.
  *
- * A cursor stands for the place of the last record that was shown, so a chain goes on in any later catalogue behind that
- * place: nothing behind it is left out, and what has moved in front of it is not shown.
+ * A cursor stands for the place of the last record shown, so in any later catalogue a chain continues after that place:
+ * it omits nothing after it, and does not show records that have moved before it.
  */
 import type { Job } from '../../src/catalogue/job.ts';
 import { asCompared, byCodeUnit, digestOf, everyTermIn, identityOf, newestFirst } from './naive-catalogue.ts';
@@ -58,7 +58,7 @@ export interface NaiveChange {
 }
 
 export interface NaiveEvent {
-  /** Names the event in tests; the surface may call it what it likes, but always the same. */
+  /** Names the event in tests; the surface may choose any id, but must keep it. */
   readonly name: string;
   /** In the feed. */
   readonly place: Place;
@@ -68,32 +68,32 @@ export interface NaiveEvent {
   /** As of the event. */
   readonly title: string;
   readonly changes: readonly NaiveChange[];
-  /** Of a job that the catalogue has left out, as last known. */
+  /** The company as last known, for a job that the catalogue leaves out. */
   readonly company: { readonly name: string; readonly domain: string | null };
 }
 
-/** `data` and `meta` of a 200. What only the server can say is not in it: request id, remaining credits, limitations. */
+/** `data` and `meta` of a 200, without what only the server knows: request id, remaining credits, limitations. */
 export interface NaiveAnswer {
   readonly status: 200;
   readonly data: Readonly<Record<string, Json>>;
   readonly meta: Readonly<Record<string, Json>>;
   /** Credits. */
   readonly charged: number;
-  /** What the cursor of the answer stands for; null where there is none. */
+  /** The place for which the answer's cursor stands; null without a cursor. */
   readonly next: Place | null;
 }
 export type NaiveOutcome =
   | NaiveAnswer
   | { readonly status: 404; readonly code: 'JOB_NOT_FOUND' | 'COMPANY_NOT_FOUND'; readonly charged: 0 };
 
-/** All that a question lists, in its order. */
+/** The whole list that a question asks for, in its order. */
 interface NaiveList {
   /** Name of the list and of the number of its records on a page. */
   readonly names: readonly [list: string, returned: string];
   readonly records: readonly { readonly place: Place; readonly shown: Json }[];
   /** Members of `data` before the list. */
   readonly head: Readonly<Record<string, Json>>;
-  /** Where a list that can be followed for ever ends today. */
+  /** The present end of a list that can be followed for ever. */
   readonly end?: Place;
 }
 
@@ -278,7 +278,7 @@ export class NaiveDataApi {
 
   readonly #shownNames = new Map<string, string>();
 
-  /** By the name that its company shows now, on its newest active job or else its newest closed one. */
+  /** The company with its present name, from its newest active job or else its newest closed one. */
   #companyOf({ jobId, company }: NaiveEvent): NaiveEvent['company'] {
     const job = this.#byId.get(jobId);
     if (job === undefined) return company;
@@ -328,7 +328,7 @@ export class NaiveDataApi {
 
   readonly #domains = new Map<string, string | undefined>();
 
-  /** The domain of the company that has this domain, or this alias alone; a domain beats an alias. */
+  /** The domain of the company with this domain or, as its only owner, this alias; a domain beats an alias. */
   #domainOf(asked: string): string | undefined {
     const host = asked.toLowerCase();
     if (!this.#domains.has(host)) {

@@ -16,7 +16,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 const written = new Map<number, string>();
 
-/** Remembered, because the same records are shown thousands of times. */
+/** Memoized, because the same records are shown thousands of times. */
 export function dateTime(timeMs: number): string {
   let text = written.get(timeMs);
   if (text === undefined) {
@@ -52,7 +52,7 @@ const spanOf = (scope: NaiveScope): { readonly first_observed_at: Json; readonly
   last_observed_at: dateTimeOrNull(mostOf(allOf(scope).map((job) => job.lastObservedMs))),
 });
 
-/** The company of a scope that has a job, named as its newest active job names it, or its newest closed one. */
+/** The company of a scope with at least one job, named as on its newest active job, or else its newest closed one. */
 export function shownCompany({ active, closed }: NaiveScope): {
   readonly name: string;
   readonly domain: string | null;
@@ -103,7 +103,7 @@ function movements(scope: NaiveScope, nowMs: number): { readonly opened: number[
   };
 }
 
-/** The paid company route's data over all jobs of the company, and what happened in the period. */
+/** The paid company route's data over all jobs of the company, and the changes in the period. */
 export function companyHiring(scope: NaiveScope, nowMs: number): Answer {
   const { active } = scope;
   const { opened, closed } = movements(scope, nowMs);
@@ -150,7 +150,7 @@ export function overview(scope: NaiveScope): Answer {
   };
 }
 
-/** Companies with an active job, most active jobs first; every first observation of theirs counts. */
+/** Companies with an active job, most active jobs first; first observations of all their jobs count. */
 function topCompanies(scope: NaiveScope, nowMs: number): Json[] {
   const inside = insideOf(periodEndingAt(nowMs));
   const all = Map.groupBy(allOf(scope), identityOf);

@@ -11,7 +11,7 @@ export class ObjectStore {
   readonly statuses: number[] = [];
   /** Answers that have not ended yet. */
   openCount = 0;
-  /** Bodies leave when this is done. */
+  /** Bodies are sent when this resolves. */
   held: Promise<void> = Promise.resolve();
 
   constructor() {

@@ -11,7 +11,7 @@ import { inProcess, type Transport } from './transport.ts';
 /** The runtime that runs the tests of this file: those of `test/contract` run under both. */
 export const RUNTIME = process.versions.bun === undefined ? 'node' : 'bun';
 
-/** Names a module that opens something else in the place of one app in this process (test/support/opened-fleet.ts). */
+/** Names a module that opens a substitute for the app in this process (test/support/opened-fleet.ts). */
 const OPENER = process.env.PAYGRADE_TEST_OPENER;
 
 const ORIGIN = 'http://paygrade.test';
@@ -20,27 +20,27 @@ export interface OpenedApp extends Transport {
   readonly app: App;
   /** Bugs and resolutions that the app reported. */
   readonly failures: readonly unknown[];
-  /** Ends it as `serve` does. Throws the first failure that the app reported. */
+  /** Closes it as `serve` does. Throws the first failure that the app reported. */
   close(): Promise<void>;
 }
 
-/** What a test starts its server with: settings of processes, or what an app in this process has. */
+/** What a test starts its server with: variables for processes, or config and ports for an app in this process. */
 export type Wanted =
   | { readonly variables: Readonly<Record<string, string>> }
   | {
       readonly config: AppConfig;
-      /** Those of one app: each has its own where the test brings none. */
+      /** The ports of one app: each app gets new ones unless the test brings some. */
       readonly portsOf: () => AppPorts;
     };
 
 export interface Opener {
-  /** @param url what the test's requests are sent to */
+  /** @param url the address to which the test sends requests */
   open(url: string, wanted: Wanted): Promise<Omit<OpenedApp, 'failures'>>;
 }
 
 /**
  * @param variables over a test's defaults: state in memory, no limits of rate, a small catalogue (`SNAPSHOT: ''`: the sample)
- * @param ports over the system's clock and randomness; signatures are verified in this thread, in the turn in which they come
+ * @param ports over the system's clock and randomness; signatures are verified in this thread, in the turn in which they arrive
  */
 export async function openedApp(
   variables: Readonly<Record<string, string>> = {},

@@ -1,7 +1,7 @@
 /**
- * The server of a test as three processes on one PostgreSQL, behind the proxy of `paygrade fleet`, in the place of one app in
- * this process: so the contract suite runs against a fleet as it is. Tests that bring ports (a clock, targets, a facilitator)
- * get three apps in this process on one PostgreSQL, which take the requests in turn.
+ * Replaces a test's app by three processes on one PostgreSQL, behind the proxy of `paygrade fleet`, so that the
+ * contract suite runs unchanged against a fleet. Tests that bring ports (a clock, targets, a facilitator) get three
+ * apps in this process on one PostgreSQL, which receive the requests in turn.
  */
 import { type App, type AppConfig, type AppPorts, openApp } from '../../src/app/app.ts';
 import { startProxy } from '../../src/cli/fleet/proxy.ts';
@@ -23,7 +23,7 @@ const freshDatabase = (clock?: AppPorts['clock']): ReturnType<typeof testDatabas
   return testDatabase(SERVER, clock);
 };
 
-/** What a test asks of the app itself it cannot have of other processes. */
+/** Refuses whatever a test asks of the app object itself, because other processes cannot provide it. */
 const appOf = (servers: readonly RunningServer[]): App =>
   new Proxy({} as App, {
     get(_, name) {
@@ -32,14 +32,14 @@ const appOf = (servers: readonly RunningServer[]): App =>
     },
   });
 
-/** A request to `url` over the proxy's socket; each answer is held against the published contract. */
+/** Sends requests to `url` over the proxy's socket; each answer is checked against the published contract. */
 const behindProxy = (url: string, port: number): Transport => ({
   url,
   async fetch(target, init = {}) {
     const address = new URL(target.startsWith('/') ? url + target : target);
     const headers = new Headers(init.headers);
     if (!headers.has('host')) headers.set('host', address.host);
-    // A connection that is used again may be one that the proxy is about to close.
+    // A reused connection may be one that the proxy is about to close.
     headers.set('connection', 'close');
     const at = `http://127.0.0.1:${port}${address.pathname}${address.search}`;
     const response = await fetch(at, { redirect: 'manual', ...init, headers });
@@ -52,12 +52,12 @@ const behindProxy = (url: string, port: number): Transport => ({
   },
 });
 
-/** @param variables as `openedApp` has them, with the public address. @param url what its requests are sent to */
+/** @param variables as in `openedApp`, with the public address. @param url the address to which requests are sent */
 async function openProcesses(variables: Readonly<Record<string, string>>, url: string): Promise<Opened> {
   const database = await freshDatabase();
   const environment = { STATE_KEY, STATE_SYNC: 'normal', ...variables, DATABASE_URL: database.url };
   const servers: RunningServer[] = [];
-  // The first makes what the others find.
+  // The first creates the tables that the others find.
   for (const runtime of RUNTIMES) servers.push(await startServer(runtime, environment, true));
   const proxy = await startProxy(0);
   await proxy.take(servers.map(({ port }) => port));
@@ -73,7 +73,7 @@ async function openProcesses(variables: Readonly<Record<string, string>>, url: s
   };
 }
 
-/** @param portsOf of each of the apps. @param url what its requests are sent to */
+/** @param portsOf the ports of each app. @param url the address to which requests are sent */
 async function openInTurn(config: AppConfig, portsOf: () => AppPorts, url: string): Promise<Opened> {
   const database = await freshDatabase(portsOf().clock);
   const settings = { ...config, stateKey: Buffer.from(STATE_KEY, 'base64'), databaseUrl: database.url };

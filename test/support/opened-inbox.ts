@@ -1,4 +1,4 @@
-/** An inbox on a time that the test owns, and short ways to use it. */
+/** An inbox with a clock that the test owns, and shortcuts for using it. */
 
 import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import { type BodyForm, bodyFormOf } from '../../src/base/media-type.ts';
@@ -78,7 +78,7 @@ export class NamedInbox extends Inbox {
     return created;
   }
 
-  /** As a request with the read token finds it. */
+  /** Finds the callback like a request with the read token. */
   find(id: CallbackId): CallbackHandle | Absent {
     const authorized = this.authorize(id, this.tokens.get(id) ?? '');
     if (authorized.kind === 'wrong-token') throw new Error(`the token of ${id} is not known`);
@@ -153,7 +153,7 @@ export function openInbox(
     store?: EventStore;
     seed?: number;
     time?: ManualTime;
-    /** Of an earlier inbox on the same store. */
+    /** The tokens of an earlier inbox on the same store. */
     tokens?: Map<CallbackId, string>;
   } = {},
 ): OpenedInbox {
@@ -199,7 +199,7 @@ export function client(): Client & { leave(): void } {
   };
 }
 
-/** What a wait comes to: at once, or a promise of its end when it is parked. */
+/** The outcome of a wait: at once, or as a promise when it is parked. */
 export function waitOn(
   inbox: NamedInbox,
   id: CallbackId,

@@ -1,4 +1,4 @@
-/** Jobs as an open snapshot, by way of the file's bytes. */
+/** Opens jobs as a snapshot, by way of the file's bytes. */
 
 import type { Job } from '../../src/catalogue/job.ts';
 import { SnapshotBuilder } from '../../src/catalogue/snapshot/build.ts';
@@ -18,7 +18,9 @@ export function openedJobs(jobs: Iterable<Job>): Snapshot {
   return openSnapshot(forgetfulSource(bytesOfJobs(jobs)));
 }
 
-/** Bytes in memory as a source that overwrites a transient read at the next one, as a file's does. */
+/**
+ * A source over bytes in memory that overwrites the result of a transient read at the next one, as a file source does.
+ */
 export function forgetfulSource(bytes: Uint8Array): SnapshotSource {
   const source = memorySource('test', bytes);
   let last = new Uint8Array(0);

@@ -1,6 +1,6 @@
 /**
- * "Soon", judged on a machine that others are busy on: the fastest of a few runs against the slowest plain one of the same
- * moment. What is a stall is slower by far more than a factor.
+ * Judges "soon" on a busy machine: compares the fastest of a few runs with the slowest plain run at the same time. A
+ * stall is slower by far more than the allowed factor.
  */
 import { expect } from 'vitest';
 
@@ -17,7 +17,9 @@ async function durationsMs(run: (index: number) => Promise<void>): Promise<numbe
   return durations;
 }
 
-/** Runs `plain` and `judged` three times each; at its best `judged` takes at most 20 times the worst of `plain`. */
+/**
+ * Runs `plain` and `judged` three times each; the best run of `judged` may take at most 20 times the worst of `plain`.
+ */
 export async function expectAtPaceOf(
   plain: (index: number) => Promise<void>,
   judged: (index: number) => Promise<void>,

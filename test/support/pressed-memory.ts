@@ -1,4 +1,4 @@
-/** The memory of a process as a test says it is, of a limit of 1,000 bytes. */
+/** The memory of a process as set by a test, with a limit of 1,000 bytes. */
 import type { ProcessMemory } from '../../src/adapters/process/process-memory.ts';
 
 export const LIMIT_BYTES = 1_000;
@@ -6,7 +6,7 @@ export const LIMIT_BYTES = 1_000;
 export class PressedMemory implements ProcessMemory {
   residentBytes = 0;
   heap: { usedBytes: number; limitBytes: number } | null = null;
-  /** What a collection finds. */
+  /** Bytes that a collection frees. */
   garbageBytes = 0;
   collectionCount = 0;
 

@@ -1,4 +1,4 @@
-/** Runs before every test file: whatever `fetch` brings from a server of ours is held against the published contract. */
+/** Runs before every test file: checks every `fetch` response of our servers against the published contract. */
 import { afterAll, afterEach } from 'vitest';
 import { checkedResponse, isOwnPort, takeFaults } from './published.ts';
 

@@ -1,10 +1,10 @@
 /**
- * Every response that a test sees from a server of ours is held against the contract that `/openapi.json` publishes: the
- * operation's status, its media type, its body by the closed schema, its headers. `published-setup.ts` puts this behind
- * `fetch` for the whole suite; raw sockets and in-process handlers pass their answers in themselves.
+ * Checks every response that a test gets from our servers against the contract in `/openapi.json`: the operation's
+ * status, media type, headers, and body by the closed schema. `published-setup.ts` does this behind `fetch` for the
+ * whole suite; raw sockets and in-process handlers pass in their answers themselves.
  *
- * The document is made here from the same declarations, once a worker, and each schema is compiled when it is first met;
- * the contract test sees to it that a running server publishes the very same one.
+ * The document is built here from the same declarations, once for each worker, and each schema is compiled on first
+ * use; the contract test ensures that a running server publishes the same document.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type DocumentFacts, openApiOf } from '../../src/http/documents/openapi.ts';
@@ -71,7 +71,7 @@ export interface Seen {
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
-  /** undefined: too long to be looked at. */
+  /** undefined: too long to check. */
   readonly bytes: Uint8Array | undefined;
 }
 
@@ -88,7 +88,7 @@ const LISTED_HEADERS = [
   'X-Original-Content-Type',
 ];
 
-/** What the checker calls the document that references lead into. */
+/** The checker's name for the document into which references lead. */
 const DOCUMENT = 'contract';
 
 const ERROR_OBJECT = {
@@ -109,12 +109,12 @@ const ERROR_OBJECT = {
   additionalProperties: false,
 };
 
-/** The pages for people are published nowhere; to whoever does not ask for one, its path is a stranger's. */
+/** The pages for people are not published; for a request that does not ask for HTML, their paths are unknown. */
 const isPage = ({ path, status, headers }: Seen): boolean =>
   PAGE_PATHS.has(path) && status === 200 && headers.get('content-type') === 'text/html; charset=utf-8';
 
 /** A document as a checker of responses. */
-/** A server's document names its one network; this judge sees servers of each. */
+/** A server's document names only its network, but this checker sees servers of every network. */
 function ofEveryNetwork(schemas: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
   const { PaymentRequirements: requirements } = schemas as { PaymentRequirements?: { properties?: object } };
   if (requirements === undefined) return schemas;
@@ -124,7 +124,7 @@ function ofEveryNetwork(schemas: Readonly<Record<string, object>>): Readonly<Rec
 
 export class Published {
   readonly contract: Contract;
-  /** Compiled for few uses: to shorten the code takes longer than it saves. */
+  /** Compiled for few uses: optimizing the code would take longer than it saves. */
   readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false, code: { optimize: false } });
   readonly #validators = new Map<object, ValidateFunction>();
   readonly #fixed = new Set<string>();
@@ -140,7 +140,7 @@ export class Published {
     }
   }
 
-  /** The path of the document that a request's path is. */
+  /** The path template in the document for a request's path. */
   templateOf(path: string): string | undefined {
     if (this.#fixed.has(path)) return path;
     return this.#templates.find(({ form }) => form.test(path))?.template;
@@ -158,7 +158,7 @@ export class Published {
     return `${seen.method} ${seen.path} ${seen.status}: ${fault}; ${text}`;
   }
 
-  /** A path that nobody published has one answer. */
+  /** An unpublished path has only one valid answer. */
   #strangerFault({ method, status, headers, bytes }: Seen): string | undefined {
     if (status !== 404) return 'not published';
     if (headers.get('content-type') !== 'application/json') return `content type ${headers.get('content-type')}`;
@@ -174,7 +174,7 @@ export class Published {
     }
     if (seen.status !== 405) return 'the path does not publish this method';
     for (const [method, other] of Object.entries(item)) {
-      if (method === 'head') continue; // its refusals have no body, this one has
+      if (method === 'head') continue; // refusals to HEAD have no body, this one has
       const fault = this.#responseFault(seen, other);
       if (fault !== undefined) return fault;
     }
@@ -230,7 +230,7 @@ export class Published {
   #validator(schema: object): ValidateFunction {
     let validate = this.#validators.get(schema);
     if (validate === undefined) {
-      // What schemas refer to is compiled once for all of them.
+      // Referenced schemas are compiled once for all schemas.
       const text = JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${DOCUMENT}#/`);
       validate = this.#ajv.compile(JSON.parse(text) as object);
       this.#validators.set(schema, validate);
@@ -247,7 +247,7 @@ const FACTS = { title: 'paygrade', version: '0', description: '', serverUrl: 'ht
 const documentOf = (operations: typeof OPERATIONS, facts: DocumentFacts = FACTS): Published =>
   new Published(JSON.parse(JSON.stringify(openApiOf(operations, facts))) as Contract);
 
-/** What is wrong with a response of the operator's and the gates' operations, by the document that nobody publishes. */
+/** What is wrong with a response of an operation for operators or gates, by their unpublished document. */
 function operatorFault(seen: Seen): string | undefined {
   ofOperator ??= documentOf([...ADMIN_OPERATIONS, ...INTERNAL_OPERATIONS]);
   return ofOperator.fault(seen);
@@ -263,7 +263,7 @@ export function faultOf(seen: Seen): string | undefined {
 
 const ofSurfaces = new Map<DeclaredSurface, Published>();
 
-/** The contract of a surface beside the base. */
+/** The contract of a surface other than the base. */
 export function publishedAt(surface: DeclaredSurface): Published {
   const { operations, path, tags, title } = surface;
   const known =
@@ -272,33 +272,33 @@ export function publishedAt(surface: DeclaredSurface): Published {
   return known;
 }
 
-/** The contract of this source tree, as the server of the contract test has it. */
+/** The contract of this source tree, as published by the server of the contract test. */
 export function publishedContract(): Published {
   ours ??= documentOf(OPERATIONS);
   return ours;
 }
 
-/** Ports on which this worker has servers of ours. */
+/** Ports of our servers in this worker. */
 const ownPorts = new Set<string>();
-/** Paths that a test's own server has besides. */
+/** Additional paths of a test's own server. */
 const unpublishedPaths = new Set<string>();
 const faults: string[] = [];
 let checkedCount = 0;
 
-/** Responses from the port are checked from now on. @param paths that are no part of the contract */
+/** From now on checks responses from the port. @param paths paths outside the contract */
 export function expectPublishedOn(port: number, paths: readonly string[] = []): void {
   ownPorts.add(String(port));
   for (const path of paths) unpublishedPaths.add(path);
 }
 
-/** Its server has ended: the system may give the port to another program. */
+/** Call when the port's server has ended: the system may give the port to another program. */
 export function expectNothingOn(port: number): void {
   ownPorts.delete(String(port));
 }
 
 export const isOwnPort = (port: string): boolean => ownPorts.has(port);
 
-/** Remembers what is wrong with a response; the test that is running fails for it. */
+/** Records what is wrong with a response; the running test fails for it. */
 export function checkPublished(seen: Seen): void {
   if (unpublishedPaths.has(seen.path)) return;
   checkedCount++;
@@ -306,15 +306,17 @@ export function checkPublished(seen: Seen): void {
   if (fault !== undefined) faults.push(fault);
 }
 
-/** What was wrong since the last time, and how many responses have been looked at. */
+/** The faults since the last call, and how many responses were checked. */
 export function takeFaults(): { readonly faults: readonly string[]; readonly checkedCount: number } {
   return { faults: faults.splice(0), checkedCount };
 }
 
-/** Parsing more than this would hold up tests that measure how long others wait; its status and headers are looked at. */
+/**
+ * Parsing longer bodies would delay tests that measure how long others wait, so only status and headers are checked.
+ */
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
-/** A response, checked; it can still be read. */
+/** Checks a response, whose body can still be read. */
 export async function checkedResponse(method: string, url: string, response: Response): Promise<Response> {
   const { status, headers } = response;
   const isLong = Number(headers.get('content-length') ?? 0) > BODY_BYTES_MAX;

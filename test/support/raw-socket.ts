@@ -1,6 +1,6 @@
 /**
  * Bytes on a socket, for everything that an HTTP library refuses to send: odd methods and targets, repeated headers,
- * pipelines, half requests. What comes back is cut into answers by the rules of RFC 9112 §6.3.
+ * pipelines, half requests. The received bytes are split into answers by the rules of RFC 9112 §6.3.
  */
 import { connect } from 'node:net';
 import type { Answer } from './answers.ts';
@@ -85,13 +85,13 @@ export function answersIn(text: string, methods: readonly string[], closed: bool
 const REQUEST_LINE = /(?:^|\r\n\r\n)([A-Z]+) (\S+) HTTP\/1\.[01]\r\n/g;
 
 /**
- * Holds the answers against the published contract where it is certain which request each belongs to. An answer without a
- * request id is the runtime's own word about bytes that were no request.
+ * Checks the answers against the published contract if it is certain which request each belongs to. An answer without a
+ * request id is the runtime's own answer to bytes that were no request.
  */
 function checkAnswers(port: number, sent: string, answers: readonly Answer[]): void {
   const requests = [...sent.matchAll(REQUEST_LINE)];
   if (!isOwnPort(String(port)) || requests.length !== answers.length) return;
-  // A body may look like a request.
+  // A body may look like a request, so requests with bodies are ambiguous.
   if (requests.length > 1 && /\r\n(?:content-length|transfer-encoding):/i.test(sent)) return;
   for (const [index, { status, headers, text }] of answers.entries()) {
     const [, method = '', target = ''] = requests[index]!;

@@ -8,7 +8,7 @@ import type { Recover } from '../../src/payment/signature/signature.ts';
 export const promptWorker = (recover: Recover = recoverWithNoble): RecoveryWorker =>
   inlineRecovery((struct, signature) => recover(digestOf(struct), signature), 0, queueMicrotask);
 
-/** Gives the payer's address (20 bytes) for every signature and computes nothing. */
+/** Returns the payer's address (20 bytes) for every signature, without computing anything. */
 export const trustingWorker = (payer: Uint8Array): RecoveryWorker => ({
   freeCount: () => 1,
   isHealthy: () => true,

@@ -28,7 +28,7 @@ export const payWith = (server: Transport, payment: Payment, body: unknown, sign
     ...(signal === undefined ? {} : { signal }),
   });
 
-/** Pays for a resolve and gives its answer as it is. */
+/** Pays for a resolve and returns the raw answer. */
 export const resolve = async (server: Transport, body: unknown, account?: PrivateKeyAccount): Promise<Response> =>
   payWith(server, await resolvePayment(server, account), body);
 

@@ -1,4 +1,4 @@
-/** What the books keep of a request that pays in a test. */
+/** The books' facts about a paid request of a test. */
 import type { SaleFacts } from '../../src/payment/books.ts';
 
 export const SALE: SaleFacts = {
@@ -8,5 +8,5 @@ export const SALE: SaleFacts = {
   parameters: null,
 };
 
-/** Milliseconds that state folders of tests keep their sales. */
+/** How long tests' state folders keep their sales, milliseconds. */
 export const SALES_KEPT_MS = 400 * 86_400_000;

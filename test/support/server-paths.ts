@@ -1,4 +1,4 @@
-/** Where the programs lie that tests start. */
+/** Where the programs are that tests start. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 

@@ -1,4 +1,4 @@
-/** Programs in processes of their own: any command with what it prints, and a real server on a free port, under Node or Bun. */
+/** Programs in separate processes: any command with its output, and a real server on a free port, under Node or Bun. */
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,12 +13,12 @@ import { IS_WHOLE } from './whole.ts';
 export const RUNTIMES = ['node', 'bun'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 
-/** Where another Node than the pinned one is tried. */
+/** Set when a Node other than the pinned one is tested. */
 const OTHER_NODE = process.env.PAYGRADE_NODE ?? '';
 
 /**
- * For a costly suite whose subject hardly depends on the runtime: one in `npm test`, each in `npm run test:slow`, Node where
- * another Node is tried.
+ * Runtimes for a costly suite whose subject hardly depends on the runtime: one in `npm test`, both in
+ * `npm run test:slow`, only Node when another Node is tested.
  */
 export function oneRuntime(runtime: Runtime): readonly Runtime[] {
   if (IS_WHOLE) return RUNTIMES;
@@ -38,8 +38,8 @@ export function binaryOf(runtime: Runtime): string {
 }
 
 /**
- * What a process of ours is started with. Servers do not shed load, because a machine that runs many tests at once makes every
- * loop late; a test of overload sets SHEDDING itself.
+ * The environment of our processes. Servers do not shed load, because a machine that runs many tests at once delays
+ * every event loop; tests of overload set SHEDDING themselves.
  */
 export const processEnvironment = (
   variables: Readonly<Record<string, string>>,
@@ -62,13 +62,13 @@ export interface Started {
   /** Everything it has printed so far. */
   stdout(): string;
   stderr(): string;
-  /** The exit code; what it printed last may still be on its way. */
+  /** The exit code; its last output may not have arrived yet. */
   readonly exited: Promise<number | null>;
   /** With all that it printed. */
   readonly ended: Promise<Ended>;
 }
 
-/** None outlives the process that started it, however that ends: a test's worker is ended by a signal. */
+/** Killed when this process exits, however it ends: a test's worker is ended by a signal. */
 const running = new Set<Started['child']>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
@@ -85,7 +85,7 @@ export function startProcess(
 ): Started {
   const child = spawn(binary, words, { cwd, env: processEnvironment(variables), stdio: 'pipe' });
   running.add(child);
-  child.stdin.on('error', () => {}); // it may end before it has read everything
+  child.stdin.on('error', () => {}); // the process may end before reading everything
   if (stdin !== null) child.stdin.end(stdin);
   let stdout = '';
   let stderr = '';
@@ -105,7 +105,7 @@ export function startProcess(
   };
 }
 
-/** One run of paygrade to its end, which this thread waits for. */
+/** Runs paygrade to its end, blocking this thread. */
 export function runToEnd(
   runtime: Runtime,
   words: readonly string[],
@@ -122,7 +122,7 @@ export function runToEnd(
   return { exitCode: status, stdout, stderr };
 }
 
-/** The port that a process says it listens on; one that does not say so in time is killed. */
+/** The port that a process prints; kills a process that prints none in time. */
 export function listeningPort(
   { child, stdout, ended }: Started,
   timeoutMs: number = START_TIMEOUT_MS,
@@ -147,13 +147,13 @@ export function listeningPort(
 export interface RunningServer extends Started, Transport {
   readonly port: number;
   readonly stateDir: string;
-  /** SIGTERM, and the exit code. A state folder that was made for it is removed. */
+  /** Sends SIGTERM and resolves with the exit code. Removes the state folder if it was created for this server. */
   stop(): Promise<number | null>;
   /** SIGKILL; its state stays. */
   kill(): Promise<void>;
 }
 
-/** What is served by what. */
+/** Which program serves, on which runtime. */
 export interface Program {
   readonly binary: string;
   /** An entry file of paygrade; `serve` is its command. */
@@ -162,8 +162,8 @@ export interface Program {
 
 /**
  * Starts `serve` with the given variables over the defaults of a test: a free port, a state folder of its own, a small
- * catalogue. The sample that a server makes itself is served without the last: `SNAPSHOT: ''`.
- * @param endsWithThread for a test's worker that is a thread: one that is ended from outside can stop nothing any more
+ * catalogue. With `SNAPSHOT: ''` the server builds and serves its own sample instead.
+ * @param endsWithThread for a test's worker that is a thread: terminated from outside, it can stop nothing itself
  */
 export async function startServer(
   program: Runtime | Program,

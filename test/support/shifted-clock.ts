@@ -1,4 +1,4 @@
-/** The machine's clock, which a test puts ahead: for servers whose lifetimes are longer than a test. */
+/** The machine's clock, which a test can set ahead, for lifetimes longer than a test. */
 import type { Clock } from '../../src/base/clock.ts';
 
 export class ShiftedClock implements Clock {
@@ -12,7 +12,7 @@ export class ShiftedClock implements Clock {
     return performance.now() + this.aheadMs;
   }
 
-  /** That number of seconds from now, in seconds since 1970, as the fields of an authorization have it. */
+  /** The time that many seconds from now, in seconds since 1970, as in the fields of an authorization. */
   secondsAhead(seconds: number): string {
     return String(Math.floor(this.nowMs() / 1000) + seconds);
   }

@@ -1,4 +1,4 @@
-/** A small sample as a catalogue file: a server that opens it starts in half the time of one that makes its own. */
+/** A small sample as a catalogue file: a server that opens it starts in half the time of one that builds its own. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { buildSample } from '../../src/ingest/synth/sample.ts';
 export const SMALL_SAMPLE_JOB_COUNT = 500;
 let path: string | undefined;
 
-/** Made once a process, which removes it when it ends. */
+/** Created once for each process, which removes it at its end. */
 export function smallSample(): string {
   if (path !== undefined) return path;
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-sample-'));

@@ -1,4 +1,4 @@
-/** Sales as the books have them, made up. */
+/** Made-up sales, as in the books. */
 import type { Sale } from '../../src/payment/books.ts';
 import { checksummed, networkOf } from '../../src/payment/protocol/network.ts';
 import { reservationKeyOf } from '../../src/payment/protocol/order.ts';
@@ -6,7 +6,7 @@ import type { MemoryBooks } from '../../src/storage/memory/books.ts';
 
 const digits = (number: number, length: number): string => number.toString(16).padStart(length, '0');
 
-/** The sale with this number; numbers differ in everything that tells sales apart. */
+/** The sale with this serial; sales of different serials differ in all identifying fields. */
 export const soldWith = (serial: number, changes: Partial<Sale> = {}): Sale => ({
   serial,
   timeMs: Date.UTC(2026, 10, 20) + serial * 1000,

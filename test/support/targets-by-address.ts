@@ -1,4 +1,4 @@
-/** Targets of a test's own in place of the network: addresses to answers, each given when the test says so. */
+/** A test's targets in place of the network: answers by address, each released by the test. */
 import type { Outbound, OutboundRequest, OutboundResult } from '../../src/outbound/outbound.ts';
 import type { Judged } from '../../src/outbound/target.ts';
 
@@ -18,7 +18,7 @@ export type TargetAnswer =
 /** A host that begins with `blocked.`, `missing.` or `slow-name.` ends at its look-up; others are allowed. */
 const LOOKED_UP = { 'blocked.': 'blocked', 'missing.': 'unreachable', 'slow-name.': 'timeout' } as const;
 
-/** In a buffer of their own. */
+/** Bytes in a separate buffer. */
 const bytesOf = (body: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   new Uint8Array(typeof body === 'string' ? Buffer.from(body) : body);
 

@@ -1,6 +1,6 @@
 /**
- * A way out that sends nothing: a test says by host what its targets answer. It keeps the promises of the port: `onSent` before the
- * target sees anything, and an abort at any time.
+ * An outbound client that sends nothing: a test sets by host what its targets answer. It keeps the promises of the
+ * port: `onSent` before the target sees anything, and an abort at any time.
  */
 import type { Outbound, OutboundRequest, OutboundResult } from '../../src/outbound/outbound.ts';
 import type { TargetPolicy } from '../../src/outbound/target.ts';
@@ -41,7 +41,7 @@ export const failure = (kind: Exclude<OutboundResult['kind'], 'answer'>): Outbou
   durationMs: 5,
 });
 
-/** Answers never, until it is aborted. */
+/** Never answers, until it is aborted. */
 export const hanging: TargetBehaviour = (_request, _number, signal) =>
   new Promise((resolve) => {
     signal?.addEventListener('abort', () => resolve(failure('aborted')));
@@ -66,7 +66,7 @@ export class TargetsByHost implements Outbound {
     },
   };
 
-  /** When a request to this host has its turn. */
+  /** Resolves when a request to this host gets its turn. */
   turnOf = (_host: string): Promise<void> => Promise.resolve();
 
   target(host: string, behaviour: TargetBehaviour): this {

@@ -32,7 +32,7 @@ export class TcpLink {
     return linked.href;
   }
 
-  /** From now on this share of what passes, in either direction, is lost together with its connection. */
+  /** From now on this share of chunks, in either direction, is lost together with its connection. */
   cutAtRandom(chance: Chance, share: number): void {
     this.#chance = chance;
     this.#share = share;

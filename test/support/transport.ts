@@ -1,5 +1,5 @@
 /**
- * How a test's request reaches a server: through the handler in this very process, or over a socket. A case is written once
+ * How a test's request reaches a server: through the handler in this process, or over a socket. A case is written once
  * against `Transport` and runs either way.
  */
 import { faultOf } from './published.ts';
@@ -11,7 +11,7 @@ export interface Transport {
   fetch(target: string, init?: RequestInit): Promise<Response>;
 }
 
-/** What a handler is called with besides the request: the peer that a listener would have seen. */
+/** The second argument of a handler: the peer that a listener would have seen. */
 export interface Peer {
   readonly address: string;
 }
@@ -40,7 +40,7 @@ function wireHeaders(url: string, init: RequestInit): Headers {
   return headers;
 }
 
-/** As a client sees its own abort: the answer never comes, the promise rejects. */
+/** Behaves like a client's own abort: no answer comes and the promise rejects. */
 function untilAborted(answer: Promise<Response>, signal: AbortSignal | null | undefined): Promise<Response> {
   if (signal === null || signal === undefined) return answer;
   return new Promise((resolve, reject) => {
@@ -49,9 +49,7 @@ function untilAborted(answer: Promise<Response>, signal: AbortSignal | null | un
   });
 }
 
-/**
- * Each answer is held against the published contract before the test sees it.
- */
+/** Checks each answer against the published contract before the test sees it. */
 export function inProcess(handler: Handler, url: string, address = '127.0.0.1'): Transport {
   const answered = async (request: Request): Promise<Response> => {
     const answer = await handler.fetch(request, { address });

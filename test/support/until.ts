@@ -2,7 +2,7 @@
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** @throws Error that names `what` when it is not so within the time */
+/** @throws Error that names `what` if it does not happen in time */
 export async function until(what: string, done: () => boolean | Promise<boolean>, timeoutMs = 6000): Promise<void> {
   const end = performance.now() + timeoutMs;
   while (!(await done())) {

@@ -1,4 +1,4 @@
-/** Rounds of `watch` in virtual time, against hosts that a function plays. */
+/** Rounds of `watch` in virtual time, against hosts simulated by a function. */
 import { FeedMemory } from '../../src/adapters/boards/feed-memory.ts';
 import { FEEDS_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
@@ -24,7 +24,7 @@ export interface Asked {
 /** null: no answer ever comes. `afterMs`: least time that the answer takes. */
 export type Played = (url: URL, request: OutboundRequest) => (OutboundResult & { readonly afterMs?: number }) | null;
 
-/** Answers after a while that no request shares, and notes when each arrived. */
+/** Answers each request after a different delay, and records when each arrived. */
 export class SlowOutbound implements Outbound {
   readonly asked: Asked[] = [];
   readonly #time: ManualTime;
@@ -46,7 +46,7 @@ export class SlowOutbound implements Outbound {
     return 'allowed';
   }
 
-  /** Keeps to no deadline but where nothing comes. */
+  /** Applies the deadline only if no answer ever comes. */
   async send(request: OutboundRequest): Promise<OutboundResult> {
     const { url } = request.target;
     await this.#after(this.#random.below(400), request.signal);
@@ -94,7 +94,7 @@ export async function virtualRounds(
   const time = new ManualTime();
   const outbound = new SlowOutbound(time, play, answerMs);
   const history = HistoryDatabase.openForWatching(folder);
-  // A file system that syncs is no subject of these tests.
+  // These tests do not need synced files.
   history.database.exec('PRAGMA synchronous = OFF');
   const tables = new BoardTables(history);
   for (const board of boards) tables.put(board, time.nowMs());

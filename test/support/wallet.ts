@@ -1,4 +1,6 @@
-/** Payments as an honest client makes them, signed by an independent implementation (viem), with every field open to change. */
+/**
+ * Payments of an honest client, signed by an independent implementation (viem), in which a test can change every field.
+ */
 import { randomBytes } from 'node:crypto';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 
@@ -70,7 +72,7 @@ export const TRANSFER = {
 } as const;
 
 export interface Changes {
-  /** Changed before signing: the signature is right for what it says. */
+  /** Changed before signing, so the signature matches the changed fields. */
   readonly authorization?: Partial<Authorization>;
   /** Changed EIP-712 domain. */
   readonly domain?: { name?: string; version?: string; chainId?: number; verifyingContract?: Hex };
@@ -147,7 +149,7 @@ export const signatureParts = (signature: Hex): SignatureParts => ({
 export const signatureOf = ({ r, s, v }: SignatureParts): Hex =>
   `0x${r.toString(16).padStart(64, '0')}${s.toString(16).padStart(64, '0')}${v.toString(16).padStart(2, '0')}`;
 
-/** The same payment with other text in its parts, not signed anew. */
+/** The same payment with changed parts, not signed again. */
 export function altered(
   payment: Payment,
   changes: {

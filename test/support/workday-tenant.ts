@@ -1,4 +1,7 @@
-/** The job search of a Workday tenant, as a function: pages of twenty, facets with counts, and tenants that count to 2000 alone. */
+/**
+ * The job search of a Workday tenant, as a function: pages of twenty, facets with counts, and totals that may be capped
+ * at 2000.
+ */
 
 export interface TenantPosting {
   readonly externalPath: string;
@@ -8,7 +11,7 @@ export interface TenantPosting {
 }
 
 export interface TenantRules {
-  /** Counts to 2000, and begins again there. */
+  /** Counts only to 2000, then starts over. */
   readonly isCapped: boolean;
 }
 
@@ -22,7 +25,7 @@ export function tenantAnswer(postings: readonly TenantPosting[], sent: string, {
     Object.entries(appliedFacets).every(([name, ids]) => facets[name]?.some((id) => ids.includes(id))),
   );
   const counts = new Map<string, Map<string, number>>();
-  // Only first pages are asked for them.
+  // Facets are only used on first pages.
   for (const { facets } of offset === 0 ? found : []) {
     for (const [name, ids] of Object.entries(facets)) {
       const values = counts.get(name) ?? new Map<string, number>();

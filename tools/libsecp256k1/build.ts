@@ -1,12 +1,12 @@
 /**
- * `npm run libsecp256k1`: compiles libsecp256k1 to `src/adapters/verification/libsecp256k1.wasm`, from the release that Debian
- * distributes, whose digest stands here. The same compiler makes the same bytes: `-- --check` compares them with the file that
- * is there, writes nothing and ends with 1 where they differ; `-- --archive FILE` takes the release from a file. Needs clang and
- * wasm-ld of LLVM 19 (Debian: `clang-19 lld-19`), tar and xz.
+ * `npm run libsecp256k1`: compiles libsecp256k1 to `src/adapters/verification/libsecp256k1.wasm`, from the release that
+ * Debian distributes, whose digest is below. The same compiler makes the same bytes: `-- --check` compares them with
+ * the existing file, writes nothing, and exits with 1 if they differ; `-- --archive FILE` takes the release from a
+ * file. Needs clang and wasm-ld of LLVM 19 (Debian: `clang-19 lld-19`), tar and xz.
  *
- * Products of two 32-bit numbers are all that WebAssembly multiplies in one instruction, so the library must use its fields for
- * such machines (USE_FORCE_WIDEMUL_INT64). Left to itself it finds a 128-bit type in the compiler, which is a call of a function
- * for each product; a recovery then takes two to three times as long (`bench/signatures.ts`).
+ * WebAssembly multiplies at most two 32-bit numbers exactly in one instruction, so the library must use its field
+ * implementation for such machines (USE_FORCE_WIDEMUL_INT64). By default it would detect the compiler's 128-bit type, which
+ * costs a function call for each product; a recovery then takes two to three times as long (`bench/signatures.ts`).
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ import { parseArgs } from 'node:util';
 const RELEASE = {
   folder: 'libsecp256k1-0.5.0',
   address: 'http://deb.debian.org/debian/pool/main/libs/libsecp256k1/libsecp256k1_0.5.0.orig.tar.xz',
-  /** Of the package's description, which Debian's maintainers sign. */
+  /** From the package's description, which Debian's maintainers sign. */
   sha256: '13b70138be52d7a23bdf0ea39ed79799a30eb855f2ed82c028357f6432cd536b',
 };
 
@@ -33,7 +33,7 @@ const FLAGS = [
   '-DUSE_EXTERNAL_DEFAULT_CALLBACKS',
   // Tables of 64 KiB; those of 1 MiB, the default, are no faster here.
   '-DECMULT_WINDOW_SIZE=11',
-  // The smallest table for signing, which the linker leaves out with the functions that read it.
+  // The smallest table for signing; the linker drops it with the functions that read it.
   '-DECMULT_GEN_PREC_BITS=2',
   '-Wall',
   '-Wno-unused-function',
@@ -56,7 +56,7 @@ async function download(): Promise<Uint8Array> {
   return response.bytes();
 }
 
-/** @returns the library's folder @throws Error when the archive is another one */
+/** @returns the library's folder @throws Error when the archive has another digest */
 function unpack(archive: Uint8Array, folder: string): string {
   const sha256 = createHash('sha256').update(archive).digest('hex');
   if (sha256 !== RELEASE.sha256) throw new Error(`SHA-256 of the release is ${sha256}, not ${RELEASE.sha256}`);

@@ -1,7 +1,7 @@
 /**
- * One request for a page of a board: through the guard's address rules, in the turn of its host, over redirects that are judged
- * like the first address, and again after a moment where the host asks for that or fails. Never cut: an answer beyond a bound is
- * a failure.
+ * Requests one page of a board: under the guard's address rules, in its host's turn, following redirects that are
+ * judged like the first address, and trying again after a pause when the host fails or asks for it. An answer is never
+ * truncated: one beyond a bound is a failure.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
@@ -29,7 +29,7 @@ export type PageAnswer =
       readonly status: number;
       readonly body: Uint8Array;
       readonly validators: Validators | null;
-      /** What answered, after redirects. */
+      /** The address that answered, after redirects. */
       readonly url: string;
     }
   /** 304 to the validators of the request. */
@@ -42,9 +42,9 @@ export interface PageFailure {
   readonly status: number | null;
   /** One line without the address. */
   readonly reason: string;
-  /** What the host asked for, beyond what was waited. */
+  /** The pause that the host asked for, less the time already waited. */
   readonly retryAfterMs: number | null;
-  /** The host failed, rather than this one of its addresses: its other boards will hardly fare better now. */
+  /** The host failed, not just this address: its other boards would probably fail now too. */
   readonly isOfHost: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface PageSettings {
   readonly validators: Validators | null;
   readonly bytesMax: number;
   readonly signal: AbortSignal;
-  /** What keeps the answer; its bytes are given back where it is none. */
+  /** Claims memory for the answer; gives it back if the answer is unusable. */
   readonly memory?: FeedClaim;
 }
 
@@ -83,9 +83,9 @@ const failed = (reason: string, more: Partial<PageFailure> = {}): PageFailure =>
   ...more,
 });
 
-/** Failures of a moment, of the host or on the way to it (RFC 9110 §15). */
+/** Transient failures, of the host or on the way to it (RFC 9110 §15). */
 const TRANSIENT: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
-/** The method and the body go on. */
+/** Redirects that keep method and body. */
 const REPEATING: ReadonlySet<number> = new Set([307, 308]);
 
 export class BoardClient {
@@ -101,7 +101,7 @@ export class BoardClient {
     for (let tries = 1; ; tries++) {
       const { waitMs, ...answer } = await this.#tryWithin(request, settings);
       if (waitMs === undefined) return answer;
-      // The whole host: what it asks of one request it means for the next as well.
+      // Holds the whole host: the pause that it asks for applies to its next request too.
       if (waitMs !== null && waitMs <= WAITED_MS_MAX) pace.hold(new URL(request.url).host, waitMs);
       if (tries === TRIES_MAX) return answer;
       const pauseMs = waitMs ?? Math.round(pace.pauseMs * TRY_PAUSES * 2 ** (tries - 1) * (0.5 + draw() / 2));
@@ -110,7 +110,7 @@ export class BoardClient {
     }
   }
 
-  /** As `#try`; an answer that is no page leaves nothing in the memory. */
+  /** As `#try`, but gives back the memory of an answer that is no page. */
   async #tryWithin(request: BoardRequest, settings: PageSettings): Promise<Tried> {
     const { memory } = settings;
     if (memory === undefined) return this.#try(request, settings);
@@ -123,7 +123,7 @@ export class BoardClient {
     return tried.kind === 'failed' && tried.status === null && memory.hasWaited ? { ...tried, isOfHost: false } : tried;
   }
 
-  /** `waitMs` in the result: worth another try, after this pause; null = after a pause of our choosing. */
+  /** `waitMs` in the result: worth another try after this pause; null = after a pause of our choice. */
   async #try(request: BoardRequest, settings: PageSettings, onPart?: OnPart): Promise<Tried> {
     const { outbound, clock } = this.#options;
     let address = request.url;
@@ -186,10 +186,10 @@ export class BoardClient {
   }
 }
 
-/** Characters of a validator that is sent back; a longer one would cost more than it saves. */
+/** Longest validator that is sent back, characters; a longer one would cost more than it saves. */
 const VALIDATOR_LENGTH_MAX = 1024;
 
-/** Only what can be sent as a header again. */
+/** Accepts only a value that can be sent as a header again. */
 function validatorOf(answer: OutboundAnswer, name: string): string | null {
   const value = headerOf(answer, name) ?? '';
   return value.length <= VALIDATOR_LENGTH_MAX && /^[\x20-\x7e]+$/.test(value) ? value : null;

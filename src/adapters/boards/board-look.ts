@@ -1,6 +1,6 @@
 /**
- * Looks at an address that a person gave: which board it is of, and what the board says now. The address alone tells where it
- * can (ingest/boards/address-rules.ts), otherwise the page behind it does, or a careers page that this one links to.
+ * Finds out which board an address given by a person belongs to, and what the board lists now. The address alone decides if it
+ * can (ingest/boards/address-rules.ts); otherwise the page behind it, or a careers page that this page links to.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
@@ -15,7 +15,7 @@ import type { BoardClient, PageAnswer } from './board-client.ts';
 import { isGone } from './feed-fetch.ts';
 import { PAGE_BYTES_MAX } from './limits.ts';
 
-/** One answer of a board. */
+/** Longest answer of a board, bytes. */
 const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
 /** Pages that are looked at for one address. */
 const PAGES_MAX = 3;
@@ -36,7 +36,9 @@ export type Looked =
       readonly jobs: number;
       /** `jobs` counts the first page of several, which state no total. */
       readonly isFirstPage: boolean;
-      /** From the page on the company's own site that shows the board; null where the list of the package knows better. */
+      /**
+       * The domain of the company's own site, if a page there shows the board; null where the package's list knows better.
+       */
       readonly siteDomain: CompanyDomain | null;
     }
   | {
@@ -47,7 +49,7 @@ export type Looked =
       readonly board?: NamedBoard;
     };
 
-/** What an address leads to before its board was asked. */
+/** What an address leads to, before its board is asked. */
 type Lead =
   | {
       readonly ok: true;

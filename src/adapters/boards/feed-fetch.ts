@@ -1,4 +1,4 @@
-/** All pages of a board's feed, one after the other, as its endpoint leads from each to the next. */
+/** Fetches all pages of a board's feed in turn, as its endpoint leads from each to the next. */
 import type { Board } from '../../ingest/boards/board.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
 import {
@@ -23,14 +23,14 @@ export type FetchedFeed =
       readonly status: number;
       /** Those with postings. */
       readonly pages: readonly Uint8Array[];
-      /** Why it is not all that the board lists; null = every page came. */
+      /** Why it is only part of what the board lists; null = every page came. */
       readonly partialReason: string | null;
-      /** Ids of known jobs that the pages do not have, and that are listed all the same. */
+      /** Ids of known jobs that are still listed although the pages lack them. */
       readonly standing: readonly string[];
-      /** Of a feed of one answer. */
+      /** Validators of a feed that is one answer. */
       readonly validators: Validators | null;
     }
-  /** The feed is what it was when the validators were given. */
+  /** The feed has not changed since the validators were given. */
   | { readonly kind: 'unchanged'; readonly status: 304 }
   | FeedFailure;
 
@@ -42,14 +42,14 @@ export interface FeedFailure extends PageFailure {
 export interface FeedFetch {
   readonly client: BoardClient;
   readonly origins: BoardOrigins;
-  /** Of the last feed that was taken whole; null = the feed is wanted in any case. */
+  /** Validators of the last feed that was taken whole; null = fetch the feed in any case. */
   readonly validators: Validators | null;
   readonly signal: AbortSignal;
   /** What holds the pages. */
   readonly memory?: FeedClaim;
 }
 
-/** Whether what was asked for is no longer there (RFC 9110 §15.5). @param status null: there was no answer */
+/** Whether the resource no longer exists (RFC 9110 §15.5). @param status null: there was no answer */
 export const isGone = (status: number | null): boolean => status === 404 || status === 410;
 
 /** @param reason completes "the answer ..." */
@@ -96,7 +96,7 @@ export async function fetchFeed(
     if (hasPostings(board, step, progress)) pages.push(body);
   }
   const partialReason = progress.kind === 'partial' ? progress.reason : null;
-  // Of a first page that others follow, validators say nothing about the others.
+  // The validators of the first of several pages say nothing about the other pages.
   const isOne = isConditional && answers === 1 && partialReason === null;
   return { kind: 'feed', status: 200, pages, partialReason, standing: [], validators: isOne ? own : null };
 }

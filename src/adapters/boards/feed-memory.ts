@@ -1,29 +1,29 @@
 /**
- * The memory of all feeds that are being read: a part of an answer waits, unread, until it fits beside what the other visits hold.
- * One visit at a time may go beyond, so that there is always one that gets on: together they hold at most `FEEDS_BYTES_MAX` and
- * one feed of `FEED_BYTES_MAX`. A request that waited longer than it may take fails, and its board is tried again later.
+ * Bounds the memory of all feeds being read: a part of an answer waits, unread, until it fits beside what other visits hold.
+ * One visit at a time may exceed the bound, so that at least one makes progress: together they hold at most `FEEDS_BYTES_MAX`
+ * and one feed of `FEED_BYTES_MAX`. A request that waits longer than its time limit fails, and its board is tried again later.
  */
 
-/** What one visit holds. */
+/** The memory that one visit holds. */
 export interface FeedClaim {
   /** Resolves when the bytes fit. Rejects with the signal's reason when it aborts first. */
   take(bytes: number, signal: AbortSignal): Promise<void>;
-  /** Whether it ever waited: what took long since then says nothing about a host. */
+  /** Whether it ever waited: a slow answer after that says nothing about the host. */
   readonly hasWaited: boolean;
-  /** Of an answer that is not kept. */
+  /** Gives back the bytes of an answer that is not kept. */
   giveBack(bytes: number): void;
-  /** The visit holds nothing any more. */
+  /** Gives back all that the visit holds. */
   release(): void;
 }
 
 export class FeedMemory {
   readonly #bytesMax: number;
   #bytes = 0;
-  /** The one that may go beyond the bound. */
+  /** The visit that may exceed the bound. */
   #exempt: FeedClaim | undefined;
   readonly #waiting = new Set<() => void>();
 
-  /** @param bytesMax of all visits but one together */
+  /** @param bytesMax most bytes of all visits but one together */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }

@@ -1,6 +1,6 @@
 /**
- * One request at a time to a host, and a pause after each: the next one leaves no earlier than `pauseMs` after the last one ended,
- * with its whole answer or a failure. Thus two requests never reach a host within the pause, however long each is on its way.
+ * One request at a time to a host, with a pause after each: the next one leaves at least `pauseMs` after the last one ended,
+ * with its whole answer or a failure. So two requests never reach a host within the pause, however long each is in transit.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -58,7 +58,7 @@ export class HostPace {
       this.#forgetIdle();
     };
     if (!(await settlesFirst(before, signal))) {
-      // The one before it has the lane still.
+      // The request before still holds the lane.
       void before.then(leave);
       return undefined;
     }
@@ -102,7 +102,7 @@ export class HostPace {
     return lane;
   }
 
-  /** A host whose pause is over is like one that was never asked. */
+  /** Forgets hosts whose pause is over: they are like hosts that were never asked. */
   #forgetIdle(): void {
     if (this.#lanes.size < LANES_KEPT) return;
     const nowMs = this.#clock.monotonicMs();
@@ -110,5 +110,5 @@ export class HostPace {
   }
 }
 
-/** Hosts beyond which those that are idle are forgotten: a round of company sites has thousands. */
+/** Above this number of hosts, idle ones are forgotten: a round of company sites has thousands. */
 const LANES_KEPT = 1024;

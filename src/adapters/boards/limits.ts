@@ -3,21 +3,24 @@
 /** All pages of a feed together, unpacked, bytes: what `import` accepts of one document. A longer feed fails and is never cut. */
 export const FEED_BYTES_MAX = 256 * 1024 * 1024;
 /**
- * The feeds of all visits but one together, bytes. With the longest feed beside them, which is parsed in eight times its length,
- * they stay within `MemoryMax` of deploy/paygrade-watch.service.
+ * The feeds of all visits but one together, bytes. Together with the longest feed, whose parsing takes eight times its
+ * length, they stay within `MemoryMax` of deploy/paygrade-watch.service.
  */
 export const FEEDS_BYTES_MAX = 128 * 1024 * 1024;
-/** A page that a person sees and that is no list, unpacked, bytes: many times the longest real one. */
+/** A page for people, not a list, unpacked, bytes: many times the longest real one. */
 export const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** One request, from its turn to the last byte, milliseconds. */
 export const REQUEST_MS = 120_000;
-/** All pages of a feed together, without the pauses between them: a host that answers a byte at a time holds no round, milliseconds. */
+/**
+ * All pages of a feed together, milliseconds, without the pauses between them: a host that answers a byte at a time
+ * cannot hold up a round.
+ */
 export const VISIT_MS_MAX = 20 * 60_000;
 /** Redirects of one request; each is judged as the first address is. */
 export const REDIRECTS_MAX = 5;
 /** Requests for one page in one visit, when a host fails for a moment. */
 export const TRIES_MAX = 3;
-/** First pause between them, in pauses of the host; it doubles. */
+/** First pause between these tries, in multiples of the host's pause; it doubles. */
 export const TRY_PAUSES = 2;
 /** A longer `Retry-After` holds its board until a later round, so that a round ends, milliseconds. */
 export const WAITED_MS_MAX = 60_000;

@@ -1,4 +1,4 @@
-/** The robots.txt of hosts, each asked for once a day (RFC 9309 §2.3, RFC 9309 §2.4), in the turn of its host. */
+/** The robots.txt of hosts, each fetched once a day (RFC 9309 §2.3, RFC 9309 §2.4), in its host's turn. */
 import type { Clock } from '../../base/clock.ts';
 import {
   ALL_ALLOWED,
@@ -19,13 +19,15 @@ import { REQUEST_MS } from './limits.ts';
 /** Our product token (RFC 9309 §2.2.1). */
 const TOKEN = 'paygrade';
 /**
- * By RFC 9309 §2.3.1.3 a file that is not there, like any 4xx, which would allow everything; but a host that answers this has the
- * file, and asks for fewer requests.
+ * RFC 9309 §2.3.1.3 treats any 4xx as a missing file, which allows everything; but a host that answers 429 has the file
+ * and asks for fewer requests.
  */
 const TOO_MANY = 429;
-/** Of a packed file, bytes once it is unpacked: the first `ROBOTS_BYTES_MAX` count, and one that is longer is a file all the same. */
+/** Longest unpacked file, bytes: only the first `ROBOTS_BYTES_MAX` count, but a longer file is still valid. */
 const UNPACKED_BYTES_MAX = 16 * ROBOTS_BYTES_MAX;
-/** Hosts whose rules are kept, and the memory of all these rules, bytes; beyond either the host asked first is forgotten. */
+/**
+ * Most hosts with cached rules, and most memory of all these rules, bytes; beyond either, the host asked first is forgotten.
+ */
 const KEPT_MAX = 10_000;
 export const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -46,7 +48,7 @@ const GIVEN_UP = unreadable('the watch is ending');
 interface Kept {
   readonly robots: Promise<HostRobots>;
   readonly askedMs: number;
-  /** Memory of the rules, bytes; 0 until they are there. */
+  /** Memory of the rules, bytes; 0 until they arrive. */
   bytes: number;
 }
 
@@ -70,7 +72,7 @@ export class RobotsFiles {
     const known = this.#kept.get(origin);
     if (known !== undefined && this.#isFresh(known)) {
       const robots = await known.robots;
-      // The end of the visit that asked first is not the host's failure.
+      // That the first caller's visit ended is no failure of the host.
       return robots === GIVEN_UP && !signal.aborted ? this.rulesOf(url, signal) : robots;
     }
     const robots = this.#ask(`${origin}/robots.txt`, signal);
@@ -80,12 +82,15 @@ export class RobotsFiles {
     const found = await robots;
     if (this.#kept.get(origin) !== kept) return found;
     if (found.ok) this.#count(kept, memoryOf(found.rules));
-    // A host that cannot say is asked again at the next visit, which its board's backoff puts off.
+    // A host without a usable answer is asked again at the next visit, which the board's backoff delays.
     else this.#forget(origin);
     return found;
   }
 
-  /** By the wall clock, which goes on while the machine sleeps. Rules from the future were asked for before the clock was set back. */
+  /**
+   * Uses the wall clock, which goes on while the machine sleeps. Rules from the future were fetched before the clock
+   * was set back.
+   */
   #isFresh({ askedMs }: Kept): boolean {
     const ageMs = this.#clock.nowMs() - askedMs;
     return ageMs >= 0 && ageMs < ROBOTS_KEPT_MS;
@@ -139,6 +144,6 @@ export class RobotsFiles {
       const rules = status >= 200 && status < 300 ? parseRobots(new TextDecoder().decode(body), TOKEN) : ALL_ALLOWED;
       return { ok: true, rules };
     }
-    return { ok: true, rules: ALL_ALLOWED }; // too many redirects count as a file that is not there (RFC 9309 §2.3.1.2)
+    return { ok: true, rules: ALL_ALLOWED }; // too many redirects count as a missing file (RFC 9309 §2.3.1.2)
   }
 }

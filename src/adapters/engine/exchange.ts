@@ -1,10 +1,10 @@
 /**
- * One GET to a jobs service over connections that stay open between questions. It follows no redirect and tells a connection
- * that was refused or lost from an answer. Time is the caller's: it aborts.
+ * One GET to a jobs service over connections that stay open between questions. It follows no redirect and distinguishes
+ * a refused or lost connection from an answer. The caller keeps the time and aborts.
  *
- * Node asks through `node:http`, for which it takes less than half the time of its `fetch`; Bun through `fetch`, for which it
- * takes a third of that of its `node:http` (bench/split.ts). Bun's `fetch` takes a proxy from the environment, and that of
- * Bun 1.4.0 knows no `proxy: false`, so with one of its variables set Bun asks through `node:http` too.
+ * Node uses `node:http`, which takes less than half the time of its `fetch`; Bun uses `fetch`, which takes a third of
+ * the time of its `node:http` (bench/split.ts). Bun's `fetch` takes a proxy from the environment, and in Bun 1.4.0 has
+ * no `proxy: false`, so if a proxy variable is set Bun uses `node:http` too.
  */
 import { ANSWER_BYTES_MAX } from './limits.ts';
 
@@ -15,7 +15,7 @@ export type Exchanged =
   /** The connection was not made, or ended before the answer was whole. */
   | { readonly kind: 'lost'; readonly detail: string };
 
-/** One that is under way. */
+/** An exchange under way. */
 export interface Exchange {
   /** Never rejects. */
   readonly done: Promise<Exchanged>;

@@ -1,4 +1,6 @@
-/** Connections by Bun's `fetch`, which keeps them open and repeats by itself what met a connection that was just closed. */
+/**
+ * Connections by Bun's `fetch`, which keeps them open and by itself repeats a request that met a connection just closed.
+ */
 import { fetchCodeOf } from '../outbound/connection-failure.ts';
 import {
   BodyCollector,
@@ -11,7 +13,7 @@ import {
   TOO_LONG,
 } from './exchange.ts';
 
-/** Bun's code for an answer of status 101, which its `fetch` does not give. */
+/** Bun's error code for an answer of status 101, which its `fetch` does not return. */
 const NOT_ASKED_TO_SWITCH = 'UnrequestedUpgrade';
 
 export class FetchConnections implements Connections {

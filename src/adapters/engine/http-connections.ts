@@ -69,9 +69,9 @@ export class HttpConnections implements Connections {
         resolve(SWITCHED);
       });
       sent.on('error', (failure) => {
-        // Its answer has begun: the response says what became of it.
+        // Its answer has begun, so the response's own events report the failure.
         if (hasBegun) return;
-        // A service may close a connection that was unused at the very moment at which a question takes it.
+        // A service may close an idle connection at the very moment at which a question takes it.
         if (mayRepeat && sent.reusedSocket && !isAborted) start(false);
         else resolve(lostBy(failure));
       });

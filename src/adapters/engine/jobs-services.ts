@@ -1,12 +1,12 @@
 /**
- * The jobs services of a gate (siblings §8). They are asked in turn, the one whose turn it is first and the others in order
- * after it; those whose last question was late come after them, and those whose last was refused or lost come last. A refused
- * or lost connection, 401, 403, 429 and 5xx go to the next address, all within one time; a bad or a late answer goes nowhere
- * else, and nothing is asked twice at once. A machine that is off or cut off refuses nothing: a question that is quiet for a
- * moment makes the gate try to connect beside it, and one that cannot be reached counts as lost.
+ * The jobs services of a gate (siblings §8). They are asked round robin; services whose last question was late come
+ * after the others, and those whose last was refused or lost come last. After a refused or lost connection, 401, 403,
+ * 429 or 5xx the next address is asked, all within one time limit; a bad or late answer is final, and a question is
+ * never in two places at once. A machine that is off or cut off refuses nothing, so when a question gets no answer for
+ * a moment the gate tries a second connection; if that fails, the question counts as lost.
  *
- * A look at each service, every other second and at once where it was away, is an ordinary question; it decides `/ready`, and
- * brings back a service that was passed over. Bound: one look at a time a service.
+ * The gate looks at each service with an ordinary question, every other second, and at once when the service was away;
+ * the looks decide `/ready` and bring back a service that was passed over. Bound: one look at a time for each service.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Exposition } from '../../base/prometheus.ts';
@@ -23,7 +23,7 @@ export interface JobsServicesOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** A service can be asked again, or cannot be asked (why, one line), for the log. */
+  /** A service can be asked again (undefined) or cannot (why, one line), for the log. */
   onService(url: string, fault: string | undefined): void;
 }
 
@@ -31,7 +31,7 @@ export interface JobsServicesOptions {
 const isRefusal = (status: number): boolean =>
   status === 401 || status === 403 || status === 429 || (status >= 500 && status <= 599);
 
-/** What one service made of a question. */
+/** The outcome of asking one service. */
 type Asked<A> =
   | Exclude<RemoteAnswer<A>, { kind: 'unavailable' }>
   | { readonly kind: 'next'; readonly outcome: 'lost' | 'refused'; readonly detail: string };
@@ -49,7 +49,7 @@ export class JobsServices implements RemoteCatalogue {
   readonly #services: readonly JobsService[];
   /** Cancels the next look at each. */
   readonly #looks = new Map<JobsService, () => void>();
-  /** A look at them is under way. */
+  /** Services at which a look is under way. */
   readonly #looking = new Set<JobsService>();
   #turn = 0;
   /** Monotonic time of the last answer of any service. */
@@ -62,10 +62,12 @@ export class JobsServices implements RemoteCatalogue {
     this.#services = options.urls.map((url) => new JobsService(url, options.token));
   }
 
-  /** One question that failed does not decide: offers go on until a look has failed as well. */
+  /** One failed question does not decide: offers continue until a look has failed as well. */
   readonly canAsk = (): boolean => this.#services.some((service) => !service.isOut || this.#isOld(service));
 
-  /** Whether a service answered the last question to it, or failed once and was not looked at since. False until one did. */
+  /**
+   * Whether any service answered its last question, or failed once and was not looked at since. False before the first answer.
+   */
   readonly isReady = (): boolean =>
     this.#answeredMs > Number.NEGATIVE_INFINITY &&
     this.#services.some(({ standing, isOut }) => standing === 'well' || (standing === 'away' && !isOut));
@@ -171,7 +173,10 @@ export class JobsServices implements RemoteCatalogue {
     return { kind: 'invalid', detail: `${url}: a body that is no answer of ${path}, status ${status}` };
   }
 
-  /** It was found away or late before another one last answered, so it may be back: services are replaced one after the other. */
+  /**
+   * It was found away or late before another service last answered, so it may be back: in a rollout, services restart
+   * one after the other.
+   */
   #isOld({ askedMs }: JobsService): boolean {
     return askedMs < this.#answeredMs;
   }
@@ -181,7 +186,7 @@ export class JobsServices implements RemoteCatalogue {
     if (this.#isClosed || was === standing) return;
     service.standing = standing;
     service.isOut = false;
-    // The first contact is no news unless it failed.
+    // A first contact is not reported unless it failed.
     if (was !== 'unknown' || fault !== undefined) this.#options.onService(service.url, fault);
     if (fault !== undefined) this.#lookAfter(service, LOOK_PAUSE_AWAY_MS);
     if (this.#services.some((one) => one.standing !== 'away')) return;
@@ -199,13 +204,13 @@ export class JobsServices implements RemoteCatalogue {
   }
 
   async #look(service: JobsService): Promise<void> {
-    if (this.#looking.has(service)) return; // its end sets the next one
+    if (this.#looking.has(service)) return; // its end schedules the next one
     this.#looking.add(service);
     await this.#askOne(service, LOOK, this.#options.timeoutMs);
     this.#looking.delete(service);
     const isWell = service.standing === 'well';
     service.isOut = !isWell;
-    // A question that failed meanwhile may have set the next look already.
+    // A question that failed meanwhile may have scheduled the next look already.
     if (!this.#looks.has(service)) this.#lookAfter(service, isWell ? LOOK_PAUSE_MS : LOOK_PAUSE_AWAY_MS);
   }
 }

@@ -1,16 +1,16 @@
 /** Bounds of what a gate asks of its jobs services (siblings §8). */
 
-/** A body above it is no answer. The longest real one, a job with its description, has some 90 KB. */
+/** A longer body is no answer. The longest real one, a job with its description, has some 90 KB. */
 export const ANSWER_BYTES_MAX = 1_048_576;
 
 /**
- * A question without an answer for this long makes the gate try whether the service can be reached, for the second time at most:
- * together a machine that is off costs a customer a second and a half, and less than the time of all services.
+ * After this long without an answer the gate tests whether the service can be reached; the test takes at most twice as
+ * long. So a machine that is off costs a customer a second and a half, less than the time limit for all services.
  */
 export const QUIET_MS = 500;
 export const REACH_MS = 1_000;
 
-/** Connections to one service; questions above it wait for one within their time. */
+/** Most connections to one service; further questions wait for one within their time limit. */
 export const CONNECTIONS_PER_SERVICE = 256;
 
 /** Connections that stay open unused, and how long: less than common proxies and servers do. */

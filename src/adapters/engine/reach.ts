@@ -1,7 +1,7 @@
 /**
- * Whether a service's machine can be reached: a connection beside a question that has no answer yet. It tells a machine that is off
- * or cut off, whose packets nothing refuses, from a service that is slow, and it sees what the question's own connection does not
- * say: that one may have been open before, and Bun's `fetch` tells nothing of connecting.
+ * Tests whether a service's machine can be reached, by a second connection while a question has no answer yet. This
+ * distinguishes a machine that is off or cut off, where nothing refuses packets, from a slow service. The question's
+ * own connection cannot show that: it may have been open before, and Bun's `fetch` reports nothing about connecting.
  */
 import { nodeNet } from '../process/late-modules.ts';
 import { systemTimers } from '../process/system-timers.ts';
@@ -9,7 +9,7 @@ import { systemTimers } from '../process/system-timers.ts';
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 /**
- * Never rejects. A refused connection is an answer of the machine: it can be reached.
+ * Never rejects. A refused connection is an answer by the machine, so it can be reached.
  * @param url base address of the service
  */
 export function isReachable(url: string, withinMs: number): Promise<boolean> {

@@ -27,7 +27,7 @@ export class JobsService {
   standing: Standing = 'unknown';
   /** It was away or late when the gate last looked at it. */
   isOut = false;
-  /** Monotonic time of the question that `standing` is of. */
+  /** Monotonic time of the question that set `standing`. */
   askedMs = Number.NEGATIVE_INFINITY;
   readonly #counts: Record<Outcome, number> = { answered: 0, invalid: 0, late: 0, lost: 0, refused: 0 };
   readonly #durations = new Histogram(BOUNDS_MS);
@@ -38,7 +38,7 @@ export class JobsService {
     this.connections = asksByFetch() ? new FetchConnections(url, token) : new HttpConnections(url, token);
   }
 
-  /** One try at a time, whatever the number of questions that wait. */
+  /** One test at a time, however many questions wait. */
   isReachable(withinMs: number): Promise<boolean> {
     this.#reaching ??= isReachable(this.url, withinMs).finally(() => {
       this.#reaching = undefined;

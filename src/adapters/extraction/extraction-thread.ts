@@ -1,6 +1,7 @@
 /**
- * One extraction thread. It starts with its first document and is ended when a document takes more of its time than it may, so that
- * a busy machine is no fault of the page; the next document starts another. An idle thread does not keep the process alive.
+ * One extraction thread. It starts with its first document and is terminated when a document uses too much of the
+ * thread's processor time, so that a page is not blamed for a busy machine; the next document starts another thread. An
+ * idle thread does not keep the process alive.
  */
 import type { Worker } from 'node:worker_threads';
 import { firstLineOf } from '../../base/failure.ts';
@@ -14,13 +15,15 @@ import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
 
 const ENTRY = new URL('./extraction-worker.ts', import.meta.url);
 
-/** Heap of a thread, MiB: what 8 MiB of the most costly markup takes is a tenth. Runtimes without such a bound ignore it. */
+/**
+ * Heap of a thread, MiB: ten times what 8 MiB of the most costly markup takes. Runtimes without such a bound ignore it.
+ */
 const HEAP_MIB_MAX = 512;
 
 /** A thread that has not started by then never will. */
 const START_MS = 10_000;
 
-/** Between two looks at a thread that has little of its time left. Its time is known in steps of 10 ms. */
+/** Shortest pause between two looks at a thread's processor time, which is known in steps of 10 ms. */
 const LOOK_PAUSE_MS = 20;
 
 export type ThreadEnd =
@@ -30,12 +33,12 @@ export type ThreadEnd =
   | { readonly kind: 'failed'; readonly detail: string };
 
 export interface ReadingTime {
-  /** Processor time of the thread from the moment at which it has unpacked the document; time on the wall where that is not known. */
+  /** Processor time of the thread after it has unpacked the document; wall time where processor time is not known. */
   readonly workMs: number;
-  // From the moment at which the thread is handed the document:
-  /** Until its content has to be there. What the document measures is waited for beyond it. */
+  // The next two count from the moment at which the thread gets the document:
+  /** Time for the content. Its measurements are still awaited after that. */
   readonly leftMs: number;
-  /** Until anything has to be there. */
+  /** Time for any reply at all. */
   readonly wallMs: number;
 }
 
@@ -48,7 +51,7 @@ export interface ExtractionThreadOptions {
 
 export interface Finished {
   readonly end: ThreadEnd;
-  /** undefined: the thread ended before it knew, or the document cannot be unpacked. */
+  /** undefined: the thread ended before measuring, or the document cannot be unpacked. */
   readonly measured: Measured | undefined;
 }
 
@@ -57,7 +60,7 @@ export class ExtractionThread {
   readonly #entry: URL;
   readonly #timeOf: typeof threadTimeMs;
   #worker: Worker | undefined;
-  /** Of the worker, as the system counts threads. */
+  /** The system's number of the worker thread. */
   #number: number | undefined;
   #starting: Promise<Worker> | undefined;
   /** Ends the document that is being read. */

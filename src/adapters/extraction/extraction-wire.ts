@@ -10,15 +10,15 @@ export interface ThreadTask {
 }
 
 export type ThreadReply =
-  /** Once, when the thread takes documents. `thread`: as `ownThreadNumber` found it. */
+  /** Sent once, when the thread is ready for documents. `thread`: as `ownThreadNumber` found it. */
   | { readonly kind: 'ready'; readonly thread: number | undefined }
   /**
-   * The document is unpacked: known from here on, whatever becomes of the rest. From now on it is being read, and its time runs;
-   * one that is late ends here.
+   * The document is unpacked, and these measurements stand whatever happens next. Now its extraction begins and its
+   * time runs; for a late document this is the last message.
    */
   | (Measured & { readonly kind: 'measured' })
   | { readonly kind: 'content'; readonly content: PageContent }
   /** The document cannot be unpacked. */
   | { readonly kind: 'too-large' | 'broken' }
-  /** The document broke the extraction, which is a bug of ours. */
+  /** The extraction threw on this document, which is a bug of ours. */
   | { readonly kind: 'failed'; readonly detail: string };

@@ -1,4 +1,7 @@
-/** Entry of an extraction thread: it reads one document after the other, and is ended from outside when one takes too long. */
+/**
+ * Entry of an extraction thread: it reads one document after another, and the main thread terminates it when one takes
+ * too long.
+ */
 import { hash } from 'node:crypto';
 import { getPriority, platform, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
@@ -15,11 +18,11 @@ if (parentPort === null) throw new Error('this file is the entry of a worker');
 const port = parentPort;
 const reply = (message: ThreadReply): void => port.postMessage(message);
 
-/** More than that of the process: where processors are few, the loop that answers goes before the reading of pages. */
+/** Added to the process's niceness: where processors are few, the event loop that answers goes before extraction. */
 const NICENESS_MORE = 10;
 const NICENESS_MAX = 19;
 
-// On Linux each thread has a niceness (setpriority(2)); elsewhere the whole process would take this one.
+// On Linux each thread has its own niceness (setpriority(2)); elsewhere this would change the whole process.
 if (platform() === 'linux') setPriority(Math.min(NICENESS_MAX, getPriority() + NICENESS_MORE));
 
 const UNKNOWN_CODING = 'The page came in a coding that was not asked for: nothing was extracted.';

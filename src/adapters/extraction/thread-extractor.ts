@@ -1,6 +1,7 @@
 /**
- * Unpacks and extracts documents in threads, so that no page holds up the loop that answers (siblings §7). Documents wait in line
- * for a thread; one whose resolve has no time left gets nulls and a warning, like one that takes more than two seconds of work.
+ * Unpacks and extracts documents in threads, so that no page blocks the event loop that answers (siblings §7).
+ * Documents queue for a thread; if its resolve has no time left, a document gets nulls and a warning, like one that
+ * takes more than two seconds of work.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Exposition } from '../../base/prometheus.ts';
@@ -10,7 +11,7 @@ import { nothingOf, type PageContent } from '../../resolve/result.ts';
 import type { Document, Extracted, Extractor, Measured } from '../../resolve/work.ts';
 import { ExtractionThread, type ExtractionThreadOptions, type ThreadEnd } from './extraction-thread.ts';
 
-/** Threads that read at a time: one hostile page does not hold up all others. */
+/** Threads that read at a time: one hostile page does not block all others. */
 const THREAD_COUNT = 2;
 
 export const TOO_LATE = 'Reading the page took too long: nothing was extracted.';

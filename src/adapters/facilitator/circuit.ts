@@ -1,11 +1,11 @@
 /**
- * Whether the facilitator can be reached (decisions §4; reliability 95, 100, 101). Only what says something about the
- * facilitator itself counts: a call that never connected, and the health question `GET /supported`. The fate of one payload
- * does not: a signature of a contract wallet can make a healthy facilitator answer 500 or nothing, so after such a call the
- * circuit asks the health question and counts its answer instead.
+ * Whether the facilitator can be reached (decisions §4; reliability 95, 100, 101). Only evidence about the facilitator
+ * itself counts: a call that never connected, and the health question `GET /supported`. The outcome of one payload does
+ * not: a contract wallet's signature can make a healthy facilitator answer 500 or nothing, so after such a call the
+ * circuit asks the health question and counts that answer instead.
  *
- * {@link FAILURES_TO_OPEN} failures in a row open the circuit. The health question is asked again every second until one call
- * arrives, which closes it. Bound: one question at a time, and a pause of {@link PROBE_PAUSE_MS} between two.
+ * {@link FAILURES_TO_OPEN} failures in a row open the circuit. The health question is repeated every second until one call
+ * succeeds, which closes the circuit. Bound: one question at a time, and a pause of {@link PROBE_PAUSE_MS} between two.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -27,7 +27,7 @@ export class Circuit {
   #failureCount = 0;
   #hasBeenReached = false;
   #isProbing = false;
-  /** Cancels the question that waits for its time, if one does. */
+  /** Cancels the scheduled question, if there is one. */
   #cancelProbe: (() => void) | undefined;
   #probedAtMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
@@ -36,7 +36,7 @@ export class Circuit {
     this.#ports = ports;
   }
 
-  /** Whether the last call that says something arrived. False until the first one did. */
+  /** Whether the last call that counts reached the facilitator. False before the first. */
   isReachable(): boolean {
     return this.#hasBeenReached && this.#failureCount === 0;
   }
@@ -77,7 +77,7 @@ export class Circuit {
     });
   }
 
-  /** Asks no more. */
+  /** Stops asking. */
   stop(): void {
     this.#stopped = true;
     this.#cancel();

@@ -11,7 +11,7 @@ import type { CallFailure, CallOutcome } from '../outbound/bounded-call.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What one call to the facilitator gave. */
+/** The result of one call to the facilitator. */
 export type FacilitatorAnswer =
   | {
       readonly kind: 'answer';
@@ -22,7 +22,7 @@ export type FacilitatorAnswer =
     }
   | CallFailure;
 
-/** A settlement that the facilitator has sent to the chain and not seen included. */
+/** A settlement that the facilitator has sent to the chain but not yet seen included. */
 export interface PendingSettlement {
   readonly kind: 'pending';
   readonly transaction: string;
@@ -52,7 +52,7 @@ const TRANSACTION_FORM = /^0x[0-9a-fA-F]{64}$/;
 const transactionOf = (value: unknown): string =>
   typeof value === 'string' && TRANSACTION_FORM.test(value) ? value.toLowerCase() : '';
 
-/** A reason code; undefined for free text, which goes no further. */
+/** A reason code; undefined for free text, which is not passed on. */
 const reasonOf = (value: unknown): string | undefined =>
   typeof value === 'string' && /^[a-z0-9_]{1,100}$/.test(value) ? value : undefined;
 
@@ -110,7 +110,7 @@ export function settleOutcomeOf(answer: FacilitatorAnswer, order: PaymentOrder):
   }
   if (status >= 500) return unknown(`status ${status}`, transaction);
   if (isRefusal && isIndeterminate(code, hasTransaction)) return unknown(code ?? 'refused, with a hash', transaction);
-  // It turned us away before it looked at the payment, unless the same answer speaks of a transfer.
+  // It refused us before looking at the payment, unless the same answer mentions a transfer.
   const isTurnedAway = !hasTransaction && json?.success !== true;
   if ((status === 401 || status === 403) && isTurnedAway) {
     return { kind: 'unavailable', detail: `settle: status ${status}` };

@@ -39,7 +39,7 @@ export interface FacilitatorOptions {
   readonly token: string | null;
   /** The network of the server's offers. */
   readonly network: Network;
-  /** Called once with what the facilitator says that it settles. */
+  /** Called once with what the facilitator reports that it settles. */
   readonly onSupport?: ((support: Support) => void) | undefined;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -49,7 +49,7 @@ export interface FacilitatorOptions {
   readonly probeDeadlineMs?: number;
   /** Called when the facilitator becomes reachable or unreachable, for the log. */
   readonly onReachable?: ((isReachable: boolean) => void) | undefined;
-  /** Called with an authorization that was settled with the transaction of another, for the log. */
+  /** Called with an authorization whose settlement names another one's transaction, for the log. */
   readonly onRepeatedTransaction?: ((repeated: RepeatedTransaction) => void) | undefined;
   /** Sends the requests; the runtime's own fetch when absent. */
   readonly fetch?: FacilitatorFetch | undefined;
@@ -95,7 +95,7 @@ export class HttpFacilitator implements Settlement {
     this.#circuit.stop();
   }
 
-  /** Whether the facilitator can be reached, for the server's readiness. False until it was reached once. */
+  /** Whether the facilitator can be reached, for the server's readiness. False until the first contact. */
   isReachable(): boolean {
     return this.#circuit.isReachable();
   }
@@ -130,8 +130,8 @@ export class HttpFacilitator implements Settlement {
       case 'settled':
         return second;
       case 'refused':
-        // The first call named a transaction: only the chain's own revert of it is certain. Another one reverts because the
-        // first went through.
+        // The first call named a transaction: only the chain's revert of that one is certain. Another would revert
+        // because the first went through.
         if (second.transaction === first.transaction) return second;
         break;
       case 'pending':
@@ -178,7 +178,9 @@ export class HttpFacilitator implements Settlement {
     return facilitatorAnswerOf(outcome);
   }
 
-  /** What a payment's call says about the facilitator. An answer of its own error, or none, may be this payload's fate. */
+  /**
+   * Notes what a payment's call shows about the facilitator. A server error, or no answer, may be due to this payload alone.
+   */
   #noteContact(answer: FacilitatorAnswer): void {
     if (answer.kind === 'not-sent') this.#circuit.noteUnreached();
     else if (answer.kind === 'lost' ? answer.isTransport : answer.status >= 500) this.#circuit.ask();
@@ -186,7 +188,7 @@ export class HttpFacilitator implements Settlement {
     else this.#circuit.noteReached();
   }
 
-  /** The health question. Its first answer of success says whether the facilitator settles what this server sells. */
+  /** The health question. Its first successful answer shows whether the facilitator settles this server's offers. */
   async #isWell(): Promise<boolean> {
     const answer = await this.#call('GET', '/supported', null, this.#probeDeadlineMs);
     if (answer.kind !== 'answer') return false;

@@ -1,6 +1,6 @@
 /**
- * What the facilitator's answers tell the operator beside their outcome (reliability 72, 88, 102): how far our clock is from
- * its clock, verdicts that contradict our own, and one transaction for several authorizations. Nothing here changes an answer.
+ * What the facilitator's answers tell the operator besides their outcome (reliability 72, 88, 102): the difference between our
+ * clocks, verdicts that contradict our own, and one transaction for several authorizations. Nothing here changes an answer.
  */
 import { LRUCache } from 'lru-cache';
 import type { Exposition } from '../../base/prometheus.ts';
@@ -12,9 +12,11 @@ import { SIGNATURE_BYTES } from '../../payment/signature/signature.ts';
 const SAMPLE_COUNT = 31;
 /** A `Date` has whole seconds: on average half of one has passed. */
 const DATE_MEAN_MS = 500;
-/** A sample is off by half of the time that its call took, at most; slower calls say too little. */
+/** A sample is off by at most half the duration of its call; slower calls are too imprecise. */
 const CALL_MS_MAX = 2000;
-/** Transactions that are remembered, about 200 bytes each; two authorizations of one are settled close together. */
+/**
+ * Transactions that are remembered, about 200 bytes each; two authorizations with one transaction settle close together.
+ */
 const TRANSACTION_COUNT_MAX = 4096;
 
 /** `0x` and two hex digits a byte. */
@@ -30,7 +32,7 @@ const DIVERGENCES: ReadonlyMap<string, 'signature' | 'window'> = new Map([
   ['invalid_exact_evm_payload_authorization_valid_before', 'window'],
 ]);
 
-/** An authorization that was settled with the transaction of another. */
+/** An authorization whose settlement names another one's transaction. */
 export interface RepeatedTransaction {
   readonly transaction: string;
   readonly order: PaymentOrder;
@@ -38,7 +40,7 @@ export interface RepeatedTransaction {
 
 export class FacilitatorSignals {
   readonly #onRepeated: (repeated: RepeatedTransaction) => void;
-  /** Our clock less the facilitator's, milliseconds; a ring. */
+  /** Our clock minus the facilitator's, milliseconds; a ring. */
   readonly #samples: number[] = [];
   #nextSample = 0;
   /** Reservation key by transaction. */
@@ -77,7 +79,7 @@ export class FacilitatorSignals {
   }
 
   noteSettled(order: PaymentOrder, outcome: SettleOutcome): void {
-    // A window may have closed on the way, and has closed when the reconciler repeats a late settlement.
+    // Ignores `window`: it may have closed in transit, and has closed when the reconciler repeats a late settlement.
     if (outcome.kind === 'refused' && DIVERGENCES.get(outcome.reason ?? '') === 'signature') this.#noteSignature(order);
     if (outcome.kind !== 'settled') return;
     const { transaction } = outcome;

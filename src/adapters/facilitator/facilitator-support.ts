@@ -9,10 +9,10 @@ interface Kind {
   readonly extra?: Readonly<Record<string, unknown>> | null;
 }
 
-/** Longest text of a facilitator that a message repeats. */
+/** Longest text from a facilitator that a message quotes. */
 const SHOWN_LENGTH_MAX = 200;
 
-/** Of its JSON; an object there may have a `toString` that is no function. */
+/** Text of a JSON value; an object may have a `toString` that is no function. */
 const textOf = (value: unknown): string => (value instanceof Object ? 'an object' : String(value));
 
 const shown = (text: string): string => printable(text).slice(0, SHOWN_LENGTH_MAX);

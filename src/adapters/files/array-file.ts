@@ -1,6 +1,6 @@
 /**
- * A file of JSON and typed arrays that can be computed again: written beside and renamed, with a checksum over everything, so that
- * a reader has all of it or nothing.
+ * A file of JSON and typed arrays that can be computed again: written to a temporary file and renamed, with a checksum
+ * over everything, so that a reader gets all of it or nothing.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { aligned, checksumOf } from '../../catalogue/snapshot/layout.ts';
@@ -56,7 +56,7 @@ export function readArrayFile(path: string, magic: string): ArrayFile | undefine
     file.toString('latin1', 0, 8) === magic &&
     file.readUInt32LE(8) === checksumOf(file.subarray(12));
   if (!isWhole) return undefined;
-  // A small file may lie anywhere in a pool, where numbers are not aligned.
+  // A copy: a small file may lie anywhere in a buffer pool, where numbers are not aligned.
   const { buffer } = new Uint8Array(file);
   const textEnd = HEAD_BYTES + file.readUInt32LE(12);
   const { json, sections } = JSON.parse(file.toString('utf8', HEAD_BYTES, textEnd)) as {

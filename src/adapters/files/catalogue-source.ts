@@ -16,9 +16,9 @@ import { openSnapshotFile } from './snapshot-file.ts';
 export const SAMPLE = 'sample';
 export const NO_CATALOGUE = 'none';
 
-/** A refused file is looked at again after this pause: a producer that writes in place changes it in the meantime. */
+/** A refused file is read again after this pause: a producer that writes in place may have changed it. */
 const REWRITE_PAUSE_MS = 500;
-/** Readings of a file that keeps changing: some ten seconds, then the refusal stands until the next reload. */
+/** Most readings of a file that keeps changing: some ten seconds; then the refusal stands until the next reload. */
 const READINGS_MAX = 20;
 
 const NOTHING: CatalogueSource = {
@@ -30,19 +30,21 @@ const NOTHING: CatalogueSource = {
 
 export const isWebAddress = (snapshot: string): boolean => /^https?:\/\//.test(snapshot);
 
-/** @property folder of the copy of a file behind an address; null, or not given: one that ends with the source */
+/** @property folder for the copy of a fetched file; null or not given: a temporary one, removed with the source */
 export interface SourcePorts extends Partial<FetchedPorts> {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** The caller has `Snapshot.checking` done for the catalogue of `load`, which reads only the columns of a long local file. */
+  /**
+   * The caller runs `Snapshot.checking` for the catalogue of `load`, which then reads only the columns of a long local file.
+   */
   readonly checksLater?: boolean;
-  /** Starts the thread of a reload, in place of the real one. */
+  /** Starts a substitute for the thread of a reload. */
   readonly startLoading?: (task: LoadingTask, name: string) => LoadingThread;
 }
 
 /**
- * How to take the catalogue that `SNAPSHOT` names. Only the sample loads the generator and its words, so this waits for
- * modules; nothing is opened before `load`.
+ * The source of the catalogue that `SNAPSHOT` names. Asynchronous because it imports modules: only the sample loads the
+ * generator and its words. Nothing is opened before `load`.
  */
 export async function catalogueSource(snapshot: string, ports: SourcePorts): Promise<CatalogueSource> {
   if (snapshot === NO_CATALOGUE) return NOTHING;
@@ -67,11 +69,11 @@ export async function catalogueSource(snapshot: string, ports: SourcePorts): Pro
   };
 }
 
-/** A file that takes long to check is served once its columns are. */
+/** A file that takes long to check is served once its columns are checked. */
 const openForStart = (file: SnapshotSource): Snapshot =>
   file.byteLength > CHECKED_FIRST_BYTES_MAX ? openColumns(file) : openSnapshot(file);
 
-/** @param pathOf asked at each loading @param openFirst for the start */
+/** @param pathOf called at each load @param openFirst opens the file for the start */
 function fileSource(
   pathOf: () => string,
   ports: SourcePorts,
@@ -79,7 +81,7 @@ function fileSource(
 ): CatalogueSource {
   const threads = new Threads(ports);
 
-  /** @returns 'replaced' where the file is refused and has changed since, so that it may be whole by now */
+  /** @returns 'replaced' if the file is refused but has changed since, so that it may be whole now */
   async function read(mayRepeat: boolean): Promise<ServedCatalogue | 'replaced'> {
     const path = pathOf();
     const file = openSnapshotFile(path);
@@ -121,7 +123,7 @@ const closing = (name: string): SnapshotError => new SnapshotError(`${name}: the
 class Threads {
   readonly #ports: SourcePorts;
   #running: LoadingThread | undefined;
-  /** Has loaded its catalogue and waits for the memory of the replaced one. */
+  /** A thread that has loaded its catalogue and waits for the memory of the replaced one. */
   #loaded: LoadingThread | undefined;
   #endPause: (() => void) | undefined;
   #isClosed = false;
@@ -144,7 +146,7 @@ class Threads {
       return done.loaded;
     } catch (failure) {
       this.#running = undefined;
-      // Before the caller closes the descriptor that the thread reads.
+      // Must end before the caller closes the descriptor that the thread reads.
       await running.close();
       throw failure;
     }
@@ -189,10 +191,10 @@ function warmed(served: ServedCatalogue): ServedCatalogue {
   return served;
 }
 
-/** Lets the event loop answer what has come meanwhile. */
+/** Lets the event loop answer requests that came meanwhile. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A few milliseconds, whatever the number of jobs, and in turns of their own: the message was one already. */
+/** Takes a few milliseconds, whatever the number of jobs, in separate turns: receiving the message already took one. */
 async function servedOf(
   source: SnapshotSource,
   { checked, indexes }: LoadedCatalogue,

@@ -1,7 +1,7 @@
 /**
- * Loads a catalogue in a thread, so that reading, checking and indexing a million jobs does not hold up the event loop that
- * answers. A thread lives for one catalogue. What it made is handed over without a copy, and at the end it takes the memory of
- * the replaced catalogue with it: freeing that of a million jobs takes milliseconds too.
+ * Loads a catalogue in a thread, so that reading, checking and indexing a million jobs does not block the event loop
+ * that answers. A thread lives for one catalogue. It hands over its result without a copy, and before it ends it
+ * receives the memory of the replaced catalogue: freeing that of a million jobs takes milliseconds too.
  */
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../base/start-thread.ts';
@@ -21,7 +21,7 @@ export interface LoadingThread {
   readonly done: Promise<Loading>;
   /** Frees the memory in the thread, which then ends by itself. After `loaded` only. */
   free(memory: readonly ArrayBuffer[]): void;
-  /** Ends the thread; resolves when it uses nothing any more. */
+  /** Ends the thread; resolves when it no longer uses the descriptor. */
   close(): Promise<void>;
 }
 

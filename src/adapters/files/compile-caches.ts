@@ -1,6 +1,6 @@
 /**
- * The folder in which the runtime keeps what it compiled (main.ts): one folder in it for each version and build of a runtime,
- * as the runtime names them. Nothing else removes those of versions that are gone.
+ * The folder of the runtime's compile cache (main.ts), with a subfolder for each version and build of a runtime, as the
+ * runtime names them. Nothing else removes those of old versions.
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -12,13 +12,13 @@ export const UNUSED_MS = 30 * 86_400_000;
 const NAME = /^v\d+\.\d+\.\d+[\w.-]*-[0-9a-f]{8,16}-\d+$/;
 
 /**
- * Removes the folders of other versions and builds in which nothing was written for thirty days; what has another name, or is
- * no folder, stays. A start without its folder compiles once more, so a process that still reads one loses nothing. Never
- * rejects: what cannot be removed stays.
+ * Removes the folders of other versions and builds in which nothing was written for thirty days; other names, and
+ * whatever is no folder, stay. A start without its folder just compiles again, so a process that still reads one loses
+ * nothing. Never rejects: what cannot be removed stays.
  * @param folder holds the folders of all versions @param current that of this process, which stays, however old
  */
 export async function removeUnusedCaches(folder: string, current: string | undefined, nowMs: number): Promise<void> {
-  // An operator who names a folder of his own (NODE_COMPILE_CACHE) looks after it.
+  // An operator who names a separate folder (NODE_COMPILE_CACHE) looks after it.
   if (current === undefined || dirname(current) !== folder) return;
   const isUnused = async (path: string): Promise<boolean> => nowMs - (await lstat(path)).mtimeMs > UNUSED_MS;
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -28,7 +28,7 @@ export async function removeUnusedCaches(folder: string, current: string | undef
     try {
       if (await isUnused(path)) await rm(path, { recursive: true, force: true });
     } catch {
-      // Another process removes it, or may.
+      // Another process may be removing it.
     }
   }
 }

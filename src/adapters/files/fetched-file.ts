@@ -1,7 +1,7 @@
 /**
- * A file behind an http(s) address, and the copy of it that is kept for the next start: `snapshot-<digest of the address>.pgs`
- * with its entity tag in a `.json` beside it. The copy is replaced by renaming; the tag is written after it, so that a crash in
- * between costs another download and never pairs a new tag with an old file.
+ * A file behind an http(s) address, and its copy for the next start: `snapshot-<digest of the address>.pgs` with its
+ * entity tag in a `.json` beside it. The copy is replaced by renaming and the tag written after it, so that a crash in
+ * between costs another download but never pairs a new tag with an old file.
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -18,7 +18,7 @@ const STALL_MS = 30_000;
 const LEFTOVER_MS = 86_400_000;
 const ETAG_LENGTH_MAX = 1000;
 
-/** Without query, which may hold a signature. */
+/** The address without its query, which may hold a signature. */
 const shownAddress = (url: string): string => {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
@@ -32,11 +32,11 @@ export class FetchedFile {
   readonly #url: string;
   readonly #timers: Timers;
   readonly #download: string;
-  /** Of the file that is kept, or served without a copy; undefined = there is none, or it has no tag. */
+  /** Tag of the kept file, or of one served without a copy; undefined = no file, or none with a tag. */
   #keptTag: string | undefined;
-  /** Of a file that was refused: it is not fetched again. */
+  /** Tag of a refused file, which is not fetched again. */
   #refusedTag: string | undefined;
-  /** Of the last download. */
+  /** Tag of the last download. */
   #freshTag: string | undefined;
   #abort: AbortController | undefined;
   #isClosed = false;
@@ -68,12 +68,12 @@ export class FetchedFile {
     return exists(this.path);
   }
 
-  /** The kept copy cannot be read now: the file is fetched whole. */
+  /** Call when the kept copy cannot be read now: the next fetch is unconditional. */
   forgetCopy(): void {
     this.#keptTag = undefined;
   }
 
-  /** The kept copy is damaged: it is removed, and fetched whole. */
+  /** Removes a damaged copy: the next fetch is unconditional. */
   async dropCopy(): Promise<void> {
     this.forgetCopy();
     await Promise.all([this.path, `${this.path}.json`].map((path) => rm(path, { force: true })));
@@ -114,8 +114,8 @@ export class FetchedFile {
   }
 
   /**
-   * The download is sound and served: it becomes the kept copy. Open descriptors of it stay valid.
-   * @returns undefined; or why it cannot be kept: it is not fetched again before the next start
+   * Makes a download that is sound and served the kept copy. Open descriptors of it stay valid.
+   * @returns undefined, or why it cannot be kept; even then it is not fetched again before the next start
    */
   async keep(): Promise<string | undefined> {
     this.#keptTag = this.#freshTag;
@@ -130,12 +130,12 @@ export class FetchedFile {
     }
   }
 
-  /** The download cannot be used now, which says nothing about the file: it is removed, and fetched again. */
+  /** Removes a download that cannot be used now, which says nothing about the file: it is fetched again. */
   async drop(): Promise<void> {
     await rm(this.#download, { force: true }).catch(() => {});
   }
 
-  /** The download is damaged: it is removed, and not fetched again while the address has the same. */
+  /** Removes a damaged download, which is not fetched again while the address serves the same file. */
   async refuse(): Promise<void> {
     this.#refusedTag = this.#freshTag;
     await this.drop();
@@ -174,7 +174,7 @@ export class FetchedFile {
   }
 }
 
-/** Calls once when nothing has arrived for {@link STALL_MS}. */
+/** Calls back once when nothing has arrived for {@link STALL_MS}. */
 class StallWatch {
   hasStalled = false;
   readonly #timers: Timers;

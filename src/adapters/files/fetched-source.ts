@@ -15,15 +15,15 @@ const START_WAIT_MS = 10_000;
 
 export interface FetchedPorts {
   readonly timers: Timers;
-  /** Folder of the kept copy, made when missing; null: a folder that ends with the source. */
+  /** Folder of the kept copy, made when missing; null: a temporary folder, removed with the source. */
   readonly folder: string | null;
-  /** How long a start waits for the address; what takes longer is served when it has come. */
+  /** How long a start waits for the address; a slower download is served when it arrives. */
   readonly startWaitMs?: number;
   /** Called with one line about a copy or a file that is not served. */
   onFault(fault: string): void;
 }
 
-/** What a promise gives within the time of a start. */
+/** The value of a promise, or undefined if it takes longer than a start may. */
 async function inTime<T>(promise: Promise<T>, waitMs: number, timers: Timers): Promise<T | 'waited'> {
   let cancel = (): void => {};
   const waited = new Promise<'waited'>((resolve) => {
@@ -36,10 +36,10 @@ async function inTime<T>(promise: Promise<T>, waitMs: number, timers: Timers): P
   }
 }
 
-/** Loads a download, which is removed when that fails. @throws SnapshotError (rejects) */
+/** Loads a download and removes it if that fails. @throws SnapshotError (rejects) */
 async function loaded(source: CatalogueSource, file: FetchedFile, download: string): Promise<ServedCatalogue> {
   try {
-    // A file always gives a catalogue or rejects.
+    // For a file, `reload` always gives a catalogue or rejects.
     return (await source.reload()) as ServedCatalogue;
   } catch (failure) {
     const isDamaged = failure instanceof DamagedSnapshotError;
@@ -66,13 +66,13 @@ async function keptCatalogue(
   }
 }
 
-/** @param fileSource gives the catalogue of the file that its argument names at each call */
+/** @param fileSource makes a source for the file that its argument names at each load */
 export function fetchedSource(
   url: string,
   fileSource: (pathOf: () => string) => CatalogueSource,
   { timers, folder, startWaitMs = START_WAIT_MS, onFault }: FetchedPorts,
 ): CatalogueSource {
-  // Made by `prepare`: a start that ends before it leaves nothing.
+  // Created by `prepare`, so that a start that ends earlier leaves nothing.
   const ownFolder = folder === null ? join(tmpdir(), `paygrade-snapshot-${crypto.randomUUID()}`) : undefined;
   const file = new FetchedFile(url, folder ?? ownFolder!, process.pid, timers);
   let path = file.path;
@@ -81,7 +81,7 @@ export function fetchedSource(
   let first: ServedCatalogue | undefined;
   /** A fetch under way. */
   let pending: Promise<ServedCatalogue | 'unchanged'> | undefined;
-  /** The fetch of the start, which took too long for it: the first reload takes what it comes to, whenever it has ended. */
+  /** The start's fetch, if it took too long: the first reload takes its result, whenever it ends. */
   let late: Promise<ServedCatalogue | 'unchanged'> | undefined;
 
   async function fetchAndCheck(): Promise<ServedCatalogue | 'unchanged'> {
@@ -115,7 +115,7 @@ export function fetchedSource(
       let hasWaited = false;
       const fetched = running.catch((failure: unknown) => {
         if (!(failure instanceof SnapshotError)) throw failure;
-        // The reload that takes a late one says it itself.
+        // A reload that takes a late result reports its failure itself.
         if (!hasWaited) onFault(failure.message);
         return 'failed' as const;
       });
@@ -139,7 +139,7 @@ export function fetchedSource(
     discard: (catalogue) => source.discard(catalogue),
     async close() {
       file.close();
-      // Together: what is under way may wait for the thread that the source ends.
+      // Both at once: the pending fetch may wait for the thread that `source.close` ends.
       await Promise.all([source.close(), pending?.catch(() => {})]);
       if (ownFolder !== undefined) rmSync(ownFolder, { recursive: true, force: true });
     },

@@ -1,7 +1,7 @@
 /**
- * JSON lines to a file descriptor. Logging never delays a request: the log gathers the lines of {@link GATHER_MS}, and the
- * thread pool writes them, one write at a time. When the reader stops reading (a full pipe), lines wait in a bounded
- * buffer; the log drops and counts further lines, and writes the count when there is room again.
+ * Writes JSON lines to a file descriptor. Logging never delays a request: the log gathers lines for {@link GATHER_MS},
+ * and the thread pool writes them, one write at a time. When the reader stops reading (a full pipe), lines wait in a
+ * bounded buffer; further lines are dropped and counted, and the count is written when there is room again.
  */
 import { write } from 'node:fs';
 
@@ -16,7 +16,7 @@ const FLUSH_STEP_MS = 5;
 
 export interface LineLog {
   write(line: string): void;
-  /** Resolves when the system has all lines, or after {@link FLUSH_MS_MAX} of a reader that does not read. */
+  /** Resolves when the system has all lines, or after {@link FLUSH_MS_MAX} if the reader does not read. */
   flush(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The files of the pages: our own from `pages/`, and the API reference's library (swagger-ui-dist), which the build puts
- * beside the compiled program and which a checkout has among its packages. A closed list, read when it is first asked for.
+ * The files of the pages: our own from `pages/`, and the API reference's library (swagger-ui-dist), which the build puts beside
+ * the compiled program and which a checkout has among its packages. A closed list, read at the first request.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -51,14 +51,14 @@ const ROOTS = ['../', '../../../'];
 const packageFile = (path: string): URL | undefined =>
   ROOTS.map((root) => new URL(root + path, import.meta.url)).find((place) => existsSync(place));
 
-/** In the package's build, or among the packages; undefined where neither has it. */
+/** Looks in the package's build, then among the packages; undefined if neither has it. */
 function libraryFile(file: string): string | URL | undefined {
   const built = packageFile(`dist/vendor/${file}`);
   if (built !== undefined) return built;
   try {
     return createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`);
   } catch {
-    return undefined; // installed without the packages of development: /docs says so, everything else is whole
+    return undefined; // installed without dev dependencies: /docs says so, everything else works
   }
 }
 

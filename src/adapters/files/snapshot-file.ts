@@ -1,8 +1,8 @@
 /**
  * A snapshot as a file: the source that the catalogue reads from, and the way a new one comes to be.
  *
- * The descriptor stays open, so a new file that is renamed over this one changes nothing for those who still read it.
- * A write into the file itself shows in its size or modification time, which is looked at before cold rows are read.
+ * The descriptor stays open, so a new file renamed over this one changes nothing for its readers. A write into the file
+ * itself shows in its size or modification time, which is checked when cold rows are read.
  */
 import {
   type BigIntStats,
@@ -28,7 +28,7 @@ const READ_BYTES_MAX = 2 ** 30;
 export interface SnapshotFile extends SnapshotSource {
   /** Valid in every thread of the process until this source is closed. */
   readonly descriptor: number;
-  /** Whether the path leads to another file by now, or to the same one with other content. */
+  /** Whether the path now leads to another file, or to the same file with other content. */
   isReplaced(): boolean;
 }
 
@@ -68,8 +68,8 @@ export function openSnapshotFile(path: string): SnapshotFile {
 }
 
 /**
- * Which file a path leads to, and in which state; undefined where there is none, or none that can be looked at, as loading it
- * says. Two readings are equal only while nothing replaced the file or wrote into it.
+ * Identifies the file behind a path and its state; undefined if there is none or it cannot be examined (loading it then
+ * reports why). Two marks are equal only if nothing replaced the file or wrote into it in between.
  */
 export function fileMark(path: string): string | undefined {
   try {
@@ -82,18 +82,18 @@ export function fileMark(path: string): string | undefined {
 const markOf = ({ dev, ino, size, mtimeNs }: BigIntStats): string => `${dev} ${ino} ${size} ${mtimeNs}`;
 
 /**
- * The bytes behind a descriptor as a source, for the thread that checks them: it neither closes the descriptor nor looks whether
- * the file changed, which both belong to the thread that opened it.
+ * The bytes behind a descriptor as a source, for the thread that checks them. It neither closes the descriptor nor
+ * checks whether the file changed: the thread that opened it does both.
  */
 export function descriptorSource(path: string, descriptor: number, byteLength: number): SnapshotSource {
   let transient = Buffer.alloc(0);
   return {
     name: printable(path),
     byteLength,
-    // Never from the pool of small buffers, whose memory cannot be handed to another thread.
+    // Never from the pool of small buffers, whose memory cannot be transferred to another thread.
     read: (offset, length) => filled(path, descriptor, offset, Buffer.allocUnsafeSlow(length)),
     readTransient: (offset, length) => {
-      // One buffer for all of them: Bun kept 0.9 GB of outlived ones while it went through the cold text of 10 million jobs.
+      // One buffer for all reads: with fresh ones Bun held 0.9 GB of garbage while reading the cold text of 10 million jobs.
       if (transient.length < length) transient = Buffer.allocUnsafeSlow(length);
       return filled(path, descriptor, offset, transient.subarray(0, length));
     },
@@ -125,7 +125,7 @@ function readAt(path: string, descriptor: number, offset: number, bytes: Uint8Ar
 }
 
 /**
- * Writes a snapshot so that `path` holds either what it held before or the whole new file, whenever power fails: a
+ * Writes a snapshot so that after a power failure `path` holds either the old content or the whole new file: a
  * temporary file beside it, synced, renamed, and the directory synced. The temporary file is removed on failure.
  * signal  gives it up before the rename
  * throws  SnapshotError when the file system refuses; whatever `chunks` throws; the reason of the signal
@@ -160,7 +160,8 @@ export async function writeSnapshotFile(
 }
 
 /**
- * Removes the temporary files that killed builds of this snapshot left behind; a build that is under way keeps writing to its own.
+ * Removes temporary files left by killed builds of this snapshot, but not those of builds under way, which were written
+ * to recently.
  * @param beforeMs time of the last write, milliseconds since the epoch
  * @throws SnapshotError when this user may not list or change the folder
  */
@@ -182,7 +183,7 @@ export function removeLeftovers(path: string, beforeMs: number): void {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot open a directory, and makes its own promises about names.
+  // Windows cannot open a directory to sync it.
   if (process.platform === 'win32') return;
   const directory = await open(path, constants.O_RDONLY);
   try {

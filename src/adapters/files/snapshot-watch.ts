@@ -1,6 +1,6 @@
 /**
- * Notices that another file has taken the place of the catalogue file (SNAPSHOT_WATCH). It looks once a second: notifications of
- * file systems are lost on network drives, in containers, and with the file that is renamed away.
+ * Notices when the catalogue file is replaced (SNAPSHOT_WATCH). It polls once a second: file system notifications are
+ * lost on network drives, in containers, and when the watched file is renamed away.
  */
 import type { Timers } from '../../base/timers.ts';
 import { fileMark } from './snapshot-file.ts';
@@ -13,7 +13,7 @@ export class SnapshotWatch {
   #seen: string | undefined;
   #cancel = (): void => {};
 
-  /** Make it before the file is loaded, and nothing between the two is missed. */
+  /** Construct it before loading the file, so that no change in between is missed. */
   constructor(path: string) {
     this.#path = path;
     this.#loaded = fileMark(path);
@@ -21,15 +21,15 @@ export class SnapshotWatch {
   }
 
   /**
-   * @param onReplaced called once for each new file, when it has been the same for two looks: a producer that writes in place is
-   * done by then
+   * @param onReplaced called once for each new file, after two equal looks: by then a producer that writes in place is
+   * done
    */
   start(timers: Timers, onReplaced: () => void): void {
     this.#cancel = timers.after(LOOK_MS, () => {
       const mark = fileMark(this.#path);
       const isStill = mark === this.#seen;
       this.#seen = mark;
-      // A path without a file is between two of them.
+      // A path without a file is between two files.
       if (isStill && mark !== undefined && mark !== this.#loaded) {
         this.#loaded = mark;
         onReplaced();
@@ -38,7 +38,7 @@ export class SnapshotWatch {
     });
   }
 
-  /** The file as it is now is about to be loaded, so it is no news. */
+  /** Notes that the present file is about to be loaded, so that it is not reported. */
   noteLoad(): void {
     this.#loaded = fileMark(this.#path);
     this.#seen = this.#loaded;

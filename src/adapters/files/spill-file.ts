@@ -1,6 +1,6 @@
 /**
- * A spill in a temporary file, beside the file that is being built. It has no name from the first moment on where the system
- * allows that, so that not even a killed build leaves it behind; elsewhere `close` removes it.
+ * A spill in a temporary file beside the file being built. Where the system allows it, the file is unlinked at once, so
+ * that not even a killed build leaves it behind; elsewhere `close` removes it.
  */
 import { closeSync, openSync, readSync, rmSync, unlinkSync, writeSync } from 'node:fs';
 import { errorCodeOf } from '../../base/failure.ts';
@@ -19,7 +19,7 @@ class FileSpill implements Spill {
   readonly #beside: string;
   readonly #path: string;
   #descriptor: number;
-  /** The last bytes, which are not in the file yet; the first of them belongs at `#written`. */
+  /** The last bytes, not in the file yet; the first belongs at offset `#written`. */
   readonly #pending = new Uint8Array(BUFFER_BYTES);
   #pendingLength = 0;
   #written = 0;
@@ -34,7 +34,7 @@ class FileSpill implements Spill {
     try {
       unlinkSync(path);
     } catch {
-      // Windows keeps the name of an open file: `close` removes it.
+      // Windows does not unlink an open file: `close` removes it.
     }
   }
 

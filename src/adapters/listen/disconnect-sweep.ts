@@ -1,9 +1,9 @@
 /**
- * `onDisconnect` for a runtime whose only news of a lost client is an abort signal. A listener on the signal of each held
- * request would add a third to the memory of a wait on Bun (`bench/waits.ts` measures the memory of waits), so one
- * timer looks at all signals instead. It runs only while there is a signal to look at.
+ * `onDisconnect` for a runtime that reports a disconnected client only by an abort signal. A listener on the signal of
+ * each held request would add a third to the memory of a wait on Bun (`bench/waits.ts`), so one timer looks at all
+ * signals instead. It runs only while there are signals.
  *
- * Cost: one array entry in each of two arrays a held request, and one pass over all of them per {@link SWEEP_INTERVAL_MS}.
+ * Cost: an element in each of two arrays for a held request, and one pass over all of them per {@link SWEEP_INTERVAL_MS}.
  */
 import type { DisconnectListener } from '../../base/disconnect-listener.ts';
 
@@ -16,7 +16,7 @@ export class DisconnectSweep {
   #listeners: DisconnectListener[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** Calls the listener once, after the signal aborts, unless the listener is over before. */
+  /** Calls the listener once after the signal aborts, unless the listener is over first. */
   watch(signal: AbortSignal, listener: DisconnectListener): void {
     this.#signals.push(signal);
     this.#listeners.push(listener);

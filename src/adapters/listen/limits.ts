@@ -1,17 +1,17 @@
 /**
- * Bounds of the listeners: what one connection, and all together, may make the process hold. Two more are settings,
- * `CONNECTIONS_MAX` and `CONNECTIONS_PER_ADDRESS`. Where a bound is for Node alone, Bun's server offers no hook for it;
- * docs/limits.md ("Bounds on connections") says what stands in its place.
+ * Bounds of the listeners: what one connection, and all together, may make the process hold in memory. Two more are
+ * settings, `CONNECTIONS_MAX` and `CONNECTIONS_PER_ADDRESS`. Where a bound is for Node alone, Bun's server offers no
+ * hook for it; docs/limits.md ("Bounds on connections") says what stands in its place.
  *
- * Node, worst case: an open connection holds one partial head (16 KiB, node:http), one request in flight with at most 128 KiB
- * of unread body (a full stream and one read), and one answer. What can be larger, requests that wait and unread
- * output, is bounded for all connections together: WAITING_BYTES_TOTAL_MAX and UNREAD_BYTES_TOTAL_MAX.
+ * Node, worst case: an open connection holds one partial head (16 KiB, node:http), one request in flight with at most
+ * 128 KiB of unread body (a full stream and one read), and one answer. Waiting requests and unread output can be
+ * larger, so they are bounded for all connections together: WAITING_BYTES_TOTAL_MAX and UNREAD_BYTES_TOTAL_MAX.
  */
 
 /**
  * Longest silence of a connection between two requests, and on Bun in a request or an answer too. Proxies reuse an idle
- * connection for as long as they keep it themselves (nginx and AWS load balancers 60 s, Caddy 2 min); when the server closes
- * first, a request that is on its way is lost. A wait is silent for 30 s (callback.md, "wait"). Bun allows 255 s at most.
+ * connection for as long as they keep it themselves (nginx and AWS load balancers 60 s, Caddy 2 min); when the server
+ * closes first, a request in flight is lost. A wait is silent for 30 s (callback.md, "wait"). Bun allows 255 s at most.
  */
 export const IDLE_TIMEOUT_SECONDS = 150;
 
@@ -25,7 +25,7 @@ export const HEAD_TIMEOUT_MS = 60_000;
 /** Node: time for a whole request. A body has 30 s once its handler reads it, which may be after a wait of 30 s. */
 export const REQUEST_TIMEOUT_MS = 90_000;
 
-/** Node: how often the two timeouts above are looked at; a connection may outlive them by this much. */
+/** Node: how often the two timeouts above are checked; a connection may exceed them by this much. */
 export const TIMEOUT_CHECK_MS = 5_000;
 
 /** Node: time for the rest of a body that the server does not want, once its answer has left; then the connection closes. */
@@ -35,26 +35,26 @@ export const DISCARD_MS = 500;
 export const WAITING_COUNT_MAX = 16;
 
 /**
- * Bytes of waiting requests from which on the server stops reading a connection. Reading goes on until then, because the
- * server learns only by reading that a client has left. It is the size of one read of Node's.
+ * Bytes of waiting requests at which the server stops reading a connection. It reads until then, because only reading
+ * shows that a client has disconnected. This is the size of one read in Node.
  */
 export const WAITING_BYTES_MAX = 65_536;
 
 /**
- * What a waiting request takes in memory beside the bytes that were sent: the objects of node:http. Measured at 1.4 KiB with one
- * header (Node 26.10, 16 waiting on each of 500 sockets); each further header adds two strings.
+ * Memory of a waiting request besides the bytes received: the objects of node:http. Measured at 1.4 KiB with one header
+ * (Node 26.10, 16 waiting on each of 500 sockets); each further header adds two strings.
  */
 export const WAITING_OVERHEAD_BYTES = 4_096;
 
 /** Bytes of all waiting requests; the connection that adds one above it is closed. Only pipelining clients ever wait. */
 export const WAITING_BYTES_TOTAL_MAX = 64 * 1_048_576;
 
-/** How long requests that waited may run on end before the loop looks at sockets again. */
+/** How long waiting requests may run in a row before the event loop looks at sockets again. */
 export const WAITED_TURN_MS = 5;
 
 /**
- * Bun: how long requests that are answered at once may run on end, on all connections; later ones begin in the next turn of
- * the loop. Bun runs all requests of a pipeline in one turn as long as each is answered at once: 17,000 of `/metrics` in 800 KB
+ * Bun: how long requests answered synchronously may run in a row, on all connections; later ones begin in the next turn of the
+ * loop. Bun runs all requests of a pipeline in one turn as long as each is answered at once: 17,000 of `/metrics` in 800 KB
  * stopped the loop for a minute. Hundreds of small answers take less, so that ordinary load never waits.
  */
 export const ANSWERED_TURN_MS = 5;
@@ -76,8 +76,10 @@ export const WRITE_TIMEOUT_MS = 60_000;
 export const UNREAD_BYTES_TOTAL_MAX = 64 * 1_048_576;
 export const UNREAD_BYTES_TOTAL_LEFT = (UNREAD_BYTES_TOTAL_MAX * 3) / 4;
 
-/** New unread output after which all connections are looked at before the next interval, so the total overshoots by this. */
+/**
+ * New unread output after which all connections are checked before the next interval; the total may overshoot by this much.
+ */
 export const UNREAD_BYTES_UNCHECKED_MAX = 8 * 1_048_576;
 
-/** How often the output of all connections is looked at: 20,000 idle connections take 0.3 ms. */
+/** How often the output of all connections is checked: 20,000 idle connections take 0.3 ms. */
 export const OUTPUT_CHECK_MS = 1_000;

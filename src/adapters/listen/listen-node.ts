@@ -1,4 +1,6 @@
-/** node:http around the handler. It hands over what node:http has, and writes responses that are data: no Fetch objects. */
+/**
+ * node:http around the handler. It passes on node:http's own objects and writes responses that are data: no Fetch objects.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../base/clock.ts';
@@ -21,7 +23,7 @@ import { writeResponse } from './write-response.ts';
 /** How long a kept-alive connection may outlive its last answer at shutdown. */
 const IDLE_SWEEP_MS = 25;
 
-/** The times are for unfinished heads and requests, and for idle connections; node:http closes these itself. */
+/** Timeouts for unfinished heads and requests and for idle connections; node:http closes these itself. */
 const SERVER_OPTIONS = {
   IncomingMessage: ParsedMessage,
   headersTimeout: HEAD_TIMEOUT_MS,
@@ -57,7 +59,7 @@ export async function listen({
   };
   const sockets = new ServedSockets(bounds, answer, systemClock);
   const server = nodeHttp().createServer(SERVER_OPTIONS, (incoming, outgoing) => sockets.receive(incoming, outgoing));
-  // Of an expectation that it does not know, an empty one included, node:http would make a 417 without a body.
+  // For an unknown or empty expectation node:http would answer 417 without a body.
   server.on('checkExpectation', (incoming, outgoing) => sockets.receive(incoming, outgoing));
   if (bounds.connectionsMax > 0) server.maxConnections = bounds.connectionsMax;
   server.on('connection', (socket) => sockets.open(socket));
@@ -65,7 +67,7 @@ export async function listen({
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
-      // From here on an error is that of one connection that the system could not accept (accept(2)), which ends no server.
+      // From here on an error means that one connection could not be accepted (accept(2)); the server goes on.
       server.off('error', reject).on('error', report);
       resolve();
     });
@@ -77,7 +79,7 @@ export async function listen({
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
-      // A kept-alive connection becomes idle after its last answer; node:http does not close it then.
+      // node:http does not close a kept-alive connection that becomes idle after its last answer.
       const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;

@@ -9,13 +9,13 @@ export type ServedRequest = BodySource & {
   readonly method: string;
   /** As `Request.url`, or without scheme and authority. */
   readonly url: string;
-  /** Not there where the client's connection has `isDisconnected` and `onDisconnect`. */
+  /** Absent where the client's connection has `isDisconnected` and `onDisconnect`. */
   readonly signal?: AbortSignal;
 };
 
 /**
- * The client of one request, as its listener knows it. The optional members answer what `Request` answers too; a listener has
- * one where it can answer at a lower cost, and its users fall back to the `Request` where it has not.
+ * The client of one request, as its listener knows it. The optional members duplicate what `Request` offers; a listener
+ * has one where it can answer at a lower cost, and callers fall back to the `Request` otherwise.
  */
 export interface ClientConnection {
   /** The peer address of the socket. */
@@ -28,36 +28,36 @@ export interface ClientConnection {
   /** As `Request.signal.aborted`. */
   isDisconnected?(): boolean;
   /**
-   * Calls the listener once the system has taken all of the answer, which must not have been handed over yet; never when the
-   * connection ended before.
+   * Calls the listener once the system has accepted the whole answer; never when the connection ends first. Register it
+   * before handing the answer over.
    */
   onDelivered?(listener: () => void): void;
   /**
-   * Calls the listener once, in a later turn, when the client disconnects or has already; may also call it after the answer has
-   * gone out. Costs less memory per held request than a listener on the signal (Bun) or the signal itself (Node).
+   * Calls the listener once, in a later turn, when the client disconnects or already has; may also call it after the answer was
+   * sent. Costs less memory per held request than a listener on the signal (Bun) or the signal itself (Node).
    */
   onDisconnect?(listener: DisconnectListener): void;
   /**
-   * Resets the connection at once, in the middle of an answer, so that the client cannot take what it has for the whole. A
-   * listener without it resets the connection, and writes nothing about it, when the stream of a body has an error.
+   * Resets the connection at once, in the middle of an answer, so that the client cannot take the part for the whole. A
+   * listener without it resets the connection, without logging, when a body's stream fails.
    */
   cut?(): void;
 }
 
 export type RequestHandler<R> = (request: ServedRequest, client: ClientConnection) => R | Promise<R>;
 
-/** Node bounds connections by them, Bun requests in flight, because its server has no hook for connections. */
+/** Node applies them to connections, Bun to requests in flight, because its server has no hook for connections. */
 export interface ConnectionBounds {
-  /** In all; 0 is off. */
+  /** Most in all; 0 is off. */
   readonly connectionsMax: number;
-  /** Of one client network, loopback excepted; 0 is off. */
+  /** Most of one client network, except loopback; 0 is off. */
   readonly connectionsPerAddress: number;
 }
 
 /** @typeParam R the form of responses that the runtime's listener takes */
 export interface ListenOptions<R extends MadeResponse = Response> {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** 0 chooses a free port. */
   readonly port: number;
   /** Never throws and never rejects. */
   readonly handle: RequestHandler<R>;
@@ -66,7 +66,7 @@ export interface ListenOptions<R extends MadeResponse = Response> {
   /** Receives a bug in a response that cannot be sent. */
   readonly report: (failure: unknown) => void;
   readonly bounds: ConnectionBounds;
-  /** The answer to a request above one of the bounds, where the listener can bound requests only: in all, or of one network. */
+  /** The answer to a request above a bound (`all`, or of one `address`), where the listener can bound only requests. */
   readonly crowded: (bound: 'all' | 'address') => R;
 }
 

@@ -1,4 +1,4 @@
-/** Counts what each client network has at the moment, connections or requests in flight, against one maximum for each. */
+/** Counts each client network's connections or requests in flight against one maximum. */
 import { clientNetworkOf } from '../../base/client-network.ts';
 
 const LOOPBACK = /^(?:(?:::ffff:)?127\.|::1$)/i;
@@ -15,7 +15,10 @@ export class NetworkCounts {
     this.#countMax = countMax;
   }
 
-  /** The network to count an address under; undefined for one that is not counted: the rule is off, loopback, or unknown. */
+  /**
+   * The network to count an address under; undefined if it is not counted: the bound is off, or the address is loopback
+   * or unknown.
+   */
   countedNetworkOf(address: string): string | undefined {
     return this.#countMax === 0 || address === '' || isLoopback(address) ? undefined : clientNetworkOf(address);
   }

@@ -26,19 +26,19 @@ export class NodeExchange implements ClientConnection, DirectBody {
   }
 
   get method(): string {
-    return this.#incoming.method as string; // of a request there is one
+    return this.#incoming.method as string; // a request always has one
   }
 
   get address(): string {
     return this.#incoming.socket.remoteAddress ?? '';
   }
 
-  /** Its own headers, under the name that a `Request` has for them. */
+  /** The exchange itself, under the name that a `Request` has for its headers. */
   get headers(): { get(name: string): string | null } {
     return { get: (name) => this.header(name) };
   }
 
-  /** Reads the raw list: it has every repeated header, and `incoming.headers` would make an object of all. */
+  /** Reads the raw list: it has every repeated header, and `incoming.headers` would build an object of all. */
   header(name: string): string | null {
     const { rawHeaders } = this.#incoming;
     let value: string | null = null;
@@ -81,7 +81,7 @@ export class NodeExchange implements ClientConnection, DirectBody {
         .on('data', collect)
         .on('end', () => {
           resolve(gathered.bytes());
-          // The listeners stay with the request until its answer, which may take seconds.
+          // Clears it, because the request holds the listeners until its answer, which may take seconds.
           gathered.clear();
         })
         .on('close', () => {
@@ -94,7 +94,7 @@ export class NodeExchange implements ClientConnection, DirectBody {
     return this.#outgoing.destroyed;
   }
 
-  /** node:http says that an answer is finished also when its socket has failed meanwhile. */
+  /** node:http reports an answer as finished even if its socket has failed meanwhile. */
   onDelivered(listener: () => void): void {
     const { socket } = this.#incoming;
     this.#outgoing.on('finish', () => {
@@ -102,16 +102,16 @@ export class NodeExchange implements ClientConnection, DirectBody {
     });
   }
 
-  /** Of a client that has left already no event will say it. */
+  /** For a client that has already disconnected no event will follow. */
   onDisconnect(listener: DisconnectListener): void {
     if (this.#outgoing.closed) setImmediate(() => listener.handleEvent());
     else this.#outgoing.on('close', () => listener.handleEvent());
   }
 
-  /** Resets the connection: to a client or proxy of HTTP/1.0 its orderly end would be the end of the answer. */
+  /** Resets the connection: an HTTP/1.0 client or proxy would take an orderly close for the end of the answer. */
   cut(): void {
     const { socket } = this.#outgoing;
-    // An answer behind another one on its connection has no socket yet.
+    // An answer queued behind another on its connection has no socket yet.
     if (socket === null) this.#outgoing.destroy();
     else socket.resetAndDestroy();
   }

@@ -2,7 +2,7 @@
 import type { MadeResponse } from '../../http/response-form.ts';
 import type { Listener, ListenOptions } from './listen.ts';
 
-/** An address, so that the compiler does not follow the import: the Bun listener is checked in its own project. */
+/** A URL, so that the compiler does not follow the import: the Bun listener is type-checked in a separate project. */
 const BUN_LISTENER = new URL('./bun/listen-bun.ts', import.meta.url);
 
 /**

@@ -1,6 +1,6 @@
 /**
  * The target of a request as `Request.url` has it behind the authority (RFC 9112 §3.2; URL Standard): dot segments folded,
- * characters that an address cannot have percent-encoded. Most targets need nothing of that, and are taken as they are.
+ * characters that an address cannot have percent-encoded. Most targets need none of that and are used as they are.
  */
 
 /** Characters that the URL Standard leaves as they are in path and query. */
@@ -15,7 +15,7 @@ export function requestTargetOf(target: string): string | undefined {
   const isAbsolute = ABSOLUTE.test(target);
   if (!isAbsolute && target.charCodeAt(0) !== 47 /* "/" */) return undefined;
   const [path] = target.split('?', 1) as [string];
-  // The URL Standard takes it for a slash, which would be another path than the one that was sent.
+  // The URL Standard treats it as a slash, which would change the path that was sent.
   if (path.includes('\\')) return undefined;
   const url = isAbsolute ? target : `http://localhost${target}`;
   return URL.canParse(url) ? new URL(url).href : undefined;

@@ -1,13 +1,13 @@
 /**
- * Bounds the requests in flight of each client network, for a runtime whose server has no hook for connections. Only a request
- * whose answer comes later is counted: others have ended before the next one begins.
+ * Bounds the requests in flight of each client network, for a runtime whose server has no hook for connections. Only a
+ * request with a deferred answer is counted: any other ends before the next one begins.
  */
 import type { NetworkCounts } from './network-counts.ts';
 
 export class RequestsInFlight {
   readonly #networks: NetworkCounts;
   readonly #countMax: number;
-  /** All that are counted. */
+  /** Number of requests counted. */
   #count = 0;
 
   /** @param countMax the maximum of `networks` */
@@ -16,7 +16,9 @@ export class RequestsInFlight {
     this.#countMax = countMax;
   }
 
-  /** Whether this client's network has as many in flight as it may. The address is read only when some network could have. */
+  /**
+   * Whether this client's network has its maximum in flight. Reads the address only when some network could have that many.
+   */
   isCrowded(client: { readonly address: string }): boolean {
     if (this.#count < this.#countMax || this.#countMax === 0) return false;
     const network = this.#networks.countedNetworkOf(client.address);
@@ -25,11 +27,11 @@ export class RequestsInFlight {
 
   /**
    * Counts a request until it is answered.
-   * @param answered gives the promise of that, which never rejects. Not called where nothing is counted: what a promise holds
-   *   would be a good part of the memory of a parked wait (bench/peers, --only waits)
+   * @param answered returns a promise that resolves with the answer and never rejects. Not called where nothing is
+   *   counted: the promise would be a good part of the memory of a parked wait (bench/peers, --only waits)
    */
   hold(client: { readonly address: string }, answered: () => Promise<unknown>): void {
-    if (this.#countMax === 0) return; // without looking the address up
+    if (this.#countMax === 0) return; // before looking up the address
     const network = this.#networks.countedNetworkOf(client.address);
     if (network === undefined || !this.#networks.tryAdd(network)) return;
     this.#count++;

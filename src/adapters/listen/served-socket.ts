@@ -1,7 +1,7 @@
 /**
- * One client's socket under node:http. Its requests are handled one at a time: node:http dispatches all requests of one read
- * at once, and their answers would pile up in memory in front of a client that reads none. The next request has its turn
- * when the kernel has accepted the answer before, so a socket has at most one answer of unread output.
+ * One client's socket under node:http. Its requests are handled one at a time: node:http dispatches all requests of one
+ * read at once, and their answers would pile up in memory if the client reads none. The next request starts when the
+ * kernel has accepted the previous answer, so a socket has at most one answer of unread output.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ export interface Exchange {
   readonly outgoing: ServerResponse;
 }
 
-/** What the waiting requests of all sockets take in memory; every socket adds its own. */
+/** Memory of the waiting requests of all sockets; every socket adds its part. */
 export interface WaitingTotal {
   bytes: number;
 }
@@ -21,26 +21,26 @@ export interface WaitingTotal {
 export interface SocketPorts {
   /** Runs the handler of a request. */
   handle(served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse): void;
-  /** A request waits and the one before it has ended; calls `startNext` when it is the socket's turn. */
+  /** A request waits and the one before it has ended; the receiver calls `startNext` at the socket's turn. */
   onReady(served: ServedSocket): void;
   readonly waitingTotal: WaitingTotal;
 }
 
 export class ServedSocket {
   readonly socket: Socket;
-  /** The client network that it counts for; undefined where it counts for none. */
+  /** The client network under which it is counted; undefined if under none. */
   readonly network: string | undefined;
-  /** Monotonic milliseconds since when the kernel has accepted no output though there was some; undefined without output. */
+  /** Monotonic time since which the kernel has accepted none of the pending output; undefined without output. */
   stalledSinceMs: number | undefined;
   /** Bytes that the kernel had accepted at that time. */
   acceptedBytes = 0;
-  /** Monotonic milliseconds since when there is more unread output than one connection may leave. */
+  /** Monotonic time since which there is more unread output than one connection may leave. */
   largeSinceMs: number | undefined;
   readonly #ports: SocketPorts;
   /** This socket's part of the total. */
   #countedBytes = 0;
   readonly #waiting: Exchange[] = [];
-  /** The request whose answer has not left yet. */
+  /** The request whose answer has not been sent yet. */
   #running: IncomingMessage | undefined;
   #isPaused = false;
   #hasResumeListener = false;
@@ -63,9 +63,9 @@ export class ServedSocket {
   }
 
   /**
-   * Runs the handler: now, or for a request with a body once the parser has come to the end of what it was given. A small
-   * body is there then, and is read without listeners and promises. That is not so in the next tick: ticks run between the
-   * head, the pieces of the body and the end.
+   * Runs the handler: now, or for a request with a body once the parser has consumed its input. By then a small body
+   * has arrived and is read without listeners and promises. A tick would be too early: ticks run between the head, the
+   * pieces of the body and the end.
    */
   start(incoming: IncomingMessage, outgoing: ServerResponse): void {
     this.#running = incoming;
@@ -91,7 +91,7 @@ export class ServedSocket {
     this.#count();
   }
 
-  /** node:http has learnt of the finished answer before, and has given the socket to the next one. */
+  /** node:http's own listener ran first and has assigned the socket to the next answer. */
   readonly #onFinish = (): void => {
     if (this.#running?.complete === false) this.#discardRestOf(this.#running);
     if (this.#waiting.length === 0) this.#running = undefined;
@@ -104,7 +104,7 @@ export class ServedSocket {
     incoming.once('close', () => clearTimeout(timer));
   }
 
-  /** Runs the handler of the request that has waited longest. */
+  /** Runs the handler of the request that waited longest. */
   startNext(): void {
     const next = this.#waiting.shift();
     if (next === undefined) return; // closed meanwhile

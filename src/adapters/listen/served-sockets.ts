@@ -1,6 +1,6 @@
 /**
- * All sockets of the Node listener: how many there may be, one handler at a time on each, and how much unread output they may
- * hold. A socket that goes beyond a bound is closed; the others notice nothing.
+ * All sockets of the Node listener: how many there may be, one handler at a time on each, and how much unread output
+ * they may hold. A socket that exceeds a bound is closed; the others are not affected.
  *
  * Cost of a request: one look into a map, one listener for the end of its answer. Cost in the background: one pass over all
  * sockets each second.
@@ -23,14 +23,16 @@ import type { ConnectionBounds } from './listen.ts';
 import { NetworkCounts } from './network-counts.ts';
 import { ServedSocket, type SocketPorts, type WaitingTotal } from './served-socket.ts';
 
-/** Gives the answer to the response before it returns, or before its promise resolves; never throws and never rejects. */
+/**
+ * Writes the answer to `outgoing` before it returns, or before its promise resolves; never throws and never rejects.
+ */
 export type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | undefined;
 
 /** Why a connection was not accepted: too many in all, or of its client network. */
 const REFUSALS = ['all', 'address'] as const;
 /**
- * Why a connection was closed: too many waiting requests, too many bytes of them on all connections, more unread output than
- * one connection may leave, no output accepted for too long, too much unread output on all connections.
+ * Why a connection was closed: too many waiting requests; too many bytes of them on all connections; more unread output
+ * than one connection may leave; no output accepted for too long; too much unread output on all connections.
  */
 const CLOSINGS = ['waiting', 'waiting_total', 'unread', 'stalled', 'unread_total'] as const;
 
@@ -51,7 +53,7 @@ export class ServedSockets {
     stalled: 0,
     unread_total: 0,
   };
-  /** Unread output at the last check, and what was added since. */
+  /** Bytes of unread output at the last check, and bytes added since. */
   #unreadBytes = 0;
   #uncheckedBytes = 0;
 
@@ -83,7 +85,7 @@ export class ServedSockets {
     socket.once('close', () => this.#forget(served));
   }
 
-  /** The server had as many connections as it may have, and closed one that came. */
+  /** Counts a connection that the server closed because it had its maximum. */
   countRefused(): void {
     this.#refused.all++;
   }
@@ -91,7 +93,7 @@ export class ServedSockets {
   /** Runs the handler of a request now, or after those of the requests before it. */
   receive(incoming: IncomingMessage, outgoing: ServerResponse): void {
     const served = this.#served.get(incoming.socket);
-    // The parser goes on to the end of what it was given, even on a socket that was closed meanwhile.
+    // The parser consumes all of its input, even if the socket was closed meanwhile.
     if (served === undefined || served.socket.destroyed) return;
     if (served.isIdle) {
       served.start(incoming, outgoing);
@@ -140,7 +142,9 @@ export class ServedSockets {
     else void answered.then(() => this.#countUnread(served));
   }
 
-  /** Requests that waited begin in a later turn, so that one client's seventeen do not delay another's one. */
+  /**
+   * Waiting requests begin in a later turn, so that one client's seventeen requests do not delay another client's one.
+   */
   #schedule(served: ServedSocket): void {
     if (this.#ready.size === 0) setImmediate(this.#runReady);
     this.#ready.add(served);
@@ -156,7 +160,7 @@ export class ServedSockets {
     if (this.#ready.size > 0) setImmediate(this.#runReady);
   };
 
-  /** Looks at all connections when much output has been left unread since the last time. */
+  /** Checks all connections when much unread output was added since the last check. */
   #countUnread({ socket }: ServedSocket): void {
     this.#uncheckedBytes += socket.writableLength;
     if (this.#uncheckedBytes > UNREAD_BYTES_UNCHECKED_MAX) this.check();
@@ -180,7 +184,7 @@ export class ServedSockets {
     return true;
   }
 
-  /** Closes the connections with the most unread output, the one that stands still for longest first among equals. */
+  /** Closes the connections with the most unread output; among equals the one stalled longest comes first. */
   #closeLargest(totalBytes: number): number {
     let leftBytes = totalBytes;
     const unread = [...this.#served.values()]

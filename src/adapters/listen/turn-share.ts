@@ -1,17 +1,20 @@
 /**
- * Answers in turns, for a runtime that runs all requests of a pipeline in one turn of the loop as long as each is answered at
- * once. What comes after the first milliseconds of a turn begins in the next one: the runtime closes a connection whose next
- * request arrives meanwhile, which is the end of a pipeline, and a client that sends one request at a time waits for a turn.
+ * Spreads answers over turns, for a runtime that runs all requests of a pipeline in one turn of the loop if each is
+ * answered synchronously. Requests after the first milliseconds of a turn begin in the next turn. If another request
+ * arrives on the connection meanwhile, the runtime closes it, which ends a pipeline; a client that sends one request at
+ * a time just waits for a turn.
  */
 import type { Clock } from '../../base/clock.ts';
 import { ANSWERED_TURN_MS } from './limits.ts';
 
-/** The clock is read once in this number of requests: a pipeline as long is answered whole on the busiest machine. */
+/**
+ * The clock is read once in this many requests, so even the busiest machine answers a pipeline of this length whole.
+ */
 const LOOK_COUNT = 16;
 
 export class TurnShare {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** Since the timer of {@link next} last fired. */
+  /** Requests since the timer of {@link next} last fired. */
   #count = 0;
   #startMs = 0;
   #isUsedUp = false;
@@ -21,13 +24,13 @@ export class TurnShare {
     this.#clock = clock;
   }
 
-  /** Counts a request, and says whether it has to wait for {@link next}. */
+  /** Counts a request and returns whether it has to wait for {@link next}. */
   isUsedUp(): boolean {
     if (++this.#count % LOOK_COUNT === 0 && !this.#isUsedUp) this.#look();
     return this.#isUsedUp;
   }
 
-  /** Resolves in the next turn of the loop, which has a share of its own. */
+  /** Resolves in the next turn of the loop, which has a new share. */
   next(): Promise<void> {
     this.#next ??= new Promise((resolve) => {
       setImmediate(() => {

@@ -23,14 +23,14 @@ export function writeResponse({ status, headers, body }: PlainResponse, outgoing
   }
 }
 
-/** Asks for a chunk when the one before was accepted. Never rejects; a fault of the stream ends the connection. */
+/** Reads a chunk once the previous one was accepted. Never rejects; an error of the stream ends the connection. */
 async function writeStream(reader: ReadableStreamDefaultReader<Uint8Array>, outgoing: ServerResponse): Promise<void> {
   let goOn = (): void => {};
   const end = (): void => {
     goOn();
-    reader.cancel().catch(() => {}); // a fault of the stream is met below
+    reader.cancel().catch(() => {}); // the read below sees an error of the stream
   };
-  // Closed while the answer was made: that is not said again.
+  // If it closed while the answer was made, no further event reports it.
   if (outgoing.destroyed) end();
   outgoing.on('drain', () => goOn()).on('close', end);
   try {

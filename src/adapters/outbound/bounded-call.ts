@@ -1,7 +1,7 @@
 /**
- * One outbound HTTP request with bounds: a deadline over connecting, headers and body, a maximum of body bytes, no redirects
- * and no content encodings. The outcome says whether the request can have reached the server. It is an ordinary `fetch`, so it
- * runs on Node and Bun alike.
+ * One outbound HTTP request with bounds: a deadline over connecting, headers and body, a maximum of body bytes, no
+ * redirects and no content encodings. The outcome tells whether the request may have reached the server. It is an
+ * ordinary `fetch`, so it runs on Node and Bun alike.
  */
 import { readAtMost } from '../../base/bounded-stream.ts';
 import type { Timers } from '../../base/timers.ts';

@@ -1,4 +1,4 @@
-/** What a failed `fetch` says about the connection: whether the request can have been sent, and a code for the log. */
+/** What a failed `fetch` shows about the connection: whether the request may have been sent, and a code for the log. */
 import { errorCodeOf } from '../../base/failure.ts';
 
 /**

@@ -1,8 +1,8 @@
 /**
- * One request over node:http or node:https to addresses that were judged: an agent of its own, because the default one reuses
- * sockets without asking `lookup` and may take a proxy from the environment; `lookup` hands on exactly the judged addresses, so
- * a second answer of the resolver changes nothing; the name of the certificate stays that of the host. `node:http` under Bun
- * keeps to all of it (test/adapters/outbound/client.process.test.ts), `fetch` there does not.
+ * One request over node:http or node:https to judged addresses. It uses a separate agent, because the default one
+ * reuses sockets without calling `lookup` and may take a proxy from the environment. `lookup` returns exactly the
+ * judged addresses, so a second answer of the resolver changes nothing; the certificate is still checked for the host's
+ * name. Bun's `node:http` does all of this (test/adapters/outbound/client.process.test.ts), its `fetch` does not.
  */
 import type http from 'node:http';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
@@ -22,7 +22,7 @@ export type ExchangeResult = Omit<OutboundAnswer, 'durationMs'> | Omit<OutboundF
 
 export interface ExchangePorts {
   readonly timers: Timers;
-  /** The head of the answer is there. */
+  /** The head of the answer has arrived. */
   readonly onAnswer: () => void;
   /** Ends the request: the caller's signal or the deadline. */
   readonly signal: AbortSignal;
@@ -31,7 +31,7 @@ export interface ExchangePorts {
   readonly userAgent?: string | undefined;
 }
 
-/** Sends one request to addresses that were judged, in their order, and gives its answer. Never rejects. */
+/** Sends one request to judged addresses, tried in order, and resolves with the result. Never rejects. */
 export type Exchange = (
   request: OutboundRequest,
   addresses: readonly string[],
@@ -41,7 +41,7 @@ export type Exchange = (
 /** Time for an address before the next one of the same name is tried, milliseconds (RFC 8305 §5 says 250 to 2000). */
 const ATTEMPT_MS = 1000;
 
-/** The code of the parser of HTTP where a head is longer than its bound. */
+/** The HTTP parser's code for a head longer than its bound. */
 const HEAD_TOO_LONG = { code: 'HPE_HEADER_OVERFLOW' };
 
 /** RFC 9110 §15: the first digit is a class, from 1 on. */
@@ -67,7 +67,7 @@ function clientOf(isTls: boolean): { readonly send: typeof http.request; readonl
   return { send: request, agent: tlsAgent };
 }
 
-/** Set here, or about one connection (RFC 9110 §7.6.1). */
+/** Headers that are set here or concern one connection (RFC 9110 §7.6.1). */
 const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
@@ -119,7 +119,7 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** What ended an exchange before its answer, where the error alone does not say so. */
+/** How far an exchange came before its answer, where the error alone does not tell. */
 interface Progress {
   isConnected: boolean;
   isSecured: boolean;
@@ -143,7 +143,7 @@ function failureOf(failure: unknown, { isConnected, isSecured, isTooSlow }: Prog
   return { kind: 'unreachable', detail: `${what} (${code})` };
 }
 
-/** Pairs of `rawHeaders`, names in lower case; without the codings where they are known. */
+/** Pairs of `rawHeaders`, names in lower case; without the coding headers if the codings are known. */
 function headersOf({ rawHeaders }: IncomingMessage, isCoded: boolean): (readonly [string, string])[] {
   const pairs: (readonly [string, string])[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -155,7 +155,7 @@ function headersOf({ rawHeaders }: IncomingMessage, isCoded: boolean): (readonly
   return pairs;
 }
 
-/** What the answer says of its length; undefined when it says nothing. */
+/** The length that the answer states; undefined if it states none. */
 function lengthOf({ headers }: IncomingMessage): number | undefined {
   const said = headers['content-length'];
   return said !== undefined && /^\d{1,15}$/.test(said) ? Number(said) : undefined;
@@ -169,8 +169,8 @@ const endsWithConnection = ({ headers, statusCode }: IncomingMessage): boolean =
   statusCode !== 304;
 
 /**
- * The codings of a body; undefined when one of them is unknown, or when a transfer coding is left on it: the runtimes take off
- * `chunked`, and hand on what stands before it (RFC 9112 §7) as if it were the body. Old servers say `identity` (RFC 2616 §3.6).
+ * The codings of a body; undefined when one of them is unknown, or when a transfer coding remains: the runtimes remove
+ * `chunked` and pass on any coding under it (RFC 9112 §7) as if it were the body. Old servers say `identity` (RFC 2616 §3.6).
  */
 function knownCodingsOf({ headers }: IncomingMessage): readonly Coding[] | undefined {
   const transfer = headers['transfer-encoding'];
@@ -179,7 +179,7 @@ function knownCodingsOf({ headers }: IncomingMessage): readonly Coding[] | undef
 }
 
 async function answerOf(response: IncomingMessage, request: OutboundRequest): Promise<ExchangeResult> {
-  const status = response.statusCode as number; // of an answer there is one
+  const status = response.statusCode as number; // an answer always has one
   // The parsers take any three digits.
   if (status < STATUS_MIN) throw new Error('no status of HTTP');
   const known = knownCodingsOf(response);
@@ -198,8 +198,8 @@ async function answerOf(response: IncomingMessage, request: OutboundRequest): Pr
 }
 
 /**
- * Ends an answer whose interim answers (1xx) are together longer than a head may be. The runtimes pass over any number of them,
- * and a stream that never ends held up Bun's loop for seconds at a time.
+ * Ends an exchange whose interim answers (1xx) are together longer than a head may be. The runtimes skip any number of
+ * them, and an endless stream blocked Bun's event loop for seconds at a time.
  */
 function boundInterim(sent: ClientRequest, end: (failure: Error) => void): void {
   let headBytes = 0;
@@ -230,7 +230,7 @@ function watchConnection(sent: ClientRequest, progress: Progress, isTls: boolean
 }
 
 /**
- * Never rejects. What `ports.signal` ended is `aborted`; the caller knows what the signal stood for.
+ * Never rejects. An exchange that `ports.signal` ended is `aborted`; the caller knows why the signal fired.
  * @param addresses judged, at least one
  */
 export async function exchange(
@@ -259,16 +259,16 @@ export async function exchange(
         signal,
         ...(isTls ? { rejectUnauthorized: true, ca } : {}),
       });
-      // The bytes of a head bound its lines; the runtimes would drop those after the thousandth without a word.
+      // No limit on header lines: the bytes of a head bound them, and the runtimes would silently drop those beyond a limit.
       sent.maxHeadersCount = 0;
-      // The parser may have read the answer behind them already: destroying the request alone would be too late.
+      // The parser may already have read the answer after them: destroying the request alone would be too late.
       boundInterim(sent, (failure) => {
         reject(failure);
         sent?.destroy();
       });
       stopWatching = watchConnection(sent, progress, isTls, timers);
       sent.once('response', resolve);
-      // Kept: an error after the answer must not end the process.
+      // The listener stays, because an error after the answer must not end the process.
       sent.on('error', (failure) => {
         broken = failure;
         reject(failure);
@@ -278,7 +278,7 @@ export async function exchange(
     });
     onAnswer();
     const result = await answerOf(response, request);
-    // Where the signal or a reset cuts such a body, it ends like a whole one; only the request tells.
+    // Cut by the signal or a reset, such a body ends like a whole one; only the request's error tells them apart.
     const isWhole = broken === undefined || !endsWithConnection(response);
     if (result.kind === 'answer' && !result.isTruncated && !isWhole) throw broken;
     return result;

@@ -1,7 +1,7 @@
 /**
- * The guarded client (siblings §5): a turn, then one look-up, every address of which is judged, then one exchange with exactly
- * those addresses. Own webhook addresses are delivered inside the process. Nothing here is logged; a result's detail has codes
- * and no part of the request.
+ * The guarded client (siblings §5): a turn, then one look-up whose addresses are all judged, then one exchange with
+ * exactly those addresses. Own hooks are delivered inside the process. Nothing here is logged; a result's detail has
+ * codes and no part of the request.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Exposition } from '../../base/prometheus.ts';
@@ -37,8 +37,8 @@ export interface OutboundClientOptions {
 const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
 /**
- * Whose slots a target counts among. Own webhook addresses are no host of the network: one of the same name, on another port,
- * that holds its slots must not keep them waiting. No host has an empty name.
+ * The name under which a target takes its slots. Own hooks take a separate name, because a host of the same name on
+ * another port must not make them wait for its slots. No host has an empty name.
  */
 const turnNameOf = ({ isOwnHook, url }: Target): string => (isOwnHook ? '' : url.hostname);
 
@@ -148,7 +148,7 @@ export class OutboundClient implements Outbound {
   }
 }
 
-/** A signal that a deadline aborts, or another signal before it. */
+/** A signal that aborts at a deadline, or earlier with another signal. */
 interface Ending {
   readonly signal: AbortSignal;
   /** Whether it was the deadline. */

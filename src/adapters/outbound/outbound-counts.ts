@@ -8,7 +8,7 @@ type Kind = OutboundResult['kind'];
 
 const KINDS = ['answer', 'blocked', 'timeout', 'unreachable', 'tls-error', 'too-large', 'aborted'] as const;
 
-/** Every range that is not public, as one rule: a series for each would be a hundred. */
+/** All ranges that are not public, as one rule: a series for each would make a hundred. */
 const RANGES = 'address';
 
 /** Upper bounds of the durations' buckets, milliseconds. */

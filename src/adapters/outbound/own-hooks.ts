@@ -1,15 +1,15 @@
 /**
  * Delivers requests to webhook addresses of this server inside the process (siblings §5), so that it works behind any proxy.
- * They meet the same handler and the same limits as from outside; each customer counts as a client network of its own.
+ * They go through the same handler and limits as requests from outside; each customer counts as a separate client network.
  */
 import type { OutboundRequest } from '../../outbound/outbound.ts';
 import { type ExchangeResult, sentHeadersOf } from './exchange.ts';
 import { BodyTooLarge, readBody } from './unpack.ts';
 
-/** The app's own handler. `client.address` is no address of IP. */
+/** The app's own handler. `client.address` is no IP address. */
 export type OwnFetch = (request: Request, client: { readonly address: string }) => Response | Promise<Response>;
 
-/** Says who a client is only when a proxy wrote it. */
+/** Headers that identify a client only if a proxy wrote them. */
 const FORWARDED = new Set(['x-forwarded-for', 'forwarded']);
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
@@ -21,7 +21,7 @@ export class OwnHooks {
 
   /**
    * @param hookBaseUrl the public address; its path is the proxy's and is not part of what the handler sees
-   * @param userAgent as of the requests that go out
+   * @param userAgent as for requests that leave the process
    */
   constructor(fetch: OwnFetch, hookBaseUrl: string, userAgent?: string) {
     this.#fetch = fetch;
@@ -29,7 +29,7 @@ export class OwnHooks {
     this.#userAgent = userAgent;
   }
 
-  /** Never rejects. What the signal ended is `aborted`. */
+  /** Never rejects. A delivery that the signal ended is `aborted`. */
   async deliver(request: OutboundRequest, onAnswer: () => void, signal: AbortSignal): Promise<ExchangeResult> {
     let stopWaiting = (): void => {};
     try {

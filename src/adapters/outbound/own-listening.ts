@@ -2,7 +2,7 @@
 import { networkInterfaces } from 'node:os';
 import { type IpRange, parseIp, parseIpRange } from '../../base/ip-address.ts';
 
-/** Every address of the machine, and what leads to it. */
+/** Every loopback address, and the wildcards that lead to this machine. */
 const HERE = ['127.0.0.0/8', '0.0.0.0/32', '::1/128', '::/128'];
 
 function rangesOf(addresses: readonly string[]): readonly IpRange[] {
@@ -15,7 +15,7 @@ function rangesOf(addresses: readonly string[]): readonly IpRange[] {
 const interfaceAddresses = (): string[] =>
   Object.values(networkInterfaces()).flatMap((ones) => (ones ?? []).map(({ address }) => address));
 
-/** @param host HOST: an address, the one that stands for all, or a name, which counts as all */
+/** @param host HOST: an address, the wildcard address, or a name, which counts as the wildcard */
 export function listeningRanges(host: string): readonly IpRange[] {
   const isOne = (parseIp(host)?.bits ?? 0n) !== 0n;
   return [...HERE.flatMap((cidr) => parseIpRange(cidr) ?? []), ...rangesOf(isOne ? [host] : interfaceAddresses())];

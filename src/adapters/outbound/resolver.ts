@@ -1,8 +1,8 @@
 /**
- * Looks names up for outbound requests. `getaddrinfo` (`dns.lookup`) cannot be cancelled and blocks a thread of the runtime's
- * pool, which files use too, for as long as a name server is silent; so the questions go out through `dns.Resolver`, one for
- * each look-up, which a deadline cancels. That one asks name servers only, so the hosts file is read here, and comes first as
- * it does for the system (`files dns`). Search domains are not applied: names are complete.
+ * Looks names up for outbound requests. `getaddrinfo` (`dns.lookup`) cannot be cancelled, and while a name server is
+ * silent it blocks a thread of the runtime's pool, which files use too. So each look-up uses a `dns.Resolver`, which a
+ * deadline can cancel. That asks name servers only, so the hosts file is read here and comes first, as it does for the
+ * system (`files dns`). Search domains are not applied: names are complete.
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
@@ -13,7 +13,7 @@ import { nodeDns } from '../process/late-modules.ts';
 
 export type Resolved =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
-  /** The name has no address, or no name server knew one. `code`: of the resolver. */
+  /** The name has no address, or no name server knew one. `code` is the resolver's. */
   | { readonly kind: 'unknown' | 'timeout'; readonly code: string };
 
 export interface NameResolver {
@@ -45,7 +45,7 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly string[]>
   return hosts;
 }
 
-/** What the runtime answers for a name that exists and has no address of this family. */
+/** The runtime's code for a name that exists but has no address of this family. */
 const isNoData = (code: string): boolean => code === 'ENODATA';
 const isTimeout = (code: string): boolean => code === 'ETIMEOUT' || code === 'ECANCELLED';
 

@@ -1,6 +1,7 @@
 /**
- * Reads the body of an answer within two bounds: bytes on the wire, beyond which it is cut, and bytes unpacked, beyond which it
- * is refused. Unpacking stops at the bound, so a body that unpacks to gigabytes costs no more than one that ends there.
+ * Reads the body of an answer within two bounds: bytes on the wire, beyond which it is truncated, and unpacked bytes,
+ * beyond which it is refused. Unpacking stops at the bound, so a body that unpacks to gigabytes costs no more than one
+ * that ends there.
  */
 import type { Transform } from 'node:stream';
 import { errorCodeOf } from '../../base/failure.ts';
@@ -8,7 +9,7 @@ import { Turns } from '../../base/turns.ts';
 import type { Coding } from '../../outbound/codings.ts';
 import { nodeStream, nodeZlib } from '../process/late-modules.ts';
 
-/** Bytes of a body of which no length was said. */
+/** First buffer for a body without a stated length, bytes. */
 const LENGTH_HINT = 16_384;
 
 export interface BodyBounds {
@@ -22,7 +23,7 @@ export interface BodyBounds {
 }
 
 export interface ReadBody {
-  /** Left packed, they have their buffer to themselves. */
+  /** A body left packed owns its buffer. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** More was on the wire than `wireBytesMax`. */
   readonly isTruncated: boolean;
@@ -37,8 +38,8 @@ const tooLarge = (bytesMax: number): BodyTooLarge => new BodyTooLarge(`a body ov
 
 type Chunks = AsyncIterable<Uint8Array>;
 
-// A body that we cut ends in the middle of its coding; what came before the cut is unpacked. One that ends there by itself was
-// lost on its way, which nothing else says where the end of the connection ends it.
+// A body that we cut ends in the middle of its coding; the part before the cut is unpacked. A body that ends early by itself was
+// lost on its way; if it lasts until its connection ends, nothing else shows that.
 const cut = () => ({ finishFlush: nodeZlib().constants.Z_SYNC_FLUSH });
 const cutBrotli = () => ({ finishFlush: nodeZlib().constants.BROTLI_OPERATION_FLUSH });
 
@@ -58,11 +59,13 @@ function decoderOf(coding: Coding, isWhole: boolean, first: Uint8Array): Transfo
   }
 }
 
-/** Of chunks, 64 KiB as a rule: what a turn reads of all bodies together takes less than a millisecond. */
+/** Chunks are usually 64 KiB, so a turn spends less than a millisecond reading all bodies together. */
 const CHUNKS_A_TURN = 4;
 const READING = new Turns(CHUNKS_A_TURN);
 
-/** Stops at the first chunk that goes beyond the bound, which ends the source; the source is held back meanwhile. */
+/**
+ * Stops at the first chunk beyond the bound, which ends the source. After each chunk the source waits for its next turn.
+ */
 async function* cutAt(source: Chunks, bytesMax: number, onCut: () => void): AsyncGenerator<Uint8Array> {
   let left = bytesMax;
   for await (const chunk of source) {
@@ -87,14 +90,14 @@ async function* unpacked(source: Chunks, coding: Coding, isWhole: boolean): Asyn
   }
   const { pipeline, Readable } = nodeStream();
   const decoder = decoderOf(coding, isWhole, first.value);
-  // A failure of either reaches the reader of the decoder.
+  // An error of source or decoder reaches the decoder's reader.
   pipeline(Readable.from(all()), decoder, () => {});
   yield* decoder;
 }
 
 /**
- * Copies parts to where they stay as they come. Joining a long body in the end would hold up the loop, and each part that was kept
- * would take some 400 bytes beside its own, though a target chooses how small they are.
+ * Copies each part into one buffer as it arrives. Joining a long body at the end would block the event loop, and each
+ * retained part would take some 400 extra bytes, although the target chooses how small parts are.
  */
 class Gathered {
   #held: Uint8Array<ArrayBuffer>;
@@ -108,7 +111,7 @@ class Gathered {
     const byteCount = this.byteCount + part.length;
     if (byteCount > this.#held.length) {
       const capacity = Math.max(byteCount, 2 * this.#held.length);
-      // Frees what it moves at once, not when it is collected.
+      // `transfer` frees the old buffer at once, not at the next garbage collection.
       this.#held = new Uint8Array(this.#held.buffer.transfer(capacity));
     }
     this.#held.set(part, this.byteCount);
@@ -119,7 +122,7 @@ class Gathered {
     return this.#held.subarray(0, this.byteCount);
   }
 
-  /** Without the room that is left; nothing is added afterwards. */
+  /** The bytes without spare capacity; nothing may be added afterwards. */
   takeExact(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#held.buffer.transfer(this.byteCount));
   }
@@ -184,7 +187,7 @@ function unpackedAtOnce(bytes: Uint8Array, coding: Coding, isWhole: boolean, max
 }
 
 /**
- * Unpacks a body that was left packed, for a thread that may stop for it; of one that was cut, what came before the cut.
+ * Unpacks a packed body synchronously, for a thread that may block; of a body that we cut, the part before the cut.
  * @param bytesMax of each coding's output
  * @throws BodyTooLarge; passes on the errors of the decoders
  */

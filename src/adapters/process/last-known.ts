@@ -1,6 +1,6 @@
 /**
- * A measurement that may fail: the last value stands in for it. Node reads a file to measure its memory, which a process
- * without a free file descriptor cannot do (reliability 210). It is read at once for the first time, while that can be done.
+ * Wraps a measurement that may fail: then the last value is returned. Node reads a file to measure its memory, which a process
+ * without a free file descriptor cannot do (reliability 210). The first reading is taken at once, while it still works.
  * @throws what the first `read` throws
  */
 export function lastKnown<T>(read: () => T): () => T {
@@ -9,7 +9,7 @@ export function lastKnown<T>(read: () => T): () => T {
     try {
       last = read();
     } catch {
-      // The last one.
+      // Keeps the last value.
     }
     return last;
   };

@@ -1,6 +1,6 @@
 /**
- * Modules of the runtime that a server which has just started does without, loaded at the first call (bench/start.ts). Not by
- * `import()`: Node then reads every export of the module, and two of node:http load undici, a third of what a start would take.
+ * Runtime modules that a server does not need at its start, loaded at the first call (bench/start.ts). Not by `import()`: Node
+ * would then read every export of the module, and two of node:http's load undici, a third of the time of a start.
  */
 import type dns from 'node:dns/promises';
 import type http from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * How much memory this process may hold, where the operator does not say: the limit of its cgroup, else three quarters of the
- * machine's memory (decisions §4).
+ * How much memory this process may hold if the operator sets nothing: the limit of its cgroup, else three quarters of
+ * the machine's memory (decisions §4).
  */
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
@@ -37,8 +37,8 @@ function controllerOf(line: string): Controller | undefined {
 }
 
 /**
- * The limits of a group and of all groups around it, which hold for it too. In a container the path may be the host's, which
- * is not mounted; the root is the container's own group then.
+ * The limits of a group and of all its parent groups, which apply to it too. In a container the path may be the host's,
+ * which is not mounted; the root is then the container's own group.
  */
 function* limitsOf({ root, path, file }: Controller, read: ReadText): Generator<number> {
   const names = path.split('/').filter((name) => name !== '' && name !== '..');
@@ -48,7 +48,7 @@ function* limitsOf({ root, path, file }: Controller, read: ReadText): Generator<
   }
 }
 
-/** The least limit of the process's cgroups, bytes; undefined where there is none below the machine's memory. */
+/** The lowest limit of the process's cgroups, bytes; undefined if none is below the machine's memory. */
 export function cgroupLimitBytes(totalBytes: number, read: ReadText = readText): number | undefined {
   const controllers = (read('/proc/self/cgroup') ?? '').split('\n').map(controllerOf);
   let leastBytes = totalBytes; // cgroup v1 writes "no limit" as a number near 2^63

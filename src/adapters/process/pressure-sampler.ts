@@ -31,7 +31,7 @@ export class PressureSampler {
   readonly #ports: SamplerPorts;
   readonly #lateness = new LatenessWindow();
   #memory: MemoryUse;
-  /** Monotonic times: of the next look, of the next measurement of memory, and before which no garbage is collected. */
+  /** Monotonic times: of the next look, of the next memory measurement, and of the earliest next garbage collection. */
   #dueMs = 0;
   #memoryDueMs = 0;
   #collectionDueMs = 0;
@@ -75,7 +75,10 @@ export class PressureSampler {
     this.#cancel = timers.after(SAMPLE_PAUSE_MS, this.#onTimer);
   }
 
-  /** Garbage is no pressure, so it is collected before a request is refused for it, and while memory keeps overload up. */
+  /**
+   * Garbage is no pressure, so it is collected before requests are refused for memory, and while memory keeps the
+   * overload level up.
+   */
   #measure(nowMs: number): void {
     const { memory, overload } = this.#ports;
     this.#memoryDueMs = nowMs + MEMORY_PAUSE_MS;

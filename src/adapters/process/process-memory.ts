@@ -11,7 +11,7 @@ export interface MemoryUse {
 export interface ProcessMemory {
   /** Takes 11 to 17 µs on both runtimes. */
   measure(): MemoryUse;
-  /** Collects garbage where the runtime would leave it; stops the event loop meanwhile. */
+  /** Collects garbage that the runtime would leave; blocks the event loop meanwhile. */
   collect(): void;
 }
 
@@ -20,7 +20,7 @@ function heapUse(): MemoryUse['heap'] {
   return { usedBytes, limitBytes };
 }
 
-/** V8 gives its collector only to contexts that are made while this flag is set; no other code sees it. */
+/** V8 exposes its collector only to contexts created while this flag is set; no other code sees it. */
 function collectorOfV8(): () => void {
   const { setFlagsFromString } = nodeV8();
   setFlagsFromString('--expose-gc');
@@ -32,9 +32,9 @@ function collectorOfV8(): () => void {
 }
 
 /**
- * An idle V8 keeps its garbage: 400 MB of it stood unchanged for a minute, so overload that it had caused would not end. The
- * usual collection keeps the pages for another eight seconds, and the one after that gives them back. The "last resort" gives
- * them back at once, but stops the loop for 4 s where 400 MB are in use; the usual one for 0.2 s.
+ * An idle V8 keeps its garbage: 400 MB stayed for a minute, so overload caused by it would not end. An ordinary
+ * collection keeps the pages for another eight seconds, and the next one returns them. A "last resort" collection
+ * returns them at once, but blocks the loop for 4 s with 400 MB in use, an ordinary one for 0.2 s.
  */
 function nodeMemory(process: NodeJS.Process): ProcessMemory {
   const residentBytes = lastKnown(() => process.memoryUsage.rss());
@@ -49,8 +49,8 @@ function nodeMemory(process: NodeJS.Process): ProcessMemory {
 }
 
 /**
- * Bun's heap has no limit (what it reports as one is ten times what it has), and its `getHeapStatistics` walks the heap for
- * 7 ms and more, so only resident memory counts. An idle Bun gives hundreds of MB of garbage back within 3 to 12 s.
+ * Bun's heap has no limit (what it reports as one is ten times what it has), and its `getHeapStatistics` walks the heap
+ * for 7 ms and more, so only resident memory counts. An idle Bun returns hundreds of MB of garbage within 3 to 12 s.
  */
 function bunMemory(process: NodeJS.Process): ProcessMemory {
   const residentBytes = lastKnown(() => process.memoryUsage.rss());

@@ -7,11 +7,13 @@ import { loadWasmKeccak } from './wasm-keccak.ts';
 
 export interface ChosenKeccak {
   readonly keccak256: Keccak256;
-  /** Why noble's had to be chosen. */
+  /** Why noble had to be chosen. */
   readonly notice: string | undefined;
 }
 
-/** A block of Keccak-256 is 136 bytes: none, the four inputs of a verification, and what is around the ends of a block. */
+/**
+ * Lengths tested, bytes: empty, the inputs of a verification, and around the ends of a block of Keccak-256 (136 bytes).
+ */
 const TESTED_BYTES = [0, 64, 66, 135, 136, 137, 224, 272];
 
 export const NOBLE_KECCAK: ChosenKeccak = { keccak256: keccak_256, notice: undefined };
@@ -21,7 +23,7 @@ const nobleBecause = (fault: string): ChosenKeccak => ({
   notice: `Keccak-256 is noble's, a slower one: hash-wasm ${fault}`,
 });
 
-/** What `candidate` gets wrong, or undefined. Each input is hashed twice, since the module keeps a state between calls. */
+/** What `candidate` gets wrong, or undefined. Hashes each input twice, because the module keeps state between calls. */
 function selfTestFailure(candidate: Keccak256): string | undefined {
   for (const byteCount of [...TESTED_BYTES, ...TESTED_BYTES]) {
     const bytes = Uint8Array.from({ length: byteCount }, (_, i) => (i * 167) & 255);

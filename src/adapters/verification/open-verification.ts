@@ -1,7 +1,7 @@
 /**
- * Opens signature recovery on worker threads with the main thread beside them, or on the main thread when there are none. The
- * queue takes requests at once; libraries are loaded and proven in the background, because a server can listen and make offers
- * meanwhile.
+ * Opens signature recovery on worker threads with the main thread beside them, or on the main thread when there are
+ * none. The queue accepts requests at once; libraries are loaded and self-tested in the background, so that a server
+ * can listen and make offers meanwhile.
  */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
@@ -29,10 +29,10 @@ export interface StartedVerification {
 }
 
 export interface OpenVerification {
-  /** Until the start is done its requests wait. */
+  /** Its requests wait until the start is done. */
   readonly queue: RecoveryQueue;
   /**
-   * Starts at once, or at the first request, else a moment later; once. Never settles when it is closed before. Never rejects:
+   * Starts once: at once, or else at the first request or after a moment. Never settles if closed first. Never rejects:
    * when a thread cannot start, the main thread verifies and a notice says why.
    */
   start(isAtOnce: boolean): Promise<StartedVerification>;
@@ -43,7 +43,7 @@ export interface OpenVerification {
 export interface VerificationPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Replaces what the options ask for. */
+  /** Used in place of the worker that the options ask for. */
   readonly recoveryWorker?: RecoveryWorker | undefined;
   /** Called when a thread died (the reason, one line) or works again (undefined). */
   readonly onFault: (fault: string | undefined) => void;
@@ -56,7 +56,7 @@ interface StartedWorkers extends StartedVerification {
   readonly threads: readonly RecoveryThread[];
 }
 
-/** Loads the libraries on this thread, which a server does not wait for at its start. */
+/** Loads the libraries on this thread; a server's start does not wait for it. */
 async function chosenHere(signatures: SignatureMode, clock: Clock): Promise<ChosenRecovery> {
   const { chooseRecovery } = await import('./recovery.ts');
   return chooseRecovery(signatures, clock);

@@ -1,6 +1,6 @@
 /**
- * Recoveries on the main thread, one per turn of the event loop (`later` = setImmediate), so that the server handles other
- * input between two of them. For machines with one core and hosts without threads. One recovery blocks the loop at a time.
+ * Recoveries on the main thread, one per turn of the event loop (`later` = setImmediate), so that the server handles
+ * other input in between. For machines with one core and hosts without threads. One recovery blocks the loop at a time.
  */
 import type { RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import type { RecoverSigner } from './recovery.ts';

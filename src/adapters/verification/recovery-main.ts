@@ -1,21 +1,28 @@
 /**
- * The main thread beside recovery threads. To hand one signature to a thread and take its outcome back costs more than to recover
- * it; with many at a time it costs next to nothing. So the main thread recovers signatures that come one by one, and the
- * threads take over while signatures come together, as when many clients pay at once, and when more come than the main thread
- * recovers. It recovers one a turn of its loop, and nothing that needs noble, which takes a millisecond (`bench/flood.ts`,
- * `bench/signatures.ts`).
+ * The main thread beside recovery threads. Passing one signature to a thread and back costs more than recovering it;
+ * with many at a time it costs almost nothing. So the main thread recovers signatures that arrive one by one. The
+ * threads take over while signatures arrive together, as when many clients pay at once, or faster than the main thread
+ * can recover them. The main thread recovers one signature a turn, and never by noble, which takes a millisecond
+ * (`bench/flood.ts`, `bench/signatures.ts`).
  */
 import type { MainWorker } from '../../payment/signature/recovery-queue.ts';
 import type { ChosenRecovery } from './recovery.ts';
 import { inlineRecovery } from './recovery-inline.ts';
 
-/** Mean number of signatures that came before one in its turn, up to which the main thread recovers: four in each turn. */
+/**
+ * The main thread recovers up to this mean number of signatures before one in its turn: 1.5 means four in each turn.
+ */
 const BEFORE_MAX = 1.5;
-/** Weight of the latest one in the mean: small, so that a delayed turn of a flood that comes one by one does not wake a thread. */
+/**
+ * Weight of the latest signature in the mean: small, so that one delayed turn, in a flood that arrives one by one,
+ * wakes no thread.
+ */
 const WEIGHT = 1 / 64;
-/** More before one count as these: a burst is over after some hundred that come one by one. */
+/**
+ * More signatures before one count as this many, so that a burst is forgotten after some hundred that arrive one by one.
+ */
 const BEFORE_COUNTED_MAX = 8;
-/** Recoveries in as many turns on end: the main thread does not keep up, however few come in each turn. */
+/** After recoveries in this many turns in a row the main thread cannot keep up, however few arrive in each turn. */
 const ON_END_MAX = 16;
 
 /** @param later runs its argument after the I/O of this turn */
@@ -54,8 +61,8 @@ export function mainWorker(
 }
 
 /**
- * The same, loaded at the first request, so that a server without payments holds no library on its main thread. The threads
- * recover until then, and where it cannot be loaded.
+ * The same, but loaded at the first request, so that a server without payments holds no library on its main thread. The
+ * threads recover until it is loaded, or if it cannot be.
  * @param load undefined: the main thread is to recover nothing
  */
 export function lateMainWorker(load: () => Promise<MainWorker | undefined>): MainWorker {
@@ -66,7 +73,7 @@ export function lateMainWorker(load: () => Promise<MainWorker | undefined>): Mai
     try {
       main = await load();
     } catch {
-      // The threads recover all, as they would without it.
+      // The threads recover everything, as they would without it.
     }
   };
   return {

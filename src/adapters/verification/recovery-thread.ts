@@ -11,7 +11,7 @@ import type { RecoveryJob, RecoveryWorker } from '../../payment/signature/recove
 import type { Recovered } from '../../payment/signature/signature.ts';
 import { encodeJobs, type ThreadOptions, type ThreadReady } from './recovery-wire.ts';
 
-/** Work queued at the thread: enough to keep it busy during a slow turn of the main thread, and no more. */
+/** Work queued at the thread: just enough to keep it busy during a slow turn of the main thread. */
 const AHEAD_MS = 5;
 const AHEAD_COUNT_MIN = 2;
 const AHEAD_COUNT_MAX = 32;
@@ -33,7 +33,7 @@ interface Job {
 export class RecoveryThread implements RecoveryWorker {
   readonly #options: ThreadOptions;
   readonly #ports: ThreadPorts;
-  /** Also while it starts. */
+  /** Set also while it starts. */
   #worker: Worker | undefined;
   #cancelRestart: (() => void) | undefined;
   /** Jobs that the thread may have at a time; 0 while there is no thread. */
@@ -72,7 +72,7 @@ export class RecoveryThread implements RecoveryWorker {
   }
 
   start(job: RecoveryJob, done: (recovered: Recovered | undefined) => void): void {
-    // After the I/O of the turn, so that all requests read in this turn share one message.
+    // Sends after the I/O of the turn, so that all requests read in this turn share one message.
     if (this.#taken.length === 0) setImmediate(() => this.#send());
     this.#taken.push({ job, done });
     if (this.#taken.length + this.#sent.length === 1) this.#worker?.ref();

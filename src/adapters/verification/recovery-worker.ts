@@ -1,6 +1,7 @@
 /**
- * Entry of a recovery thread: chooses its library, reports it, and recovers the keys of the jobs it receives. It runs at normal
- * priority: a lower one made webhooks no faster under a flood of payments, and honest payers wait longer (`bench/flood.ts`).
+ * Entry of a recovery thread: chooses its library, reports it, and recovers the keys of the jobs it receives. It runs
+ * at normal priority: a lower one made webhooks no faster under a flood of payments and made honest payers wait longer
+ * (`bench/flood.ts`).
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';

@@ -1,8 +1,8 @@
 /**
- * Chooses the library that recovers public keys: libsecp256k1 as native code where the operator has installed it, as a library of
- * the system or as the package `secp256k1` with a binary for this machine, else libsecp256k1 as WebAssembly, which comes along,
- * else noble. A library is used only when it passes the self-test at start; noble always works and decides in doubt. None is
- * slower than the next on the runtimes that `bench/signatures.ts` has measured.
+ * Chooses the library that recovers public keys. First comes libsecp256k1 as native code, if the operator has installed
+ * it (as a system library, or as the package `secp256k1` with a binary for this machine); then libsecp256k1 as
+ * WebAssembly, which is included; then noble. A library is used only if it passes the self-test at start; noble always
+ * works and decides in doubt. On the runtimes measured by `bench/signatures.ts` each is at least as fast as the next.
  */
 import type { Clock } from '../../base/clock.ts';
 import { decodeHex } from '../../base/codec.ts';
@@ -51,16 +51,16 @@ export interface ChosenRecovery {
   readonly recoveryMs: number;
   /** Whether noble recovers nothing: a library was chosen and has never been in doubt. */
   isWithoutNoble(): boolean;
-  /** Why slower libraries were chosen against the mode; undefined when the choice follows the mode. */
+  /** Why a slower library than the mode asks for was chosen; undefined if the choice follows the mode. */
   readonly notice: string | undefined;
 }
 
-/** What we use of the package `secp256k1`. */
+/** The part of the package `secp256k1` that is used here. */
 interface NativePackage {
   ecdsaRecover(rs: Uint8Array, recovery: number, digest: Uint8Array, isCompressed: boolean): Uint8Array;
 }
 
-/** Its message for a signature that no key made; it has no code. */
+/** Its error message for a signature without a key; the error has no code. */
 const NATIVE_NO_KEY = 'Public key could not be recover';
 
 const PUBLIC_KEY_BYTES = 65;
@@ -72,8 +72,8 @@ const TIMED_COUNT = 5;
 const isTrap = (failure: unknown): boolean => failure instanceof WebAssembly.RuntimeError;
 
 /**
- * Recovery by libsecp256k1, with noble as the fallback. null means "no key"; the self-test checks that. noble decides where the
- * library throws or answers what is no key. After a trap only noble is used.
+ * Recovery by libsecp256k1, with noble as the fallback. null means "no key"; the self-test checks that. noble decides
+ * when the library throws or returns something that is no key. After a trap only noble is used.
  * @param onDoubt called before noble decides
  */
 export function withNobleInDoubt(recover: Libsecp256k1, onDoubt: () => void = () => {}): PublicKeyRecovery {
@@ -123,7 +123,7 @@ export interface Candidate {
   readonly library: RecoveryLibrary;
   /** What it is called in a notice. */
   readonly name: string;
-  /** Rejects when it cannot be loaded; gives undefined when it is not installed and does not have to be. */
+  /** Rejects when it cannot be loaded; resolves with undefined when it is optional and not installed. */
   load(): Promise<Libsecp256k1 | undefined>;
 }
 
@@ -139,13 +139,14 @@ const PACKAGE: Candidate = {
   library: 'native',
   name: 'secp256k1',
   async load() {
-    // Its other entry falls back to a library in JavaScript that is slower than noble. A name that no compiler looks for.
+    // The package's other entry falls back to a JavaScript library slower than noble. Typed as `string` so that no
+    // compiler resolves it.
     const name: string = 'secp256k1/bindings.js';
     try {
       return nativeRecover(((await import(name)) as { default: NativePackage }).default);
     } catch (failure) {
       if (errorCodeOf(failure) === 'ERR_MODULE_NOT_FOUND') return undefined;
-      throw failure; // a binary that is missing in an installed package
+      throw failure; // an installed package that lacks its binary
     }
   },
 };

@@ -1,14 +1,14 @@
 /**
  * libsecp256k1 as a library of the system (Debian: `libsecp256k1-1`), called through the runtime's own interface for foreign
- * functions: `node:ffi` of Node 26, `bun:ffi`. Its functions and structures have had the same form since recovery was added to
- * its public interface (include/secp256k1_recovery.h). All that it reads and writes lies in one buffer of this module.
+ * functions: `node:ffi` of Node 26, `bun:ffi`. Its functions and structures are unchanged since recovery was added to its
+ * public interface (include/secp256k1_recovery.h). Everything it reads and writes is in one buffer of this module.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from '../../base/failure.ts';
 import type { Libsecp256k1 } from './wasm-recovery.ts';
 
-/** Where systems keep libraries: absolute, so that none is taken from the folder in which the server happens to run. */
+/** Where systems keep libraries. Absolute paths, so that none is loaded from the server's working directory. */
 const FOLDERS = [
   '/usr/local/lib',
   `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`,
@@ -16,10 +16,10 @@ const FOLDERS = [
   '/usr/lib',
   '/opt/homebrew/lib',
 ];
-/** Newest first: the number grows with each change of the interface, none of which touched what is used here. */
+/** Newest first. The number rises with each change of the interface; none so far touched the functions used here. */
 const NAMES = ['.so.6', '.so.5', '.so.2', '.so.1', '.dylib'].map((ending) => `libsecp256k1${ending}`);
 
-/** Where something lies in the memory of the process: a number in Bun, a bigint in Node. */
+/** An address in the process's memory: a number in Bun, a bigint in Node. */
 type Address = number | bigint;
 
 interface Functions {
@@ -44,7 +44,7 @@ const POINTER = 'pointer';
 const INT = 'i32';
 const UNSIGNED = 'u32';
 
-/** Types of parameters; all give an `int` but the first, which gives a pointer. */
+/** Parameter types; all functions return an `int` except the first, which returns a pointer. */
 const SIGNATURES: Readonly<Record<keyof Functions, readonly string[]>> = {
   secp256k1_context_create: [UNSIGNED],
   secp256k1_ecdsa_recoverable_signature_parse_compact: [POINTER, POINTER, POINTER, INT],
@@ -63,7 +63,7 @@ interface ForeignFunctions {
 const mapped = <T>(form: (name: string, parameters: readonly string[]) => T): Record<string, T> =>
   Object.fromEntries(Object.entries(SIGNATURES).map(([name, parameters]) => [name, form(name, parameters)]));
 
-/** Names that no compiler looks for: each is a module of one runtime. */
+/** Typed as `string` so that no compiler resolves them: each module exists in one runtime only. */
 const BUN_FFI: string = 'bun:ffi';
 const NODE_FFI: string = 'node:ffi';
 
@@ -93,11 +93,13 @@ const CONTEXT_NONE = 1;
 const UNCOMPRESSED = 2;
 const KEY_BYTES = 65;
 
-/** Offsets in the buffer; what is there is at most 65 bytes long. */
+/** Offsets in the buffer; each item is at most 65 bytes long. */
 const AT = { digest: 0, rs: 128, parsed: 256, key: 384, output: 512, outputLength: 640 };
 const BUFFER_BYTES = 768;
 
-/** The first that has all functions: recovery is an optional part of the library. @throws Error when none of them has */
+/**
+ * Opens the first file that has all functions: recovery is an optional part of the library. @throws Error when none of them has
+ */
 function openFirst(files: readonly string[], { open }: ForeignFunctions): Functions {
   let fault: unknown;
   for (const file of files) {
@@ -110,7 +112,7 @@ function openFirst(files: readonly string[], { open }: ForeignFunctions): Functi
   throw fault;
 }
 
-/** Gives undefined where the library is not installed, or the runtime cannot call it. Rejects where it fails. */
+/** Resolves with undefined if the library is not installed or the runtime cannot call it. Rejects if it fails. */
 export async function loadSystemRecovery(): Promise<Libsecp256k1 | undefined> {
   const files = FOLDERS.flatMap((folder) => NAMES.map((name) => join(folder, name))).filter(existsSync);
   const foreign = files.length === 0 ? undefined : await foreignFunctions();

@@ -1,4 +1,6 @@
-/** Keccak-256 as WebAssembly, from the package `hash-wasm`: a block takes a sixth of what it takes noble (`bench/signatures.ts`). */
+/**
+ * Keccak-256 as WebAssembly, from the package `hash-wasm`: a block takes a sixth of noble's time (`bench/signatures.ts`).
+ */
 import { createKeccak } from 'hash-wasm';
 import type { Keccak256 } from '../../payment/signature/signature.ts';
 

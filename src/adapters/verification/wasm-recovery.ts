@@ -1,10 +1,10 @@
 /** libsecp256k1 as WebAssembly: the module beside this file, which `npm run libsecp256k1` makes from the library's sources. */
 import { readFile } from 'node:fs/promises';
 
-/** libsecp256k1: the uncompressed key, or null when there is none. Throws for what it cannot read. */
+/** libsecp256k1: returns the uncompressed key, or null when there is none. Throws for input that it cannot read. */
 export type Libsecp256k1 = (digest: Uint8Array, rs: Uint8Array, recovery: 0 | 1) => Uint8Array | null;
 
-/** Where the inputs and the output lie in the module's memory, and the recovery (`tools/libsecp256k1/module.c`). */
+/** The addresses of inputs and output in the module's memory, and the recovery (`tools/libsecp256k1/module.c`). */
 interface Secp256k1Exports {
   readonly memory: WebAssembly.Memory;
   readonly digest_input: WebAssembly.Global<'i32'>;
@@ -20,7 +20,7 @@ const PUBLIC_KEY_BYTES = 65;
 
 const FILE = new URL('./libsecp256k1.wasm', import.meta.url);
 
-/** Rejects when the module is not there or is none. */
+/** Rejects when the module is missing or invalid. */
 export async function loadWasmRecovery(): Promise<Libsecp256k1> {
   const { instance } = await WebAssembly.instantiate(await readFile(FILE));
   const { memory, recover, ...at } = instance.exports as unknown as Secp256k1Exports;

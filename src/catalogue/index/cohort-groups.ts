@@ -1,6 +1,6 @@
 /**
- * The rows of the catalogue's cohort by company, by place and by department, as questions group them: places and departments
- * by compared text, of which several spellings are one group.
+ * The rows of the catalogue's cohort by company, place and department, as questions group them: places and departments
+ * by compared text, so that several spellings form one group.
  */
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
@@ -39,7 +39,7 @@ export function cohortGroupsOf(snapshot: Snapshot, count: number): CohortGroups 
   };
 }
 
-/** @param codeOf by row @param keyOf by code: equal for the codes of one group; null = in none */
+/** @param codeOf by row @param keyOf by code: equal for codes of one group; null = no group */
 function groupsOf(
   count: number,
   codeOf: (row: number) => number,

@@ -1,6 +1,6 @@
 /**
- * Rows that are selected together: the cohort of the catalogue. An index in a part is called a position, an index in the
- * snapshot a row. For signals positions are company after company (company-runs.ts).
+ * Rows that are selected together: the cohort of the catalogue. An index in a part is called a position, an index in
+ * the snapshot a row. For signals, positions go company after company (company-runs.ts).
  *
  * Each index is built on first use and lives as long as the part.
  */

@@ -1,6 +1,6 @@
 /**
- * The rows of the catalogue's cohort company after company, so that a company is a run of bits in every set of positions:
- * its matching jobs are counted a word at a time. The largest companies come first, so that counting can stop early.
+ * The rows of the catalogue's cohort company after company, so that each company is a run of bits in every set of positions,
+ * and its matching jobs are counted a word at a time. The largest companies come first, so that counting can stop early.
  */
 import { COHORT_ROWS_MAX } from '../limits.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -24,7 +24,7 @@ export function companyRunsOf({ employer, employerCompany }: Snapshot, count: nu
   const byCompany = new Float64Array(count);
   for (let row = 0; row < count; row++) byCompany[row] = employerCompany[employer[row]!]! * COHORT_ROWS_MAX + row;
   byCompany.sort();
-  // Companies by code, and where the rows of each start in that order.
+  // Companies by code, and where each one's rows start in that order.
   const codes = new Uint32Array(count);
   const starts = new Uint32Array(count + 1);
   let companyCount = 0;

@@ -7,9 +7,9 @@ import { LISTED_ROWS_MAX } from '../limits.ts';
 import type { FoundTerm } from './term-index.ts';
 
 export class Matches {
-  /** The matches, unless they are in the list. */
+  /** The matches when they are not in the list. */
   readonly #set: BitSet;
-  /** The list that this object may write to. `#list` may be an array of the index instead, which is read only. */
+  /** The list that this object may write to. `#list` may instead be an array of the index, which is read only. */
   readonly #own = new Uint16Array(LISTED_ROWS_MAX);
   #list: Uint16Array = this.#own;
   #listStart = 0;

@@ -13,7 +13,7 @@ export interface TimeOrder {
 }
 
 export class PeriodSet {
-  /** Observed inside the period of the last `setPeriod`; empty before the first. Read only for others. */
+  /** Positions observed inside the period of the last `setPeriod`; empty before the first. Read only for others. */
   readonly positions: BitSet;
   readonly #times: Float64Array;
   readonly #order: Uint16Array;

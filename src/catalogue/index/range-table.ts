@@ -1,5 +1,5 @@
 /**
- * Which runs of suffixes get a bitmap of their rows: those that a term can select and that have many postings.
+ * Chooses the runs of suffixes that get a bitmap of their rows: those that a term can select and that have many postings.
  */
 import { TERM_BITMAPS_MAX } from '../limits.ts';
 import type { SuffixArray } from './suffix-array.ts';
@@ -10,7 +10,7 @@ export interface SuffixRange {
   readonly end: number;
   /** How many leading ranks its suffixes are known to share; all are at least this long. */
   readonly depth: number;
-  /** The largest ranges that lie in it, in order. */
+  /** The largest ranges inside it, in order. */
   readonly inside: SuffixRange[];
 }
 
@@ -55,7 +55,7 @@ export class RangeTable {
     this.#mask = slots.length / 3 - 1;
   }
 
-  /** The number of a range of the list. The search for any other range never ends. */
+  /** The number of a range that is in the list; for any other range the search would never end. */
   numberOf(start: number, end: number): number {
     const slots = this.#slots;
     let slot = firstSlotOf(start, end, this.#mask);
@@ -65,8 +65,8 @@ export class RangeTable {
 }
 
 /**
- * The ranges of suffixes with more than `postingsMax` postings that some term selects, outer ones before those inside them: the
- * suffixes that begin with one rank, of those the ones that go on with another, and so on.
+ * The ranges of suffixes that some term selects and that have more than `postingsMax` postings, outer before inner:
+ * first the suffixes that begin with one rank, then among those the ones that continue with another, and so on.
  * @param postingSums by index of a suffix: postings of all suffixes before it
  * @returns `undefined` when there are more than TERM_BITMAPS_MAX
  */
@@ -89,11 +89,11 @@ export function frequentRanges(
     if (end - start === 1) continue;
     let shared = depth;
     const rankAt = (place: number): number => text[suffixes[place]! + shared]!;
-    // While all suffixes go on with the same rank, the range stays the same.
+    // While all suffixes continue with the same rank, the range stays the same.
     while (rankAt(start) !== 0 && rankAt(start) === rankAt(end - 1)) shared++;
     for (let from = start, to = start; from < end; from = to) {
       const rank = rankAt(from);
-      // Gallop: steps that double until one is too far, then halving between the last two.
+      // Gallop: double the step until one is too far, then bisect between the last two.
       let step = 1;
       while (from + step < end && rankAt(from + step) === rank) step *= 2;
       let last = from + (step >>> 1);

@@ -1,8 +1,8 @@
 /**
- * Companies of the catalogue's cohort in order of hiring activity (decisions §3, "Signals"). A company is a run of positions
- * (company-runs.ts), so its matching jobs, those observed recently and those first observed are bits of three sets, counted
- * a word at a time. The largest companies come first, and the counting stops at the first company with too few rows to be
- * among the best.
+ * Companies of the catalogue's cohort in order of hiring activity (decisions §3, "Signals"). A company is a run of
+ * positions (company-runs.ts), so its matching, recently observed and first observed jobs are bits of three sets,
+ * counted a word at a time. The largest companies come first, and the counting stops at the first company with too few
+ * rows to be among the best.
  *
  * Without filters the answer changes only when an end of the period moves past an observation, so the last one is memoized.
  */
@@ -25,7 +25,7 @@ export interface RankedCompany {
   readonly firstObserved: number;
   /** 0 .. 10000. */
   readonly scoreHundredths: number;
-  /** Newest last observation of those, milliseconds. */
+  /** Newest last observation of the matching jobs, milliseconds. */
   readonly lastObservedMs: number;
 }
 
@@ -78,10 +78,10 @@ export class CompanyRanking {
   readonly #firstObserved: PeriodSet;
   /** The last ranking without filters, valid for the current period. */
   #unfiltered: { readonly limit: number; readonly ranking: Ranking } | undefined;
-  /** By index in the runs: what answers say of a company, once one did. */
+  /** By index in the runs: a company's name and domain, once an answer showed them. */
   readonly #shown: ({ readonly name: string; readonly domain: string | null } | undefined)[];
 
-  /** Counts the changes of the period in which an observation entered or left it. */
+  /** Rises when a change of the period makes an observation enter or leave it. */
   #periodVersion = 0;
 
   constructor(snapshot: Snapshot, runs: CompanyRuns, { firstObserved, lastObserved, placeOf }: RankingData) {
@@ -135,7 +135,7 @@ export class CompanyRanking {
     const words = matching.words;
     const recentWords = this.#recent.positions.words;
     const best: Counted[] = [];
-    /** Recent jobs of the last of the best, once there are `limit`: a company with fewer cannot be among them. */
+    /** Recent jobs of the last company in `best` once it is full: a company with fewer rows cannot get in. */
     let enough = 0;
     let w = 0;
     /** The bits of the word at `w` that are not counted yet. */
@@ -148,7 +148,7 @@ export class CompanyRanking {
       const newest = (w << 5) + 31 - Math.clz32(word & -word);
       const place = placeOf[newest]!;
       const past = offsets[place + 1]!;
-      // No company from here on has more rows than this one.
+      // This company and all after it have at most this many rows.
       if (past - offsets[place]! < enough) return best;
       let observed = 0;
       let recent = 0;
@@ -213,7 +213,7 @@ export class CompanyRanking {
 function inOrderOfTime(times: Float64Array, positionOf: Uint16Array): TimeOrder {
   const sorted = times.slice().sort();
   const order = new Uint16Array(times.length);
-  /** By index of the first of equal times: how many of them have their place. */
+  /** By index of the first of equal times: how many of them are placed. */
   const placed = new Uint16Array(times.length);
   for (let row = 0; row < times.length; row++) {
     const first = placeIn(sorted, times[row]!, false);

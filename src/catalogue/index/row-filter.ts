@@ -1,12 +1,12 @@
-/** What a question asks of a row, made from the filters of a request (decisions §3, "Order, cohort, matching"). */
+/** Compiles the filters of a request into a row filter (decisions §3, "Order, cohort, matching"). */
 import type { EmploymentType, RemoteStatus } from '../job.ts';
 import { comparedText, TERM_COUNT_MAX, termsOf } from '../terms.ts';
 
-/** What a question asks of a row. Texts are in compared form; an empty list and `undefined` ask nothing. */
+/** The conditions on a row. Texts are in compared form; an empty list or `undefined` is no condition. */
 export interface RowFilter {
   readonly title: readonly string[];
   readonly location: readonly string[];
-  /** Terms that title, company name, department or a skill must contain, each in any of them. */
+  /** Terms that title, company name, department or a skill must contain; each term in any of these. */
   readonly keyword: readonly string[];
   /** The whole department. */
   readonly department: string | undefined;
@@ -36,7 +36,7 @@ export function rowFilterOf(filters: WrittenFilters): RowFilter {
   };
 }
 
-/** Each term once, without those that another one contains: a text that contains `senior` contains `e`. */
+/** Distinct terms, without those inside another: a text that contains `senior` also contains `e`. */
 function distinctTerms(text: string | undefined): string[] {
   if (text === undefined) return [];
   const terms = termsOf(text);
@@ -51,7 +51,9 @@ function distinctTerms(text: string | undefined): string[] {
   return needed;
 }
 
-/** A bit for each unit modulo 32: most terms have one that the other term lacks, which saves the search inside it. */
+/**
+ * A bit for each code unit modulo 32: most terms have a bit that the other term lacks, which saves a search inside it.
+ */
 function unitBitsOf(term: string): number {
   let bits = 0;
   for (let i = 0; i < term.length; i++) bits |= 1 << (term.charCodeAt(i) & 31);

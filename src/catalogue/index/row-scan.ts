@@ -1,7 +1,7 @@
 /**
- * A filter applied row by row, where there is no index or none yet. It takes rows in blocks, and each block one column at a
- * time: a company's rows lie far apart in every column, and independent loads wait for memory together, which takes less
- * than half the time of going row after row (bench/search.ts).
+ * A filter applied row by row, where there is no index or none yet. It scans rows in blocks, and each block one column
+ * at a time: a company's rows lie far apart in every column, and independent loads overlap their waits for memory,
+ * which takes less than half the time of going row by row (bench/search.ts).
  */
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -26,8 +26,8 @@ export class RowScan {
   readonly #inDepartment: RememberedScan;
   readonly #inSkill: RememberedScan;
 
-  // The current block, `#count` elements each: the rows that may still match and their indexes in the caller's rows; for each
-  // the code of a text, whether that text is ASCII, and whether the current term was found.
+  // The current block, `#count` elements each: the rows that may still match and their indexes in the caller's rows;
+  // for each row the code of a text, whether that text is ASCII, and whether the current term was found.
   readonly #rows: Uint32Array;
   readonly #indexes: Uint32Array;
   #count = 0;
@@ -48,7 +48,7 @@ export class RowScan {
     this.#title = scansOf(filter.title);
     this.#location = scansOf(filter.location);
     this.#keyword = scansOf(filter.keyword);
-    // A company has few spellings, so the last one is nearly always the next.
+    // A company has few spellings, so the next name is nearly always the last one.
     this.#inEmployer = new RememberedScan(this.#keyword, snapshot.employerNames, 0);
     this.#inDepartment = new RememberedScan(this.#keyword, snapshot.departments, rowCount * REMEMBERED_PER_ROW);
     this.#inSkill = new RememberedScan(this.#keyword, snapshot.skillNames, rowCount * REMEMBERED_PER_ROW);
@@ -57,7 +57,7 @@ export class RowScan {
   /** Indexes in `rows` of the first `limit` rows that match, ascending, or of all when there are fewer. */
   matchesAmong(rows: Uint32Array, limit: number): number[] {
     const matches: number[] = [];
-    // The first block is short: often its rows are enough.
+    // The first block is short, because its rows are often enough.
     for (let start = 0, length = 16; start < rows.length; start += length, length = BLOCK_ROWS) {
       this.#start(rows, start, Math.min(start + length, rows.length));
       this.#keepMatches();
@@ -160,12 +160,12 @@ export class RowScan {
   }
 }
 
-/** Longest first: it is the rarest, and without it the others need no search. */
+/** Longest first: it is the rarest, and if it is missing the others need no search. */
 function scansOf(terms: readonly string[]): TermScan[] {
   return [...terms].sort((a, b) => b.length - a.length).map((term) => new TermScan(term));
 }
 
-/** Which terms the texts of a dictionary contain, memoized; of a large dictionary only the last text is. */
+/** Memoizes which terms the texts of a dictionary contain; for a large dictionary only the last text. */
 class RememberedScan {
   readonly #terms: readonly TermScan[];
   readonly #column: TextColumn;
@@ -174,7 +174,7 @@ class RememberedScan {
   #lastCode = -1;
   #lastFound = 0;
 
-  /** @param sizeMax texts of the largest dictionary for which an array pays */
+  /** @param sizeMax most texts of a dictionary for which an array pays off */
   constructor(terms: readonly TermScan[], column: TextColumn, sizeMax: number) {
     this.#terms = terms;
     this.#column = column;

@@ -20,8 +20,8 @@ export function select(part: CohortPart, filter: CohortFilter, enough: number): 
 }
 
 /**
- * Takes the rarest term first, so that the others see fewer rows; a term that no row contains ends the search before any row
- * is read.
+ * Applies the rarest term first, so that the others see fewer rows; a term that no row contains ends the search before
+ * any row is read.
  * @returns false when a group of fields that the filter needs has too much text for an index
  */
 export function selectByIndex(part: CohortPart, filter: CohortFilter, enough: number): boolean {
@@ -30,15 +30,15 @@ export function selectByIndex(part: CohortPart, filter: CohortFilter, enough: nu
   const location = filter.location.length === 0 ? undefined : part.locationIndex;
   if (title === null || location === null) return false;
   matches.startWithNone();
-  /** Bitmaps that matches must be in, and terms without a bitmap; each list rarest first. */
+  /** The bitmaps that contain every match, and the terms without a bitmap; each list rarest first. */
   const bitmaps: RowBitmap[] = [];
   const listed: FoundTerm[] = [];
   const areAllFound =
     addTerms(filter.title, title, bitmaps, listed) && addTerms(filter.location, location, bitmaps, listed);
   if (!areAllFound) return true;
 
-  // A term without a bitmap is in few rows, so its rows make the first list; each further one must become a set, so it
-  // comes last.
+  // A term without a bitmap is in few rows, so its rows form the first list; each further such term must become a set,
+  // so it comes last.
   let next = 0;
   if (filter.department !== undefined) {
     const { numberOf, offsets, positions } = part.positionsByDepartment;
@@ -73,7 +73,7 @@ function addTerms(
   return true;
 }
 
-/** Inserts behind all with as few rows or fewer. */
+/** Inserts after all entries with as many rows or fewer. */
 function addByCount<T extends RowBitmap>(added: T, into: T[]): void {
   let place = into.length;
   into.push(added);

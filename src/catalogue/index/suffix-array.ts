@@ -1,6 +1,6 @@
 /**
- * A suffix array over the distinct tokens of an index: every place at which a term can start, sorted, so that the suffixes
- * that begin with a term are one run. Tables over the first one and two code units narrow the search for that run.
+ * A suffix array over the distinct tokens of an index: every place where a term can start, sorted, so that the suffixes
+ * that begin with a term form one run. Tables over the first one and two code units narrow the search for that run.
  */
 
 export interface SuffixArray {
@@ -15,9 +15,9 @@ export interface SuffixArray {
   /** By rank: the index of the first suffix that begins with it; one more element than there are ranks, 0 included. */
   readonly firstWith: Uint32Array;
   /**
-   * Element r * (ranks + 1) + s: the index of the first suffix that begins with rank r followed by s, where s = 0 means that the
-   * suffix ends; `ranks` does not count 0. The run ends where that of the next element starts. Empty where the array would be
-   * longer than there are suffixes.
+   * Element r * (ranks + 1) + s: the index of the first suffix that begins with rank r followed by s, where s = 0 means
+   * that the suffix ends; `ranks` does not count 0. The run ends where the next element's starts. Empty if the array
+   * would be longer than the list of suffixes.
    */
   readonly firstWithPair: Uint32Array;
 }
@@ -74,9 +74,9 @@ function firstWithPairOf(text: Uint16Array, suffixes: Uint32Array, rankCount: nu
 }
 
 /**
- * All suffixes of all tokens in order of their ranks. The first sort packs as many leading ranks as fit above the suffix's
- * start into one whole number, so that it is a native sort of doubles. Groups that are still equal and longer than that
- * are split by doubling (Larsson and Sadakane): the order of what follows the known part is known already.
+ * All suffixes of all tokens in order of their ranks. The first sort packs the suffix's start, and above it as many
+ * leading ranks as fit, into one whole number, so that a native sort of doubles does it. Groups equal in all packed
+ * ranks are split by doubling (Larsson and Sadakane): the order of what follows the known part is already known.
  * @param starts where each token starts; a token ends one before the next starts
  */
 function sortedSuffixes(text: Uint16Array, starts: Uint32Array, rankCount: number): Uint32Array {

@@ -1,13 +1,13 @@
 /**
- * Which rows of a cohort contain a term (decisions §3, "Order, cohort, matching"). A term has no blank, so a text contains
- * it exactly when one of the text's tokens does, and tokens repeat: the index is over the distinct tokens, which are a few
- * per cent of the text. A suffix array over them (suffix-array.ts) finds every token that contains a term, posting lists
- * give the rows of each token, bitmaps the rows of frequent terms (range-table.ts).
+ * Which rows of a cohort contain a term (decisions §3, "Order, cohort, matching"). A term has no blank, so a text
+ * contains it exactly when one of the text's tokens does. Tokens repeat, so the index is over the distinct tokens, a
+ * few per cent of the text. A suffix array over them (suffix-array.ts) finds every token that contains a term, posting
+ * lists give the rows of each token, bitmaps the rows of frequent terms (range-table.ts).
  *
- * Cost of a term: a table lookup for its first two letters and two binary searches (10 to 20 steps) for the rest, then either
- * one pass over the words of a bitmap or about as many postings as a bitmap has words: every term that is in more rows has a
- * bitmap, whole word or part of one, unless those would be more than TERM_BITMAPS_MAX. The index is built once for each
- * cohort and group of fields.
+ * Cost of a term: a table lookup for its first two letters and two binary searches (10 to 20 steps) for the rest, then
+ * either one pass over the words of a bitmap or about as many postings as a bitmap has words: every term in more rows
+ * has a bitmap, whether whole word or part of one, unless there would be more than TERM_BITMAPS_MAX. The index is built
+ * once for each cohort and group of fields.
  */
 import { BitSet, type WordRun } from '../../base/bitset.ts';
 import { INDEX_UNITS_MAX } from '../limits.ts';
@@ -149,7 +149,7 @@ function indexDataOf(
       rows.addFrom(postings, postingOffsets[token]!, postingOffsets[token + 1]!);
     }
   };
-  // The ranges inside a range come after it in the list, so going backwards their bitmaps are ready before its own.
+  // The ranges inside a range come after it in the list, so a backward pass has their bitmaps ready before its own.
   for (let i = found.length - 1; i >= 0; i--) {
     const { end, inside, start } = found[i]!;
     rows.clear();
@@ -267,7 +267,7 @@ export class TermIndex {
     return this.#postings;
   }
 
-  /** Where the rows of a term start in `postings` when exactly one suffix begins with it; else -1. */
+  /** If exactly one suffix begins with the term, where its rows start in `postings`; else -1. */
   postingsStartOf({ end, start }: FoundTerm): number {
     return end - start === 1 ? this.#postingOffsets[this.#suffixArray.tokenOf[start]!]! : -1;
   }
@@ -334,7 +334,7 @@ export class TermIndex {
    * `from` does.
    */
   #firstWithout(known: number, length: number, from: number, to: number): number {
-    // Most terms begin a few suffixes only, so galloping gets there sooner than halving the whole range.
+    // Most terms begin only a few suffixes, so galloping is faster than bisecting the whole range.
     let step = 1;
     while (from + step < to && this.#beginsWith(from + step, known, length)) step *= 2;
     let low = from + (step >>> 1) + 1;

@@ -24,7 +24,7 @@ export function companySummary(catalogue: Catalogue, domain: CompanyDomain): Com
   };
 }
 
-/** `undefined` as of `companySummary`. */
+/** `undefined` as for `companySummary`. */
 export function companyHiring(
   catalogue: Catalogue,
   domain: CompanyDomain,

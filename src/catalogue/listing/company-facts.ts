@@ -1,6 +1,6 @@
 /**
- * What the answers about one company are made from (siblings §4): counts over all its jobs. Cost: some passes over its rows, so
- * those of large companies are kept (listing-indexes.ts).
+ * The facts behind answers about one company (siblings §4): counts over all its jobs. Cost: some passes over its rows,
+ * so the facts of large companies are cached (listing-indexes.ts).
  */
 import { DOMAIN_EVIDENCE, isStated } from '../domain-evidence.ts';
 import { TOP_ENTRIES_MAX } from '../limits.ts';
@@ -29,7 +29,7 @@ export interface CompanyFacts {
   readonly closed: TimeCounts;
 }
 
-/** What counting needs beside the columns; the catalogue has it. */
+/** What counting needs besides the columns; the catalogue owns it. */
 export interface CountingTools {
   /** Empty between uses. */
   readonly departmentCounts: CodeCounts;

@@ -13,7 +13,8 @@ interface RecordedDepartment {
 }
 
 /**
- * The ten most frequent departments, count descending, then shown text ascending by code unit; none is not counted.
+ * The ten most frequent departments, count descending, then shown text ascending by code unit. Jobs without a
+ * department do not count.
  * @param recorded by {@link recordedIn} or {@link recordedInActive}
  */
 export function topDepartments(

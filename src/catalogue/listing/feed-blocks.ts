@@ -1,6 +1,6 @@
 /**
- * Which events of the history meet a filter, without reading three million of them for each page: of each block of events its
- * earliest and latest time and its kinds stay in memory, and only blocks that may have a match are read from the file.
+ * Finds the events of the history that meet a filter, without reading three million of them for each page: memory holds the
+ * earliest and latest time and the kinds of each block of events, and only blocks that may have a match are read from the file.
  *
  * Memory: 17 bytes for 1024 events. Building reads all times and kinds once.
  */
@@ -9,7 +9,7 @@ import type { CompanyEvents, History } from '../packed/history.ts';
 const BLOCK_EVENTS = 1024;
 /** Blocks that are read together while the summary is built. */
 const READ_BLOCKS = 64;
-/** Places of a company's list that are read together. */
+/** Elements of a company's list that are read together. */
 const READ_POSITIONS = 4096;
 
 /** `undefined` asks nothing. */
@@ -55,7 +55,7 @@ export class FeedBlocks {
   }
 
   /**
-   * The first `limit` positions from `start` on whose events match, ascending. Does not look whether the file changed.
+   * The first `limit` positions from `start` on whose events match, ascending. Does not check whether the file changed.
    * @throws SnapshotChangedError when it finds that the file changed
    */
   matchesFrom(start: number, filter: EventFilter, limit: number): number[] {
@@ -73,10 +73,10 @@ export class FeedBlocks {
     return matches;
   }
 
-  /** The first `limit` events of a company, from a place in its list on, that match. As `matchesFrom`. */
+  /** The first `limit` matching events of a company, from a place in its list on. Otherwise as `matchesFrom`. */
   matchesAmong(events: CompanyEvents, firstPlace: number, filter: EventFilter, limit: number): number[] {
     const matches: number[] = [];
-    /** Where the current block ends, and what says which of its events match; undefined = none does. */
+    /** Where the current block ends, and the test of its events; undefined = none matches. */
     let blockEnd = 0;
     let matchesAt: ((position: number) => boolean) | undefined;
     for (let place = firstPlace; place < events.count; place += READ_POSITIONS) {
@@ -102,7 +102,7 @@ export class FeedBlocks {
     );
   }
 
-  /** Says which events of a block match; reads only the columns that the summary does not decide. */
+  /** A test for the events of a block; reads only the columns that the summary does not decide. */
   #matcherIn(block: number, { kind, sinceMs, untilMs }: EventFilter): (position: number) => boolean {
     const start = block * BLOCK_EVENTS;
     const count = Math.min(BLOCK_EVENTS, this.#history.count - start);

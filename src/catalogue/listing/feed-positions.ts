@@ -1,7 +1,7 @@
 /**
- * Positions in the feed of all events (siblings §4), by order key, so that a feed goes on after a reload with exactly what is
- * new. The order is that of the snapshot: as a catalogue recorded the events, or where they follow from the jobs themselves by
- * observed time, then job id by code unit, then kind. Byte 0 says what follows:
+ * Positions in the feed of all events (siblings §4), by order key, so that after a reload a feed continues with exactly
+ * the new events. The order is that of the snapshot: as a catalogue recorded the events; or, where they follow from the
+ * jobs themselves, by observed time, then job id by code unit, then kind. Byte 0 says what follows:
  *
  *   0  nothing: before every event
  *   1  the event's number in its catalogue, Uint32
@@ -9,9 +9,9 @@
  *   3  the same time and kind for a longer id; the job's last observation, Float64; the first 16 bytes of the id's SHA-256; the
  *      first PREFIX_BYTES of the id
  *
- * A position of form 3 finds its job by the last observation and the digest. When the job is gone or was observed again, the
- * events of that time whose ids begin alike are searched for the digest; without success the feed goes on with the first of
- * them, and so may repeat some, but skips none. Numbers are big-endian.
+ * A position of form 3 finds its job by the last observation and the digest. If the job was removed or observed again,
+ * the events of that time whose ids have the same prefix are searched for the digest; if none has it, the feed
+ * continues with the first of them, and so may repeat some but skips none. Numbers are big-endian.
  */
 import { firstWhere } from '../../base/first-where.ts';
 import { POSITION_BYTES_MAX } from '../limits.ts';
@@ -27,7 +27,7 @@ const DIGEST_START = 18;
 const DIGEST_BYTES = 16;
 const PREFIX_START = DIGEST_START + DIGEST_BYTES;
 
-/** Events that are searched for a job that is gone, some 4 µs each. */
+/** Most events that are searched for a removed job, some 4 µs each. */
 const SEARCHED_EVENTS_MAX = 20_000;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -76,7 +76,7 @@ function isText(bytes: Uint8Array): boolean {
   }
 }
 
-/** Right behind an event; -1 = before every event. Does not look whether the file changed. */
+/** The position right after an event; -1 = before every event. Does not check whether the file changed. */
 export function feedPositionAt(snapshot: Snapshot, position: number): Uint8Array {
   const { history } = snapshot;
   if (position === -1) return Uint8Array.of(0);
@@ -105,8 +105,8 @@ export function feedPositionAt(snapshot: Snapshot, position: number): Uint8Array
 }
 
 /**
- * The first event behind a position; the number of events when none is. Does not look whether the file changed.
- * @returns `undefined` when the position is of a feed of the other order
+ * The first event after a position; the number of events if there is none. Does not check whether the file changed.
+ * @returns `undefined` when the position belongs to a feed in the other order
  */
 export function firstEventAfter(snapshot: Snapshot, position: FeedPosition): number | undefined {
   const { history } = snapshot;
@@ -150,7 +150,7 @@ function firstAfterDigest(snapshot: Snapshot, position: Extract<FeedPosition, { 
   return first;
 }
 
-/** The row of a job that was not observed again. */
+/** The row of a job, unless it was observed again. */
 function rowOfDigest(
   snapshot: Snapshot,
   { digest, lastObservedMs }: Extract<FeedPosition, { form: 'digest' }>,
@@ -167,14 +167,14 @@ function rowOfDigest(
   return undefined;
 }
 
-/** The first event of derived ones that is later than a time, or is of that time and `isPast`. */
+/** The first derived event that is later than a time, or at that time with `isPast` true. */
 const firstByKey = ({ history }: Snapshot, timeMs: number, isPast: (event: number) => boolean): number =>
   firstWhere(0, history.count, (event) => {
     const time = history.timeAt(event);
     return time > timeMs || (time === timeMs && isPast(event));
   });
 
-/** Of an event that follows from its job, which the snapshot holds. */
+/** The row of a derived event's job, which the snapshot holds. */
 function rowAt(history: History, event: number): number {
   const row = history.rowAt(event);
   if (row === NO_ROW) throw history.changed();

@@ -1,9 +1,9 @@
 /**
- * What the hiring metrics of the whole catalogue are counted from (`GET /v1/metrics/hiring`, siblings §4): when jobs were first
- * observed, in order, and what does not depend on the period. Closings stand in order in the snapshot.
+ * The data behind the hiring metrics of the whole catalogue (`GET /v1/metrics/hiring`, siblings §4): when jobs were
+ * first observed, in order, and counts that do not depend on the period. The snapshot has the closings in order.
  *
- * Memory: 8 bytes a job, and as much for each job of the ten largest companies. Cost of an answer: a few binary searches; which
- * companies are first is found again when a job enters or leaves the period.
+ * Memory: 8 bytes a job, and as much for each job of the ten largest companies. Cost of an answer: a few binary
+ * searches; the top companies are found again when a job enters or leaves the period.
  */
 import { firstWhere } from '../../base/first-where.ts';
 import { keepTop } from '../../base/top-list.ts';
@@ -27,13 +27,13 @@ interface RankedCompany {
 export class HiringCounts {
   readonly #snapshot: Snapshot;
   readonly #firstObserved: TimeCounts;
-  /** Those with an active job that may be among the first ten whatever the period is. */
+  /** Companies with an active job that may be among the first ten, whatever the period. */
   readonly #candidates: Uint32Array;
-  /** Of the large ones among them, once they were compared. */
+  /** For the large candidates, once they were compared. */
   readonly #ofCompanies = new Map<number, TimeCounts>();
   readonly topDepartments: HiringMetrics['topDepartments'];
   readonly topSkills: HiringMetrics['topSkills'];
-  /** The last answer, and how many jobs were first observed before the period that it is for, and before its end. */
+  /** The last answer, and how many jobs were first observed before its period and before that period's end. */
   #topCompanies: { before: number; beforeEnd: number; companies: HiringMetrics['topCompanies'] } | undefined;
 
   constructor(snapshot: Snapshot, departmentGroups: TextGroups) {
@@ -113,7 +113,7 @@ function topSkills({ activeCount, skillNames, skillOffsets, skills }: Snapshot):
   }));
 }
 
-/** The ten companies with the most active jobs, and all that have as many as the tenth. */
+/** The ten companies with the most active jobs, and all others with as many as the tenth. */
 function candidatesIn(snapshot: Snapshot): Uint32Array {
   const { companyOrder } = snapshot;
   const activeAt = (place: number): number => snapshot.activeCountOf(companyOrder[place]!);
@@ -127,7 +127,7 @@ function candidatesIn(snapshot: Snapshot): Uint32Array {
   );
 }
 
-/** Companies are numbered by domain or compared name. */
+/** Ties go by code: companies are numbered by domain or compared name. */
 function comesBefore(left: RankedCompany, right: RankedCompany): boolean {
   if (left.active !== right.active) return left.active > right.active;
   if (left.firstObserved !== right.firstObserved) return left.firstObserved > right.firstObserved;

@@ -1,14 +1,14 @@
 /**
- * Positions in a list of jobs: the order key of the job that a page ended with (decisions §3), so that a page goes on at the
- * right place after a reload, also when that job is gone; and where that job was, for as long as the snapshot is the same one.
+ * Positions in a list of jobs: the order key of the job that a page ended with (decisions §3), so that the next page starts at
+ * the right place after a reload, even if that job was removed; and the job's row, valid as long as the snapshot is the same.
  *
  *   byte 0   last observation, Float64, big-endian
  *        8   SHA-256 of the id's UTF-8
  *       40   the first bytes of the snapshot's content digest
  *       48   row in that snapshot, Uint32, big-endian
  *
- * Cost: in the same snapshot nothing; in another one a binary search over times, and where several jobs share one, a search that
- * reads some ids from the file. The row is believed: a cursor is authenticated (modules/data/cursors.ts).
+ * Cost: in the same snapshot nothing; in another one a binary search over times, and if several jobs share a time, a search
+ * that reads some ids from the file. The row needs no check, because a cursor is authenticated (modules/data/cursors.ts).
  */
 import { Buffer } from 'node:buffer';
 import { sha256Latin1 } from '../../base/digest.ts';
@@ -28,7 +28,7 @@ export interface JobPosition {
   readonly lastObservedMs: number;
   /** 32 bytes in code units 0..255, which compare as the bytes do. */
   readonly digest: string;
-  /** Where the job was, if that is known: its row in the snapshot with a mark. */
+  /** The job's row in the snapshot with this mark, if known. */
   readonly place?: { readonly mark: string; readonly row: number };
 }
 
@@ -57,14 +57,16 @@ export function parseJobPosition(bytes: Uint8Array): JobPosition | undefined {
 /** Whether a number can be a time in a snapshot. */
 export const isTime = (ms: number): boolean => Number.isSafeInteger(ms) && Math.abs(ms) <= TIME_MAX_MS;
 
-/** Of a row. @param id UTF-8 of its id */
+/** The position of a row. @param id UTF-8 of its id */
 export const jobPositionOf = (
   { lastObserved, mark }: Snapshot,
   row: number,
   id: Uint8Array,
 ): Required<JobPosition> => ({ lastObservedMs: lastObserved[row]!, digest: sha256Latin1(id), place: { mark, row } });
 
-/** As `JobPosition.digest`. Does not look whether the file changed. @throws SnapshotChangedError when it finds that it did */
+/**
+ * As `JobPosition.digest`. Does not check whether the file changed. @throws SnapshotChangedError if it notices that it did
+ */
 export const digestOf = (snapshot: Snapshot, row: number): string => sha256Latin1(snapshot.cold.idBytesOf(row));
 
 /**
@@ -80,14 +82,15 @@ export function firstRowAfter(snapshot: Snapshot, start: number, end: number, po
   const past = firstRowBefore(snapshot, first, end, lastObservedMs);
   if (first === past) return first;
   const found = firstDigestAfter(snapshot, first, past, position.digest);
-  // Checked afterwards: a write before or between the reads shows by now.
+  // Checked afterwards, so that a write before or between the reads is noticed.
   snapshot.cold.requireUnchanged();
   return found;
 }
 
 /**
- * The first of rows in the order of their digests that comes after a digest. Digests are spread evenly, so every other step goes
- * to where the digest should be: some five steps in place of twenty. The steps between halve what is left, whatever the ids are.
+ * The first of rows in the order of their digests that comes after a digest. Digests are spread evenly, so every other
+ * step interpolates to where the digest should be: some five steps instead of twenty. The other steps bisect, which
+ * bounds the search whatever the ids are.
  */
 function firstDigestAfter(snapshot: Snapshot, start: number, end: number, digest: string): number {
   const wanted = keyOf(digest);
@@ -119,7 +122,7 @@ function keyOf(digest: string): number {
   return key;
 }
 
-/** The first of such rows that was last observed before a moment; `end` when none was. */
+/** The first of the rows `start .. end - 1` that was last observed before a moment; `end` when none was. */
 export function firstRowBefore({ lastObserved }: Snapshot, start: number, end: number, ms: number): number {
   return firstWhere(start, end, (row) => lastObserved[row]! < ms);
 }

@@ -1,9 +1,9 @@
 /**
  * The feed of all events, and the events of one job (siblings §4), oldest first. The feed is in the order in which a catalogue
- * recorded its events, so that it can be followed for ever: what is recorded later comes later, whenever it was observed.
+ * recorded its events, so that a client can follow it for ever: an event recorded later comes later, whenever it was observed.
  *
- * Cost: the beginning of a page is found in some twenty steps of short reads; events in a row are read together; a filter reads
- * the blocks that may have a match (feed-blocks.ts), a company's page its own list of events.
+ * Cost: some twenty short reads to find the start of a page; adjacent events are read together; a filter reads the
+ * blocks that may have a match (feed-blocks.ts), a company's page its own list of events.
  */
 import { firstWhere } from '../../base/first-where.ts';
 import type { Catalogue } from '../catalogue.ts';
@@ -16,8 +16,9 @@ import type { HistoryFilters, HistoryPage, ListedEvent } from './listing-answers
 import { shownCompany } from './shown-company.ts';
 
 /**
- * A page of the feed. At its end `next` is the end of the feed, from where what is recorded later goes on, and of a company that
- * the catalogue does not know the place that was asked from; null only when `untilMs` is given and nothing before it follows.
+ * A page of the feed. On the last page `next` is the end of the feed, where later events will follow; for a company
+ * that the catalogue does not know, it is the position that was asked for. It is null only when `untilMs` is given and
+ * no event before it follows.
  * @param after where the page before ended; `undefined` = from the beginning
  * @param limit at least 1
  * @returns `undefined` when `after` is no position in such a feed
@@ -42,8 +43,8 @@ export function listHistory(
   if (!isEnd) next = feedPositionAt(snapshot, found[limit - 1]!);
   else if (filters.untilMs === undefined) {
     const isKnown = filters.company === undefined || snapshot.companyOf(filters.company) !== undefined;
-    // A company that the file lacks may come with events that others have seen. And where the feed has nothing behind the
-    // position, it may be of a later state of the catalogue.
+    // Does not move past events that a company missing from the file may bring later. And a position with nothing after
+    // it may be from a later state of the catalogue.
     const staysThere = !isKnown || (start >= history.count && after !== undefined);
     next = staysThere ? (after ?? feedPositionAt(snapshot, -1)) : feedPositionAt(snapshot, history.count - 1);
   }
@@ -102,7 +103,7 @@ const TIME_BYTES = 8;
 /**
  * A page of the events of a job, by observed time, then as recorded. `next` is null when nothing follows.
  * @param row of the job
- * @param after, limit, result and errors as of `listHistory`
+ * @param after, limit, result and errors as for `listHistory`
  */
 export function listJobHistory(
   { snapshot }: Catalogue,

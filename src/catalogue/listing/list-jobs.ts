@@ -1,9 +1,9 @@
 /**
- * Pages of jobs (siblings §4): active ones, closed ones or both, newest last observation first (decisions §3), from a place on.
- * Active and closed rows each are in order in the snapshot; a list of both merges them.
+ * Pages of jobs (siblings §4): active ones, closed ones or both, newest last observation first (decisions §3), from a
+ * position on. The snapshot has active and closed rows each in order; a list of both merges them.
  *
- * Cost: a page of a filtered list looks at the chunks of 65,536 rows from its place on until it is full (row-finder.ts); a page
- * of a company, a department or a skill alone reads their rows where they lie.
+ * Cost: a page of a filtered list looks at the chunks of 65,536 rows from its place on until it is full
+ * (row-finder.ts); a page of one company, department or skill reads just its rows.
  */
 import { Buffer } from 'node:buffer';
 import type { Catalogue } from '../catalogue.ts';
@@ -33,11 +33,11 @@ const NO_JOBS: JobPage = {
   next: null,
 };
 
-/** What a list asks of a row, made from the filters of a request. */
+/** The conditions of a list on a row, made from the filters of a request. */
 interface Wanted {
-  /** The parts that the index answers; no department. */
+  /** The conditions that the index answers; never a department. */
   readonly filter: RowFilter;
-  /** Rows that all have to be in, each ascending. */
+  /** A row must be in all of these lists, each ascending. */
   readonly lists: readonly Uint32Array[];
 }
 
@@ -77,7 +77,7 @@ export function listJobs(
   return { rows, read, texts, next: isEnd ? null : positionAfter(snapshot, rows.at(-1)!, texts) };
 }
 
-/** Where a page ends. @param texts the last ones are of its last row */
+/** The position where a page ends. @param texts the last ones belong to its last row */
 function positionAfter(snapshot: Snapshot, lastRow: number, { bytes, places }: RowTexts): Uint8Array {
   const id = bytes.subarray(places.at(-3)!, places.at(-2)!);
   return encodeJobPosition(jobPositionOf(snapshot, lastRow, id));
@@ -120,7 +120,7 @@ function matchesIn(
   return selectRows(snapshot, finder, filter, { start, end }, { rows: count, count }, among).rows;
 }
 
-/** The first `count` rows of both, in order. Rows of one time differ in their digests, which needs their ids. */
+/** The first `count` rows of both, in order. Rows with equal times are compared by digest, which needs their ids. */
 function mergedRows(snapshot: Snapshot, active: number[], closed: number[], count: number): number[] {
   if (active.length === 0 || closed.length === 0) return [...active, ...closed].slice(0, count);
   const { lastObserved } = snapshot;

@@ -1,13 +1,13 @@
 /**
- * Pages of skills (`GET /v1/skills`, siblings §4): those that active jobs have, most jobs first, then by text. A position is the
- * order key of the skill that a page ended with, so that a page goes on after a reload:
+ * Pages of skills (`GET /v1/skills`, siblings §4): those that active jobs have, most jobs first, then by text. A
+ * position is the order key of the last skill of a page, so that it stays valid after a reload:
  *
  *   byte 0   0 = the whole text follows, 1 = its beginning
  *        1   active jobs, Uint32, big-endian
  *        5   UTF-8 of the skill, at most TEXT_BYTES_MAX; or its first PREFIX_BYTES and the first 16 bytes of its SHA-256
  *
- * After the beginning of a text, the digest finds the skill among those with as many jobs that begin alike; where it is gone,
- * the list goes on with the first of them.
+ * For a shortened text, the digest finds the skill among those with as many jobs and the same prefix; if it was
+ * removed, the list continues with the first of them.
  */
 
 import { sha256Latin1 } from '../../base/digest.ts';
@@ -64,7 +64,7 @@ export function listSkillCounts(
   return { skills, next: places.length > limit ? positionAt(table, skillNames, places[limit - 1]!) : null };
 }
 
-/** The first place behind a position; `undefined` when it is none. */
+/** The first place after a position; `undefined` when the bytes are no position. */
 function firstAfter({ codes, jobCounts }: SkillTable, skillNames: TextColumn, after: Uint8Array): number | undefined {
   const isWhole = after[0] === 0;
   if (after.length < TEXT_START || after.length > POSITION_BYTES_MAX || after[0]! > 1) return undefined;

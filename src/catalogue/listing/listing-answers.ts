@@ -1,4 +1,4 @@
-/** What the engine answers to the Jobs Data API (siblings §4). Every count is a total over the whole catalogue. */
+/** The engine's answers for the Jobs Data API (siblings §4). Every count is a total over the whole catalogue. */
 import type { CompanyDomain } from '../company-domain.ts';
 import type { EmploymentType, JobStatus, RemoteStatus } from '../job.ts';
 import type { HistoryChange, HistoryKind } from '../packed/history-event.ts';
@@ -26,7 +26,7 @@ export interface JobListFilters {
   observedSinceMs?: number | undefined;
 }
 
-/** A position is where the next page starts: bytes by order key, at most POSITION_BYTES_MAX; callers keep them as they are. */
+/** A position is where the next page starts: an order key of at most POSITION_BYTES_MAX bytes, opaque to callers. */
 export interface JobPage {
   /** In the order of decisions §3. */
   readonly rows: readonly number[];
@@ -62,14 +62,14 @@ export interface ListedEvent {
   readonly observedMs: number;
   /** As of the event. */
   readonly title: string;
-  /** As shown now; of a job that the snapshot does not hold, as its catalogue has it. */
+  /** As shown now; for a job that the snapshot does not hold, as its catalogue has it. */
   readonly company: ShownCompany;
   readonly changes: readonly HistoryChange[];
 }
 
 export interface HistoryPage {
   readonly events: readonly ListedEvent[];
-  /** Of the whole feed null only with `untilMs` at the end: a feed can be followed for ever. */
+  /** For the whole feed null only at the end of a feed with `untilMs`: otherwise a client can follow it for ever. */
   readonly next: Uint8Array | null;
 }
 
@@ -89,11 +89,14 @@ export interface CompanySummary {
   readonly lastObservedMs: number | null;
 }
 
-/** The paid company question's counts over every active job of the company, so that each is a total, and what the period brought. */
+/**
+ * The paid company question's counts, taken over every active job of the company so that each is a total, and the
+ * changes in the period.
+ */
 export interface CompanyHiring {
   readonly company: ShownCompany;
   readonly activeJobCount: number;
-  /** The same: all of them are looked at. */
+  /** Equal to the count above, because every active job is looked at. */
   readonly observedSampleJobs: number;
   /** Jobs whose recorded department contains `engineering`, in compared form. */
   readonly engineeringJobsInSample: number;
@@ -110,7 +113,7 @@ export interface CompanyHiring {
   readonly firstObservedJobs: number;
   /** Closed inside the period. */
   readonly noLongerObservedJobs: number;
-  /** 0 .. 100, two decimals: active jobs last observed inside the period of all active jobs. */
+  /** 0 .. 100, two decimals: the share of active jobs that was last observed inside the period. */
   readonly hiringActivityScore: number;
 }
 
@@ -161,7 +164,7 @@ export interface HiringMetrics {
   readonly noLongerObservedJobs: number;
   /** The first less the second. */
   readonly netChange: number;
-  /** The UTC days that the period touches, oldest first, each as far as the period has it. */
+  /** The UTC days that the period touches, oldest first; the first and last only as far as the period covers them. */
   readonly byDay: readonly HiringDay[];
   /** At most ten each. Companies: active jobs descending, first observed descending, then domain or compared name. */
   readonly topCompanies: readonly {
@@ -178,6 +181,6 @@ export interface HiringMetrics {
 export interface PublicSamples {
   /** Jobs that a sample is drawn from, at most PUBLIC_POOL_SIZE. */
   readonly poolSize: number;
-  /** Matching ones in the pool's order, by the SHA-256 of the id. */
+  /** Matching jobs in the pool's order, by the SHA-256 of the id. */
   readonly rows: readonly number[];
 }

@@ -1,6 +1,6 @@
 /**
- * What the lists and counts of the Jobs Data API are answered from beyond the columns (siblings §4). Each part is built on first
- * use and kept with the catalogue; of companies and departments those that were asked for last are kept.
+ * The indexes behind the lists and counts of the Jobs Data API (siblings §4). Each is built on first use and lives as
+ * long as the catalogue; those of companies and departments are in an LRU cache.
  *
  * Cost and memory: bench/listing.ts.
  */

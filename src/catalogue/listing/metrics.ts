@@ -1,4 +1,6 @@
-/** The metrics of the whole catalogue (`GET /v1/metrics/hiring`, siblings §4), from what is counted once and kept. */
+/**
+ * The metrics of the whole catalogue (`GET /v1/metrics/hiring`, siblings §4), from counts that are made once and cached.
+ */
 import type { Catalogue } from '../catalogue.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
 import type { HiringDay, HiringMetrics } from './listing-answers.ts';

@@ -1,5 +1,5 @@
 /**
- * Skills of some active jobs with how many of these jobs have each, and how many companies: as recorded, most jobs first, then
+ * The skills of some active jobs, each with its number of jobs and of companies: as recorded, most jobs first, then
  * text ascending by code unit, which is the order of codes.
  */
 import { BitSet } from '../../base/bitset.ts';
@@ -19,10 +19,10 @@ export const NO_SKILLS: SkillTable = {
   companyCounts: new Uint32Array(0),
 };
 
-/** Bits of the bitmap in which company and skill are marked, while they are counted: 32 MiB. */
+/** Bits of the bitmap that marks pairs of company and skill during counting: 32 MiB. */
 const MARKED_PAIRS_MAX = 2 ** 28;
 
-/** Of one company. @param rows active, of that company @param counts empty between uses */
+/** Skills of one company. @param rows active, of that company @param counts empty between uses */
 export function skillsOfCompany({ skillOffsets, skills }: Snapshot, rows: Uint32Array, counts: CodeCounts): SkillTable {
   counts.addAllOf(rows, skillOffsets, skills);
   const counted = counts.take().sort((a, b) => b.count - a.count || a.code - b.code);
@@ -34,10 +34,10 @@ export function skillsOfCompany({ skillOffsets, skills }: Snapshot, rows: Uint32
 }
 
 /**
- * Of several companies. Which company has which skill is marked in a bitmap while the rows are read in their order. Where it
- * would be too large, all rows are read company after company, which takes several times as long.
+ * Skills of several companies. Reads the rows in order and marks pairs of company and skill in a bitmap. Where that
+ * would be too large, reads them company after company, which takes several times as long.
  * @param rows active ones, ascending
- * @param markedPairsMax bits of the largest bitmap; another than the usual only for comparison
+ * @param markedPairsMax bits of the largest bitmap; tests and benches set it for comparison
  */
 export function skillsOfRows(snapshot: Snapshot, rows: Uint32Array, markedPairsMax = MARKED_PAIRS_MAX): SkillTable {
   const counts = new SkillCounts(snapshot);

@@ -1,6 +1,7 @@
 /**
- * How many of up to millions of times come before a moment. Times are put into buckets of equal width in one pass; a bucket is
- * sorted when a question first asks for a moment inside it, so that the first question need not wait for a sort of all.
+ * Counts how many of up to millions of times come before a moment. One pass puts the times into buckets of equal width;
+ * a bucket is sorted when a question first asks for a moment inside it, so that the first question need not wait until
+ * all are sorted.
  *
  * Memory: about 8 bytes a time.
  */
@@ -8,7 +9,7 @@ import { firstWhere } from '../../base/first-where.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
 
 const BUCKETS_MAX = 4096;
-/** Times of a bucket where there are not too many: fewer make no search faster. */
+/** Times in a bucket on average, if they spread evenly: smaller buckets make no search faster. */
 const BUCKET_TIMES = 64;
 
 export class TimeCounts {

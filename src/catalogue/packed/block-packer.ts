@@ -1,8 +1,8 @@
 /**
- * Descriptions into compressed blocks. Which texts share a block follows from the texts themselves, so that a change moves the
- * ends of a few blocks and not of all behind it: a block ends before a text whose digest says so once it is three quarters full,
- * and where it would become too long. A block that an earlier snapshot has is copied from there, and its texts are neither read nor
- * compressed again; as the compressor is deterministic, the result is the same byte by byte.
+ * Packs descriptions into compressed blocks. The texts themselves decide where blocks end (content-defined chunking), so that a
+ * change moves the ends of a few blocks and not of all later ones: a block that is three quarters full ends before a text whose
+ * digest says so, and any block before a text that would make it too long. A block that an earlier snapshot has is copied from
+ * there, without reading or compressing its texts; as the compressor is deterministic, the result is the same byte for byte.
  */
 import { hash } from 'node:crypto';
 import { CHECKED_CHUNK_BYTES, PACKED_BLOCK_BYTES } from '../limits.ts';
@@ -13,7 +13,7 @@ import type { PackedBlocks } from './packed-blocks.ts';
 import type { Spill } from './spill.ts';
 import { compressed } from './zstd.ts';
 
-/** A block, as the next build may find it again. */
+/** The facts by which the next build finds a block again. */
 export interface BlockFacts {
   /** 16 digits: a digest of the digests of its texts, in order. */
   readonly id: string;
@@ -32,11 +32,13 @@ export interface EarlierBlocks {
   read(id: string): Uint8Array;
 }
 
-/** Texts whose digest ends a block that is at least three quarters full: one in four, so that most blocks end by it. */
+/**
+ * Mask of the digest bits that end a block at least three quarters full: one text in four, so that most blocks end this way.
+ */
 const ENDING_MASK = 3;
 const ENDING_SHARE = 0.75;
 
-/** In place of a start in the spill: the earlier snapshot has the block. */
+/** Stands for a start in the spill: the earlier snapshot has the block. */
 const EARLIER = -1;
 
 export class BlockPacker {
@@ -87,7 +89,7 @@ export class BlockPacker {
     return { blocks, facts: this.#facts };
   }
 
-  /** About a mebibyte at a time, because each chunk is a write of its own. */
+  /** About a mebibyte at a time, because each chunk costs one write. */
   *#chunks(): Generator<Uint8Array, void, void> {
     let chunk = new Uint8Array(CHECKED_CHUNK_BYTES);
     let filled = 0;

@@ -1,5 +1,5 @@
 /**
- * The CRC-32 of two texts one after the other, from the checksum of each and the length of the second: appending n bytes multiplies
+ * The CRC-32 of two concatenated texts, from the checksum of each and the length of the second: appending n bytes multiplies
  * the first checksum by x^(8n) modulo the polynomial (the method of zlib's `crc32_combine`). Cost: some hundred steps.
  */
 

@@ -1,8 +1,8 @@
 /**
- * The distinct descriptions of a build, numbered by first appearance. The texts lie in a spill; in memory a text costs 24
- * bytes and 8 to 16 for its slot in an open-addressed hash table. Two texts are the same when 96 bits of their SHA-256 are,
- * so nothing is read back to compare, and no input can make the table slow. A text that its source keeps under that digest need
- * not be handed over at all: it is read from there when it is packed.
+ * The distinct descriptions of a build, numbered by first appearance. The texts lie in a spill; in memory a text costs
+ * 24 bytes and 8 to 16 for its slot in an open-addressed hash table. Two texts count as the same when 96 bits of their
+ * SHA-256 are equal, so nothing is read back to compare and no input can make the table slow. A text that its source
+ * stores under that digest need not be handed over: it is read from there when it is packed.
  */
 
 import { Buffer } from 'node:buffer';
@@ -15,13 +15,13 @@ export const DIGEST_WORDS = 3;
 /** 96 bits of a text's SHA-256. */
 export type TextDigest = Uint32Array<ArrayBuffer>;
 
-/** Texts that need not be handed over, because their source keeps them. */
+/** Texts that need not be handed over, because their source stores them. */
 export interface StoredTexts {
   /** @param number of the text in the build @returns UTF-8, valid until the next call; throws its own errors */
   read(digest: TextDigest, number: number): Uint8Array;
 }
 
-/** Three words from the 16 digits of base64url that a catalogue keeps a description under. */
+/** Three words from the 16 base64url digits under which a catalogue stores a description. */
 export function digestOfKey(key: string): TextDigest {
   const digest = new Uint32Array(DIGEST_WORDS);
   Buffer.from(digest.buffer).write(key, 'base64url');
@@ -31,7 +31,7 @@ export function digestOfKey(key: string): TextDigest {
 export const keyOfDigest = ({ buffer, byteOffset, byteLength }: TextDigest): string =>
   Buffer.from(buffer, byteOffset, byteLength).toString('base64url');
 
-/** In place of a text's start in the spill: its source has it. */
+/** Stands for a text's start in the spill: its source has the text. */
 const STORED = -1;
 
 const encoder = new TextEncoder();
@@ -65,7 +65,9 @@ export class DistinctTexts {
     return this.#add(slot, digest, this.#spill.append(bytes), bytes.length);
   }
 
-  /** The number of a text that its source keeps. @param digests three words from `at` on @param byteLength of its UTF-8 */
+  /**
+   * The number of a text that its source stores. @param digests three words from `at` on @param byteLength of its UTF-8
+   */
   numberOfStored(digests: Uint32Array, at: number, byteLength: number): number {
     const slot = this.#slotOf(digests, at);
     const entry = this.#slots[slot]!;

@@ -1,6 +1,6 @@
 /**
- * The history sections of a snapshot: the events in the order in which a catalogue recorded them, with an index by job. Events
- * are columns; what an event says beyond them is in packed blocks. Memory: about 30 bytes an event.
+ * The history sections of a snapshot: the events in the order in which a catalogue recorded them, with an index by job.
+ * Events are columns; their texts are in packed blocks. Memory: about 30 bytes an event.
  */
 import { EVENT_COUNT_MAX } from '../limits.ts';
 import { gathered, grown } from '../snapshot/column-arrays.ts';
@@ -34,7 +34,7 @@ export interface EventJob extends AbsentJob {
   readonly title: string;
 }
 
-/** In place of a company: no job of the snapshot has the domain of an absent job. */
+/** Stands for a company: no job of the snapshot has the absent job's domain. */
 const NO_COMPANY = 0xffffffff;
 
 export interface HistorySections {
@@ -51,7 +51,7 @@ export interface HistorySections {
 
 type CompanySections = Pick<HistorySections, 'historyCompanyOffsets' | 'historyCompanyPositions'>;
 
-/** What the events of jobs without a recorded history follow from; one element a job, in any order. */
+/** Columns from which events are derived for jobs without a recorded history; one element a job, in any order. */
 export interface DerivedFrom {
   readonly firstObserved: Float64Array;
   /** NaN = not closed. */
@@ -69,7 +69,7 @@ export interface EventCompanies {
   readonly companyOfDomain: ReadonlyMap<string, number>;
 }
 
-/** An event of an earlier snapshot that is as it was. */
+/** An unchanged event of an earlier snapshot. */
 export interface CarriedEvent {
   readonly observedMs: number;
   /** Index in HISTORY_KINDS. */
@@ -101,7 +101,7 @@ export class HistoryEvents {
 
   /**
    * Adds the next event in the order in which they were recorded.
-   * @param job its number in the builder, or what to say of it when it is not there
+   * @param job its number in the builder, or its texts when the builder lacks it
    * @throws SnapshotError past the limits of a snapshot
    */
   add({ changes, kind, observedMs, serial, title }: RecordedEvent, job: number | EventJob): void {
@@ -122,7 +122,7 @@ export class HistoryEvents {
   /**
    * Adds the next event as an earlier snapshot has it.
    * @param job its number in the builder @param digests of its text, three words from `digest` on
-   * @returns the number of its text, under which the source of texts is asked for it; -1 = it has none
+   * @returns the number by which the source of texts is asked for its text; -1 = it has none
    */
   carry(
     { byteLength, kind, observedMs, serial }: CarriedEvent,
@@ -193,7 +193,9 @@ export class HistoryEvents {
   }
 }
 
-/** Of jobs that come without a history: `first_observed`, and `closed` when they are, ordered by time, then by job id. */
+/**
+ * Derived events of jobs without a history: `first_observed`, and `closed` if the job is, ordered by time, then by job id.
+ */
 export function derivedHistory(
   from: DerivedFrom,
   rowOf: Uint32Array,
@@ -243,7 +245,7 @@ function eventsByRow(
   for (let position = 0; position < rows.length; position++) {
     const row = rows[position]!;
     if (row === NO_ROW) continue;
-    // Sorted as it is filled: a job has few events, and most come in order.
+    // Sorted by insertion: a job has few events, and most come in order.
     const start = offsets[row]!;
     let place = ends[row]!;
     ends[row] = place + 1;
@@ -255,7 +257,7 @@ function eventsByRow(
   return { historyOffsets: offsets, historyPositions: positions };
 }
 
-/** The positions of each company's events, as recorded. @param companyAt by position; NO_COMPANY = of none */
+/** The positions of each company's events, as recorded. @param companyAt by position; NO_COMPANY = no company */
 function eventsByCompany(
   count: number,
   companyCount: number,

@@ -8,7 +8,7 @@ import type { CompanyDomain } from '../company-domain.ts';
 export const HISTORY_KINDS = ['first_observed', 'changed', 'closed', 'reopened'] as const;
 export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
-/** In place of a row: the snapshot does not hold the job. */
+/** Stands for a row: the snapshot does not hold the job. */
 export const NO_ROW = 0xffffffff;
 
 /** Fields whose changes are recorded, as native records name them. */
@@ -26,14 +26,14 @@ export const CHANGED_FIELDS = [
 ] as const;
 export type ChangedField = (typeof CHANGED_FIELDS)[number];
 
-/** Values as text: of a description both are null, skills are joined by ", ". */
+/** Values as text: both are null for a description; skills are joined by ", ". */
 export interface HistoryChange {
   readonly field: ChangedField;
   readonly previous: string | null;
   readonly current: string | null;
 }
 
-/** The job of an event that the snapshot holds without the job: one that is too old for it. */
+/** The job of an event whose job is too old for the snapshot. */
 export interface AbsentJob {
   readonly id: string;
   readonly company: string;

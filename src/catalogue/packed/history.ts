@@ -1,6 +1,6 @@
 /**
- * The history in a snapshot: its events in the order in which they were recorded, read from the file an event at a time, and
- * by job. `columnsAt` reads many events without their texts, for a reader that looks for some of them.
+ * The history in a snapshot: its events, by job and in the order in which they were recorded, read from the file one at
+ * a time. `columnsAt` reads many events without their texts, for a reader that searches them.
  */
 import type { Section, SectionName } from '../snapshot/layout.ts';
 import { float64At, float64sIn, uint32At, uint32sIn } from '../snapshot/numbers-at.ts';
@@ -40,7 +40,7 @@ export interface EventColumns {
   readonly rows: Uint32Array;
   /** Index in HISTORY_KINDS. */
   readonly kinds: Uint8Array;
-  /** Numbers in the catalogue, ascending; empty where the events follow from the jobs themselves. */
+  /** Numbers in the catalogue, ascending; empty if the events are derived from the jobs themselves. */
   readonly serials: Uint32Array;
 }
 
@@ -75,13 +75,15 @@ export class History {
     );
   }
 
-  /** Whether a catalogue recorded the events; otherwise they follow from the jobs themselves, or there are none. */
+  /**
+   * Whether a catalogue recorded the events; otherwise they are derived from the jobs themselves, or there are none.
+   */
   get isRecorded(): boolean {
     return this.#sections.historySerials.byteLength > 0;
   }
 
   /**
-   * The events at some positions, in their order; those of neighbours are read together.
+   * The events at some positions, in their order; neighbours are read together.
    * @param positions 0 .. count - 1 @throws SnapshotChangedError when the file changed after it was opened
    */
   eventsAt(positions: readonly number[]): HistoryEvent[] {
@@ -187,12 +189,12 @@ export class History {
     };
   }
 
-  /** Observed times of neighbouring events, as `columnsAt`. Does not look whether the file changed. */
+  /** Observed times of neighbouring events, as `columnsAt`. Does not check whether the file changed. */
   timesAt(start: number, count: number): Float64Array {
     return float64sIn(this.#read(this.#sections.historyTimes, start * 8, count * 8));
   }
 
-  /** The same times, and then the same kinds, each valid until the next read of one value or of such a run. */
+  /** The same times (and below, the same kinds), valid only until the next read of a value or of such a run. */
   transientTimesAt(start: number, count: number): Float64Array {
     return float64sIn(this.#readTransient(this.#sections.historyTimes, start * 8, count * 8));
   }
@@ -201,12 +203,12 @@ export class History {
     return this.#readTransient(this.#sections.historyKinds, start, count);
   }
 
-  /** Kinds of neighbouring events, as `columnsAt`. Does not look whether the file changed. */
+  /** Kinds of neighbouring events, as `columnsAt`. Does not check whether the file changed. */
   kindsAt(start: number, count: number): Uint8Array {
     return this.#read(this.#sections.historyKinds, start, count);
   }
 
-  // Single values, for a search. They do not look whether the file changed.
+  // Single values, for a search. These do not check whether the file changed.
 
   timeAt(position: number): number {
     return float64At(this.#readTransient(this.#sections.historyTimes, position * 8, 8), 0);
@@ -227,7 +229,7 @@ export class History {
   }
 
   /**
-   * For after the reads: a write before or between them shows by then.
+   * Call after the reads, so that a write before or between them is noticed.
    * @throws SnapshotChangedError when the file changed after it was opened
    */
   requireUnchanged(): void {

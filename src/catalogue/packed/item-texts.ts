@@ -1,7 +1,7 @@
 /**
- * The texts of a snapshot's items, rows or events, while it is built. They go to the spill as they arrive, each distinct one once,
- * or stay with their source; at the end they are packed in an order of the caller, texts that resemble each other together, and one
- * that no observation changes, so that the blocks of an earlier snapshot can be found again.
+ * The texts of a snapshot's items, rows or events, while it is built. Each distinct text goes to the spill once as it
+ * arrives, or stays with its source. At the end they are packed in the caller's order, which puts similar texts
+ * together and which no observation changes, so that the blocks of an earlier snapshot are found again.
  * Memory: 4 bytes an item, and what `DistinctTexts` keeps of each distinct text.
  */
 import { grown } from '../snapshot/column-arrays.ts';
@@ -12,7 +12,7 @@ import type { Spill } from './spill.ts';
 
 const NOT_PLACED = 0xffffffff;
 
-/** A description that its source keeps. */
+/** A description that its source stores. */
 export interface StoredDescription {
   /** 16 digits of base64url: 96 bits of the text's SHA-256. */
   readonly key: string;
@@ -35,7 +35,7 @@ export interface PackedItems {
   readonly digests: Uint32Array<ArrayBuffer>;
 }
 
-/** Items between two places where the packing may be given up. */
+/** Items packed between two yields. */
 const PIECE_ITEMS = 4096;
 
 export class ItemTexts {
@@ -56,7 +56,9 @@ export class ItemTexts {
     this.#set(item, this.#texts.numberOf(text), isTruncated);
   }
 
-  /** A whole text, which its source keeps. @param digests three words from `at` on @returns the number of the text */
+  /**
+   * Adds a whole text that its source stores. @param digests three words from `at` on @returns the number of the text
+   */
   addStored(item: number, digests: Uint32Array, at: number, byteLength: number): number {
     const number = this.#texts.numberOfStored(digests, at, byteLength);
     this.#set(item, number, false);
@@ -83,7 +85,7 @@ export class ItemTexts {
     const isEmpty = this.#texts.size === 0;
     const places = new Uint32Array(isEmpty ? 0 : count * PLACE_ELEMENTS);
     const digests = new Uint32Array(isEmpty ? 0 : count * DIGEST_WORDS);
-    /** By text: the place that it was packed for. */
+    /** By text: the place for which it was packed. */
     const placedFor = new Uint32Array(this.#texts.size).fill(NOT_PLACED);
     let done = 0;
     for (const item of isEmpty ? [] : order) {

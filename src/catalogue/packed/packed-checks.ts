@@ -8,7 +8,7 @@ import { PLACE_ELEMENTS } from './packed-blocks.ts';
 import type { PackedSections } from './packed-texts.ts';
 
 /**
- * In steps. Blocks are not decompressed here: each carries a checksum that its first reader looks at.
+ * In steps. Blocks are not decompressed here: each carries a checksum that its first reader verifies.
  * @param itemCount items that may have a text
  * @throws SnapshotError when a byte, a place or an offset is wrong
  */
@@ -46,7 +46,7 @@ export function* checkingPacked(
     const values = float64sIn(bytes);
     for (let i = 0; i < values.length; i++) {
       const value = values[i]!;
-      // Written so that NaN, which no comparison holds for, is refused.
+      // Written so that NaN, for which no comparison holds, is refused.
       if (before === -1 ? value !== 0 : !(value > before && Number.isSafeInteger(value))) {
         throw refuse(`has ${blockOffsets.name} out of order`);
       }

@@ -1,6 +1,6 @@
 /**
  * Texts in compressed blocks, which stay in the snapshot's file. A text is read with its block: one read each for its place,
- * for the block's ends and for the block. The last few blocks stay decompressed, because neighbours are asked for together.
+ * for the block's ends and for the block. The last few blocks stay decompressed, because questions ask for neighbours together.
  *
  * The place of item i are three elements from 3i on: its block, where its UTF-8 starts in the block's text, and twice its
  * length in bytes, plus 1 for a flag. Length 0 means that the item has no text; then all three are 0.
@@ -60,7 +60,7 @@ export class PackedTexts {
       const bytes = this.#read(places.offset + first * PLACE_BYTES, count * PLACE_BYTES);
       for (let at = 0; at < bytes.length; at += PLACE_BYTES) texts.push(this.#textAtPlace(bytes, at));
     }
-    // Checked afterwards: a write before or between the reads shows by now.
+    // Checked afterwards, so that a write before or between the reads is noticed.
     if (!this.#source.isUnchanged()) throw this.#changed();
     return texts;
   }
@@ -84,7 +84,7 @@ export class PackedTexts {
     const ends = this.#read(blockOffsets.offset + block * 8, 16);
     const start = float64At(ends, 0);
     const end = float64At(ends, 8);
-    // Written so that NaN, which no comparison holds for, is refused.
+    // Written so that NaN, for which no comparison holds, is refused.
     if (!(start >= 0 && start < end && end <= blocks.byteLength)) throw this.#changed();
     const bytes = decompressed(this.#read(blocks.offset + start, end - start), PACKED_BLOCK_BYTES_MAX);
     if (bytes === undefined) throw this.#changed();

@@ -1,4 +1,6 @@
-/** Bytes that a build puts aside, so that it does not hold every description in memory. A file (adapters/files) or memory. */
+/**
+ * Bytes that a build sets aside, so that it need not hold every description in memory. A file (adapters/files) or memory.
+ */
 export interface Spill {
   /** Appends a copy of the bytes. @returns where they begin @throws SnapshotError when there is no room */
   append(bytes: Uint8Array): number;

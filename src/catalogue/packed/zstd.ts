@@ -1,14 +1,17 @@
 /**
- * Blocks of text in Zstandard frames (RFC 8878) by node:zlib, with the frame's own checksum, so that a damaged block is an
- * error and never another text. Never with a dictionary: Node 22.18 ignores that option silently, and would write and read
- * frames of another meaning.
+ * Blocks of text in Zstandard frames (RFC 8878) by node:zlib, with the frame's own checksum, so that a damaged block is
+ * an error and never another text. Never with a dictionary: Node 22.18 silently ignores that option, so it would write
+ * and read incompatible frames.
  */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /** The best level before the slow ones: 62 MB/s where 19 makes 5 for 3 % less (bench/descriptions.ts compares block sizes). */
 const LEVEL = 9;
 
-/** `ZSTD_c_compressionLevel` and `ZSTD_c_checksumFlag` (zstd.h), by number: to read them would load node:zlib with this file. */
+/**
+ * `ZSTD_c_compressionLevel` and `ZSTD_c_checksumFlag` (zstd.h), by number: reading the constants would load node:zlib
+ * with this file.
+ */
 const COMPRESSION_LEVEL = 100;
 const CHECKSUM_FLAG = 201;
 
@@ -19,8 +22,8 @@ export const compressed = (bytes: Uint8Array, level = LEVEL): Uint8Array =>
 const outputBytesOf = (held: number): number => Math.max(held + 1, 64);
 
 /**
- * Bytes that a frame of `compressed` holds, by its header (RFC 8878 §3.1.1.1); undefined when it is another or none. It has its
- * length in 1, 2, 4 or 8 bytes behind the descriptor, and behind a byte of the window where it is no single segment.
+ * Content size of a frame made by `compressed`, from its header (RFC 8878 §3.1.1.1); undefined for any other bytes. The
+ * size takes 1, 2, 4 or 8 bytes after the descriptor, and after a window byte unless the frame is a single segment.
  */
 function heldBytes(frame: Uint8Array): number | undefined {
   if (frame.length < 14) return undefined;
@@ -42,8 +45,8 @@ function heldBytes(frame: Uint8Array): number | undefined {
 }
 
 /**
- * @returns undefined when the bytes are no frame, are damaged, cut off or empty, or hold more than `bytesMax`. Bun and Node 22 give
- * what a frame holds before the place where it was cut, so its own length is compared.
+ * @returns undefined when the bytes are no frame, are damaged, cut off or empty, or hold more than `bytesMax`. For a
+ * truncated frame Bun and Node 22 return what precedes the cut, so the length is compared with the header's.
  */
 export function decompressed(bytes: Uint8Array, bytesMax: number): Buffer | undefined {
   const held = heldBytes(bytes);

@@ -25,7 +25,7 @@ export interface Changes {
   readonly noLongerObserved: readonly ClosedFoundJob[];
   /** Of the whole scope, or `null` when the cohort is a sample. */
   readonly firstObservedJobs: number | null;
-  /** `null` when more jobs of the scope closed inside the period than the candidates. */
+  /** `null` when more jobs of the scope closed inside the period than there are candidates. */
   readonly noLongerObservedJobs: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** The question after companies (decisions §8): which can be asked for, and by which domain. */
+/** The question for companies (decisions §8): which can be asked for, and by which domain. */
 import type { CompanyDomain } from '../company-domain.ts';
 import { addToSignature, SIGNATURE_WORDS } from '../snapshot/company-signatures.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
@@ -10,8 +10,8 @@ export interface FoundCompany {
 }
 
 /**
- * The first place from `from` on whose signature has every bit of `wanted`, both SIGNATURE_WORDS (four) signed words a
- * company: signed ones need no conversion on Node. The number of companies when there is none.
+ * The first place from `from` on whose signature has every bit of `wanted`; the number of companies if there is none.
+ * Both arrays have SIGNATURE_WORDS (four) words a company, signed because signed words need no conversion on Node.
  */
 function nextCandidate(signatures: Int32Array, wanted: Int32Array, from: number): number {
   const letters = wanted[0]! | 0;
@@ -29,8 +29,8 @@ function nextCandidate(signatures: Int32Array, wanted: Int32Array, from: number)
 }
 
 /**
- * The first `limit` companies whose compared name or domain contains every term of `text`, most active jobs first. Cost: one
- * pass over the signatures, and reading the names that they leave (bench/companies.ts).
+ * The first `limit` companies whose compared name or domain contains every term of `text`, most active jobs first.
+ * Cost: one pass over the signatures, and reading the names that pass (bench/companies.ts).
  */
 export function companiesCalled(snapshot: Snapshot, text: string, limit: number): FoundCompany[] {
   const { companyCount, companyOrder, companySignatures } = snapshot;

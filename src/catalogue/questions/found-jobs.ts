@@ -88,7 +88,7 @@ export class FoundJobs {
     return this.#snapshot.cold.rowsAt(rows).map((cold, i) => this.#described(rows[i]!, cold, false));
   }
 
-  /** @param inPieces for a single answer: faster to make, slower to write out */
+  /** @param inPieces for a job that is written once: faster to make, slower to write out */
   #described(row: number, { id, sourceUrl }: ColdRow, inPieces: boolean): FoundJob {
     const snapshot = this.#snapshot;
     const employer = snapshot.employer[row]!;

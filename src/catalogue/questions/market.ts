@@ -1,4 +1,6 @@
-/** The market question (siblings §2): what the matching jobs of the cohort are, and where. */
+/**
+ * The market question (siblings §2): the departments, workplace types and places of the matching jobs of the cohort.
+ */
 import { keepTop } from '../../base/top-list.ts';
 import type { Catalogue } from '../catalogue.ts';
 import type { CohortFacts } from '../cohort.ts';
@@ -75,7 +77,7 @@ interface CountedGroup {
   readonly row: number;
 }
 
-/** The groups that some rows are in, in no order; the rows of group 0 are in none. */
+/** The groups of some rows, in no order; rows of group 0 have no group. */
 function groupsAmong(rows: Uint32Array, { groupCount, groupOf }: RowGroups): CountedGroup[] {
   const counts = new Uint32Array(groupCount);
   const newest = new Uint32Array(groupCount).fill(0xffffffff);

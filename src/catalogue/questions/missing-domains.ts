@@ -1,4 +1,4 @@
-/** The companies that no buyer can ask for: those without a domain, by the jobs that this hides. */
+/** The companies that no buyer can ask for, because they have no domain, by the number of jobs that this hides. */
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
 export interface CompanyWithoutDomain {
@@ -15,7 +15,7 @@ export interface MissingDomains {
 
 /**
  * One pass over the active rows.
- * @param isLeftOut asked with the shown names, most active jobs first, until `limit` are found
+ * @param isLeftOut called with the shown names, most active jobs first, until `limit` are found
  */
 export function missingDomains(
   snapshot: Snapshot,

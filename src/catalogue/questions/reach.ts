@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 export interface Reach {
   readonly activeJobs: number;
-  /** Active jobs whose company has a domain, so that it can be asked for. */
+  /** Active jobs whose company has a domain and so can be asked for. */
   readonly jobsWithDomain: number;
   /** Of the active jobs, 0 to 1; 1 when there are none. */
   readonly domainShare: number;
@@ -57,12 +57,12 @@ export function reachOf({
   };
 }
 
-/** `62.4 %`, never rounded up to a whole that it is not. */
+/** `62.4 %`; never rounded up to 100 %. */
 export function percentOf(share: number): string {
   return `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
 }
 
-/** What to do about a catalogue of which much cannot be reached: one sentence each, without a full stop; none when all is well. */
+/** Advice about a catalogue with low reach: one sentence each, without a full stop; none when all is well. */
 export function reachAdvice({ activeJobs, domainShare, cohortShare, observationDays }: Reach): string[] {
   if (activeJobs === 0) return [];
   const advice: string[] = [];

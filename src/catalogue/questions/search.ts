@@ -70,7 +70,7 @@ function inCatalogue({ finder, snapshot }: Catalogue, filter: RowFilter, limit: 
   return { rows: Array.from({ length: Math.min(limit, activeCount) }, (_, row) => row), count: activeCount };
 }
 
-/** @param rows all of a company that are active, ascending */
+/** @param rows all active rows of a company, ascending */
 function inRows({ finder, snapshot }: Catalogue, filter: RowFilter, rows: Uint32Array, limit: number): FoundRows {
   if (isUnfiltered(filter)) return { rows: [...rows.subarray(0, limit)], count: rows.length };
   if (rows.length > SCANNED_ROWS_MAX) {

@@ -19,7 +19,7 @@ export interface CompanySignal {
   readonly firstObservedJobs: number;
   /** 0 .. 100, two decimals. */
   readonly score: number;
-  /** Newest last observation of those, milliseconds. */
+  /** Newest last observation of the matching jobs, milliseconds. */
   readonly lastObservedMs: number | null;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Counts codes of a dictionary and gives the most frequent: count descending, then code ascending, which is text ascending
- * for dictionaries that are numbered by text. One array over the dictionary is reused and all zero between uses, so a small
- * question does not pay for a large dictionary.
+ * Counts codes of a dictionary and returns the most frequent: count descending, then code ascending, which is text
+ * ascending for dictionaries numbered by text. It reuses one array over the dictionary, all zero between uses, so that
+ * a small question does not pay for a large dictionary.
  */
 import { keepTop } from '../../base/top-list.ts';
 

@@ -1,11 +1,11 @@
 /**
- * Jobs into a snapshot (decisions §3, "Snapshot"). Jobs arrive in any order and go into columns at once (job-rows.ts); at the end
- * the builder sorts rows and numbers codes again, so that the file follows from the set of jobs, the events and the facts
- * alone. Descriptions and the texts of events go to a spill. What an earlier snapshot has need not be handed over again
- * (earlier.ts): its rows, events and blocks of texts are copied, and the file is the same.
+ * Builds a snapshot from jobs (decisions §3, "Snapshot"). Jobs arrive in any order and go into columns at once
+ * (job-rows.ts); at the end the builder sorts rows and renumbers codes, so that the file depends only on the set of
+ * jobs, the events and the facts. Descriptions and the texts of events go to a spill. Parts of an earlier snapshot need
+ * not be passed in again (earlier.ts): its rows, events and blocks of texts are copied, and the file is the same.
  *
- * Memory: for each job the bytes of its new texts (id and URL always) and about 80 bytes of columns, and for a moment the index; nothing is kept as an
- * object. Bun peaks higher than Node, because it is late in returning outgrown arrays (bench/synthetic-catalogue.ts).
+ * Memory: for each job the bytes of its new texts (id and URL always) and about 80 bytes of columns, and briefly the index; no
+ * objects. Bun peaks higher than Node, because it returns outgrown arrays late (bench/synthetic-catalogue.ts).
  */
 import type { CompanyDomain } from '../company-domain.ts';
 import type { Job } from '../job.ts';
@@ -33,22 +33,22 @@ import { byGroup, digestKeyOf, digestOrder, idOrder, newestFirst } from './row-o
 import { type BuildFacts, type BuiltSnapshot, type Content, snapshotFile } from './snapshot-file.ts';
 
 export interface BuilderSettings {
-  /** Where descriptions wait; the caller closes it after the file was written. Default: memory. */
+  /** Where descriptions wait; the caller closes it after writing the file. Default: memory. */
   readonly spill?: Spill;
   /** Default: true. */
   readonly keepsDescriptions?: boolean;
-  /** Bytes of text in a block of descriptions; another than the usual only for comparison. */
+  /** Bytes of text in a block of descriptions; benches set it for comparison. */
   readonly blockBytes?: number;
-  /** Descriptions that are only named. */
+  /** Source of descriptions that are only named. */
   readonly stored?: StoredTexts | undefined;
-  /** The texts of carried events. */
+  /** Source of the texts of carried events. */
   readonly storedEvents?: StoredTexts | undefined;
-  /** Blocks that are copied where the same texts come together again. */
+  /** Blocks that are copied if the same texts are grouped again. */
   readonly earlier?: EarlierBlocks | undefined;
 }
 
 export interface FinishedSnapshot extends BuiltSnapshot {
-  /** Aliases that several companies would have, so that none has them; ascending. */
+  /** Aliases claimed by several companies, so that none gets them; ascending. */
   readonly disputedAliases: readonly string[];
   /** The blocks of descriptions, then those of events, in the order of the file. */
   readonly blocks: readonly BlockFacts[];
@@ -56,7 +56,7 @@ export interface FinishedSnapshot extends BuiltSnapshot {
   readonly order: Uint32Array;
   /** By row: the first 48 bits of the SHA-256 of its id. */
   readonly digestKeys: Float64Array<ArrayBuffer>;
-  /** By row, and by event, DIGEST_WORDS each: the digest of its text; empty where none has a text. */
+  /** By row, and by event, DIGEST_WORDS each: the digest of its text; empty if none has a text. */
   readonly descriptionDigests: Uint32Array<ArrayBuffer>;
   readonly eventDigests: Uint32Array<ArrayBuffer>;
 }
@@ -104,7 +104,7 @@ export class SnapshotBuilder {
 
   /**
    * Adds a job, unless one with the same id was added before.
-   * @param group of jobs whose company `reassignCompanies` finds; 0 = the job's own company is final
+   * @param group of jobs for which `reassignCompanies` finds the company; 0 = the job's own company is final
    * @param stored in place of the job's description
    * @returns undefined when it was added; otherwise the ordinal (0-based, in order of additions) of the other job
    * @throws SnapshotError past the limits of a snapshot
@@ -138,7 +138,7 @@ export class SnapshotBuilder {
     this.#carriedById = sorted;
   }
 
-  /** Gives the jobs of every group but 0 their company. @throws nothing; call it once, before `finish` */
+  /** Assigns a company to the jobs of every group but 0. Never throws; call it once, before `finish` */
   reassignCompanies(
     identityOf: (group: number, company: string, domain: CompanyDomain | null) => EmployerIdentity,
   ): void {
@@ -146,16 +146,16 @@ export class SnapshotBuilder {
   }
 
   /**
-   * Adds the next event that a catalogue recorded, in that order, after all jobs. Without any, the history of each job follows
-   * from the job.
-   * @param job that was added, or that the snapshot is to name without holding it
+   * Adds the next event that a catalogue recorded, in that order, after all jobs. Without any, each job's history is
+   * derived from the job.
+   * @param job a job that was added, or one that the snapshot names without holding it
    * @throws SnapshotError past the limits of a snapshot
    */
   addEvent(event: RecordedEvent, job: EventJob): void {
     this.#events.add(event, this.#rows.ids.find(job.id) ?? job);
   }
 
-  /** As `addEvent`, of an event that an earlier snapshot has (`HistoryEvents.carry`). @param ordinal of its job */
+  /** As `addEvent`, for an event of an earlier snapshot (`HistoryEvents.carry`). @param ordinal of its job */
   carryEvent(event: CarriedEvent, ordinal: number, digests: Uint32Array, at: number): number {
     return this.#events.carry(event, ordinal, digests, at);
   }
@@ -173,7 +173,7 @@ export class SnapshotBuilder {
     }
   }
 
-  /** As `finish`; yields between pieces of the work, of some hundred milliseconds for a million jobs. */
+  /** As `finish`, but yields between pieces of work of some hundred milliseconds each for a million jobs. */
   *finishing(factsOf: (contentDigest: string) => BuildFacts): Generator<void, FinishedSnapshot, void> {
     const orders = yield* this.#orders();
     const { order } = orders;
@@ -216,7 +216,10 @@ export class SnapshotBuilder {
     return { order, byId, idRank: inverseOf(byId), byDigest };
   }
 
-  /** Company after company, because one company's descriptions resemble each other; within one as no observation changes it. */
+  /**
+   * Packs company by company, because one company's descriptions resemble each other; within a company in an order that
+   * no observation changes.
+   */
   *#packedDescriptions(
     { byDigest, order }: Orders,
     rowOf: Uint32Array,

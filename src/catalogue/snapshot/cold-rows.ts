@@ -1,6 +1,6 @@
 /**
- * Ids and source URLs, which stay in the snapshot's file: read for the few rows of an answer, or kept in memory for the
- * newest rows. Opening checks their bytes a chunk at a time and keeps nothing.
+ * Ids and source URLs, which stay in the snapshot's file: read for the few rows of an answer, or loaded into memory for
+ * the newest rows. Opening checks their bytes chunk by chunk and keeps nothing.
  */
 import { Buffer, isAscii } from 'node:buffer';
 import { firstWhere } from '../../base/first-where.ts';
@@ -38,14 +38,14 @@ export interface LoadedColdRows {
   /** The texts of rows below `count`. */
   textsAt(rows: ArrayLike<number>): RowTexts;
   rowAt(row: number): ColdRow;
-  /** The same row, its texts cut out of a long one where possible (see `TextColumn.pieceOf`). */
+  /** The same row, with texts cut out of a long string where possible (see `TextColumn.pieceOf`). */
   pieceAt(row: number): ColdRow;
 }
 
-// A read of the page cache takes 1.5 µs and another 0.06 for each KiB, so what lies between two rows is read with them up to:
-/** Rows between two whose offsets are read together. */
+// A read from the page cache takes 1.5 µs plus 0.06 for each KiB, so gaps between two rows are read too, up to:
+/** Rows in a gap between offsets that are read together. */
 const OFFSET_GAP_ROWS = 512;
-/** Bytes between the texts of two rows that are read together. */
+/** Bytes in a gap between texts that are read together. */
 const TEXT_GAP_BYTES = 2 ** 14;
 /** Elements of `RowTexts.places` a row. */
 const PLACES = 3;
@@ -56,7 +56,7 @@ export class ColdRows {
   readonly #offsetsStart: number;
   readonly #textStart: number;
   readonly #textLength: number;
-  /** Texts of rows that were not read together. */
+  /** Buffer for texts that were not read together. */
   #gathered = Buffer.alloc(0);
 
   /** The cold sections of a source that `checkingCold` lets pass. */
@@ -85,7 +85,7 @@ export class ColdRows {
    */
   textsAt(rows: ArrayLike<number>): RowTexts {
     const texts = isAscending(rows) ? this.#textsOf(rows) : this.#textsOfUnordered(rows);
-    // Checked afterwards: a write before or between the reads shows by now.
+    // Checked afterwards, so that a write before or between the reads is noticed.
     this.requireUnchanged();
     return texts;
   }
@@ -224,7 +224,7 @@ export class ColdRows {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
-  /** The error of a file that is not as it was when it was opened. */
+  /** The error for a file that changed after it was opened. */
   changed(): SnapshotChangedError {
     return new SnapshotChangedError(`${this.#source.name}: the file changed while it was in use`);
   }

@@ -1,4 +1,4 @@
-/** Sections that stay in the file: checked a chunk at a time when a snapshot is opened, keeping nothing. */
+/** Checks sections that stay in the file, chunk by chunk when a snapshot is opened, keeping nothing. */
 import { CHECKED_CHUNK_BYTES } from '../limits.ts';
 import type { OpenedHeader } from './header.ts';
 import { requireZeros } from './hot-sections.ts';
@@ -28,7 +28,7 @@ export function* checkedSection(
   if (checksum !== section.checksum) throw refuse(`is damaged in section ${section.name} (checksum)`);
 }
 
-/** The bytes between the cold sections are zero. In steps. @throws SnapshotError */
+/** Checks that the bytes between the cold sections are zero. In steps. @throws SnapshotError */
 export function* checkingColdGaps(
   source: SnapshotSource,
   { header: { sections } }: OpenedHeader,

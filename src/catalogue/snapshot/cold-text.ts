@@ -20,7 +20,7 @@ export function coldOffsetsOf(rows: JobRows, order: Uint32Array): Uint32Array<Ar
 }
 
 /**
- * Ids and URLs in row order, about a mebibyte at a time, so that there is no second copy of the whole.
+ * Ids and URLs in row order, about a mebibyte at a time, to avoid a second copy of the whole.
  * @param reused whether each chunk may be overwritten when the next is asked for
  */
 export function* coldChunks(rows: JobRows, order: Uint32Array, reused: boolean): Generator<Uint8Array> {

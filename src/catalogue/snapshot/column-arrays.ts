@@ -1,4 +1,4 @@
-/** Typed arrays as the builder of a snapshot grows, reorders and writes them. */
+/** How the builder of a snapshot grows, reorders and writes typed arrays. */
 import { ELEMENT_BYTES, type ElementType } from './layout.ts';
 
 export type Column =
@@ -12,7 +12,7 @@ function emptyLike<C extends Column>(column: C, length: number): C {
 }
 
 /**
- * The column at twice its length. The old one is unusable afterwards: its memory is free at once, not at the next
+ * The column at twice its length. The old one becomes unusable: its memory is freed at once, not at the next
  * collection.
  */
 export function grown<C extends Column>(column: C): C {
@@ -26,7 +26,7 @@ export function gathered<C extends Column>(column: C, order: Uint32Array): C {
   return rows;
 }
 
-/** Of an order of 0 .. length - 1: the place of each number in it. */
+/** The inverse of an order of 0 .. length - 1: the place of each number in it. */
 export function inverseOf(order: Uint32Array): Uint32Array<ArrayBuffer> {
   const places = new Uint32Array(order.length);
   for (let place = 0; place < order.length; place++) places[order[place]!] = place;

@@ -1,7 +1,7 @@
 /**
- * The checks of a snapshot's columns, and what is counted from them once. Every code and offset is compared with what it
- * points into, so that no read can leave its array; what is only a matter of meaning (ties in order of id, one code for
- * one text) rests on the checksum. Cost: some passes over all rows, so a server reloads in a thread (adapters/files).
+ * Checks of a snapshot's columns, and counts made from them once. Every code and offset is compared with what it points
+ * into, so that no read can leave its array; for rules that only affect meaning (ties in order of id, one code for one
+ * text) the checksum suffices. Cost: some passes over all rows, so a server reloads in a thread (adapters/files).
  */
 import { DOMAIN_EVIDENCE } from '../domain-evidence.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
@@ -14,15 +14,15 @@ import type { TextColumn } from './text-column.ts';
 const TIME_MAX_MS = 8.64e15;
 
 /**
- * Rows of company c are `rows[offsets[c]] .. rows[offsets[c + 1] - 1]`, ascending, so active ones come first. Counted instead of
- * stored, so that it cannot disagree with the rows.
+ * Rows of company c are `rows[offsets[c]] .. rows[offsets[c + 1] - 1]`, ascending, so active ones come first. Computed
+ * instead of stored, so that it cannot disagree with the rows.
  */
 export interface RowsByCompany {
   readonly offsets: Uint32Array;
   readonly rows: Uint32Array;
 }
 
-/** Rows of a step, and elements of a long list: about a millisecond. */
+/** Rows, or elements of a long list, in one step: about a millisecond. */
 const STEP_ROWS = 2 ** 16;
 
 /** Calls `check` for runs of the numbers below `count`, one a step. */
@@ -87,8 +87,8 @@ function checkingOffsets(name: string, offsets: Uint32Array, refuse: Refuse): Ge
 }
 
 /**
- * Every code points into its texts. One loop, and one statement for each column: a function that is called with arrays of
- * several types looks up their type at each element, which takes several times as long on Bun (bench/snapshot-load.ts).
+ * Checks that every code points into its texts. One loop with a statement for each column: a function called with arrays of
+ * several types looks up the type at each element, which takes several times as long on Bun (bench/snapshot-load.ts).
  */
 function* checkingCodes(columns: SnapshotColumns, refuse: Refuse): Generator<void, void> {
   const { department, employer, employerCompany, employmentType, location, remoteStatus } = columns;
@@ -129,7 +129,7 @@ function checkingRows(
   });
 }
 
-/** Every closed row is in `closings` once: they are as many, of the right rows, and no row comes twice. */
+/** Checks that every closed row is in `closings` once: equal counts, valid rows, and no row twice. */
 function checkingClosings(
   { activeCount, closedAtByClosedRow, closings, lastObserved, rowCount }: SnapshotColumns,
   refuse: Refuse,
@@ -150,7 +150,7 @@ function checkingClosings(
   });
 }
 
-/** Samples are active jobs, each once. */
+/** Checks that samples are active jobs, each once. */
 function requirePool({ activeCount, publicPool }: SnapshotColumns, refuse: Refuse): void {
   if (publicPool.some((row) => row >= activeCount)) throw refuse('a public sample is no active job');
   if (new Set(publicPool).size < publicPool.length) throw refuse('a public sample comes twice');
@@ -169,7 +169,10 @@ function requireCompaniesInOrder(
   }
 }
 
-/** Evidence stands with a domain and only there; the order has companies; aliases are in order and find a company with a domain. */
+/**
+ * Checks that evidence exists exactly where a domain does, that the order has only companies, and that aliases are
+ * sorted and belong to companies with a domain.
+ */
 function requireIdentities(columns: SnapshotColumns, refuse: Refuse): void {
   const { aliasCompany, companyCount, companyHasDomain, employerCompany, employerEvidence } = columns;
   for (let employer = 0; employer < employerCompany.length; employer++) {

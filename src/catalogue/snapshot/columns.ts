@@ -1,6 +1,6 @@
 /**
- * The columns of a snapshot, viewed as typed arrays where their bytes lie: making the views costs microseconds, whatever the
- * number of jobs. column-checks.ts checks what they hold, once. They are read only.
+ * The columns of a snapshot, as typed arrays over the bytes in place: making the views costs microseconds, whatever the
+ * number of jobs. column-checks.ts checks their contents once. They are read only.
  */
 import { PUBLIC_POOL_SIZE } from '../limits.ts';
 import { SIGNATURE_WORDS } from './company-signatures.ts';
@@ -16,8 +16,8 @@ export class SnapshotColumns {
   /** Companies with a job, active or closed. */
   readonly companyCount: number;
 
-  // One element a row. Times are milliseconds since the epoch; codes are indexes of the texts below, of the title in those of
-  // details.ts; code 0 of location and department is "not recorded".
+  // One element a row. Times are milliseconds since the epoch; codes are indexes of the texts below (titles are in
+  // details.ts); code 0 of location and department is "not recorded".
   readonly lastObserved: Float64Array;
   readonly firstObserved: Float64Array;
   readonly title: Uint32Array;

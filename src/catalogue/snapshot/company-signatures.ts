@@ -1,7 +1,7 @@
 /**
- * What makes companies quick to find by a part of their name or domain: their order, most active jobs first, and a signature of
- * each, a few words with one bit for every letter and every pair of letters. A company can only contain a term when it has all
- * bits of the term, so a scan of the words leaves few names to read. Both stand in the file: nothing is built at load.
+ * Makes companies quick to find by part of their name or domain: an order, most active jobs first, and a signature of each, a
+ * few words with one bit for every letter and every pair of letters. A name can contain a term only if its signature has all
+ * bits of the term, so a scan of the words leaves few names to read. Both are in the file: nothing is built at load.
  */
 import { comparedText } from '../terms.ts';
 import type { Companies } from './text-codes.ts';
@@ -39,7 +39,7 @@ export function companySignaturesOf(
 ): CompanySignatures {
   const companyCount = keyOfCompany.length;
   const active = new Uint32Array(companyCount);
-  /** The employer of a company's first row plus 1, whose name the answers show; 0 = not met yet. */
+  /** By company: the employer of its first row, whose name the answers show, plus 1; 0 = not met yet. */
   const shown = new Uint32Array(companyCount);
   for (let row = 0; row < employers.length; row++) {
     const company = companyOfEmployer[employers[row]!]!;

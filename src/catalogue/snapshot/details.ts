@@ -1,6 +1,6 @@
 /**
- * What jobs show beyond the columns, half of their bytes: titles, skills and the order of ids. Views of the bytes, as the columns
- * are; a start reads them once the server listens (unchecked.ts).
+ * Data of jobs beyond the columns, half of their bytes: titles, skills and the order of ids. Like the columns, views of
+ * the bytes; a start reads them once the server listens (unchecked.ts).
  */
 import type { OpenedHeader } from './header.ts';
 import { DETAILS, hotSectionsIn } from './hot-sections.ts';

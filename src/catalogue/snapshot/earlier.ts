@@ -1,6 +1,6 @@
 /**
- * An earlier snapshot of the same catalogue, for the next build: its rows, its events and its blocks of texts are taken from there
- * where they are unchanged. Every byte that is taken is compared with its checksum.
+ * An earlier snapshot of the same catalogue, for the next build, which copies its unchanged rows, events and blocks of
+ * texts. Every copied byte is compared with its checksum.
  */
 import { PACKED_BLOCK_BYTES_MAX } from '../limits.ts';
 import type { BlockFacts, EarlierBlocks } from '../packed/block-packer.ts';
@@ -46,7 +46,7 @@ export class EarlierSnapshot implements EarlierBlocks {
     this.#header = readHeader(source, (reason) => new EarlierSnapshotError(reason));
   }
 
-  /** The bytes that say what all sections hold: two snapshots with the same ones are the same. */
+  /** The header bytes, which determine all sections: two snapshots with the same header are the same. */
   headerBytes(): Uint8Array {
     return this.#source.read(0, this.#header.byteLength);
   }
@@ -55,7 +55,9 @@ export class EarlierSnapshot implements EarlierBlocks {
     return this.#header.header.rows;
   }
 
-  /** Has the blocks found. @param blocks those of descriptions, then those of events, in the order of the file */
+  /**
+   * Makes the blocks available to `find`. @param blocks those of descriptions, then those of events, in the order of the file
+   */
   useBlocks(blocks: readonly BlockFacts[]): void {
     const { descriptionBlockOffsets, descriptionBlocks, historyBlocks } = this.#header.sections;
     const descriptionCount = descriptionBlockOffsets.byteLength / 8 - 1;

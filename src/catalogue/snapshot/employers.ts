@@ -1,6 +1,6 @@
 /**
- * The employers of a snapshot being built: a recorded name with its domain, the evidence of the domain, and, until
- * `reassign`, the group of jobs whose domain is still to be found. Aliases are kept by domain.
+ * The employers of a snapshot being built: a recorded name with its domain, the evidence for it, and, until `reassign`,
+ * the group of jobs whose domain is not found yet. Aliases are stored by domain.
  */
 import type { CompanyDomain } from '../company-domain.ts';
 import { DOMAIN_EVIDENCE, type DomainEvidence } from '../domain-evidence.ts';
@@ -18,7 +18,7 @@ export interface EmployerIdentity {
 export interface SettledAliases {
   /** Alias -> domain of its company. */
   readonly domainOf: ReadonlyMap<CompanyDomain, CompanyDomain>;
-  /** Aliases that several companies would have, so that none has them; ascending. */
+  /** Aliases claimed by several companies, so that none gets them; ascending. */
   readonly disputed: readonly CompanyDomain[];
 }
 
@@ -35,7 +35,7 @@ export interface EmployerText {
   readonly name: string;
 }
 
-/** Neither a domain nor a number has a line feed, so the first three split. */
+/** Neither a domain nor a number contains a line feed, so the first three separate the parts. */
 export function employerTextOf(text: string): EmployerText {
   const [domain = '', evidence = '', group = ''] = text.split('\n', 3);
   const name = text.slice(domain.length + evidence.length + group.length + 3);
@@ -86,7 +86,9 @@ export class Employers {
     for (let i = 0; i < numbers.length; i++) numbers[i] = next[numbers[i]!]!;
   }
 
-  /** The aliases of companies in `domains`. A domain beats an alias, and two companies with one alias lose it. */
+  /**
+   * The aliases of companies in `domains`. A domain beats an alias, and two companies with the same alias both lose it.
+   */
   settledAliases(domains: ReadonlySet<string>): SettledAliases {
     const domainOf = new Map<CompanyDomain, CompanyDomain>();
     const disputed = new Set<CompanyDomain>();

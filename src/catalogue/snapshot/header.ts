@@ -1,4 +1,6 @@
-/** Reading a snapshot's header: nothing is allocated by a number from the file before it is compared with the file's length. */
+/**
+ * Reads a snapshot's header. Numbers from the file are compared with its length before anything is allocated by them.
+ */
 import * as v from 'valibot';
 import { HEADER_BYTES_MAX, HOT_BYTES_MAX, INDEX_BYTES_MAX, SNAPSHOT_BYTES_MAX, TEXT_BYTES_MAX } from '../limits.ts';
 import {

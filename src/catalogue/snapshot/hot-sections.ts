@@ -1,4 +1,4 @@
-/** The sections of a snapshot that are kept in memory: read whole and viewed as typed arrays where they lie, not parsed. */
+/** The sections of a snapshot that are held in memory: read whole and viewed as typed arrays in place, not parsed. */
 import { Buffer } from 'node:buffer';
 import { CHECKED_CHUNK_BYTES } from '../limits.ts';
 import type { OpenedHeader } from './header.ts';
@@ -20,7 +20,7 @@ export interface HotSections {
   u32(name: SectionName, count?: number): Uint32Array;
   f64(name: SectionName, count: number): Float64Array;
   codes(name: SectionName, count?: number): Uint16Array | Uint32Array;
-  /** `count + 1` offsets into something of `length` elements. Their order is not looked at. */
+  /** `count + 1` offsets into something of `length` elements. Their order is not checked. */
   offsets(name: SectionName, length: number, count: number): Uint32Array;
   texts(offsets: SectionName, text: SectionName): TextColumn;
 }
@@ -37,8 +37,8 @@ export const DETAILS: Span = { first: FIRST_DETAIL_SECTION, end: FIRST_INDEX_SEC
 export const INDEX: Span = { first: FIRST_INDEX_SECTION, end: FIRST_COLD_SECTION };
 
 /**
- * Reads sections that stay in memory, a chunk a step, and checks their bytes while the processor still has them in its caches.
- * @returns bytes that start at a multiple of 8 of their buffer, which is theirs alone
+ * Reads sections that stay in memory, a chunk a step, and checks their bytes while they are still in the processor's caches.
+ * @returns bytes in a separate buffer, from a multiple of 8 on
  * @throws SnapshotError when a byte is wrong
  */
 export function* readingHot(
@@ -48,7 +48,7 @@ export function* readingHot(
   refuse: Refuse,
 ): Generator<void, Uint8Array<ArrayBuffer>> {
   const start = sections[first]!.offset;
-  // Never from the pool of small buffers, whose memory cannot be handed to another thread.
+  // Never from the pool of small buffers, whose memory cannot be transferred to another thread.
   const { buffer } = Buffer.allocUnsafeSlow(sections[end]!.offset - start);
   const bytes = new Uint8Array(buffer);
   let read = 0;

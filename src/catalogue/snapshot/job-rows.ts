@@ -1,7 +1,7 @@
 /**
- * The jobs of a snapshot that is being built, as columns in order of their arrival. A job comes as a record, or as a row of an
- * earlier snapshot, whose texts are copied as bytes: a tenth of the work. Memory: for each job the bytes of its new texts (id and
- * URL always) and about 80 bytes of columns.
+ * The jobs of a snapshot that is being built, as columns in order of their arrival. A job comes as a record, or as a
+ * row of an earlier snapshot, whose texts are copied as bytes, a tenth of the work. Memory: for each job the bytes of
+ * its new texts (id and URL always) and about 80 bytes of columns.
  */
 import type { Job } from '../job.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
@@ -26,7 +26,7 @@ export interface EarlierRows extends Omit<IndexedColumns, 'employer' | 'employer
   readonly digestKeys: Float64Array;
 }
 
-/** The texts of an earlier dictionary that rows still have, added to a table when the first of them comes. */
+/** The texts of an earlier dictionary that rows still use; each is added to a table at its first use. */
 class CarriedTexts {
   readonly #table: TextTable;
   readonly #offsets: Uint32Array;
@@ -109,8 +109,8 @@ export class JobRows {
   }
 
   /**
-   * A function that adds a row of an earlier snapshot: its job has not changed but for the time of its last observation and its
-   * company. No job has been added before. @returns its ordinal
+   * A function that adds a row of an earlier snapshot, in which only the last observation and the company may have
+   * changed. No job may have been added before. @returns its ordinal
    */
   carrier(earlier: EarlierRows): (row: number, lastObservedMs: number, employer: number) => number {
     const titles = new CarriedTexts(this.titles, earlier.titleOffsets, earlier.titleText);

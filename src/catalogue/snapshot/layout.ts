@@ -9,7 +9,7 @@
  *       24   JSON header, then the sections of `SECTIONS` in that order, each at the next multiple of 8, the bytes
  *            between them zero; the last section ends the file
  *
- * A checksum covers every byte that may vary, so a file that differs in one bit is refused.
+ * Checksums cover every byte that may vary, so a file with one wrong bit is refused.
  */
 
 import * as v from 'valibot';
@@ -18,7 +18,7 @@ import { sha256Hex } from '../../base/digest.ts';
 import { ROW_COUNT_MAX, SKILLS_VERSION_LENGTH_MAX } from '../limits.ts';
 import { WHOLE_SECTIONS } from '../whole/sections.ts';
 
-/** As in PNG, the first byte is not ASCII, and a program that rewrites line ends breaks the last two. */
+/** As in PNG, the first byte is not ASCII, and a program that rewrites line ends changes the last two. */
 export const MAGIC = Uint8Array.of(0x8a, 0x50, 0x41, 0x59, 0x47, 0x52, 0x0d, 0x0a);
 
 export const FORMAT_VERSION = 5;
@@ -48,13 +48,14 @@ export const SECTIONS = [
   { name: 'employerCompany', types: ['u32'] },
   { name: 'employerNameOffsets', types: ['u32'] },
   { name: 'employerNameText', types: ['u8'] },
-  // Where the employer's domain is from: index in DOMAIN_EVIDENCE plus one, 0 = there is none.
+  // Where the employer's domain is from: index in DOMAIN_EVIDENCE plus one, 0 = no domain.
   { name: 'employerEvidence', types: ['u8'] },
   // Other domains by which a company is found, ascending by text; none is the domain of a company.
   { name: 'aliasCompany', types: ['u32'] },
   { name: 'aliasOffsets', types: ['u32'] },
   { name: 'aliasText', types: ['u8'] },
-  // Companies by active jobs, and in that order what finds them by a part of their name (company-signatures.ts).
+  // Companies by active jobs, and in that order their signatures for finding them by part of their name
+  // (company-signatures.ts).
   { name: 'companyOrder', types: ['u32'] },
   { name: 'companySignatures', types: ['u32'] },
   // 1 = the key of the company is its domain, 0 = the compared form of its name. On equal keys the domain is first.
@@ -84,7 +85,7 @@ export const SECTIONS = [
   // Cold: read a row at a time. The id of row r starts at element 2r, its source URL at 2r + 1 and ends at 2r + 2.
   { name: 'coldOffsets', types: ['u32'] },
   { name: 'coldText', types: ['u8'] },
-  // The rows in order of their ids, which finds a row by its id.
+  // The rows in order of their ids, for finding a row by its id.
   { name: 'rowsById', types: ['u32'] },
   // Packed texts (packed/packed-texts.ts): places of rows or events, none where no item has a text; where each block starts;
   // the blocks. Descriptions of one company's rows are neighbours, and equal ones are stored once.
@@ -111,7 +112,7 @@ export const SECTIONS = [
 
 export type SectionName = (typeof SECTIONS)[number]['name'];
 
-/** Sections of compressed blocks, which may be larger than an offset of other texts can say. */
+/** Sections of compressed blocks, which may be too large for the offsets of other texts. */
 export const BLOCK_SECTIONS: readonly SectionName[] = ['descriptionBlocks', 'historyBlocks'];
 const BLOCK_OFFSETS: readonly string[] = ['descriptionBlockOffsets', 'historyBlockOffsets'];
 
@@ -142,7 +143,7 @@ const sectionSchema = v.strictObject({
 export const headerSchema = v.strictObject({
   rows: v.pipe(count, v.maxValue(ROW_COUNT_MAX)),
   active: count,
-  /** What the build says about itself (build.ts). Not part of the content, so not of its digest. */
+  /** The build's facts about itself (build.ts). Not part of the content, so not of its digest. */
   facts: v.strictObject({
     builtAtMs: v.pipe(v.number(), v.safeInteger()),
     sourceRows: count,
@@ -157,9 +158,9 @@ export type Header = v.InferOutput<typeof headerSchema>;
 export type Section = Header['sections'][number];
 
 /**
- * SHA-256, in hex, over the row counts and the sections' names, types, lengths and checksums: the same for the same
- * set of jobs and events, whatever the build says about itself. Of compressed blocks what they hold counts, because another
- * release of the compressor may write other bytes.
+ * SHA-256, in hex, over the row counts and the sections' names, types, lengths and checksums: the same for the same set
+ * of jobs and events, whatever the build says about itself. For compressed blocks the uncompressed text counts, because
+ * another release of the compressor may write other bytes.
  */
 export function contentDigestOf(header: Pick<Header, 'rows' | 'active' | 'sections'>): string {
   const content = header.sections
@@ -172,7 +173,7 @@ export function contentDigestOf(header: Pick<Header, 'rows' | 'active' | 'sectio
 
 /** CRC-32 of `bytes`. @param checksum that of the bytes before them, to continue it */
 export function checksumOf(bytes: Uint8Array, checksum = 0): number {
-  // Of an array without memory Node 22 has 0 for a sum.
+  // For an array without memory Node 22 returns 0 and drops the running sum.
   return bytes.length === 0 ? checksum : crc32(bytes, checksum);
 }
 

@@ -1,9 +1,9 @@
 /**
- * The order of rows (decisions §3): newest last observation first, ties by the SHA-256 of the id's UTF-8, ascending, then by id.
- * A whole board observed in one go would otherwise put its first letters in front.
+ * The order of rows (decisions §3): newest last observation first, ties by the SHA-256 of the id's UTF-8, ascending,
+ * then by id. Without the digest, jobs of a board observed all at once would come in alphabetical order.
  *
- * Cost: 0.5 µs for each hash on both runtimes; a native sort of the digests, of which the first six bytes decide nearly every tie,
- * and after it only passes over the rows.
+ * Cost: 0.5 µs for each hash on both runtimes; a native sort by the first six bytes of the digests, which decide nearly
+ * every tie, then only passes over the rows.
  */
 import { sha256Latin1 } from '../../base/digest.ts';
 import { firstWhere } from '../../base/first-where.ts';
@@ -90,7 +90,7 @@ export function idOrder(ids: TextTable, sorted: Uint32Array): Uint32Array<ArrayB
   let next = 0;
   let place = 0;
   for (const ordinal of rest) {
-    // Many of `sorted` lie between two of the rest: halving finds the place with few comparisons.
+    // Many elements of `sorted` lie between two of the rest, so bisection finds the place with few comparisons.
     const past = firstWhere(next, sorted.length, (i) => ids.compare(sorted[i]!, ordinal) >= 0);
     order.set(sorted.subarray(next, past), place);
     place += past - next;

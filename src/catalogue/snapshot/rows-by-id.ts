@@ -1,7 +1,7 @@
 /**
- * The rows in order of their ids, which stay in the snapshot's file: a row is found by its id in some twenty steps of three
- * short reads, most of them from pages that the system has in memory. What the first steps look at is kept, because every search
- * looks there, and the rows of the last steps are read together: of sixty reads fifteen are left.
+ * The rows in order of their ids, which stay in the snapshot's file. A search by id takes some twenty steps of three
+ * short reads, mostly from the page cache. The rows of the first steps are cached, because every search looks there,
+ * and those of the last steps are read together: that leaves fifteen of sixty reads.
  *
  * Memory: some 100 bytes for each of KEPT_MAX steps, so less than a megabyte for usual ids.
  */
@@ -19,7 +19,7 @@ const KEPT_MAX = 2 ** 13;
 /** Rows that are read together. */
 const SPAN_MAX = 128;
 
-/** What a step looks at. */
+/** The row that a step compares. */
 interface Step {
   readonly row: number;
   readonly id: string;
@@ -41,7 +41,7 @@ export class RowsById {
 
   /** @throws SnapshotChangedError when the file changed after it was opened */
   find(id: string): number | undefined {
-    // Ids are well-formed; encoded, an ill-formed text would equal the id in which U+FFFD stands in its place.
+    // Ids are well-formed; an ill-formed text, once encoded, would equal an id with U+FFFD instead.
     if (!id.isWellFormed()) return undefined;
     const count = this.#section.byteLength / 4;
     let low = 0;
@@ -57,7 +57,7 @@ export class RowsById {
     return this.#checked(this.#findAmong(low, high, count, encoder.encode(id)));
   }
 
-  /** Called afterwards: a write before or between the reads shows by then. */
+  /** Called after the reads, so that a write before or between them is noticed. */
   #checked(row: number | undefined): number | undefined {
     this.#cold.requireUnchanged();
     return row;
@@ -97,8 +97,8 @@ export class RowsById {
 }
 
 /**
- * Each row stands at the place that its rank says, so that both are orders of all rows. That this is the order of the ids rests
- * on the checksum. In steps.
+ * Checks that each row is at the place given by its rank, so that both are permutations of all rows. That the order is
+ * that of the ids relies on the checksum. In steps.
  * @param idRank by row
  * @throws SnapshotError when they disagree
  */

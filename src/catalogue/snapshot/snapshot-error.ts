@@ -14,5 +14,5 @@ export class SnapshotChangedError extends Error {
 /** Makes the refusal of one source; `reason` completes "<name>: ...". */
 export type Refuse = (reason: string) => SnapshotError;
 
-/** A snapshot that a build takes over from is not what its header or its list says: the build starts from nothing. */
+/** An earlier snapshot contradicts its header or list, so the build starts from nothing. */
 export class EarlierSnapshotError extends SnapshotError {}

@@ -1,4 +1,4 @@
-/** The sections of a snapshot as its file: checksums, offsets, header, and the bytes in order. */
+/** Assembles the sections of a snapshot into its file: checksums, offsets, header, and the bytes in order. */
 import { HOT_BYTES_MAX, INDEX_BYTES_MAX, SNAPSHOT_BYTES_MAX } from '../limits.ts';
 import type { PackedBlocks } from '../packed/packed-blocks.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from './layout.ts';
 import { SnapshotError } from './snapshot-error.ts';
 
-/** What a build says about itself. Part of the file, not of the content digest. */
+/** A build's facts about itself. Part of the file, not of the content digest. */
 export interface BuildFacts {
   /** Milliseconds since the epoch. */
   readonly builtAtMs: number;
@@ -43,7 +43,7 @@ export interface BuiltSnapshot {
   readonly byteLength: number;
   /** The file's bytes in order; may be iterated more than once, until the builder's spill is closed. */
   readonly chunks: Iterable<Uint8Array>;
-  /** The first of them, up to the first section: no other build's file begins so. */
+  /** The bytes up to the first section: no other build's file begins like this. */
   readonly headerBytes: Uint8Array;
   readonly contentDigest: string;
 }
@@ -52,7 +52,7 @@ export interface BuiltSnapshot {
 export interface Content {
   readonly type: ElementType;
   readonly chunks: Iterable<Uint8Array>;
-  /** The same bytes where a chunk may be overwritten when the next is asked for. Default: `chunks`. */
+  /** The same bytes, but a chunk may be overwritten when the next is requested. Default: `chunks`. */
   readonly reusedChunks?: Iterable<Uint8Array>;
   /** What is known without reading the chunks. */
   readonly blocks?: PackedBlocks;
@@ -120,7 +120,9 @@ function sectionOf(name: SectionName, { blocks, chunks, reusedChunks, type }: Co
   return { name, type, offset: 0, byteLength, checksum };
 }
 
-/** Only the facts, in a fixed order, whatever else the caller's object has: the header's bytes follow from it. */
+/**
+ * Only the facts, in a fixed order, whatever else the caller's object has, because they determine the header's bytes.
+ */
 function exactFacts({ builtAtMs, sourceRows, rejectedRows, skillsVersion, leftOut }: BuildFacts): BuildFacts {
   const facts = { builtAtMs, sourceRows, rejectedRows, skillsVersion };
   if (leftOut === undefined) return facts;

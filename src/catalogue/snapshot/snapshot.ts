@@ -1,7 +1,7 @@
 /**
- * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns, details and the
- * index over all jobs in memory, ids, source URLs, descriptions and the history in the file. Every byte is checked against its
- * checksum before an answer comes from it: when the snapshot is opened, or a part at a time afterwards (unchecked.ts).
+ * A snapshot that is open for questions (decisions §3, "Snapshot"; the file's form is in layout.ts): its columns, details and
+ * the index over all jobs in memory, ids, source URLs, descriptions and the history in the file. Every byte is checked against
+ * its checksum before an answer uses it: when the snapshot is opened, or part by part afterwards (unchecked.ts).
  *
  * Cost: memory for columns and details, about 75 bytes a job, and for the index, about 65 (bench/snapshot-load.ts).
  */
@@ -26,13 +26,15 @@ import type { SnapshotSource } from './source.ts';
 import type { TextColumn } from './text-column.ts';
 import { type ReadIndex, Unchecked } from './unchecked.ts';
 
-/** The columns of a source, which are compared with their checksums. Only valid together with the same bytes of the same source. */
+/**
+ * The columns of a source, compared with their checksums. Only valid together with the same bytes of the same source.
+ */
 export interface ReadSnapshot {
   readonly opened: OpenedHeader;
   readonly columnBytes: Uint8Array;
 }
 
-/** What reading and checking all of a source gives: plain data, which a thread can hand over. */
+/** The result of reading and checking a whole source: plain data, which a thread can hand over. */
 export interface CheckedSnapshot extends ReadSnapshot {
   readonly detailBytes: Uint8Array;
   readonly indexBytes: Uint8Array;
@@ -95,7 +97,7 @@ export const openSnapshot = (source: SnapshotSource): Snapshot =>
 export const openColumns = (source: SnapshotSource): Snapshot =>
   closingOnFailure(source, () => new Snapshot(source, readColumns(source)));
 
-/** `text` is null where the source gave none, or the file was built without. */
+/** `text` is null if the source gave none or the file was built without descriptions. */
 export interface Description {
   readonly text: string | null;
   readonly isTruncated: boolean;
@@ -130,7 +132,10 @@ export class Snapshot extends SnapshotColumns {
   #mark: string | undefined;
   #aliasesByCompany: ReadonlyMap<number, readonly number[]> | undefined;
 
-  /** Takes microseconds: the work was done before, here or in a thread. @param source from now on the snapshot's to close */
+  /**
+   * Takes microseconds, because the work was done before, here or in a thread. @param source owned by the snapshot,
+   * which closes it
+   */
   constructor(source: SnapshotSource, read: ReadSnapshot | CheckedSnapshot) {
     const { columnBytes, opened } = read;
     const refuse = refusalsOf(source);
@@ -148,7 +153,7 @@ export class Snapshot extends SnapshotColumns {
     this.facts = opened.header.facts;
     this.byteLength = source.byteLength;
 
-    // Active and closed rows are each in order, so the first and last row of both are enough.
+    // Active and closed rows are each in order, so the first and last rows of both suffice.
     const { activeCount, lastObserved, rowCount } = this;
     const firsts = [0, activeCount].filter((row) => row < rowCount);
     const lasts = [activeCount - 1, rowCount - 1].filter((row) => row >= 0);
@@ -210,8 +215,8 @@ export class Snapshot extends SnapshotColumns {
   }
 
   /**
-   * Checks in steps what the opening left: about a millisecond each for a million jobs. What questions need before that is checked
-   * for them.
+   * Checks in steps what opening left unchecked: about a millisecond each for a million jobs. If a question needs a
+   * part earlier, that part is checked then.
    * @throws SnapshotError when it is damaged, SnapshotChangedError when its file changed meanwhile
    */
   *checking(): Generator<void, void> {
@@ -227,19 +232,21 @@ export class Snapshot extends SnapshotColumns {
     return contentDigestOf(this.#header);
   }
 
-  /** The beginning of that digest, SNAPSHOT_MARK_BYTES in code units 0..255: snapshots with the same mark have the same rows. */
+  /**
+   * The first SNAPSHOT_MARK_BYTES of that digest, in code units 0..255: snapshots with the same mark have the same rows.
+   */
   get mark(): string {
     this.#mark ??= Buffer.from(this.contentDigest, 'hex').toString('latin1', 0, SNAPSHOT_MARK_BYTES);
     return this.#mark;
   }
 
   /**
-   * The company of a domain, when a job, active or closed, has it, else the company that has it as an alias. About 20
-   * comparisons of bytes each.
+   * The company with a domain, if any job, active or closed, has it; else the company with that alias. About 20 byte
+   * comparisons each.
    */
   companyOf(domain: CompanyDomain): number | undefined {
     const key = encoder.encode(domain);
-    // A name that equals a domain comes after it, so the first of equal keys is the domain if either is.
+    // A name equal to a domain comes after it, so if one of two equal keys is a domain, it is the first.
     const company = this.companyKeys.firstEqual(key);
     if (company !== undefined && this.companyHasDomain[company] === 1) return company;
     const alias = this.aliases.firstEqual(key);
@@ -322,7 +329,7 @@ export class Snapshot extends SnapshotColumns {
   }
 
   /**
-   * A whole job as it was added, with its description from the file; the aliases stand on the first job of their company.
+   * A whole job as it was added, with its description from the file; a company's aliases are on its first job.
    * @throws SnapshotChangedError when the file changed after it was opened
    */
   job(row: number): Job {
@@ -355,7 +362,7 @@ export class Snapshot extends SnapshotColumns {
     };
   }
 
-  /** What a job has beyond its domain, where there is something to say (`Job`). */
+  /** A job's evidence and aliases, only where `Job` needs them. */
   #identityOf(row: number, company: number): Pick<Job, 'companyDomainEvidence' | 'companyAliases'> {
     const evidence = this.evidenceOf(this.employer[row]!);
     const isFirst = this.companyRows[this.companyOffsets[company]!] === row;
@@ -373,7 +380,7 @@ export class Snapshot extends SnapshotColumns {
 
   /**
    * Closes the file and gives away the memory of columns, details and index: nothing of this snapshot may be read afterwards.
-   * Left to the collector, the memory of a replaced catalogue would stay long after the next one is served.
+   * If left to the garbage collector, a replaced catalogue's memory would stay long after the next one is served.
    */
   release(): ArrayBuffer[] {
     this.#source.close();

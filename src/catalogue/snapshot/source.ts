@@ -1,6 +1,6 @@
 /** Where the bytes of a snapshot are. Reading is synchronous: the rows of an answer belong to one moment. */
 export interface SnapshotSource {
-  /** What errors call it: a path, or another name that the operator knows. */
+  /** The name in errors: a path, or another name that the operator knows. */
   readonly name: string;
   readonly byteLength: number;
   /** The bytes from `offset` on: `length` of them, or fewer where the source ends early. Not modified afterwards. */

@@ -5,7 +5,7 @@ import { TextTable } from './text-table.ts';
 
 /** Texts of a table with the codes that the file gives them. */
 export interface Numbered {
-  /** The array that was handed in, overwritten: the new code of each number, plus `first`; where `first` is 1, 0 stays 0. */
+  /** The given array, overwritten: the new code of each number, plus `first`; if `first` is 1, 0 stays 0. */
   readonly codes: Uint32Array<ArrayBuffer>;
   /** By new code: the number in the table. */
   readonly dictionary: Uint32Array;
@@ -82,7 +82,7 @@ export interface Companies {
 }
 
 /**
- * Groups employers into companies: by domain, or by compared name where there is none (decisions §3).
+ * Groups employers into companies: by domain, or by compared name without one (decisions §3).
  * @param employers texts that `employerTextOf` takes apart
  * @param dictionary numbers of `employers`, in order of the employers' codes
  */
@@ -112,7 +112,7 @@ export function companiesOf(employers: TextTable, dictionary: Uint32Array): Comp
   };
 }
 
-/** The sections of the aliases, ascending by text, and the aliases that are left out because several companies have them. */
+/** The sections of the aliases, ascending by text, and the aliases left out because several companies claim them. */
 export function aliasSections(
   employers: Employers,
   { hasDomain, keyOfCompany, keys }: Companies,

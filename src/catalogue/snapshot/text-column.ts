@@ -40,7 +40,9 @@ export class TextColumn {
     return this.#offsets;
   }
 
-  /** The text of a code. @throws RangeError for one that points past the texts, as of a file that a faulty builder wrote */
+  /**
+   * The text of a code. @throws RangeError for a code that points past the texts, as in a file from a faulty builder
+   */
   textOf(code: number): string {
     const decoded = this.#decoded;
     if (decoded === undefined) return this.#decode(code);
@@ -55,9 +57,9 @@ export class TextColumn {
   #decode(code: number): string {
     const start = this.#offsets[code]!;
     const end = this.#offsets[code + 1]!;
-    // A served column may not be checked yet (unchecked.ts); what lies past its end is undefined, and no answer to sell.
+    // A served column may not be checked yet (unchecked.ts); past its end there is only undefined, which must not be sold.
     if (!(start <= end)) throw new RangeError(`a code of the snapshot points past its texts: ${code}`);
-    // Faster than a TextDecoder on both runtimes, and a leading U+FEFF stays.
+    // Faster than a TextDecoder on both runtimes, and preserves a leading U+FEFF.
     return this.#text.toString('utf8', start, end);
   }
 

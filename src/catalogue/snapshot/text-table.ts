@@ -25,7 +25,7 @@ export class TextBytes {
     if (needed <= this.bytes.length) return;
     if (needed > TEXT_BYTES_MAX) throw new SnapshotError('the texts of the catalogue take more than 4 GiB');
     const length = Math.min(TEXT_BYTES_MAX, Math.max(needed, this.bytes.length * 2));
-    // `transfer` frees the old array at once; waiting for the collector would hold as much memory again.
+    // `transfer` frees the old array at once; until a collection it would take as much memory again.
     this.bytes = new Uint8Array(this.bytes.buffer.transfer(length));
   }
 
@@ -78,7 +78,7 @@ export class TextTable {
     return this.#text.bytes;
   }
 
-  /** Of all texts together. */
+  /** Bytes of all texts together. */
   get byteLength(): number {
     return this.#text.length;
   }

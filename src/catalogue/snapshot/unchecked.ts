@@ -1,12 +1,12 @@
 /**
- * What is left of a snapshot once its columns are read and compared with their checksums: details and the index over all jobs to
- * read, every number to compare with what it points into, and the sections that stay in the file to check. A reload does all of
- * it before the catalogue is served. A start does it a step a turn once the server listens; a question that needs a part before
- * then does that part at once, so that no answer comes from bytes that nothing has compared with their checksum.
+ * The work left once a snapshot's columns are read and compared with their checksums: reading details and the index over all
+ * jobs, comparing every number with what it points into, and checking the sections that stay in the file. A reload does all of
+ * it before the catalogue is served. A start does it one step a turn once the server listens; a question that needs a part
+ * earlier does that part at once, so that no answer uses bytes not compared with their checksum.
  *
- * A number of a column that has its checksum and still points nowhere is no damage: a faulty builder wrote it. Until its step comes
- * it leaves no array, because typed arrays have nothing there: counts may miss its row, and a question that shows a text of it
- * fails, uncharged (text-column.ts). Then the server ends as for damage.
+ * If a column matches its checksum but a number in it points nowhere, the cause is a faulty builder, not damage. Until
+ * its step comes, such a number does no harm, because typed arrays return undefined there: counts may miss its row, and
+ * a question that shows its text fails, uncharged (text-column.ts). Its step then ends the server as for damage.
  */
 import { checkingHistory } from '../packed/history-checks.ts';
 import { checkingPacked } from '../packed/packed-checks.ts';
@@ -22,20 +22,20 @@ import { checkingRowsById } from './rows-by-id.ts';
 import { type Refuse, SnapshotChangedError } from './snapshot-error.ts';
 import type { SnapshotSource } from './source.ts';
 
-/** The index over all jobs, and the bytes that it views. */
+/** The index over all jobs, and the bytes that it is a view of. */
 export interface ReadIndex {
   readonly bytes: Uint8Array;
   readonly index: WholeIndex;
 }
 
-/** What all of the parts give. */
+/** The results of all parts. */
 interface Finished {
   readonly details: SnapshotDetails;
   readonly byCompany: RowsByCompany;
   readonly index: ReadIndex;
 }
 
-/** Work that is done once: a step at a time, or the rest of it when its value is needed. */
+/** Work that is done once: step by step, or all the rest when its value is needed. */
 class Part<T> {
   readonly #steps: Generator<void, T>;
   #end: { readonly value: T } | { readonly failure: unknown } | undefined;
@@ -58,7 +58,7 @@ class Part<T> {
     }
   }
 
-  /** Does what is left. @throws SnapshotError when something is wrong, each time */
+  /** Does the remaining work. @throws SnapshotError when something is wrong, on every call */
   value(): T {
     while (this.#end === undefined) this.step();
     if ('failure' in this.#end) throw this.#end.failure;
@@ -101,7 +101,7 @@ function* checkingNumbers(
 }
 
 export class Unchecked {
-  /** Reads only what is checked, for what stays in the file. */
+  /** For sections that stay in the file: reads only checked bytes. */
   readonly source: SnapshotSource;
   readonly #raw: SnapshotSource;
   readonly #details: Part<SnapshotDetails>;
@@ -200,7 +200,7 @@ export class Unchecked {
       return part.value();
     } catch (failure) {
       this.#hasFailed = true;
-      // A write into the file of a running server damages nothing that it was started with.
+      // A file overwritten while the server runs is no sign of damage in the file with which it started.
       if (!this.#raw.isUnchanged()) {
         throw new SnapshotChangedError(`${this.#raw.name}: the file changed while it was in use`);
       }

@@ -38,7 +38,7 @@ export function* buildWholeIndex(
   columns: IndexedColumns,
 ): Generator<void, Record<WholeSectionName, IndexColumn>, void> {
   const rowCount = columns.title.length;
-  // Small dictionaries first: where not all words fit, those of the newest titles still do (limits.ts).
+  // Small dictionaries first: if not all words fit, those of the newest titles still do (limits.ts).
   const keyword = new GroupIndex(rowCount, [
     {
       texts: textsIn(columns.skillTextOffsets, columns.skillText),

@@ -1,6 +1,6 @@
 /**
- * The index over one group of fields while it is built: which tokens each row has, which tokens are frequent, and which runs of
- * suffixes get a set (sections.ts). Its rows are gone through twice: to count, then chunk by chunk to write.
+ * The index over one group of fields while it is built: which tokens each row has, which tokens are frequent, and which
+ * runs of suffixes get a set (sections.ts). It visits its rows twice: to count, then chunk by chunk to write.
  */
 import { bitCountOf } from '../../base/bitset.ts';
 import { MERGED_BYTES_A_ROW, MERGED_COST_MAX_NS } from '../limits.ts';
@@ -18,14 +18,14 @@ export interface FieldColumn {
   readonly offsets?: Uint32Array;
 }
 
-/** Nanoseconds that a question needs for a piece of a set, by bench/search.ts. */
+/** Nanoseconds that a question needs for a piece of a set (bench/search.ts). */
 const BITMAP_NS = 1_000;
 const PIECE_NS = 25;
 const LISTED_ROW_NS = 1.5;
 const RARE_TOKEN_NS = 90;
 const RARE_ROW_NS = 6;
 
-/** A token with more rows is frequent: the directory of its chunks takes no more space than its list gets shorter. */
+/** A token with more rows is frequent: then its chunk directory takes no more space than the shorter list saves. */
 const rareRowsMax = (chunkCount: number): number => Math.max(32, 4 * chunkCount);
 
 export class GroupIndex {
@@ -49,7 +49,7 @@ export class GroupIndex {
 
   /** By rare token: where its next row goes. */
   #nextRare = new Uint32Array(0);
-  /** Merged ranges of token t that hold no other one with t's suffix: `rangesOf[rangeOffsets[t]] ..`, each once. */
+  /** The innermost merged ranges around the suffixes of token t: `rangesOf[rangeOffsets[t]] ..`, each once. */
   #rangeOffsets = new Uint32Array(1);
   #rangesOf = new Uint32Array(0);
 
@@ -131,7 +131,7 @@ export class GroupIndex {
         merged[rangesOf[i]!]![member >>> 5]! |= bit;
       }
     });
-    // Inner ranges come after the ones around them, so going backwards they are complete when those need them.
+    // Inner ranges come after outer ones, so in a backward pass they are complete when the outer ones need them.
     for (let i = merged.length - 1; i >= 0; i--) {
       const words = merged[i]!;
       const around = merged[this.#ranges[i]!.parent];

@@ -1,7 +1,7 @@
 /**
- * Which runs of suffixes get a set of their rows: those that a term can select and whose rows would take a question too long
- * to unite. A question then unites the sets inside its run and the rows of the tokens between them (token-index.ts), at most
- * about `costMax` nanoseconds' work whatever the term is.
+ * Chooses the runs of suffixes that get a set of their rows: those that a term can select and whose rows would take a
+ * question too long to unite. A question then unites the sets inside its run and the rows of the tokens between them
+ * (token-index.ts), which takes at most about `costMax` nanoseconds, whatever the term.
  */
 import { TOKEN_END } from './sections.ts';
 
@@ -26,7 +26,7 @@ export interface CostedSuffixes {
   readonly rowSums: Float64Array;
 }
 
-/** What the set of that many rows costs a question, and its bytes. */
+/** The cost of a set with that many rows for a question, and its bytes. */
 export interface SetSizes {
   costOf(rowCount: number): number;
   bytesOf(rowCount: number): number;
@@ -37,7 +37,7 @@ interface Node {
   readonly end: number;
   readonly depth: number;
   readonly inside: Node[];
-  /** What uniting it costs: its set, or its parts. */
+  /** Cost of uniting it: by its set, or by its parts. */
   cost: number;
   isMerged: boolean;
 }
@@ -68,7 +68,10 @@ export function mergedRanges(input: CostedSuffixes, sizes: SetSizes, costMax: nu
 const costIn = ({ costSums }: CostedSuffixes, { end, start }: Pick<Node, 'start' | 'end'>): number =>
   costSums[end]! - costSums[start]!;
 
-/** All runs that cost more than `limit` without sets, outer before inner: those of one byte, of those the ones that go on with another. */
+/**
+ * All runs that cost more than `limit` without sets, outer before inner: first those of one byte, then among these the
+ * ones that continue with another, and so on.
+ */
 function dearNodes(input: CostedSuffixes, limit: number): Node[] {
   const { suffixes, text } = input;
   const nodes: Node[] = [];
@@ -93,16 +96,16 @@ function dearNodes(input: CostedSuffixes, limit: number): Node[] {
     if (end - start === 1) continue;
     let shared = depth;
     const byteAt = (index: number): number => text[suffixes[index]! + shared]!;
-    // While all suffixes go on with the same byte, the run stays the same.
+    // While all suffixes continue with the same byte, the run stays the same.
     while (byteAt(start) !== TOKEN_END && byteAt(start) === byteAt(end - 1)) shared++;
     addInside(start, end, shared, inside);
   }
   return nodes;
 }
 
-/** Where the run of suffixes ends that have `byte` at `shared`, as the one at `from` has. */
+/** The end of the run of suffixes with the same `byte` at `shared` as the suffix at `from`. */
 function endOfRun({ suffixes, text }: CostedSuffixes, from: number, end: number, shared: number, byte: number): number {
-  // Steps that double until one is too far, then halving between the last two.
+  // Gallop: double the step until one is too far, then bisect between the last two.
   let step = 1;
   while (from + step < end && text[suffixes[from + step]! + shared] === byte) step *= 2;
   let last = from + (step >>> 1);

@@ -17,7 +17,7 @@ export interface RowRange {
   readonly end: number;
 }
 
-/** How much a question wants to know. */
+/** How many rows a question needs. */
 export interface Wanted {
   /** Rows that are listed. */
   readonly rows: number;
@@ -68,7 +68,7 @@ export class RowFinder {
   #words: Int32Array;
   #start = 0;
   readonly #own = new Int32Array(CHUNK_WORDS);
-  /** A condition's rows in the current chunk; all zero between uses of it as marks. */
+  /** A condition's rows in the current chunk; all zero between its uses as marks. */
   readonly #union = new Int32Array(CHUNK_WORDS);
   readonly #marks = new Int32Array(CHUNK_WORDS);
   /** Of the current condition and chunk: where its bitmaps start, and rows of its lists, repeats counted. */
@@ -108,7 +108,7 @@ export class RowFinder {
     return { rows, count };
   }
 
-  /** Looks up where a condition's rows in a chunk are. @returns how many there are at most */
+  /** Looks up where a condition's rows in a chunk are. @returns an upper bound of their number */
   #look({ rows: ownRows, sets, starts }: RowUnion, chunk: number): number {
     const bitmaps = this.#bitmapStarts;
     bitmaps.length = 0;

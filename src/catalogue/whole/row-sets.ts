@@ -1,4 +1,4 @@
-/** The sets of rows of the whole index, viewed where the snapshot's file has them (sections.ts). */
+/** The sets of rows of the whole index, as views of the snapshot's bytes (sections.ts). */
 import { CHUNK_ROWS, CHUNK_WORDS, chunkCountOf, LISTED_ROWS } from './sections.ts';
 
 export class RowSets {
@@ -34,7 +34,7 @@ export class RowSets {
     return count;
   }
 
-  /** Whether every member is a row, so that no question leaves an array. @returns what is wrong */
+  /** Checks that every member is a row, so that no question reads outside an array. @returns what is wrong */
   fault(setCount: number, rowCount: number): string | undefined {
     const { bitmaps, chunkCount, lists } = this;
     const chunks = this.#chunks;

@@ -1,6 +1,6 @@
 /**
- * The sections of the index over the whole catalogue, as the snapshot file holds them (snapshot/layout.ts). The builder makes
- * them (build-index.ts), a reader views them where they lie (whole-index.ts); nothing is built at load.
+ * The sections of the index over the whole catalogue, as the snapshot file holds them (snapshot/layout.ts). The builder
+ * makes them (build-index.ts), a reader views them in place (whole-index.ts); nothing is built at load.
  *
  * Rows, active and closed, are taken in chunks of 65,536, newest first. A **set** is some of all rows, by chunk: a sorted list
  * of 16-bit numbers, or a bitmap where at least LISTED_ROWS of the chunk are members (as in Roaring bitmaps). Sets are numbered:
@@ -55,7 +55,7 @@ export const CHUNK_WORDS = CHUNK_ROWS / 32;
 /** A chunk of a set with fewer members is a list: at this many, list and bitmap take the same space. */
 export const LISTED_ROWS = 4096;
 
-/** Follows every token; in no UTF-8 text, and after all of its bytes. */
+/** Follows every token. It occurs in no UTF-8 text and sorts after all of its bytes. */
 export const TOKEN_END = 0xff;
 
 export const chunkCountOf = (rowCount: number): number => Math.ceil(rowCount / CHUNK_ROWS);

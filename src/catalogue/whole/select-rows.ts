@@ -57,7 +57,7 @@ function foundByIndex(
     }
     return true;
   };
-  // A term that is nowhere ends the question before any row is read.
+  // A term without any row ends the question before any row is read.
   if (!addTerms(filter.keyword, whole.keyword) || !addTerms(filter.location, whole.location)) {
     return { rows: [], count: 0 };
   }

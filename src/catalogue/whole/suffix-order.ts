@@ -1,8 +1,8 @@
 /**
- * Sorts the suffixes of a vocabulary: of every token the rest from each character on. A first native sort takes four bytes and
- * the place of each suffix as one 64-bit number. Groups that are still equal are split by doubling (Larsson and Sadakane): the
- * order of what follows the known part is known already. Tokens are short (TOKEN_UNITS_MAX), so the rounds are few whatever
- * the text holds.
+ * Sorts the suffixes of a vocabulary: of every token the rest from each character on. A first native sort uses four
+ * bytes and the place of each suffix as one 64-bit number. Groups that are still equal are split by doubling (Larsson
+ * and Sadakane): the order of what follows the known part is already known. Tokens are short (TOKEN_UNITS_MAX), so the
+ * rounds are few whatever the text.
  */
 import { TOKEN_END } from './sections.ts';
 

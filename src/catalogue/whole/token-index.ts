@@ -1,9 +1,9 @@
 /**
- * The tokens of one group of fields, viewed where the snapshot's file has them (sections.ts): which of them contain a term, and
+ * The tokens of one group of fields, as views of the snapshot's bytes (sections.ts): which of them contain a term, and
  * where their rows are.
  *
- * Cost of a term: about 40 comparisons of bytes for its run of suffixes, then one step for each set and each token that the run
- * does not have in one of its merged sets, which the builder keeps few.
+ * Cost of a term: about 40 comparisons of bytes for its run of suffixes, then one step for each set and for each token
+ * outside the run's merged sets, which the builder keeps few.
  */
 import { TOKEN_END } from './sections.ts';
 
@@ -118,7 +118,7 @@ export class TokenIndex {
 }
 
 /**
- * Whether the sections hold together, so that no question leaves an array.
+ * Checks that the sections are consistent, so that no question reads outside an array.
  * @param group how the names of its sections begin
  * @returns what is wrong
  */

@@ -11,7 +11,7 @@ export interface Texts {
   textOf(code: number): string;
 }
 
-/** A text with a token that is too long, or that no longer fits, has this one number only: it is not indexed. */
+/** A text with a token that is too long, or no longer fits, has only this number: it is not indexed. */
 export const NOT_INDEXED = 0xffffffff;
 
 /** Texts of a dictionary as tokens: those of code c are `tokens[offsets[c]] .. tokens[offsets[c + 1] - 1]`, each once. */

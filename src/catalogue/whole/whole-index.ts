@@ -1,7 +1,7 @@
 /**
- * The index over the whole catalogue, viewed where the snapshot's file has it (sections.ts). It lies in memory with the columns:
- * a question reads some hundred kibibytes of it at unforeseeable places, and a read from a file costs more than the work on
- * what it gives. Making the views takes microseconds, checking them one pass over all but lists and bitmaps.
+ * The index over the whole catalogue, as a view of the snapshot's bytes (sections.ts). It is in memory with the
+ * columns: a question reads some hundred kibibytes of it at unpredictable places, and a file read would cost more than
+ * the work on its result. Making the views takes microseconds, checking them one pass over all but lists and bitmaps.
  */
 import { EMPLOYMENT_TYPES, type EmploymentType, REMOTE_STATUSES, type RemoteStatus } from '../job.ts';
 import type { OpenedHeader } from '../snapshot/header.ts';

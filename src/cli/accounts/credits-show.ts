@@ -1,4 +1,4 @@
-/** `credits show`: what an organization has left, and of which grants (siblings §3). */
+/** `credits show`: the credits that an organization has left, by grant (siblings §3). */
 import { grouped } from '../../base/grouped.ts';
 import type { OrganizationRecord } from '../../modules/admin/account-records.ts';
 import { command, EXIT_OK } from '../command.ts';

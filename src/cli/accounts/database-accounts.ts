@@ -1,4 +1,4 @@
-/** The accounts of a database, beside the servers that share it. */
+/** The accounts in a database, used beside the servers that share it. */
 import { awakeTimers } from '../../adapters/process/system-timers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
@@ -9,7 +9,7 @@ import { CommandError } from '../command.ts';
 import { type OperatorAccounts, over } from './operator-accounts.ts';
 
 /**
- * @param mayMake the tables are made in a database that no server has used yet; otherwise it is an error
+ * @param mayMake whether to create the tables in a database that no server has used yet; otherwise that is an error
  * @throws CommandError one line
  */
 export async function inDatabase<T>(
@@ -19,11 +19,11 @@ export async function inDatabase<T>(
   work: (accounts: OperatorAccounts) => Promise<T>,
 ): Promise<T> {
   const maker = mayMake ? systemRandom.uuid() : undefined;
-  // It may have to wait for a process that makes the tables.
+  // Keeps the process alive while it waits for another one to create the tables.
   const timers = awakeTimers;
   try {
     return await onDatabase(url, maker, { clock, timers }, async (database) => {
-      // The commands may make keys of every organization, also of the one that holds with play money only.
+      // The commands may create keys for every organization, even the one that is valid with play money only.
       const accounts = new PostgresAccounts(true, { timers, random: systemRandom, database, onFault() {} });
       try {
         return await work(over(accounts));

@@ -13,7 +13,7 @@ import { type OperatorAccounts, over } from './operator-accounts.ts';
 
 /**
  * Works on the accounts of a folder and closes it.
- * @param mayMake a folder that no server has used yet is made; otherwise it is an error
+ * @param mayMake whether to create a folder that no server has used yet; otherwise that is an error
  * @throws CommandError one line
  */
 export async function inFolder<T>(
@@ -39,7 +39,7 @@ export async function inFolder<T>(
   });
   try {
     const persisted = state.persistence.accounts;
-    // The commands may make keys of every organization, also of the one that holds with play money only.
+    // The commands may create keys for every organization, even the one that is valid with play money only.
     const accounts = new MemoryAccounts({ clock, timers, random: systemRandom }, { isPlay: true, ...persisted });
     const damage = persisted?.loaded.damage;
     if (damage !== undefined) throw new CommandError(damage);

@@ -1,4 +1,4 @@
-/** What the commands about keys and credits do, wherever the accounts are. Methods throw CommandError, one line. */
+/** What the commands about keys and credits do, wherever the accounts are. Methods throw CommandErrors of one line. */
 import type { Accounts, GrantDraft, KeyDraft, NotChanged } from '../../accounts/accounts.ts';
 import {
   type CreatedKey,
@@ -34,7 +34,7 @@ function failed(why: NotChanged): never {
   }
 }
 
-/** The accounts of a store. */
+/** The operations over the accounts of a store. */
 export const over = (accounts: Accounts): OperatorAccounts => ({
   async createKey(draft) {
     const created = await accounts.createKey(draft);

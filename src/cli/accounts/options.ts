@@ -1,4 +1,4 @@
-/** What the commands about keys and credits share: their options, and where they work. */
+/** What the commands about keys and credits share: their options, and which accounts they work on. */
 import { isKeyId, KEY_ID_FORM } from '../../accounts/key.ts';
 import { isOrganizationName, NAME_FORM } from '../../accounts/organization.ts';
 import { parseScope, SCOPES, type Scope } from '../../accounts/scopes.ts';
@@ -62,7 +62,7 @@ export function keyIdOf(text: string): string {
 
 /**
  * Works on the accounts that the options name.
- * @param mayMake a state folder or database that no server has used yet is made
+ * @param mayMake whether to create a state folder, or tables, that no server has used yet
  * @throws UsageError, CommandError
  */
 export function withAccounts<T>(

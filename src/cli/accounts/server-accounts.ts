@@ -23,7 +23,7 @@ export function accountsOfServer(base: string, token: string, send: typeof fetch
   ): Promise<v.InferOutput<S>> {
     const headers: Record<string, string> = { authorization: `Bearer ${token}` };
     if (body !== undefined) headers['content-type'] = 'application/json';
-    // A redirect would be an answer of another server: it is shown as the status that it is.
+    // Does not follow a redirect, which may lead to another server: its status is shown instead.
     const init: RequestInit = { method, headers, redirect: 'manual', body: JSON.stringify(body) ?? null };
     const answer = await exchange(`${base}/admin/v1${path}`, init, send);
     if (errorOf(answer).code === NOT_FOUND.code) {

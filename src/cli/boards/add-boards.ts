@@ -1,4 +1,4 @@
-/** Adds boards to the list of a catalogue: looks at each address, and says what it took it for. */
+/** Adds boards to the list of a catalogue: looks at each address and reports which board it found. */
 import type { BoardLook, Looked } from '../../adapters/boards/board-look.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
@@ -11,7 +11,7 @@ import { EXIT_FAILED, EXIT_OK } from '../command.ts';
 import type { Io } from '../io.ts';
 import { changeBoards, LOOKS_AT_ONCE } from './board-options.ts';
 
-/** Boards that are kept together: what a killed run loses at most. */
+/** Boards stored together: a killed run loses at most this many. */
 const KEPT_AT_ONCE = 25;
 
 /** The outcome for one address. */
@@ -43,7 +43,7 @@ export const additionJson = (addition: Addition): string =>
 const companyText = ({ company, domain }: Board): string =>
   `${company === null ? 'a company without a known name' : printable(company, 80)}, ${domain ?? 'domain unknown'}`;
 
-/** What a board has, where it was asked. */
+/** How many jobs a board has, if it was asked. */
 export const jobsText = ({ jobs, isFirstPage }: Extract<Addition, { board: Board }>): string =>
   `${quantity(jobs ?? 0, 'job')} ${isFirstPage === true ? 'on its first page' : 'now'}`;
 
@@ -54,7 +54,7 @@ function lineOf(addition: Addition, outcome: string): string {
   return `${printable(nameOfBoard(board), 120)}: ${companyText(board)}; ${count}; ${outcome}\n`;
 }
 
-/** The operator's word about a board's company: what was given, or the domain of the company's own page. */
+/** The operator's word about a board's company: as stated, or with the domain of the company's own page. */
 function wordOf(board: Board, stated: StatedBoard, siteDomain: Board['domain']): OperatorWord | null {
   const domain = stated.domain ?? siteDomain;
   if (stated.company === null && domain === null) return null;
@@ -75,7 +75,7 @@ const withStated = (board: Board, { company, domain }: StatedBoard): Board => ({
   domain: domain ?? board.domain,
 });
 
-/** By the address alone, or by an earlier look at it, without a request. */
+/** Identifies the board without a request, by the address alone or an earlier look at it. */
 function uncheckedAddition(stated: StatedBoard, { isFromPackage = false, known }: AddPlan): Addition {
   const { address, company, domain } = stated;
   const before = known?.get(address);
@@ -91,7 +91,7 @@ function uncheckedAddition(stated: StatedBoard, { isFromPackage = false, known }
   return { address, board, jobs: null, word: isFromPackage ? null : wordOf(board, stated, null) };
 }
 
-/** Looks at addresses, some at a time, and gives what they are in their order. */
+/** Looks at addresses, several at a time, and yields the results in their order. */
 export async function* looksOf<Item, Result>(
   items: readonly Item[],
   look: (item: Item) => Promise<Result>,
@@ -108,14 +108,16 @@ export async function* looksOf<Item, Result>(
 export interface AddPlan {
   readonly folder: string;
   readonly boards: readonly StatedBoard[];
-  /** null: nothing is asked. */
+  /** null: send no requests. */
   readonly look: BoardLook | null;
   readonly isJson: boolean;
-  /** Companies and domains are the package's own, which every build knows: they are no word of the operator. */
+  /**
+   * True: companies and domains come from the package. Every build knows these, so they are no words of the operator.
+   */
   readonly isFromPackage?: boolean;
   /** Boards of addresses that were looked at before. */
   readonly known?: ReadonlyMap<string, Board>;
-  /** Ends it after what was found by then. */
+  /** Ends the run, keeping what was found by then. */
   readonly signal?: AbortSignal;
 }
 
@@ -159,7 +161,7 @@ export async function addBoards(plan: AddPlan, io: Io): Promise<number> {
 
 type Outcome = 'added' | 'changed' | 'known' | 'failed';
 
-/** Keeps additions. @returns each with its outcome; one that would push another page of its host out is an error */
+/** Stores additions. @returns each with its outcome; one that would replace another page of its host is an error */
 function store(folder: string, additions: readonly Addition[], nowMs: number): (readonly [Addition, Outcome])[] {
   return changeBoards(folder, (tables, history) => {
     const words: OperatorWord[] = [];

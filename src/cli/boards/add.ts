@@ -1,4 +1,4 @@
-/** `boards add`: takes any careers address that a person pastes, and watches the board behind it from then on. */
+/** `boards add`: accepts any careers address that a person pastes and watches the board behind it from then on. */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { starterOf } from '../../ingest/boards/starter.ts';
 import { parseCompanyList } from '../../ingest/companies/company-list.ts';

@@ -1,4 +1,4 @@
-/** What the commands about boards share: options, the way out, and how the list of a catalogue is opened. */
+/** What the commands about boards share: options, the outbound client, and access to the list of a catalogue. */
 import { BoardLook } from '../../adapters/boards/board-look.ts';
 import { awakeTimers } from '../../adapters/process/system-timers.ts';
 import { drawFrom, systemRandom } from '../../base/random.ts';
@@ -18,12 +18,12 @@ export const BOARD_CATALOGUE = {
   required: true,
 } as const satisfies TextOption;
 
-/** Addresses that are looked at together; those of one host wait for each other. */
+/** Addresses looked at concurrently; those on one host wait for each other. */
 export const LOOKS_AT_ONCE = 16;
 
 /**
  * @param flags with those of `REACH_OPTIONS`
- * @param signal ends what is asked; without one, a signal to the process does
+ * @param signal ends requests; without one, SIGTERM or SIGINT does
  * @throws UsageError
  */
 export function openLook(

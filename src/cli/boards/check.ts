@@ -1,4 +1,4 @@
-/** `boards check`: asks watched boards what they have now, and changes nothing. */
+/** `boards check`: asks watched boards what they list now, and changes nothing. */
 import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';

@@ -9,7 +9,7 @@ import { addBoards } from './add-boards.ts';
 import { BOARD_CATALOGUE, changeBoards, openLook } from './board-options.ts';
 import { knownBoards } from './known-boards.ts';
 
-/** The boards of a file; a bad line ends it, with every bad line named. @throws CommandError */
+/** The boards of a file; refuses the file if any line is bad, and names every bad line. @throws CommandError */
 export async function boardsOfFile(path: string, io: Io): Promise<readonly StatedBoard[]> {
   return (await operatorFile(path, parseBoardFile, 'nothing was added', io.stderr)).boards;
 }

@@ -1,4 +1,4 @@
-/** Boards that a catalogue has already, found by an address without a request. */
+/** Finds boards that a catalogue already has by an address, without a request. */
 import { boardOfAddress } from '../../ingest/boards/address-rules.ts';
 import { nameOfBoard } from '../../ingest/boards/board.ts';
 import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';
@@ -23,7 +23,7 @@ function found(
 export const findBoard = (tables: BoardTables, text: string): WatchedBoard | undefined =>
   found(tables, text, (address) => tables.list().find((board) => plain(board.address) === address));
 
-/** Those of the addresses whose boards are in the list, by address. */
+/** Boards already in the list, by address. */
 export function knownBoards(
   tables: BoardTables,
   stated: readonly { readonly address: string }[],

@@ -1,4 +1,4 @@
-/** `boards`: the watched boards of a catalogue, and how each one is. */
+/** `boards`: the watched boards of a catalogue and the health of each. */
 import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';

@@ -1,4 +1,4 @@
-/** `boards remove`: stops watching boards. What the catalogue knows of their jobs stays. */
+/** `boards remove`: stops watching boards. Their jobs stay in the catalogue. */
 import { CommandError, command, EXIT_FAILED, EXIT_OK, quoted, UsageError } from '../command.ts';
 import { additionJson } from './add-boards.ts';
 import { BOARD_CATALOGUE, changeBoards } from './board-options.ts';

@@ -1,4 +1,4 @@
-/** Buying a callback, and showing what was bought: the commands that print a read token use this. */
+/** Buys a callback and shows it, for the commands that print a read token. */
 import { printable } from '../../base/printable.ts';
 import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -21,7 +21,7 @@ export async function walletOf({ env, stderr }: Io): Promise<PayingClient> {
   return client;
 }
 
-/** The error that a command ends with when the server refuses what the wallet of `walletOf` was to pay for. */
+/** The error of a command when the server refuses a purchase by the wallet of `walletOf`. */
 export function refusedPurchase(answer: Answer, { env }: Io): CommandError {
   const refusal = refused(answer);
   if (answer.status !== 402 || env.PRIVATE_KEY) return refusal;

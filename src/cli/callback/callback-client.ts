@@ -47,7 +47,7 @@ export interface NamedCallback {
 const HOOK_URL = /^(https?:\/\/[^?#]*?)\/hooks\/([^/?#]+)\/?(?:[?#].*)?$/i;
 
 /**
- * The callback of an id or of a callback's URL. Its server is that of --url or PAYGRADE_URL, else that of the URL.
+ * The callback named by an id or URL. Its server is that of --url or PAYGRADE_URL, else that of the URL.
  * @throws UsageError
  */
 export function callbackOf(named: string, url: string | undefined, env: Io['env']): NamedCallback {
@@ -80,16 +80,16 @@ export async function exchange(target: string, init: RequestInit, send: typeof f
   };
 }
 
-/** How long a command that waits does without its server, as while it restarts. */
+/** How long a waiting command tolerates that its server is away, for example while it restarts. */
 const ABSENCE_MS_MAX = 60_000;
-/** Between two attempts meanwhile. */
+/** Pause between two attempts while it is away. */
 const ABSENCE_PAUSE_MS = 1_000;
-/** Of a server that starts or stops, and of a proxy in front of one that is away. */
+/** Statuses of a server that starts or stops, or of a proxy whose server is away. */
 const AWAY_STATUSES: readonly number[] = [502, 503, 504];
 
 /**
- * As `exchange`, for a command that waits for something which outlives a restart of the server: says once that nothing answers,
- * and asks again. Only for a request that may be repeated.
+ * As `exchange`, for a command that waits for something that outlives a server restart: reports once that nothing
+ * answers, and asks again. Only for requests that may be repeated.
  * @throws CommandError when nothing has answered for a minute since the first failure
  */
 export async function patientExchange(
@@ -114,7 +114,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await setTimeout(ms, undefined, { signal }).catch(() => {});
 }
 
-/** The error object of an answer; an answer without one gives its text. */
+/** The error object of an answer; without one, made from the answer's text. */
 export function errorOf({ text }: Answer): { readonly code: string; readonly message: string } {
   try {
     const { error } = JSON.parse(text) as ErrorAnswer;
@@ -124,7 +124,7 @@ export function errorOf({ text }: Answer): { readonly code: string; readonly mes
   }
 }
 
-/** The error that a command ends with when the server refuses. */
+/** The error of a command when the server refuses. */
 export function refused(answer: Answer): CommandError {
   const { code, message } = errorOf(answer);
   return new CommandError(`${answer.status} ${code}: ${message}`);
@@ -132,7 +132,7 @@ export function refused(answer: Answer): CommandError {
 
 /**
  * The object of an answer that succeeded.
- * @param member every such object has it; the JSON of other servers does not
+ * @param member a member of every such object, but not of other servers' JSON
  * @throws CommandError when another kind of server answers
  */
 export function objectFrom<Shown extends object>({ status, text }: Answer, member: keyof Shown & string): Shown {
@@ -140,7 +140,7 @@ export function objectFrom<Shown extends object>({ status, text }: Answer, membe
   try {
     value = JSON.parse(text);
   } catch {
-    // Shown below.
+    // Not JSON: the error below shows it.
   }
   if (typeof value === 'object' && value !== null && member in value) return value as Shown;
   const shown = printable(text, SHOWN_BODY_LENGTH);

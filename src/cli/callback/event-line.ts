@@ -1,4 +1,4 @@
-/** Events as lines for people: what strangers sent, printable and cut short. */
+/** Events as lines for people: text from unknown senders, made printable and shortened. */
 import { printable } from '../../base/printable.ts';
 import { memberOf } from './json-parts.ts';
 
@@ -14,7 +14,9 @@ export interface EventAnswer {
   readonly size_bytes: number;
 }
 
-/** JSON text on one line. No raw tab or line break can stand inside a JSON string, so a space in its place changes no value. */
+/**
+ * JSON text on one line. A JSON string contains no raw tab or line break, so replacing these by spaces changes no value.
+ */
 export const oneLine = (text: string): string => text.replace(/[\t\r\n]+/g, ' ');
 
 /** One line for people. @param json text of an event; the line shows its body as the sender wrote it */

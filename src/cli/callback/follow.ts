@@ -19,7 +19,7 @@ const RATE_LIMIT_PAUSE_MS = 1000;
 export interface Following {
   readonly callback: NamedCallback;
   readonly readToken: string;
-  /** Id of the event to go on after; undefined = from the first one. */
+  /** Id of the event after which to continue; undefined = from the first one. */
   readonly after: string | undefined;
   /** Ctrl-C. */
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ export async function* eventsOf({
 }: Following): AsyncGenerator<string, string, void> {
   const { base, own } = callback;
   const headers = { authorization: `Bearer ${readToken}` };
-  // An id that the server does not know now is an error; one that it forgets later has ended.
+  // An id unknown to the server now is an error; if it becomes unknown later, the callback has ended.
   const listed = await exchange(`${own}/events`, { headers, signal });
   if (listed.status !== 200 && listed.status !== 410) throw refused(listed);
   let target = `${own}/wait${after === undefined ? '' : `?after=${encodeURIComponent(after)}`}`;
@@ -62,7 +62,7 @@ export async function* eventsOf({
   }
 }
 
-/** Runs `act` until it ends or Ctrl-C aborts its signal, which is no failure. */
+/** Runs `act` until it ends, or Ctrl-C aborts its signal; that is no failure. */
 export async function untilInterrupted(io: Io, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const interrupt = new AbortController();
   const stopListening = io.onSignal('SIGINT', () => interrupt.abort());

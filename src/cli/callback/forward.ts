@@ -1,4 +1,4 @@
-/** Hands an event of a callback to another server as it came: its method, its bytes and its retained headers. */
+/** Forwards an event of a callback to another server as it came: method, bytes and retained headers. */
 import { errorCodeOf, messageOf } from '../../base/failure.ts';
 import { exchange, refused } from './callback-client.ts';
 import type { EventAnswer } from './event-line.ts';
@@ -11,7 +11,7 @@ export type Forwarded =
   /** `reason` is the system's code, such as ECONNREFUSED, or a message. */
   | { readonly kind: 'unanswered'; readonly reason: string };
 
-/** How a callback's own routes are read. */
+/** Access to a callback's own routes. */
 export interface Reader {
   /** Address of the callback's own routes. */
   readonly own: string;
@@ -39,7 +39,7 @@ export async function forwardEvent(
   });
   if (raw.status !== 200) throw refused(raw);
   const headers = new Headers(event.headers);
-  // The callback shows text/plain where the sender stated no type; here it stays unstated.
+  // The callback shows text/plain if the sender stated no type; the forwarded request states none either.
   const contentType = raw.header('x-original-content-type');
   if (contentType === null) headers.delete('content-type');
   else headers.set('content-type', contentType);

@@ -1,6 +1,6 @@
 /**
- * Pieces of JSON text, unchanged. Parsing a value and writing it again would change its numbers and its order of keys, and
- * drop repeated keys. The caller has parsed the text before; for text that is no JSON the results mean nothing. One pass each.
+ * Pieces of JSON text, unchanged. Parsing a value and writing it again would change its numbers and its order of keys, and drop
+ * repeated keys. The caller has parsed the text before; for text that is not JSON the results are meaningless. One pass each.
  */
 
 /** The texts between the commas of an array or object, without the white space around them. */

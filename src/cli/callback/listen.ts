@@ -1,7 +1,7 @@
 /**
- * `callback listen --forward-to URL`: forwards each event of a callback to a server of one's own, usually on this machine, and
- * shows what it answered. It buys the callback unless one is named, and with `--renew N` up to N further ones, each when the one
- * before it has ended.
+ * `callback listen --forward-to URL`: forwards each event of a callback to the user's own server, usually on this
+ * machine, and shows its answer. It buys the callback unless one is named, and with `--renew N` up to N more, each when
+ * the previous one has ended.
  */
 import { printable } from '../../base/printable.ts';
 import { EVENT_COUNT_MAX } from '../../callback/limits.ts';
@@ -14,7 +14,7 @@ import { type EventAnswer, oneLine, SHOWN_BODY_LENGTH } from './event-line.ts';
 import { eventsOf, untilInterrupted } from './follow.ts';
 import { type Forwarded, forwardEvent } from './forward.ts';
 
-/** Callbacks that one run buys at most: a week of them. */
+/** Most callbacks that one run buys: a week's worth. */
 const RENEW_MAX = 1_000;
 
 interface Listened {
@@ -41,7 +41,7 @@ class Listening {
     this.#io = io;
   }
 
-  /** Buys a callback and shows it. @param isRenewal the sender knows the address of the one before */
+  /** Buys a callback and shows it. @param isRenewal the sender still has the previous callback's address */
   async buy(base: string, wallet: PayingClient, isRenewal: boolean): Promise<Listened> {
     const { stdout, stderr } = this.#io;
     const bought = await buyCallback(base, wallet, this.#io);

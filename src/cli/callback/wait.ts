@@ -5,7 +5,7 @@ import { callbackOf, ID, json, token, tokenOf, url } from './callback-client.ts'
 import { eventLine, oneLine } from './event-line.ts';
 import { eventsOf, type Following, untilInterrupted } from './follow.ts';
 
-/** Prints events until the callback ends, `eventCountMax` have come, or the reader of stdout has gone away. */
+/** Prints events until the callback ends, `eventCountMax` have come, or the reader of stdout has closed it. */
 async function print(following: Following, eventCountMax: number, isJson: boolean, io: Io): Promise<void> {
   const events = eventsOf(following);
   for (let eventCount = 0; eventCount < eventCountMax; eventCount++) {

@@ -8,6 +8,6 @@ export const CATALOGUE_OPTION = {
   required: true,
 } as const satisfies TextOption;
 
-/** A word of the operator that holds for nothing. */
+/** A warning about an operator's word that applies to no employer. */
 export const unfittingLine = (key: string): string =>
   `note: ${quoted(key)} fits no board and no company of the catalogue; it is kept until one comes\n`;

@@ -1,4 +1,4 @@
-/** Keeps the operator's words in a catalogue, in one transaction. */
+/** Stores the operator's words in a catalogue, in one transaction. */
 import type { Employer } from '../../ingest/companies/employer.ts';
 import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
 import { StoredEmployers, storeWords } from '../../storage/history/company-tables.ts';
@@ -6,14 +6,14 @@ import { HistoryDatabase } from '../../storage/history/database.ts';
 import { withHistory } from '../with-history.ts';
 
 export interface StatedWords {
-  /** Of the new words, those that hold for no employer. */
+  /** The new words that apply to no employer. */
   readonly unfitting: readonly OperatorWord[];
-  /** Employers that the new words hold for. */
+  /** Employers to which the new words apply. */
   readonly employers: readonly Employer[];
 }
 
 /**
- * @param allowed asked before anything is kept; throws to keep nothing
+ * @param allowed called before anything is stored; throws to store nothing
  * @throws CommandError when the catalogue cannot be used
  */
 export function stateWords(
@@ -22,7 +22,7 @@ export function stateWords(
   allowed: (stated: StatedWords) => void = () => {},
 ): StatedWords {
   const open = (): HistoryDatabase => {
-    // Reading first says that there is no catalogue; opening to write would make one.
+    // Opens it for reading first, to report a missing catalogue: opening for writing would create one.
     HistoryDatabase.openForReading(folder).close();
     return HistoryDatabase.openForSettings(folder);
   };

@@ -1,4 +1,7 @@
-/** A JSON answer as a few lines for people: one a value, and one an element of a list of larger objects, whatever the route. */
+/**
+ * A JSON answer of any route as a few lines for people: a line for each value, and for each element in a list of larger
+ * objects.
+ */
 import { grouped } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 
@@ -19,7 +22,7 @@ const isObject = (value: unknown): value is Members =>
 
 const worded = (name: string): string => name.replaceAll('_', ' ');
 
-/** Texts bare, figures with their name, lists as their elements; nothing for null, an address or an empty list. */
+/** Texts alone, numbers with their name, lists as their elements; nothing for null, an address or an empty list. */
 function* pieces(name: string, value: unknown): Generator<string> {
   if (value === null || value === undefined) return;
   if (Array.isArray(value)) {
@@ -37,7 +40,7 @@ function cut(line: string): string {
   return shown.length <= LINE_LENGTH_MAX ? shown : `${shown.slice(0, LINE_LENGTH_MAX - 1)}…`;
 }
 
-/** Its lists and long texts, such as the skills and the description of a job, stand below it. */
+/** An object as one line, followed by its lists and long texts, such as the skills and the description of a job. */
 function* objectLines(name: string, members: Members): Generator<string> {
   const isLong = (value: unknown): boolean =>
     Array.isArray(value) || (typeof value === 'string' && value.length > LINE_LENGTH_MAX && !ADDRESS.test(value));
@@ -65,8 +68,8 @@ function* linesOf(data: Members): Generator<string> {
 }
 
 /**
- * At most {@link ANSWER_LINES_MAX} lines of at most 100 characters. Of an answer `{ data }` it shows the data.
- * The last line says how many are left out.
+ * At most {@link ANSWER_LINES_MAX} lines of at most 100 characters. For an answer `{ data }` it shows the data. The
+ * last line states how many lines are left out.
  */
 export function answerLines(body: unknown): string[] {
   const data = isObject(body) && isObject(body.data) ? body.data : isObject(body) ? body : { answer: body };

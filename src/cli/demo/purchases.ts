@@ -1,6 +1,6 @@
 /**
- * Buys answers and pays for each from the right wallet: an offer of play money from a throwaway one, which has nothing to lose,
- * and any other from the operator's own, within a limit that the operator states.
+ * Buys answers and pays each offer from the right wallet: one in play money from a throwaway wallet, which has nothing
+ * to lose, any other from the operator's wallet, within the limit that the operator states.
  */
 import { setTimeout } from 'node:timers/promises';
 import { printable } from '../../base/printable.ts';
@@ -31,13 +31,13 @@ export interface Purchase {
 }
 
 export interface PurchaseNotices {
-  /** Before a wallet pays for the first time. */
+  /** Called before a wallet pays for the first time. */
   onWallet(address: string, isThrowaway: boolean): void;
-  /** Before a pause that the server asks for. */
+  /** Called before a pause that the server asks for. */
   onPause(seconds: number): void;
 }
 
-/** How often a server that is overloaded is asked again, and the longest pause that is waited for. */
+/** How often an overloaded server is asked again, and the longest pause to wait. */
 const REPEATS_MAX = 2;
 const PAUSE_SECONDS_MAX = 10;
 
@@ -50,7 +50,7 @@ function fromBase64<T>(text: string | null): T | null {
   }
 }
 
-/** The price of an offer's first choice, atomic USDC; the commands pay no other. */
+/** The price of an offer's first entry, atomic USDC; the commands pay no other. */
 export function priceOf({ accepts: [wanted] }: Offer): bigint {
   const price = wanted && uint256Of(wanted.amount);
   if (price === undefined) throw new CommandError('the offer names no amount');
@@ -60,7 +60,7 @@ export function priceOf({ accepts: [wanted] }: Offer): bigint {
 async function exchange(url: string, init: RequestInit, send: typeof fetch): Promise<Response> {
   try {
     const answer = await send(url, { ...init, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
-    // One that breaks off is no answer.
+    // Reads it whole, because an answer that breaks off is none.
     await answer.clone().arrayBuffer();
     return answer;
   } catch (failure) {
@@ -111,7 +111,9 @@ export class Purchases {
     return { path, status: paid.status, offer, isPlayMoney, receipt, body: await jsonIn(paid) };
   }
 
-  /** The answer to a request without a payment. A server that is overloaded is asked again when it says so, twice. */
+  /**
+   * The answer to a request without a payment. Asks an overloaded server again after the pause that it states, twice.
+   */
   async #offered(url: string, init: RequestInit): Promise<Response> {
     for (let repeats = 0; ; repeats++) {
       const answer = await exchange(url, init, fetch);

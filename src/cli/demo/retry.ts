@@ -1,6 +1,6 @@
 /**
- * `demo --retry`: a retry that needs no other machine. Its target and its completion event are one callback of the same server; the
- * demo follows that callback as `callback wait` does.
+ * `demo --retry`: a retry that needs no other machine. One callback of the same server is its target and receives its
+ * completion event; the demo follows that callback as `callback wait` does.
  */
 import { printable } from '../../base/printable.ts';
 import { eventLine } from '../callback/event-line.ts';

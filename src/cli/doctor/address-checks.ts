@@ -1,4 +1,4 @@
-/** Checks of the listening address and of the public address. They only send requests, and listen only on a free port. */
+/** Checks of the listening address and the public address. They only send requests and listen on a free port. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Config } from '../../app/configuration.ts';
@@ -32,7 +32,7 @@ const isPaygrade = (asked: Asked): boolean => {
   return status === 'ok' && typeof version === 'string';
 };
 
-/** What keeps a server from being ready, as it says itself. */
+/** What keeps a server from being ready, by its own `/ready`. */
 function unreadyIn(ready: Asked): readonly string[] {
   if (ready.kind === 'failed') return [`no answer to /ready (${ready.code})`];
   const components = fieldsOf(ready.text) ?? {};
@@ -81,7 +81,7 @@ export async function checkPort({ host, port }: Config): Promise<{ findings: rea
   return { findings: findings.all, isRunning };
 }
 
-/** Compares the answer to an unpaid request through the public address with the offer it should be. */
+/** Compares the answer to an unpaid request at the public address with the expected offer. */
 function checkOfferThrough(
   findings: Findings,
   asked: Asked & { kind: 'answer' },
@@ -123,7 +123,7 @@ function checkOfferThrough(
   }
 }
 
-/** Callbacks are paid for, and one whose address is of this machine receives nothing. */
+/** Customers pay for callbacks, and one whose address points to this machine would receive nothing. */
 function checkHooks(findings: Findings, { hookBaseUrl, surfaces, settlement }: Config): void {
   if (hookBaseUrl !== null || !surfaces.includes('callbacks')) return;
   const found = 'HOOK_BASE_URL is not set, and BASE_URL is: callbacks are sold with an address of this machine';

@@ -14,11 +14,11 @@ interface Asking {
   readonly timeoutMs: number;
 }
 
-/** The innermost code: fetch wraps the failure that says something in one that does not. */
+/** The innermost code: fetch wraps the telling failure in a generic one. */
 function innermostCodeOf(failure: unknown): string {
   const { cause, name, message } = (failure ?? {}) as { cause?: unknown; name?: unknown; message?: unknown };
   if (typeof cause === 'object' && cause !== null) return innermostCodeOf(cause);
-  // An Error of no kind says more in its message, such as `bad port`.
+  // A plain Error tells more by its message, such as `bad port`.
   const said = name === 'Error' && message !== '' ? message : name;
   return errorCodeOf(failure) ?? (typeof said === 'string' ? said : 'unknown failure');
 }

@@ -1,4 +1,6 @@
-/** The check of the watched boards (`CATALOGUE`): those that are stale, shrinking or gone, and a watch that does not run. */
+/**
+ * The check of the watched boards (`CATALOGUE`): boards that are stale, shrinking or gone, and a watch that does not run.
+ */
 import type { Config } from '../../app/configuration.ts';
 import { grouped } from '../../base/grouped.ts';
 import {

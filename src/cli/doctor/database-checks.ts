@@ -1,4 +1,4 @@
-/** Checks of the database of DATABASE_URL, which is the state in place of a folder. They write nothing. */
+/** Checks of the database of DATABASE_URL, which replaces the state folder. They write nothing. */
 import { systemTimers } from '../../adapters/process/system-timers.ts';
 import type { Config } from '../../app/configuration.ts';
 import type { Clock } from '../../base/clock.ts';

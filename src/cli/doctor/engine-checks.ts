@@ -1,4 +1,4 @@
-/** Checks of what is in other processes: the jobs services of a gate, and the catalogue behind an address. */
+/** Checks of what lies outside this process: the jobs services of a gate, and the catalogue behind an address. */
 import type { Config } from '../../app/configuration.ts';
 import { AddressJudge } from '../../outbound/address-rules.ts';
 import { literalOf } from '../../outbound/target-allow.ts';
@@ -43,7 +43,7 @@ function isPrivate(host: string): boolean {
   return !host.includes('.') || host.endsWith('.internal');
 }
 
-/** Looks at the head of the answer only: the file can be large. */
+/** Reads only the head of the answer: the file can be large. */
 export async function checkFetchedSnapshot({ snapshot }: Config): Promise<readonly Finding[]> {
   const findings = new Findings('snapshot');
   const { origin, pathname } = new URL(snapshot);

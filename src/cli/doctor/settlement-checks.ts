@@ -1,4 +1,6 @@
-/** Checks of the payment setup: the recipient, the facilitator, the difference of the clocks, the size of the offers. */
+/**
+ * Checks of the payment setup: the recipient, the facilitator, the difference between the clocks, the size of the offers.
+ */
 import { offerOf } from '../../access/payment-offer.ts';
 import { priceAt } from '../../access/x402.ts';
 import { supportOf } from '../../adapters/facilitator/facilitator-support.ts';

@@ -25,7 +25,7 @@ const FREE_BYTES_MIN = 64 * 1024 * 1024;
 
 const daysText = (ms: number): string => `${(ms / DAY_MS).toFixed(1)} days`;
 
-/** Warns where most of the catalogue cannot be asked for by company, and says what to do. */
+/** Warns if most of the catalogue cannot be asked for by company, and says what to do. */
 function checkReach(findings: Findings, reach: Reach): void {
   if (reach.activeJobs === 0) return;
   if (reach.domainShare >= DOMAIN_SHARE_MIN) findings.ok(reachText(reach));
@@ -88,7 +88,10 @@ function isWritable(path: string): boolean {
   }
 }
 
-/** By the modes of the file and its folder. A start changes neither, and earlier releases made files of 0644. Windows has no modes. */
+/**
+ * Judged by the modes of the file and its folder: a start changes neither, and earlier releases created files with
+ * 0644. Windows has no modes.
+ */
 const isOpenToOthers = (path: string): boolean =>
   process.platform !== 'win32' &&
   existsSync(path) &&

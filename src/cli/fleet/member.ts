@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
 
-/** Before a process that died is started again. */
+/** Pause before a process that died is started again. */
 const RESTART_PAUSE_MS = 500;
 /** A start that takes longer is given up. */
 const START_TIMEOUT_MS = 60_000;
@@ -18,10 +18,10 @@ export interface MemberOptions {
 export class Member {
   readonly #options: MemberOptions;
   #child: ChildProcess | undefined;
-  /** 0 before the first start; the same from then on. */
+  /** 0 before the first start; unchanged from then on. */
   port = 0;
   #isWanted = true;
-  /** Before the next start in the background. */
+  /** The pause before the next start in the background. */
   #pause: NodeJS.Timeout | undefined;
 
   constructor(options: MemberOptions) {
@@ -82,7 +82,7 @@ export class Member {
   }
 
   /**
-   * Ends it as an upgrade would, and starts it again at the same port.
+   * Ends it as an upgrade would, and starts it again on the same port.
    * @throws CommandError (rejects) when it ends before it listens; it is tried again in the background
    */
   async restart(): Promise<void> {
@@ -111,7 +111,7 @@ export class Member {
     this.#startLater();
   }
 
-  /** Until it listens, or is not wanted any more. */
+  /** Retries until it listens or is no longer wanted. */
   #startLater(): void {
     clearTimeout(this.#pause);
     this.#pause = setTimeout(() => {

@@ -1,8 +1,8 @@
 /**
- * The proxy of `paygrade fleet`: gives requests to gates in turn, and only to those whose `/ready` said 200 at the last look.
- * While none did, because the database, the jobs services or the facilitator are away, requests go to every gate that is not
- * about to end: webhooks, reads and free routes need none of these. A request that reached no gate goes to the next one; one
- * that may have been read is never sent twice.
+ * The proxy of `paygrade fleet`: gives requests to gates in turn, and only to those whose `/ready` said 200 at the last
+ * look. While none is ready, because the database, the jobs services or the facilitator are away, requests go to every
+ * gate that is not about to end: webhooks, reads and free routes need none of these. A request that reached no gate
+ * goes to the next one; one that may have been read is never sent twice.
  */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 const LOOK_PAUSE_MS = 250;
 const LOOK_TIMEOUT_MS = 1000;
 
-/** RFC 9110 §7.6.1: they belong to one connection. */
+/** Headers that belong to one connection (RFC 9110 §7.6.1). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -29,14 +29,16 @@ function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
 
 export interface RunningProxy {
   readonly port: number;
-  /** The ports of the gates on this machine; until then every request is 503. */
+  /** Sets the ports of the gates on this machine; until then every request gets a 503. */
   take(ports: readonly number[]): Promise<void>;
   /** Whether a gate was ready for paid work at the last look. */
   isReady(port: number): boolean;
   close(): Promise<void>;
 }
 
-/** What a gate says of itself: ready for paid work; not ready, and staying; about to end, or without an answer. */
+/**
+ * A gate's state by its own answers: ready for paid work; not ready, but staying; about to end, or without an answer.
+ */
 type Standing = 'ready' | 'staying' | 'leaving';
 
 class RoundRobin {
@@ -55,7 +57,7 @@ class RoundRobin {
     return this.#standings.get(port) === 'ready';
   }
 
-  /** From now on requests go to these, first to those that are ready at once. */
+  /** From now on requests go to these ports. Resolves after a first look at each. */
   take(ports: readonly number[]): Promise<void> {
     this.#ports = ports;
     return this.look();
@@ -106,7 +108,7 @@ class RoundRobin {
       } else response.writeHead(502, { 'content-type': 'text/plain' }).end('the gate was lost\n');
     });
     response.on('close', () => onward.destroy());
-    // Not before: a gate that is not there would take the body with it.
+    // Not earlier, or the body would be lost if the gate is away.
     onward.once('socket', (socket) => {
       if (socket.connecting) socket.once('connect', () => request.pipe(onward));
       else request.pipe(onward);

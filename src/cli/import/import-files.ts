@@ -1,7 +1,7 @@
 /**
- * The work of `import`: reads all files, then merges feed by feed into the history of a catalogue, in one transaction. It
- * names and leaves out a file that it cannot read and a feed that looks broken. If the process dies, the catalogue is as it
- * was before or after the import.
+ * The work of `import`: reads all files, then merges feed by feed into the history of a catalogue, in one transaction.
+ * It reports and leaves out files that it cannot read and feeds that look broken. If the process dies, the catalogue is
+ * as it was before or after the import.
  */
 import { join } from 'node:path';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
@@ -98,7 +98,7 @@ function rejectsAt(path: string): NewFile {
 
 const boardName = (shape: string, board: string): string => `${shape}:${printable(board)}`;
 
-/** Bytes of all sources; null when one of them has no known size. */
+/** Bytes of all sources; null when the size of one is unknown. */
 const totalBytesOf = (sources: readonly Source[]): number | null =>
   sources.reduce<number | null>(
     (sum, { inputs }) =>
@@ -106,7 +106,7 @@ const totalBytesOf = (sources: readonly Source[]): number | null =>
     0,
   );
 
-/** @throws InputError for a name without a date, or with one that is still to come */
+/** @throws InputError for a name without a date, or with a date in the future */
 function timeOfName(member: Member, nowMs: number): number {
   const timeMs = timeInNameOf(member);
   if (timeMs !== null && timeMs <= nowMs) return timeMs;
@@ -141,7 +141,7 @@ class FileImport {
   readonly #io: Io;
   readonly #progress: Progress;
   readonly #complaints: Complaints;
-  /** Names of files whose name carries another date than the import's. */
+  /** Files whose name has a date other than the import's. */
   readonly #otherDates = new Set<string>();
   /** Files and feeds that were left out. */
   #leftOutCount = 0;
@@ -156,7 +156,7 @@ class FileImport {
   /** @returns the exit code @throws UsageError, CommandError */
   async run(): Promise<number> {
     const { catalogue, observedAtMs, manifestPath, rejectsPath } = this.#plan;
-    // Until that time comes, no later import could change what this one observed.
+    // Until that time, no later import could change what this one observed.
     if (observedAtMs > this.#io.clock.nowMs()) this.#say("warning: --observed-at is later than this machine's clock\n");
     const manifest = await manifestFrom(manifestPath).catch((error: unknown) => {
       throw usageErrorOf(error);
@@ -169,7 +169,7 @@ class FileImport {
       const streamPaths = await streamsAmong(this.#plan.paths);
       let streams: ReadonlyMap<string, Bytes> = new Map();
       if (streamPaths.length > 0) {
-        // A catalogue that cannot be used is refused before a stream is read.
+        // Refuses an unusable catalogue before any stream is read.
         HistoryDatabase.openForSettings(catalogue).close();
         spill = openSpillFile(join(catalogue, HISTORY_FILE));
         streams = await spooledStreams(streamPaths, this.#io.stdin.bytes, spill);

@@ -1,6 +1,6 @@
 /**
- * Streams, read to their end before an import begins: its transaction holds up the watch, and a producer may be slow. A stream is
- * stdin and whatever is no regular file, such as the pipe of `<(curl ...)`.
+ * Reads streams to their end before an import begins: its transaction blocks the watch, and a producer may be slow.
+ * Streams are stdin and anything that is no regular file, such as the pipe of `<(curl ...)`.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -36,7 +36,7 @@ export async function spooledStreams(
   return streams;
 }
 
-/** @param source its failure is thrown by the returned bytes, after what came before it */
+/** @param source if it fails, the returned bytes throw that failure after everything before it */
 async function spooled(source: Bytes, spill: Spill): Promise<Bytes> {
   let start: number | undefined;
   let byteCount = 0;

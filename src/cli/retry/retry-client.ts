@@ -1,4 +1,4 @@
-/** What the `retry` commands share: their options, the job that they name, and how a job is shown to people. */
+/** What the `retry` commands share: their options, the named job, and how to show a job to people. */
 import { printable } from '../../base/printable.ts';
 import { type Answer, exchange, objectFrom, patientExchange, refused } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
@@ -36,7 +36,7 @@ export function keyFrom(given: string | undefined, { env }: Io): string | undefi
   return found ? credentialFrom(found, 'API key') : undefined;
 }
 
-/** The job's own address. @param named an id, or the address that its creation gave @throws UsageError */
+/** The job's own address. @param named an id, or the address from its creation @throws UsageError */
 export function addressOf(named: string, given: string | undefined, env: Io['env']): string {
   if (/^https?:/i.test(named)) {
     const end = /\/v1\/retries\/[^/?#]+/.exec(named);
@@ -51,7 +51,7 @@ export async function asked(target: string, credential: string, init: RequestIni
   return succeeded(await exchange(target, { ...init, headers: authorizationOf(credential) }));
 }
 
-/** The same, once the server is there again. @throws CommandError */
+/** The same, but waits for a server that is away. @throws CommandError */
 export async function askedPatiently(target: string, credential: string, signal: AbortSignal, io: Io): Promise<Answer> {
   return succeeded(await patientExchange(target, { signal, headers: authorizationOf(credential) }, io));
 }

@@ -1,4 +1,4 @@
-/** `retry status`: how a job stands. */
+/** `retry status`: shows the status of a job. */
 import { command, EXIT_OK } from '../command.ts';
 import { addressOf, asked, credentialOf, ID, json, show, token, url } from './retry-client.ts';
 

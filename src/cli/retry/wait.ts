@@ -16,10 +16,10 @@ import {
   url,
 } from './retry-client.ts';
 
-/** Between two looks. */
+/** Pause between two looks. */
 const PAUSE_MS = 1000;
 
-/** Of a job that ended otherwise. */
+/** Exit code for a job that did not succeed. */
 const EXIT_NOT_SUCCEEDED = 1;
 
 export const waitForRetry = command({

@@ -10,7 +10,9 @@ export interface SaleLines {
   lineOf(sale: SaleRecord): string;
 }
 
-/** The members of decisions §4, and the parameters where the operator keeps them. Escapes are JSON's own inside strings. */
+/**
+ * The members of decisions §4, and the parameters if the operator stores them. Inside strings, escapes are JSON's own.
+ */
 export const JSON_LINES: SaleLines = {
   head: '',
   lineOf({ question: _, parameters, ...sale }) {
@@ -33,10 +35,10 @@ const CSV_COLUMNS = [
   'parameters',
 ] as const satisfies readonly (keyof SaleRecord)[];
 
-/** What spreadsheets take for the beginning of a formula (OWASP "CSV Injection"). */
+/** Characters with which spreadsheets begin a formula (OWASP "CSV Injection"). */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** A cell of RFC 4180: quoted where it has to be. An apostrophe keeps a spreadsheet from computing it. */
+/** A cell of RFC 4180, quoted where necessary. A leading apostrophe keeps a spreadsheet from evaluating it. */
 export function csvCell(value: string | boolean | null): string {
   const text = String(value ?? '');
   const safe = FORMULA.test(text) ? `'${text}` : text;

@@ -40,7 +40,7 @@ export async function* pagesOfFolder(stateDir: string, wanted: SalesWanted): Sal
   }
 }
 
-/** One connection for each page, so that a reader that is slow holds none. @throws CommandError */
+/** Opens a connection for each page, so that a slow reader holds none. @throws CommandError */
 export async function* pagesOfDatabase(url: string, clock: Clock, wanted: SalesWanted): SalesPages {
   let after: SaleCursor | undefined;
   for (;;) {
@@ -61,7 +61,7 @@ export async function* pagesOfDatabase(url: string, clock: Clock, wanted: SalesW
 export async function* pagesOfServer(base: string, token: string, wanted: SalesWanted, send: typeof fetch): SalesPages {
   const query = new URLSearchParams({ limit: String(PAGE_COUNT_MAX), since: isoTime(wanted.sinceMs) });
   if (wanted.isUndeliveredOnly) query.set('undelivered', 'true');
-  // A redirect would be an answer of another server: it is shown as the status that it is.
+  // Does not follow a redirect, which may lead to another server: its status is shown instead.
   const init: RequestInit = { headers: { authorization: `Bearer ${token}` }, redirect: 'manual' };
   for (;;) {
     const target = `${base}/admin/v1/sales?${query}`;

@@ -31,7 +31,7 @@ const addTo = (sums: Map<string, Sum>, name: string, sale: SaleRecord): void => 
 };
 
 export class SalesTotals {
-  /** Title of the money -> operation -> sum; there are as many entries as operations, however many sales. */
+  /** Title of the money -> operation -> sum; its size depends on the operations, not on the sales. */
   readonly #byMoney = new Map<string, Map<string, Sum>>();
 
   add(sale: SaleRecord): void {

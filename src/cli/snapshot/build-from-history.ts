@@ -22,7 +22,10 @@ import { type KeptBuild, keepBuild, openKeptBuild } from './kept-build.ts';
 import { type HistorySelection, JobSelection, jobs, leftOutLine } from './left-out.ts';
 import { reachReportOf } from './reach-lines.ts';
 
-/** In the folder of the catalogue: what the next build needs beside the snapshot, to take over what is unchanged (kept-build.ts). */
+/**
+ * File in the catalogue's folder with what the next build needs, besides the snapshot, to take over unchanged parts
+ * (kept-build.ts).
+ */
 export const KEPT_LIST = 'build.list';
 
 /** Jobs between two updates of the progress line. */
@@ -35,21 +38,21 @@ export interface HistoryBuildPlan extends HistorySelection {
   readonly keepsDescriptions: boolean;
   readonly isJson: boolean;
   /**
-   * One of many builds of the same file: it takes over what the file has, does not check every page of the catalogue before, and
-   * says only what went wrong.
+   * True for one of many builds of the same file: it takes over unchanged parts, does not first check every page of the
+   * catalogue, and reports only failures.
    */
   readonly isNext: boolean;
-  /** It takes nothing over all the same. */
+  /** True: it takes nothing over even so. */
   readonly isFromNothing?: boolean;
 }
 
-/** Lets signals and timers come. @throws the reason of a signal that was aborted */
+/** Lets signals and timers run. @throws the reason of a signal that was aborted */
 async function turn(signal: AbortSignal | undefined): Promise<void> {
   await new Promise(setImmediate);
   signal?.throwIfAborted();
 }
 
-/** Does a piece of the work at a time, with a turn of the loop after each. @throws the reason of the signal */
+/** Does the work piece by piece, with a turn of the loop after each. @throws the reason of the signal */
 async function inTurns<Result>(
   pieces: Generator<void, Result, void>,
   signal: AbortSignal | undefined,
@@ -68,11 +71,11 @@ interface Built {
   readonly rows: number;
   readonly sourceRows: number;
   readonly selection: JobSelection;
-  /** Words of the operator that hold for no employer. */
+  /** Words of the operator that apply to no employer. */
   readonly unfitting: BuildDirectory['unfitting'];
 }
 
-/** What was built, and what the operator may want to do about it. */
+/** Reports what was built, with advice for the operator. */
 function sayBuilt(
   { isJson, mergesSameUrl, out }: HistoryBuildPlan,
   io: Io,
@@ -119,8 +122,8 @@ function keepList(list: string, io: Io, keep: () => void): void {
 }
 
 /**
- * Lets the loop turn while it reads, so that a process that is to end answers soon.
- * @param signal gives the build up: nothing is written, and the promise rejects with its reason
+ * Lets the loop turn while it reads, so that the process reacts to a signal soon.
+ * @param signal aborts the build: nothing is written, and the promise rejects with its reason
  * @throws UsageError, CommandError
  */
 export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: AbortSignal): Promise<void> {
@@ -154,7 +157,7 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: 
       shown = builder.rowCount;
       progress.show({ rows: shown, done: 0, total: null });
     });
-    // Its columns are in the builder by now.
+    // Frees it, because its columns are in the builder now.
     earlier = undefined;
     progress.clear();
     const sourceRows = feedRowsIn(history);
@@ -163,7 +166,7 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: 
       builtAtMs: io.clock.nowMs(),
       sourceRows,
       rejectedRows: 0,
-      // A job keeps the skills of an older dictionary until a feed brings the job again.
+      // A job keeps the skills of an older dictionary until a feed lists it again.
       leftOut: selection.leftOut,
       skillsVersion: `${versions[0] ?? loadSkillExtractor().version}${versions.length > 1 ? ' and earlier' : ''}`,
     };

@@ -1,7 +1,7 @@
 /**
- * `snapshot build INPUT...`: job records from files, archives or stdin as a catalogue file. A bad native line stops the build
- * unless `--rejects` keeps it; a feed loses only its refused records (ingest/intake.ts has the reason). An input that `auto`
- * does not recognise is named and left out. The build writes the catalogue file last, whole or not at all.
+ * `snapshot build INPUT...`: builds a catalogue file from job records in files, archives or stdin. A bad native line stops the
+ * build unless `--rejects` stores it; a feed loses only its refused records (ingest/intake.ts has the reason). An input that
+ * `auto` does not recognise is reported and left out. The build writes the catalogue file last, whole or not at all.
  */
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
@@ -46,7 +46,7 @@ export interface BuildPlan {
   readonly isJson: boolean;
 }
 
-/** What reading needs. */
+/** The parts that reading needs. */
 interface Build {
   readonly plan: BuildPlan;
   readonly inputs: Inputs;
@@ -71,7 +71,7 @@ function openIntake({ plan, inputs, sink, complaints, rejects, progress, say, ma
     observedAtGiven: observedAtMs !== undefined,
     context: {
       observedAtMs: observedAtMs ?? nowMs,
-      // Domains of the operator are words, which hold before whatever the feeds say (CompanySink).
+      // The operator's domains are words, which beat anything that the feeds state (CompanySink).
       board: { company, domain: null },
       manifest: withoutDomains(manifest),
     },

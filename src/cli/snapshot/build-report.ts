@@ -32,7 +32,7 @@ export interface BuildReport {
   readonly repeated_rows: number;
   /** Active jobs that `--max-age-days` left out. */
   readonly aged_jobs: number;
-  /** Active jobs with the address of another one, without the one of each that was observed last. */
+  /** Active jobs with the same address as one that was observed later. */
   readonly same_url_jobs: number;
   readonly rejected: readonly { field: string; reason: string; count: number }[];
   readonly files: readonly FileReport[];
@@ -69,14 +69,14 @@ export function companyLines(reach: Reach, disputed: readonly string[]): string 
   return `note: several companies would have the alias ${named}${more}: none has it\n${reachLines(reach)}`;
 }
 
-/** Fails before an hour's work instead of after it. @throws CommandError */
+/** Fails before an hour's work rather than after it. @throws CommandError */
 export async function requireWritable(path: string): Promise<void> {
   const folder = await stat(dirname(path)).catch(() => undefined);
   if (!folder?.isDirectory()) throw new CommandError(`${path} cannot be written: its folder does not exist`);
   new NewFile(path).discard();
 }
 
-/** What a rename to the path replaces, by whatever links the path leads there. */
+/** The file that a rename to the path would replace, with all links resolved. */
 export function placeOf(path: string): string {
   const whole = resolve(path);
   try {

@@ -11,7 +11,7 @@ import { buildFromInputs } from './build-from-inputs.ts';
 import { requireApart, requireWritable } from './build-report.ts';
 import { MAX_AGE_DAYS } from './left-out.ts';
 
-/** Options that `--catalogue` goes with. */
+/** Options that may be combined with `--catalogue`. */
 const CATALOGUE_OPTIONS: readonly string[] = [
   'catalogue',
   'out',
@@ -21,7 +21,7 @@ const CATALOGUE_OPTIONS: readonly string[] = [
   'json',
 ];
 
-/** Refuses what does not go with `--catalogue`. @throws UsageError */
+/** Refuses options and inputs that cannot be combined with `--catalogue`. @throws UsageError */
 function requireCatalogueOnly(given: ReadonlySet<string>, paths: readonly string[]): void {
   for (const name of given) {
     if (!CATALOGUE_OPTIONS.includes(name)) throw new UsageError(`--${name} does not go with --catalogue`);

@@ -1,6 +1,6 @@
 /**
- * Hands the jobs and events of a catalogue to a builder: all of them, or those that were written since the last build, and the others
- * as the earlier snapshot has them. The result is the same. Both yield after every few tens of milliseconds.
+ * Passes the jobs and events of a catalogue to a builder: all of them, or only those written since the last build and
+ * the rest from the earlier snapshot. The result is the same. Both yield after every few tens of milliseconds.
  */
 import { DIGEST_WORDS } from '../../catalogue/packed/distinct-texts.ts';
 import { NO_ROW } from '../../catalogue/packed/history-event.ts';
@@ -22,7 +22,7 @@ const TURN_JOBS = 256;
 const TURN_ROWS = 8192;
 const TURN_EVENTS = 4096;
 
-/** What is taken from the earlier snapshot, read and compared with its checksums. */
+/** What is taken over from the earlier snapshot, read and compared with its checksums. */
 export interface TakenOver {
   readonly kept: KeptBuild;
   /** Serials of the jobs that were written since. */
@@ -122,7 +122,7 @@ export class CatalogueReader {
     return { ...shown, companyAliases: shown.companyDomain === identity.domain ? identity.aliases : [] };
   }
 
-  /** @returns serials of the jobs that are to be read */
+  /** @returns serials of the jobs that must be read from the catalogue */
   *#carryRows({ descriptionPlaces, kept, rows, written }: TakenOver): Generator<void, Set<number>, void> {
     const { origins, rows: keptRows } = kept;
     const others = new Set([...kept.leftOut, ...written]);
@@ -136,7 +136,7 @@ export class CatalogueReader {
       if (row % TURN_ROWS === TURN_ROWS - 1) yield;
       const serial = keptRows.serials[row]!;
       const lengthAndFlag = descriptionPlaces[row * PLACE_ELEMENTS + 2] ?? 0;
-      // A description that was cut short has another digest in the catalogue, so it is read from there.
+      // A truncated description has another digest in the catalogue, so it is read from there.
       if ((lengthAndFlag & 1) === 1) others.add(serial);
       if (others.has(serial)) continue;
       const origin = keptRows.origins[row]!;
@@ -168,7 +168,7 @@ export class CatalogueReader {
 
   *#carryEvents({ events, kept }: TakenOver): Generator<void, void, void> {
     const { kinds, places, rows, serials, times } = events;
-    // Of the last event more changes may have been recorded, so it is read again, with all after it.
+    // More changes of the last event may have been recorded since, so it is read again, with all after it.
     const lastSerial = serials.at(-1) ?? 0;
     const retitled = retitledSince(this.#history, lastSerial);
     for (let position = 0; position < serials.length - 1; position++) {
@@ -177,7 +177,7 @@ export class CatalogueReader {
       const job = row === NO_ROW ? undefined : kept.rows.serials[row]!;
       const ordinal = job === undefined ? undefined : this.added.ordinalOf(job);
       if (ordinal === undefined || retitled.has(job!)) {
-        // What the event says of its job is not what it said.
+        // The event's texts about its job have changed.
         for (const each of recordedEvents(this.#history, serials[position]!, serials[position + 1]!))
           this.#addEvent(each);
         continue;

@@ -9,7 +9,7 @@ import { leftOutJson } from '../../ingest/export-facts.ts';
 import { CommandError, command, EXIT_OK } from '../command.ts';
 import { reachLines, reachReportOf } from './reach-lines.ts';
 
-/** @throws CommandError with the one line that says why the file is refused */
+/** @throws CommandError one line: why the file is refused */
 export function openCatalogue(path: string): Snapshot {
   try {
     return openSnapshot(openSnapshotFile(path));
@@ -28,7 +28,7 @@ function firstObservedMs({ rowCount, firstObserved }: Snapshot): number | null {
   return rowCount === 0 ? null : firstObserved.reduce((earliest, timeMs) => Math.min(earliest, timeMs));
 }
 
-/** A value that is no whole number, for people. */
+/** Text for people of a value that is no whole number. */
 function textOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value ?? 'none');
   return Object.entries(value)

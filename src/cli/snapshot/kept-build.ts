@@ -1,8 +1,8 @@
 /**
- * What the last build of a catalogue leaves for the next one, in a list in the catalogue's folder: which job of the catalogue each
- * row is, the state of the catalogue, digests of the texts, and what each block holds. The snapshot has the rest (earlier.ts).
- * The list holds for that very snapshot, the same release, compressor and catalogue only; without it, or with another, a build
- * starts from nothing.
+ * What the last build of a catalogue leaves for the next one, in a list in the catalogue's folder: the job of each row,
+ * the state of the catalogue, digests of the texts, and the contents of each block. The snapshot has the rest
+ * (earlier.ts). The list is valid only for that very snapshot and the same release, compressor and catalogue; without a
+ * valid list a build starts from nothing.
  */
 import { hash } from 'node:crypto';
 import { readArrayFile, writeArrayFile } from '../../adapters/files/array-file.ts';
@@ -16,13 +16,13 @@ import { EarlierSnapshot } from '../../catalogue/snapshot/earlier.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { ChangeMark } from '../../storage/history/jobs-to-build.ts';
 
-/** The version of the list, and of the rules by which texts share blocks. */
+/** The version of the list and of the rules for packing texts into blocks. */
 const MAGIC = 'pgkept 1';
 /** Another release may write other bytes for the same job, and another compressor for the same text. */
 const WRITER = `${VERSION} ${process.versions.zstd ?? ''} ${process.versions.bun ?? ''}`;
 const ID_DIGITS = 16;
 
-/** What a job's company follows from: the serial of its board, its recorded company, and its recorded domain. */
+/** What determines a job's company: the serial of its board, its recorded company and its recorded domain. */
 export type Origin = readonly [board: number, company: string, domain: CompanyDomain | null];
 
 /** Which jobs of the catalogue were added to a builder, by ordinal. */
@@ -76,7 +76,7 @@ interface Facts {
   readonly origins: readonly Origin[];
 }
 
-/** By row of the snapshot, as `AddedJobs` and `FinishedSnapshot` have it. */
+/** By row of the snapshot, as in `AddedJobs` and `FinishedSnapshot`. */
 export interface KeptRows {
   readonly serials: Uint32Array;
   readonly origins: Uint32Array;
@@ -96,7 +96,7 @@ export interface KeptBuild extends Facts {
 const markOf = (headerBytes: Uint8Array): string =>
   hash('sha256', Buffer.concat([Buffer.from(WRITER), headerBytes]), 'hex');
 
-/** @returns undefined when there is no snapshot, or no list that holds for it */
+/** @returns undefined when there is no snapshot, or no list that is valid for it */
 export function openKeptBuild(
   listPath: string,
   snapshotPath: string,
@@ -138,8 +138,8 @@ function blocksIn(ids: Uint8Array, numbers: Uint32Array): BlockFacts[] {
 }
 
 /**
- * Writes the list for a snapshot that is in its place, or was until another build replaced it. A list that is lost costs the next
- * build time and nothing else.
+ * Writes the list for a snapshot already in place, even if another build has replaced it since. A lost list only costs
+ * the next build time.
  */
 export function keepBuild(
   listPath: string,

@@ -21,7 +21,7 @@ const isOlder = ({ status, lastObservedMs }: Pick<Job, 'status' | 'lastObservedM
 export interface HistorySelection {
   /** Greatest age of an active job by its last observation; undefined = any. */
   readonly maxAgeDays: number | undefined;
-  /** Of active jobs with one address only the one that was observed last stays. */
+  /** Of active jobs with the same address, keeps only the one observed last. */
   readonly mergesSameUrl: boolean;
 }
 
@@ -33,7 +33,7 @@ export class JobSelection {
   readonly #sameUrl: ReadonlySet<number>;
   #agedCount = 0;
 
-  /** @param countsSameUrl whether `sameUrlCount` is asked for where such jobs are not left out @throws HistoryError */
+  /** @param countsSameUrl whether `sameUrlCount` is needed although such jobs are not left out @throws HistoryError */
   constructor(history: HistoryDatabase, selection: HistorySelection, nowMs: number, countsSameUrl: boolean) {
     this.#selection = selection;
     this.#oldestMs = oldestMsOf(selection.maxAgeDays, nowMs);
@@ -41,7 +41,7 @@ export class JobSelection {
     this.#sameUrl = isWanted ? sameUrlJobs(history, Math.max(this.#oldestMs, Number.MIN_SAFE_INTEGER)) : new Set();
   }
 
-  /** Whether the job goes into the file; ask once for each job. @param serial of the job */
+  /** Whether the job goes into the file; call once for each job. @param serial of the job */
   has(serial: number, job: Pick<Job, 'status' | 'lastObservedMs'>): boolean {
     if (isOlder(job, this.#oldestMs)) {
       this.#agedCount++;
@@ -63,7 +63,7 @@ export class JobSelection {
   }
 }
 
-/** Hands on jobs of inputs, but for active ones that are too old, and counts those that share an address. */
+/** Passes on jobs of inputs, except active ones that are too old, and counts those that share an address. */
 export class RecentJobs implements JobSink {
   readonly #next: JobSink;
   readonly #addresses = new RepeatedAddresses();
@@ -91,7 +91,7 @@ export class RecentJobs implements JobSink {
     return earlier;
   }
 
-  /** Active jobs with the address of another one, without one of each. */
+  /** Active jobs that share an address, not counting the first of each. */
   get sameUrlCount(): number {
     return this.#addresses.repeatedCount;
   }

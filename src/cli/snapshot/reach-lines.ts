@@ -32,7 +32,7 @@ export function reachText(reach: Reach): string {
   );
 }
 
-/** The line and what to do about it, each with its line feed. */
+/** The line and the advice, each with its line feed. */
 export function reachLines(reach: Reach): string {
   return [`reach: ${reachText(reach)}\n`, ...reachAdvice(reach).map((advice) => `-> ${advice}\n`)].join('');
 }

@@ -1,6 +1,6 @@
 /**
- * Counts addresses that were there before, in eight bytes an address: by a hash of 53 bits. Two of ten million addresses have
- * one hash with a chance of half a percent, and then the count is one too high.
+ * Counts repeated addresses, in eight bytes an address: by a hash of 53 bits. Among ten million addresses two share a
+ * hash with a chance of half a percent; then the count is one too high.
  */
 export class RepeatedAddresses {
   #hashes = new Float64Array(1024);
@@ -15,7 +15,7 @@ export class RepeatedAddresses {
     this.#hashes[this.#count++] = hashOf(address);
   }
 
-  /** Addresses that were added, without the first of each. */
+  /** Addresses added, not counting the first of each. */
   get repeatedCount(): number {
     const sorted = this.#hashes.slice(0, this.#count).sort();
     let repeated = 0;

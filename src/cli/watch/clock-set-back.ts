@@ -1,6 +1,6 @@
 /**
- * Boards that were fetched while this machine's clock ran ahead. Once it is set back they would not be due until it reaches those
- * times again. What the catalogue observed keeps its time, so a feed that is fetched now counts as a late one.
+ * Handles boards that were fetched while this machine's clock ran ahead: once it is set back, they would not be due until it
+ * reaches those times again. Recorded observations keep their times, so a feed that is fetched now counts as a late one.
  */
 import { dateTimeOf } from '../../base/date-time.ts';
 import { quantity } from '../../base/grouped.ts';
@@ -13,13 +13,13 @@ const AHEAD_MS = 3_600_000;
 export const isFetchedAhead = ({ state }: WatchedBoard, nowMs: number): boolean =>
   state !== null && state.lastFetchMs > nowMs + AHEAD_MS;
 
-/** A board that was never asked is due at once, unless it was put off with its host. */
+/** A board that was never fetched is due at once, unless it was put off with its host. */
 export const heldUntilMs = ({ nextMs, state }: WatchedBoard): number =>
   state === null ? nextMs : (state.heldUntilMs ?? 0);
 
 /**
- * Boards to make due: those that were fetched ahead, and with one of those all that are put off, because their hosts may have
- * failed ahead.
+ * Boards to make due: those fetched while the clock ran ahead and, if there are any, all that are put off, because
+ * their hosts may have failed in that time too.
  */
 export function setBackBoards(boards: readonly WatchedBoard[], nowMs: number): WatchedBoard[] {
   if (!boards.some((board) => isFetchedAhead(board, nowMs))) return [];
@@ -33,7 +33,7 @@ const stateBefore = (state: FetchState, nowMs: number): FetchState => ({
   heldUntilMs: 0,
 });
 
-/** Makes them due. Their last fetches cannot have ended later than now; a host that wants to be left alone says so again. */
+/** Makes them due. Caps their last fetch at now; a host that wants a pause will ask for it again. */
 export function makeDue(boards: readonly WatchedBoard[], nowMs: number, tables: BoardTables): void {
   for (const { name, state } of boards) {
     tables.store(name, state && stateBefore(state, nowMs), 0);

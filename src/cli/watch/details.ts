@@ -1,9 +1,9 @@
 /**
- * Descriptions of a board whose list has none, one request each, for jobs of which the catalogue has no description yet. They are
- * merged as partial feeds in which everything else is as the list has it, so that lists and details do not undo each other.
+ * Fetches descriptions for a board whose list has none, one request each, for jobs without a description in the catalogue. They
+ * are merged as partial feeds that repeat the list's other fields, so that lists and details do not undo each other.
  *
- * A job whose description did not come is asked for again later and later, after all those that were never asked for: a few
- * postings without a text keep no other from theirs.
+ * A job whose description did not come is retried with growing pauses, after all jobs never tried, so that a few
+ * postings without text do not block the others.
  */
 import type { BoardClient } from '../../adapters/boards/board-client.ts';
 import { isGone } from '../../adapters/boards/feed-fetch.ts';
@@ -19,31 +19,33 @@ import type { BoardTables, WatchedBoard } from '../../storage/history/board-tabl
 import type { HistoryDatabase } from '../../storage/history/database.ts';
 import { storedBoard } from '../../storage/history/stored-board.ts';
 
-/** Requests for descriptions in one visit: other boards of the host wait for them. The rest comes with later visits. */
+/**
+ * Most requests for descriptions in one visit, because other boards of the host wait for them. Later visits fetch the rest.
+ */
 export const DETAILS_MAX = 100;
-/** Bytes of these after which a visit asks for no more: over a hundred of the longest real postings, 200 KiB each. */
+/** Bytes of descriptions after which a visit stops: over a hundred of the longest real postings, 200 KiB each. */
 const DETAILS_BYTES_MAX = 32 * 1024 * 1024;
-/** Failures in a row after which a visit asks for no more descriptions. */
+/** Failures in a row after which a visit requests no more descriptions. */
 const FAILURES_MAX = 3;
 
 export interface Wanted {
-  /** Of the job. */
+  /** Id of the job. */
   readonly id: string;
   readonly row: SourceRecord;
   readonly request: BoardRequest;
 }
 
-/** What the requests of one visit gave. */
+/** The results of one visit's requests. */
 export interface FoundDetails {
   /** A page of the list with the rows whose descriptions came; null: none came. */
   readonly page: Uint8Array | null;
-  /** Jobs that were asked for, whatever came. */
+  /** Jobs whose descriptions were requested, whatever the result. */
   readonly asked: readonly string[];
-  /** How long the host asked to be left alone, milliseconds; null: it did not. */
+  /** The pause that the host asked for, milliseconds; null: none. */
   readonly retryAfterMs: number | null;
 }
 
-/** The rows of a list whose jobs have no description in the catalogue and are to be asked for now, the most urgent first. */
+/** The rows of a list whose jobs lack a description in the catalogue and should be requested now, most urgent first. */
 export function rowsWithout(
   { history, tables }: { readonly history: HistoryDatabase; readonly tables: BoardTables },
   board: WatchedBoard,
@@ -68,7 +70,7 @@ export function rowsWithout(
       if (!shaped.ok) continue;
       const { id } = shaped.record;
       const tried = tries.get(id);
-      // A try from the future was made while the clock ran ahead.
+      // A try in the future was made while the clock ran ahead, so it does not count.
       if (tried !== undefined && tried.triedMs <= atMs && atMs < nextDetailMs(tried)) continue;
       if (known.get(id) === undefined) wanted.set(id, { id, row, request });
     }
@@ -77,9 +79,9 @@ export function rowsWithout(
 }
 
 /**
- * Asks until all came, {@link DETAILS_MAX} were asked for, they are long, the host fails again and again, or it asks to be left
- * alone. Never rejects.
- * @param signal ends it between two requests as well
+ * Requests descriptions until all came, {@link DETAILS_MAX} were requested, a bound of bytes or failures is reached, or
+ * the host asks for a pause. Never rejects.
+ * @param signal ends it between two requests too
  */
 export async function fetchDetails(
   board: Board,
@@ -101,7 +103,7 @@ export async function fetchDetails(
     const document = answer.kind === 'page' ? documentOf(board, new TextDecoder().decode(answer.body)) : undefined;
     const detail = objectOf(document?.document);
     if (detail !== undefined) rows.push(withDescription(board, row, detail));
-    // A posting that is gone says nothing about the next one, and neither does one without a text.
+    // A removed posting, or one without text, says nothing about the next one.
     const isFailure = detail === undefined && !(answer.kind === 'failed' && isGone(answer.status));
     failures = isFailure ? failures + 1 : 0;
     if (answer.kind === 'failed' && answer.isOfHost) ({ retryAfterMs } = answer);

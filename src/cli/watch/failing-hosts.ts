@@ -1,20 +1,20 @@
 /**
- * Hosts that fail for one board after another: the rest of their boards is left for later, so that neither the round nor the host
- * has to go through hundreds of requests that fail. In memory: after a restart the next boards find it out once more.
+ * Tracks hosts that fail for one board after another: their remaining boards are postponed, so that neither the round nor the
+ * host goes through hundreds of failing requests. In memory only: after a restart the next boards detect it again.
  */
 import { nextHostTryMs } from '../../ingest/watch/schedule.ts';
 
-/** Boards in a row for which a host fails before it is left alone: fewer may all be sick themselves. */
+/** Boards in a row for which a host fails before it is paused: with fewer, the boards themselves may be at fault. */
 export const HOST_FAILURES_MAX = 5;
-/** A host whose failures cost a round less than this, and that asks for no pause, does not hold it up. */
+/** A host that asks for no pause, and whose failures cost less time than this, is not paused. */
 const COST_MS_MAX = 5 * 60_000;
 
 interface Failing {
-  /** Names of those in a row. */
+  /** Names of the boards that failed in a row. */
   readonly boards: Set<string>;
   /** When the first of their visits began. */
   readonly sinceMs: number;
-  /** Times that it was left alone, since it answered last. */
+  /** Pauses since its last answer. */
   times: number;
 }
 
@@ -22,7 +22,7 @@ interface Failing {
 interface FailedVisit {
   readonly startMs: number;
   readonly nowMs: number;
-  /** What the answer asked for; null = nothing. */
+  /** The pause that the answer asked for; null = none. */
   readonly retryAfterMs: number | null;
 }
 
@@ -39,7 +39,7 @@ export class FailingHosts {
     this.#hosts.delete(host);
   }
 
-  /** @returns when the host's other boards are due; undefined = go on. After a pause the first failure is enough. */
+  /** @returns when the host's other boards are due; undefined = continue. After a pause one failure is enough. */
   failed(host: string, board: string, { startMs, nowMs, retryAfterMs }: FailedVisit): number | undefined {
     const failing = this.#hosts.get(host) ?? { boards: new Set<string>(), sinceMs: startMs, times: 0 };
     this.#hosts.set(host, failing);

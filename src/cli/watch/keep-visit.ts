@@ -1,6 +1,6 @@
 /**
- * Keeps what a visit of a board found, in one transaction: the jobs, their events, and what the watcher knows of the board. A
- * process that dies before the commit has not visited the board; after it, the visit is permanent.
+ * Stores the result of a visit of a board in one transaction: the jobs, their events, and the watcher's state of the
+ * board. If the process dies before the commit, the board counts as not visited; after it, the visit is permanent.
  */
 import type { FeedFailure, FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
 import { dateTimeOf } from '../../base/date-time.ts';
@@ -35,7 +35,7 @@ export interface VisitSettings {
   readonly nowMs: () => number;
 }
 
-/** A visit of which nothing is kept yet. */
+/** A visit that is not stored yet. */
 export interface MadeVisit {
   readonly board: WatchedBoard;
   readonly fetched: FetchedFeed;
@@ -52,18 +52,21 @@ interface Failure {
   readonly status: number | null;
   readonly reason: string;
   readonly retryAfterMs: number | null;
-  /** null: there was no answer that can be counted. */
+  /** null: no answer with rows to count. */
   readonly rows: number | null;
 }
 
-/** What a merge wrote is taken back within the transaction: between two of them an import that waits would get the lock, for as long as it needs. */
+/**
+ * A merge is undone within the transaction: between two transactions a waiting import would get the lock, for as long
+ * as it runs.
+ */
 const MERGE_BEGINS = 'SAVEPOINT merge';
 const TAKE_MERGE_BACK = 'ROLLBACK TO merge';
 
 const newImport = ({ history, skills }: VisitSettings): HistoryImport =>
   new HistoryImport(history, { mayHaveDays: false, skillsVersion: skills.version });
 
-/** null: the feed says not everything by its pages. */
+/** null: the pages alone do not determine the feed. */
 const pagesDigestOf = ({ pages, partialReason, standing }: Extract<FetchedFeed, { kind: 'feed' }>): string | null =>
   partialReason === null && standing.length === 0 ? sha256OfParts(pages) : null;
 
@@ -90,8 +93,8 @@ export async function keepVisit(made: MadeVisit, settings: VisitSettings): Promi
 }
 
 /**
- * Keeps descriptions that came after the list, as a partial feed, and which were asked for in vain.
- * @param isMore others are wanted still: the board is due again as soon as it may be
+ * Stores descriptions fetched after the list, as a partial feed, and which requests failed.
+ * @param isMore more descriptions are missing: the board is due again as soon as allowed
  * @param settings of a history in a transaction, which this ends
  * @throws HistoryError
  */
@@ -114,7 +117,7 @@ export async function keepDetails(
     }
     tables.keepDetailTries(name, asked, atMs);
     if (board.state !== null) {
-      // The fetch ends here: a snapshot that was built since the list lacks these descriptions.
+      // The fetch ends only now: a snapshot built since the list lacks these descriptions.
       const state: FetchState = { ...board.state, lastFetchMs: atMs };
       tables.store(name, state, isMore ? Math.min(board.nextMs, atMs + bounds.minMs) : board.nextMs);
     }
@@ -137,7 +140,7 @@ export function keepPostponed(names: readonly string[], untilMs: number, { histo
 
 interface Found {
   readonly counts: Counts;
-  /** Records of the list that were not taken. */
+  /** Records of the list that were refused. */
   readonly refused: number;
   readonly isUnchanged: boolean;
   readonly partialReason: string | null;
@@ -152,8 +155,9 @@ const failureOf = ({ isGone, status, reason, retryAfterMs }: FeedFailure): Failu
 });
 
 /**
- * Whether the jobs of a board are those of its last whole feed, read with the current skills: then the same feed need not be read
- * again. A feed later than the visit was fetched while the clock ran ahead: its jobs are not those of the feed before the visit.
+ * Whether the jobs of a board are those of its last whole feed, read with the current skills: then the same feed need
+ * not be read again. A feed later than the visit was fetched while the clock ran ahead: its jobs are not those of the
+ * last feed before the visit.
  */
 export const isUpToDate = (
   { shape, token, state }: WatchedBoard,
@@ -215,9 +219,9 @@ function keepFeed(
   const visits: Visit[] = [...(known?.visits ?? []), { atMs, isChanged }].slice(-VISITS_KEPT);
   const nextMs = nextVisitMs(visits, bounds, atMs, draw());
   const isWhole = partialReason === null;
-  // A 304 may bring new validators or none; those that it answered still hold.
+  // A 304 may bring new validators or none; without new ones the old ones stay valid.
   const validators = fetched.kind === 'feed' ? fetched.validators : (known?.validators ?? null);
-  // A list with records that were refused is read again, to say how many.
+  // No digest if records were refused, so that the list is read again and their number reported.
   const pagesDigest = fetched.kind !== 'feed' ? known?.pagesDigest : refused === 0 ? pagesDigestOf(fetched) : null;
   const state: FetchState = {
     health: isWhole ? 'ok' : 'partial',

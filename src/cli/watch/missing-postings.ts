@@ -1,7 +1,7 @@
 /**
- * Jobs that a careers page with markup lists no more. Such a page may show its first jobs only and not say so, so its list does not
- * tell that a job is gone: the job's own page does, which is not there (404, 410) or has no posting of it. Only when each missing
- * job is known to be gone or still there is the list complete.
+ * Checks jobs that a careers page with markup no longer lists. Such a page may show only its first jobs without saying
+ * so, so a missing entry does not prove that a job is gone; the job's own page does, if it is missing (404, 410) or has
+ * no posting. The list is complete only when each missing job is known to be gone or still open.
  */
 import type { BoardClient } from '../../adapters/boards/board-client.ts';
 import { type FetchedFeed, isGone } from '../../adapters/boards/feed-fetch.ts';
@@ -16,7 +16,10 @@ import type { WatchedBoard } from '../../storage/history/board-tables.ts';
 import { type HistoryDatabase, historyErrorOf, type Row } from '../../storage/history/database.ts';
 import { storedBoard } from '../../storage/history/stored-board.ts';
 
-/** Own pages that one visit asks for: other boards of the host wait for them. With more missing jobs the list stays partial. */
+/**
+ * Most job pages that one visit requests, because other boards of the host wait for them. With more missing jobs the
+ * list stays partial.
+ */
 export const MISSING_MAX = 100;
 
 interface Posting {
@@ -44,7 +47,7 @@ const plain = (address: string): string => {
   return url.href;
 };
 
-/** The postings of a page, as the catalogue would know them. */
+/** The postings of a page as jobs of the catalogue. */
 function postingsOn(page: Uint8Array, { company, domain, address, token }: WatchedBoard, atMs: number): Posting[] {
   const { document, url } = pageContent(new TextDecoder().decode(page));
   const found = jsonldShape.recordsOf(document);
@@ -61,13 +64,13 @@ function postingsOn(page: Uint8Array, { company, domain, address, token }: Watch
   });
 }
 
-/** Ids of the open jobs that no page of the feed has, by their own pages. @throws HistoryError */
+/** Ids of the open jobs that no page of the feed has, by the address of their own pages. @throws HistoryError */
 function missingFrom({ pages }: Feed, board: WatchedBoard, { history, atMs }: MissingSettings): Map<string, string[]> {
   const serial = storedBoard(history, board.shape, board.token)?.serial;
   if (serial === undefined) return new Map();
   const listed = pages.flatMap((page) => postingsOn(page, board, atMs));
   const ids = new Set(listed.map(({ id }) => id));
-  // Where a page that was read is the job's own, it has been seen that it lacks the job.
+  // If the job's own page was read as part of the feed, it is known to lack the job.
   const read = new Set([plain(board.address), ...listed.map(({ address }) => address)]);
   const missing = new Map<string, string[]>();
   const sql = 'SELECT id, source_url FROM job WHERE board = ? AND closed_ms IS NULL';
@@ -85,7 +88,7 @@ function missingFrom({ pages }: Feed, board: WatchedBoard, { history, atMs }: Mi
 }
 
 /**
- * The feed with the jobs that it lacks and that their own pages still have; partial where that is not known of one of them.
+ * The feed plus the missing jobs that their own pages still have; partial if the status of any is unknown.
  * @throws HistoryError
  */
 export async function withStanding(feed: Feed, board: WatchedBoard, settings: MissingSettings): Promise<FetchedFeed> {
@@ -93,7 +96,7 @@ export async function withStanding(feed: Feed, board: WatchedBoard, settings: Mi
   const { atMs, client, memory, origins, signal } = settings;
   const missing = missingFrom(feed, board, settings);
   if (missing.size === 0) return feed;
-  // What its validators say of the list they do not say of the other pages.
+  // The validators cover the list, but not the other pages.
   const asked: Feed = { ...feed, validators: null };
   if (missing.size > MISSING_MAX) {
     return {
@@ -108,7 +111,8 @@ export async function withStanding(feed: Feed, board: WatchedBoard, settings: Mi
     if (answer.kind === 'page') {
       const postings = postingsOn(answer.body, board, atMs).filter(({ isClosed }) => !isClosed);
       memory.giveBack(answer.body.length);
-      // A page of its own whose only posting says another id or address is the job's still; a list that it leads to is not.
+      // A page at the job's address with exactly one posting still is the job's, even with another id or address; a
+      // list that it redirects to is not.
       const isOwn = answer.url === request.url && postings.length === 1;
       const isThere = (id: string): boolean =>
         isOwn || postings.some((posting) => posting.id === id || posting.address === page);

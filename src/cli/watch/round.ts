@@ -1,6 +1,6 @@
 /**
- * One round: every board that is due is visited once. Hosts are asked side by side, the boards of one host one after the other;
- * what was found is kept board by board, so that a round that ends early continues where it was.
+ * One round: visits every due board once. Hosts are visited in parallel, the boards of one host one after another.
+ * Results are stored board by board, so that a round that ends early continues where it stopped.
  */
 import type { BoardClient } from '../../adapters/boards/board-client.ts';
 import { type FetchedFeed, fetchFeed } from '../../adapters/boards/feed-fetch.ts';
@@ -23,19 +23,19 @@ export interface RoundSettings extends VisitSettings {
   readonly client: BoardClient;
   readonly pace: HostPace;
   readonly origins: BoardOrigins;
-  /** Lasts from round to round. */
+  /** Kept from round to round. */
   readonly hosts: FailingHosts;
   readonly feedMemory: FeedMemory;
-  /** Ends the round: what is under way is not kept. */
+  /** Ends the round: visits under way are discarded. */
   readonly signal: AbortSignal;
   /** Ends the round after the visits under way; the rest of the boards stay due. */
   readonly enough: AbortSignal;
-  /** Done every so often while the round lasts, between two visits that are kept; null: nothing is. */
+  /** Work to do at this interval during the round, while no visit is being stored; null: none. */
   readonly aside: { readonly everyMs: number; act(): Promise<void> } | null;
-  /** Another process writes into the catalogue, and the round waits for it; called once for each time. */
+  /** Called once each time the round has to wait for another process that writes into the catalogue. */
   readonly onBusy: () => void;
   readonly onVisit: (report: VisitReport) => void;
-  /** A host fails, or asks to be left alone, and these boards of the round are left for later. */
+  /** A host fails or asks for a pause, so these boards of the round are postponed. */
   readonly onHeld: (held: HeldHost) => void;
 }
 
@@ -46,7 +46,7 @@ interface VisitOfRound extends RoundSettings {
 
 export interface HeldHost {
   readonly host: string;
-  /** Those of the round that were not visited. */
+  /** The boards of the round that were not visited. */
   readonly boards: readonly WatchedBoard[];
   readonly untilMs: number;
 }
@@ -68,7 +68,7 @@ export async function runRound(boards: readonly WatchedBoard[], settings: RoundS
       await visitHost(host, ofHost, keeper, stoppable);
     }
   };
-  // The others end their requests; what they have found since is found again.
+  // The other visits end their requests; the next round repeats them.
   const stopping = (failure: unknown): never => {
     stop.abort();
     throw failure;
@@ -83,12 +83,12 @@ export async function runRound(boards: readonly WatchedBoard[], settings: RoundS
   if (failed?.status === 'rejected') throw failed.reason;
 }
 
-/** Boards that failed last time may be what holds up their host: the others of the next hour go before them. */
+/** Boards that failed last time may slow down their host, so the others of the next hour go first. */
 const FAILED_LATER_MS = 3_600_000;
 
 const urgencyOf = ({ nextMs, state }: WatchedBoard): number =>
   nextMs + (state?.health === 'failed' ? FAILED_LATER_MS : 0);
-/** The longest due first: a round that ends early leaves boards that are visited early in a later one. */
+/** Longest due first: boards left by a round that ends early come early in a later one. */
 const mostUrgentFirst = (a: WatchedBoard, b: WatchedBoard): number => urgencyOf(a) - urgencyOf(b);
 
 async function doAside(keeper: Keeper, { aside, pace }: RoundSettings, end: AbortSignal): Promise<void> {
@@ -100,7 +100,7 @@ async function doAside(keeper: Keeper, { aside, pace }: RoundSettings, end: Abor
   }
 }
 
-/** Visits boards of a host one after the other, until it turns out that it is to be left alone. */
+/** Visits the boards of a host one after another, until the host must be paused. */
 async function visitHost(
   host: string,
   boards: readonly WatchedBoard[],
@@ -110,7 +110,7 @@ async function visitHost(
   const { enough, nowMs, onHeld, origins, signal, tables } = settings;
   for (const [index, { name }] of boards.entries()) {
     if (signal.aborted || enough.aborted) return;
-    // Since the round began it may have been removed, or moved to another host, whose turn it is not.
+    // Since the round began, the board may have been removed, or moved to another host, which this call must not ask.
     const board = tables.find(name);
     if (board === undefined || askedHostOf(board, origins) !== host) continue;
     const untilMs = await visit(board, host, keeper, settings);
@@ -124,7 +124,7 @@ async function visitHost(
   }
 }
 
-/** @returns until when the host is to be left alone; undefined = go on with its next board */
+/** @returns until when the host must be paused; undefined = continue with its next board */
 async function visit(
   board: WatchedBoard,
   host: string,
@@ -143,11 +143,11 @@ async function visit(
   return listed.wanted.length === 0 ? undefined : visitDetails(board, listed.wanted, keeper, { ...settings, atMs });
 }
 
-/** What the list of a board leads to. */
+/** The outcome of a visit to a board's list. */
 type Listed =
-  /** The host fails; undefined: not so often that it is to be left alone. */
+  /** The host failed; undefined: not often enough to be paused. */
   | { readonly kind: 'held'; readonly untilMs: number | undefined }
-  /** Descriptions that the list does not have. */
+  /** Visited; `wanted` are the descriptions that the list lacks. */
   | { readonly kind: 'visited'; readonly wanted: readonly Wanted[] };
 
 async function visitList(
@@ -177,14 +177,14 @@ async function visitList(
   return { kind: 'visited', wanted: isListed ? rowsWithout(settings, board, fetched.pages, settings) : [] };
 }
 
-/** @throws what is no failure of reading */
+/** @throws any failure other than unreadable content */
 function unreadable(failure: unknown): FetchedFeed {
   const reason = unreadableReason(failure);
   if (reason === undefined) throw failure;
   return { kind: 'failed', status: null, reason, retryAfterMs: null, isOfHost: false, isGone: false };
 }
 
-/** The feed; a failure when its pages take too long, however slowly each one comes. @throws HistoryError */
+/** Fetches the feed; fails when all its pages together take too long. @throws HistoryError */
 async function fetchInTime(
   board: WatchedBoard,
   settings: VisitOfRound & { readonly memory: FeedClaim },
@@ -207,7 +207,7 @@ async function fetchInTime(
   return { ...fetched, reason, isOfHost: !memory.hasWaited };
 }
 
-/** Descriptions that the list does not have. @returns as `visit` */
+/** Fetches descriptions that the list lacks. @returns as `visit` */
 async function visitDetails(
   board: WatchedBoard,
   wanted: readonly Wanted[],
@@ -218,21 +218,21 @@ async function visitDetails(
   const found = await fetchDetails(board, wanted, client, AbortSignal.any([signal, enough]));
   if (signal.aborted) return undefined;
   const { asked, retryAfterMs } = found;
-  // Later than the list, whatever the clock does: descriptions are the latest that is known.
+  // Later than the list, whatever the clock does, because descriptions must count as the latest observation.
   const keptMs = Math.max(nowMs(), atMs + 1);
   const isMore = asked.length < wanted.length && (enough.aborted || asked.length === DETAILS_MAX);
   if (asked.length > 0 || isMore)
     await keeper.keep(() => keepDetails(board, found, { atMs: keptMs, isMore }, settings));
-  // What is shorter, the client has waited for.
+  // The client has already waited for a shorter pause.
   const isHeld = retryAfterMs !== null && retryAfterMs > WAITED_MS_MAX;
   return isHeld ? nowMs() + Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : undefined;
 }
 
-/** Validators are worth sending only while a 304 would tell all. */
+/** Validators are sent only if a 304 would tell everything. */
 const validatorsFor = (board: WatchedBoard, settings: VisitOfRound): Validators | null =>
   board.state?.validators != null && isUpToDate(board, settings.atMs, settings) ? board.state.validators : null;
 
-/** Keeps visits one after the other: the history has one transaction at a time. */
+/** Stores visits one after another: the history allows one transaction at a time. */
 class Keeper {
   readonly #settings: RoundSettings;
   #last: Promise<unknown> = Promise.resolve();
@@ -241,12 +241,12 @@ class Keeper {
     this.#settings = settings;
   }
 
-  /** @param act in a transaction, which it ends @throws HistoryError */
+  /** @param act runs in a transaction, which it ends @throws HistoryError */
   keep(act: () => Promise<void>): Promise<void> {
     return this.between(() => this.#keep(act));
   }
 
-  /** @param act outside of a transaction: nothing is kept meanwhile */
+  /** @param act runs outside a transaction: nothing is stored meanwhile */
   between(act: () => Promise<void>): Promise<void> {
     const done = this.#last.then(act);
     this.#last = done.catch(() => {});

@@ -12,9 +12,9 @@ import type { FeedOutcome } from '../../storage/history/merge.ts';
 
 export type TakenFeed =
   | { readonly kind: 'taken'; readonly feed: FeedOutcome; readonly refused: number }
-  /** Far fewer rows than usual: nothing of it may stay. */
+  /** Far fewer rows than usual: the caller must undo the merge. */
   | { readonly kind: 'unhealthy'; readonly rows: number; readonly usualRows: number }
-  /** A page is not what its endpoint gives: nothing of it may stay. */
+  /** A page is not what its endpoint returns: the caller must undo the merge. */
   | { readonly kind: 'unreadable'; readonly reason: string };
 
 export interface FeedToTake {
@@ -23,13 +23,15 @@ export interface FeedToTake {
   /** When the board was asked, milliseconds since the epoch. */
   readonly atMs: number;
   readonly isComplete: boolean;
-  /** Ids of known jobs that the pages do not have, and that are listed all the same. */
+  /** Ids of known jobs that are still listed although the pages lack them. */
   readonly standing?: readonly string[];
 }
 
 const NO_COUNTS = { rows: 0, new: 0, seen: 0, changed: 0, closed: 0, reopened: 0, hasNameless: false, refusal: null };
 
-/** Bytes that are handed on at a time: what decides how a page is packed is copied and decoded by itself. */
+/**
+ * Size of the pieces passed on, bytes, because the first one is copied and decoded separately to detect how a page is packed.
+ */
 const PIECE_BYTES = 1024 * 1024;
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -37,8 +39,8 @@ async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Why content cannot be read, one line; undefined = the failure is of something else, such as the history. What our own code did
- * not expect of a stranger's content fails one board, and not the watch of all others.
+ * Why content cannot be read, one line; undefined = another failure, such as one of the history. An exception of our
+ * own code on foreign content fails one board, not the watch of all others.
  */
 export function unreadableReason(failure: unknown): string | undefined {
   if (failure instanceof InputError) return failure.message;
@@ -47,7 +49,7 @@ export function unreadableReason(failure: unknown): string | undefined {
 }
 
 /**
- * Stages and merges the feed in the transaction of `merging`; the caller commits it, or takes it back.
+ * Stages and merges the feed in the transaction of `merging`; the caller commits or undoes it.
  * @throws HistoryError
  */
 export async function takeFeed(

@@ -1,4 +1,4 @@
-/** What `watch` says about a visit of a board: one object for programs, one line for people. */
+/** What `watch` reports about a visit of a board: one object for programs, one line for people. */
 import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
@@ -17,13 +17,13 @@ export interface VisitReport {
   readonly closed: number;
   readonly reopened: number;
   readonly next_at: string;
-  /** Records of the list that were not taken; absent when all were. */
+  /** Refused records of the list; absent when there are none. */
   readonly refused?: number;
-  /** Why it is not `ok` or not everything; absent when there is nothing to say. */
+  /** Why it is not `ok` or not complete; absent otherwise. */
   readonly reason?: string;
 }
 
-/** Of a board that was not asked, because its host fails or wants to be left alone. */
+/** The report of a board that was not visited, because its host fails or asked for a pause. */
 export const unvisited = (
   board: string,
   { host, untilMs }: { readonly host: string; readonly untilMs: number },

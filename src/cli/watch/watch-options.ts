@@ -1,4 +1,4 @@
-/** Options that `watch` and `up` share, and the bounds of visits that they give. */
+/** Options that `watch` and `up` share, and the bounds of visits from them. */
 import type { VisitBounds } from '../../ingest/watch/schedule.ts';
 import { type Options, type OptionValues, UsageError } from '../command.ts';
 import type { HistoryBuildPlan } from '../snapshot/build-from-history.ts';
@@ -6,7 +6,7 @@ import { MAX_AGE_DAYS } from '../snapshot/left-out.ts';
 import { REACH_OPTIONS } from './watch-settings.ts';
 
 const MINUTE_MS = 60_000;
-/** A board is asked at least once a month, and at most once a minute. */
+/** A board is fetched at least once a month, and at most once a minute. */
 const EVERY_MINUTES_MAX = 31 * 24 * 60;
 
 export const WATCH_OPTIONS = {
@@ -44,7 +44,7 @@ export function watchBounds(options: Pick<WatchValues, 'every-min' | 'every-max'
   return { minMs, maxMs };
 }
 
-/** What a build of the snapshot takes of the options. */
+/** The options for a build of the snapshot. */
 export const buildOptions = (
   options: Pick<WatchValues, 'max-age-days' | 'merge-same-url' | 'no-descriptions'>,
 ): Pick<HistoryBuildPlan, 'maxAgeDays' | 'mergesSameUrl' | 'keepsDescriptions'> => ({

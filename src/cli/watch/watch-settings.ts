@@ -1,4 +1,4 @@
-/** What reaching boards takes from the environment, or from flags of the same names, which win. */
+/** Settings for reaching boards, from the environment or from flags of the same names, which win. */
 import { readSettings } from '../../config/config.ts';
 import { InvalidSetting, setting, type ValuesOf } from '../../config/setting.ts';
 import { OUTBOUND_SETTINGS } from '../../config/settings.ts';

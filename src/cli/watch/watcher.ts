@@ -30,7 +30,7 @@ export interface WatchPlan {
   readonly folder: string;
   readonly out: string;
   readonly bounds: VisitBounds;
-  /** One round, and no waiting. */
+  /** Runs one round and does not wait for the next. */
   readonly isOnce: boolean;
   /** The round takes every board, due or not. */
   readonly isAll: boolean;
@@ -56,9 +56,9 @@ const LOOK_MS = 30_000;
 const ROUND_PAUSE_MS = 60_000;
 /** After this time a round begins no more visits, so that boards of other hosts that fall due are not left waiting. */
 const ROUND_MS_MAX = 10 * 60_000;
-/** A round that lasts longer, such as one with `--once`, has what it found so far built meanwhile. */
+/** In a round that lasts longer, such as one with `--once`, a snapshot of the results so far is built meanwhile. */
 const BUILD_WITHIN_MS = 15 * 60_000;
-/** At most a fifth of the time is spent on building: each round waits for four times as long as the last build took. */
+/** Building takes at most a fifth of the time: each round waits four times as long as the last build took. */
 const BUILD_SHARE = 4;
 
 interface RoundCounts {
@@ -120,7 +120,7 @@ export class Watcher {
     }
   }
 
-  /** They only take space. */
+  /** A failure is only a warning: leftovers just take space. */
   #removeLeftovers(beforeMs: number): void {
     try {
       removeLeftovers(this.#plan.out, beforeMs);
@@ -197,14 +197,14 @@ export class Watcher {
     );
   }
 
-  /** Boards that every board does not mean. */
+  /** Reports boards that even a round over all boards leaves out, because their hosts are paused. */
   #tellLeft(boards: readonly WatchedBoard[]): void {
     for (const [host, left] of Map.groupBy(boards, (board) => askedHostOf(board, this.#ports.origins))) {
       this.#tellHeld({ host, boards: left, untilMs: Math.max(...left.map(heldUntilMs)) });
     }
   }
 
-  /** One object a board, as for those that were visited. */
+  /** With `--json` prints one object for each board, as for visited ones. */
   #tellHeld(held: HeldHost): void {
     this.#say(heldLine(held));
     if (!this.#plan.isJson) return;
@@ -214,7 +214,7 @@ export class Watcher {
   #tell(report: VisitReport, counts: RoundCounts, total: number): void {
     const { stdout, stderr } = this.#ports.io;
     const { isJson } = this.#plan;
-    // One write for the line: a progress on the same terminal is drawn again after it.
+    // One write for the whole line: a progress line on the same terminal is redrawn after each write.
     if (isJson) stdout.write(visitJson(report));
     else if (report.status !== 'unchanged') {
       this.#progress.clear();
@@ -244,7 +244,7 @@ export class Watcher {
     });
   }
 
-  /** @param isLast no later build makes up for one that fails @throws CommandError */
+  /** @param isLast no later build can make up for a failed one @throws CommandError */
   async #buildWhereOutdated(isLast: boolean): Promise<void> {
     if (!this.#isOutdated()) return;
     const { folder, out, build } = this.#plan;
@@ -254,9 +254,9 @@ export class Watcher {
     try {
       await buildFromHistory({ ...build, folder, out, isJson: false, isNext: true }, io, signal);
     } catch (error) {
-      // The boards are kept, and the next start builds at once.
+      // The visits are stored, and the next start builds at once.
       if (signal.aborted && error === signal.reason) return;
-      // A full disk, a table that another process holds: the boards are kept, and a later build has them.
+      // A full disk or a file held by another process: the visits are stored, and a later build includes them.
       if (!(error instanceof CommandError) || isLast) throw error;
       this.#say(`the snapshot was not built: ${firstLineOf(error)}\n`);
     }
@@ -290,7 +290,7 @@ const isHeld = (board: WatchedBoard, nowMs: number): boolean => heldUntilMs(boar
 const heldLine = ({ host, boards, untilMs }: HeldHost): string =>
   `${host} fails or asks for fewer requests: ${quantity(boards.length, 'board')} of the round left until ${dateTimeOf(untilMs)}\n`;
 
-/** When the snapshot was built; before all times where there is none that can be used. */
+/** When the snapshot was built; -Infinity if there is no usable one. */
 function builtAtMsOf(path: string): number {
   try {
     const file = openSnapshotFile(path);

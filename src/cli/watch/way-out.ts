@@ -1,4 +1,6 @@
-/** The way out of `watch`: the guarded client with its address rules, for boards in place of customers' targets. */
+/**
+ * The outbound client of `watch`: the guarded client with its address rules, applied to boards instead of customers' targets.
+ */
 import { BoardClient } from '../../adapters/boards/board-client.ts';
 import { HostPace } from '../../adapters/boards/host-pace.ts';
 import { VISITS_AT_ONCE } from '../../adapters/boards/limits.ts';
@@ -32,7 +34,7 @@ export interface WayOut {
   readonly pace: HostPace;
 }
 
-/** No server runs here, so no address is its own: a name that never resolves (RFC 6761 §6.4). */
+/** No server runs here, so no address is an own hook: a name that never resolves (RFC 6761 §6.4). */
 const NO_SERVER = 'http://paygrade.invalid';
 
 function guardedClient({ contact, targetAllow, clock, timers }: WayOutSettings): Outbound {

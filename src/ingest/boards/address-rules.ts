@@ -1,6 +1,6 @@
 /**
- * Which board an address is of, from the address alone: any address of the site that shows it, of its API, or of a page that it
- * is embedded in by the platform. Pure. What the address does not tell, the page behind it may (page-boards.ts).
+ * Which board an address belongs to, from the address alone: any address of the site that shows the board, of its API, or of
+ * the platform's page for embedding it. Pure. Where the address is not enough, the page behind it may be (page-boards.ts).
  */
 import { isJobSite } from '../shapes/job-sites.ts';
 import { addressOfToken, type Board, type BoardShape, parseBoardName, TOKEN_LENGTH_MAX } from './board.ts';
@@ -10,14 +10,14 @@ export type NamedBoard = Pick<Board, 'shape' | 'token' | 'address'>;
 
 export type AddressVerdict =
   | ({ readonly kind: 'board' } & NamedBoard)
-  /** The page behind the address is to be looked at; `address` is normalized, with its query. */
+  /** The page behind the address must be looked at; `address` is normalized, with its query. */
   | { readonly kind: 'page'; readonly address: string }
   /** `reason` is a sentence for the person who gave the address. */
   | { readonly kind: 'refused'; readonly reason: string };
 
 const ADDRESS_LENGTH_MAX = 2000;
 
-/** An address in parts: the host in lower case, the path decoded, without empty parts and a language in front. */
+/** An address in parts: the host in lower case; the path decoded, without empty parts and a leading language. */
 interface Parts {
   readonly url: URL;
   readonly host: string;
@@ -26,7 +26,7 @@ interface Parts {
 
 type RuleAnswer = { readonly token: string; readonly address?: string } | { readonly refused: string } | 'page';
 
-/** Answers for the hosts that it is about; undefined: a path that shows no board. */
+/** Judges addresses on its hosts; undefined: a path that shows no board. */
 interface Rule {
   readonly shape: BoardShape;
   readonly host: RegExp;
@@ -58,7 +58,7 @@ function workday(host: string, tenant: string | undefined, site: string | undefi
   return { token: `${tenant}/${site}`, address: `https://${host}/${path}` };
 }
 
-/** Subdomains of the platforms that are their own. */
+/** Subdomains that belong to the platforms themselves. */
 const OWN_NAMES =
   /^(?:www|app|api|docs|help|support|status|blog|developers?|jobs|login|get|go|info|integrations|resources|hire|about)$/;
 
@@ -179,7 +179,7 @@ function tokenAnswer(token: string | undefined): RuleAnswer | undefined {
   return trimmed ? { token: trimmed } : undefined;
 }
 
-/** Sites on which everybody publishes; their pages name no board that could be watched. */
+/** Sites where any company publishes; their pages name no board that could be watched. */
 const MANY_COMPANIES =
   /(?:^|\.)(?:linkedin|indeed|glassdoor|ziprecruiter|monster|facebook|instagram|twitter|x|naukri|stepstone|xing|crunchbase)\.(?:com|co\.[a-z]{2}|[a-z]{2})$/;
 
@@ -194,14 +194,17 @@ function decodedPath(url: URL): string[] {
   return parts.filter((part) => part.trim() !== '');
 }
 
-/** Paths of APIs begin with a word of two letters too (`v0`), so a language is one of the platforms' pages only. */
+/** Only on the platforms' pages: API paths may begin with two characters too (`v0`). */
 function withoutLanguage(path: string[], host: string): string[] {
   const hasLanguage =
     /(?:myworkdayjobs|myworkdaysite|teamtailor|recruitee)\.com$/.test(host) && LANGUAGE.test(path[0] ?? '');
   return hasLanguage ? path.slice(1) : path;
 }
 
-/** The address that a person means by a text: without blanks, quotes, brackets and a link's text around it, https where it has no scheme. */
+/**
+ * The address that a person means by a text: without surrounding blanks, quotes, brackets and link text; https if it
+ * has no scheme.
+ */
 function urlOfText(text: string): URL | string {
   const [, inMarkdown = text] = /^\s*\[[^\]]{0,200}\]\(([^)\s]{1,2000})\)\s*$/.exec(text) ?? [];
   const plain = inMarkdown.trim().replace(/^[<"'(]+|[>"'),;]+$/g, '');
@@ -221,7 +224,7 @@ function urlOfText(text: string): URL | string {
   return isHost ? url : 'the text is no address: its host has no dot';
 }
 
-/** @param text as a person pasted it: an address of any page of a board, or `shape:token` */
+/** @param text as pasted: the address of any page of a board, or `shape:token` */
 export function boardOfAddress(text: string): AddressVerdict {
   const named = parseBoardName(text.trim());
   if (named !== undefined) return boardOfName(named);

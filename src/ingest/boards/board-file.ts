@@ -1,4 +1,6 @@
-/** The CSV file of `boards import` and `up --boards`: `address` (or `board`, `url`), and where wanted `company` and `domain`. */
+/**
+ * The CSV file of `boards import` and `up --boards`: `address` (or `board`, `url`) and optionally `company` and `domain`.
+ */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { csvRows, OPEN_QUOTE } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
@@ -30,7 +32,7 @@ export function parseBoardFile(text: string): BoardFile {
   const { rows, isOpen } = csvRows(plain, ',', '\n', true);
   const header = (rows[0] ?? []).map((name) => name.trim().toLowerCase());
   const hasHeader = ADDRESS_COLUMNS.some((name) => header.includes(name));
-  // As spreadsheets write it in some languages: each line would be taken for one address.
+  // Spreadsheets in some languages write semicolons; then each line would look like one address.
   const hasSemicolons = ADDRESS_COLUMNS.some((name) => header[0]?.split(';').includes(name));
   if (!hasHeader && hasSemicolons) {
     const reason = 'must have commas between its columns, not semicolons, and so must every line';

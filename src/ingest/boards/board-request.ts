@@ -17,11 +17,11 @@ export interface OwnRequest extends Omit<BoardRequest, 'accept'> {
 /** What a page adds to a feed. */
 export interface PageFound {
   readonly rows: number;
-  /** To be asked before what is already waiting. */
+  /** Requests to send before those already queued. */
   readonly more: readonly OwnRequest[];
   readonly isCutShort?: boolean;
-  /** What tells the rows apart, where several pages may list the same one. */
+  /** Keys that identify the rows, where several pages may list the same row. */
   readonly keys?: readonly string[];
-  /** Different rows that the whole feed has, where the page says so and only counting them proves that all came. */
+  /** Number of distinct rows in the whole feed, if the page states it and only counting proves that all came. */
   readonly different?: number;
 }

@@ -1,8 +1,8 @@
 /**
  * A board that the operator wants watched: a public list of jobs with an endpoint that a program may read. Pure.
  *
- * A token names the board within its shape, and is the token under which the catalogue keeps the board's jobs (`shape:token` in
- * `history`, `companies` and data/companies.csv):
+ * A token names the board within its shape; the catalogue stores the board's jobs under it (`shape:token` in `history`,
+ * `companies` and data/companies.csv):
  *
  * greenhouse, lever, ashby, workable    the name in the board's address, lower case (Ashby: as written, decoded)
  * smartrecruiters                       the company's identifier, as written
@@ -30,7 +30,7 @@ export type BoardShape = (typeof BOARD_SHAPES)[number];
 export interface Board {
   readonly shape: BoardShape;
   readonly token: string;
-  /** The company's name; null: what the postings say holds. */
+  /** The company's name; null: the postings' name holds. */
   readonly company: string | null;
   readonly domain: CompanyDomain | null;
   /** Where people see the board: an http or https address without fragment. */
@@ -42,7 +42,7 @@ export const nameOfBoard = ({ shape, token }: Pick<Board, 'shape' | 'token'>): s
 
 export const isBoardShape = (text: string): text is BoardShape => (BOARD_SHAPES as readonly string[]).includes(text);
 
-/** Characters of a token: what the longest real ones need, several times over. */
+/** Characters of a token: several times the longest real one. */
 export const TOKEN_LENGTH_MAX = 200;
 
 /** `shape:token`; undefined for other text. */
@@ -56,7 +56,7 @@ export function parseBoardName(text: string): Pick<Board, 'shape' | 'token'> | u
     : undefined;
 }
 
-/** Where people see the board of a token alone; null where the token does not tell the host (Workday). */
+/** Where people see the board, from its token alone; null if the token does not determine the host (Workday). */
 export function addressOfToken({ shape, token }: Pick<Board, 'shape' | 'token'>): string | null {
   const part = encodeURIComponent(token);
   switch (shape) {

@@ -1,7 +1,7 @@
 /**
- * The public endpoint of each kind of board: what to ask first, how an answer leads to the next page, when a feed is complete,
- * and how a posting's description is got where the list lacks it. Pure: a feed is folded answer by answer (`firstStep`,
- * `stepAfter`), and who sends the requests obeys rates, bounds and robots rules.
+ * The public endpoint of each kind of board: the first request, how an answer leads to the next page, when a feed is
+ * complete, and how to get a posting's description if the list lacks it. Pure: a feed is folded answer by answer
+ * (`firstStep`, `stepAfter`); the caller sends the requests and obeys rates, bounds and robots rules.
  *
  * greenhouse       GET boards-api.greenhouse.io/v1/boards/<token>/jobs?content=true: everything in one answer. Boards that
  *                  are shown on job-boards.eu.greenhouse.io are answered by the same host
@@ -15,9 +15,9 @@
  *                  descriptions one by one
  * jsonld           GET the page: its JobPostings, and the pages of its own host that its ItemList names
  *
- * Descriptions one by one are worth their requests once for each job: skills come from them. `detailRequest` is for rows that
- * the catalogue has no description of; a list without them erases none (ingest/history/observation.ts). A change that only the
- * description shows goes unseen there, which costs less than a request a job and round.
+ * Fetching descriptions one by one is worth one request for each job, because skills come from them. `detailRequest` is for
+ * rows without a description in the catalogue; a list without descriptions erases none (ingest/history/observation.ts). A
+ * change in the description alone is missed there, which costs less than a request for each job in each round.
  */
 import { parsedJson } from '../input/lenient-json.ts';
 import { pageContent } from '../input/page-content.ts';
@@ -38,17 +38,17 @@ export interface FeedStep {
   readonly pages: number;
   /** Rows in them. */
   readonly rows: number;
-  /** What is to be asked now, then next, and so on. */
+  /** The requests still to send, in order. */
   readonly queue: readonly OwnRequest[];
-  /** A page said that there are more rows than can be had. */
+  /** A page stated more rows than can be fetched. */
   readonly isCutShort: boolean;
-  /** Pages of single postings that are no longer there. */
+  /** Pages of single postings that no longer exist. */
   readonly missing: number;
   /** Keys of the rows that came, where pages have them. Owned by the feed: each step adds to it. */
   readonly seen: Set<string>;
-  /** What was asked for, so that pages that lead back are not followed in a circle. Owned by the feed. */
+  /** Requests already sent, so that pages that link back cause no loop. Owned by the feed. */
   readonly asked: Set<string>;
-  /** Keys that must come before the feed is whole. */
+  /** How many distinct keys make the feed whole. */
   readonly different: number;
 }
 
@@ -56,23 +56,25 @@ export type FeedProgress =
   | { readonly kind: 'next'; readonly step: FeedStep; readonly request: BoardRequest }
   /** Every page came. */
   | { readonly kind: 'complete'; readonly rows: number }
-  /** All that can be had came, and it is not everything: closes nothing. `reason` is a sentence about the board. */
+  /**
+   * Everything that can be fetched came, but the board has more: closes no job. `reason` is a sentence about the board.
+   */
   | { readonly kind: 'partial'; readonly rows: number; readonly reason: string }
-  /** The answer is none of this shape. `reason` completes "the answer ...". */
+  /** The answer does not have this shape. `reason` completes "the answer ...". */
   | { readonly kind: 'broken'; readonly reason: string };
 
 interface Endpoint {
   /** Boards have hosts of their own. */
   readonly hasOwnHosts: boolean;
-  /** One GET may answer everything, descriptions included; its validators speak of the whole feed then. */
+  /** One GET may answer everything, descriptions included; its validators then cover the whole feed. */
   readonly mayBeOneAnswer: boolean;
-  /** Pages after the first are single postings, each of which may be gone by itself. */
+  /** Pages after the first are single postings, each of which may be missing. */
   readonly hasPostingPages?: boolean;
   readonly accept: BoardRequest['accept'];
   first(board: Board): OwnRequest;
-  /** undefined: the document is no answer of this shape. `request` is the one that it answers. */
+  /** undefined: the document is no answer of this shape. `request` is the request that it answers. */
   page(document: unknown, request: OwnRequest, board: Board): PageFound | undefined;
-  /** Where the description of a row stands, when the list has none. */
+  /** The request for a row's description, if the list has none. */
   detail?(row: SourceRecord, board: Board): OwnRequest | undefined;
 }
 
@@ -83,7 +85,7 @@ const listed = (document: unknown, key: string): PageFound | undefined => {
   const rows = objectOf(document)?.[key];
   return Array.isArray(rows) ? { rows: rows.length, more: [] } : undefined;
 };
-/** A list in one answer that also states its length: a shorter list was cut. */
+/** A list in one answer that also states its length: a shorter list was truncated. */
 const counted = (document: unknown, key: string, total: unknown): PageFound | undefined => {
   const found = listed(document, key);
   return found && typeof total === 'number' && total > found.rows ? { ...found, isCutShort: true } : found;
@@ -167,7 +169,7 @@ const teamtailor: Endpoint = {
     const found = listed(document, 'items');
     const next = textOf(objectOf(document)?.next_url);
     if (found === undefined || next === null) return found;
-    // A page of another host is not this board's.
+    // A page on another host does not belong to this board.
     if (!URL.canParse(next, url) || new URL(next, url).host !== hostOf(url)) return { ...found, isCutShort: true };
     return { ...found, more: [get(new URL(next, url).href)] };
   },
@@ -198,11 +200,11 @@ const jsonld: Endpoint = {
     const isList = url === address;
     const own = pages.filter((page) => hostOf(page) === hostOf(address));
     const more = isList ? own.filter((page) => page !== url) : [];
-    // A page without a single posting proves nothing: the site may have lost the markup, or have moved to another host.
+    // A page without postings proves nothing: the site may have dropped the markup or moved to another host.
     if (isList && postings === 0 && more.length === 0) return undefined;
-    // Nor does that of a single posting, whether it says that the job is taken or leads back to the list.
+    // Nor does an empty page of a single posting, whether it says that the job is filled or redirects to the list.
     if (!isList && postings === 0) return { rows: 0, more: [], isCutShort: true };
-    // Jobs that stand elsewhere are listed too, and what is not asked for must not be taken for closed.
+    // Jobs on other hosts are listed too; as they are not fetched, they must not count as closed.
     return { rows: postings, more: more.map(get), isCutShort: isList && (isCutShort || own.length < pages.length) };
   },
 };
@@ -224,10 +226,10 @@ function sent({ method, url, body }: OwnRequest, shape: BoardShape, origins: Boa
   return { method, url: replacedAddress(url, shape, hasOwnHosts, origins), body, accept };
 }
 
-/** Whether a board's feed may be one GET; where it was, a 304 to its validators says that the whole feed is unchanged. */
+/** Whether a board's feed may be one GET; if it was, a 304 to its validators means that the whole feed is unchanged. */
 export const mayBeOneAnswer = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINTS[shape].mayBeOneAnswer;
 
-/** The host that is asked for a board, with its port: rates are kept for each. */
+/** The host that serves a board, with its port; rates apply to each. */
 export const askedHostOf = (board: Board, origins: BoardOrigins): string =>
   hostOf(firstStep(board, origins).request.url);
 
@@ -277,21 +279,21 @@ export function stepAfter(board: Board, step: FeedStep, document: unknown, origi
   });
 }
 
-/** Whether what a board lists are postings with a page each, of its host or another. */
+/** Whether a board lists postings that each have a page, on its host or another. */
 export const hasPostingPages = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINTS[shape].hasPostingPages === true;
 
 /** Asks for the page of a posting. */
 export const postingRequest = (address: string, origins: BoardOrigins): BoardRequest =>
   sent(get(address), 'jsonld', origins);
 
-/** Whether a page that took the feed from `step` to `progress` has postings, or only names the pages that have them. */
+/** Whether the page that took the feed from `step` to `progress` has postings or only names their pages. */
 export function hasPostings({ shape }: Pick<Board, 'shape'>, step: FeedStep, progress: FeedProgress): boolean {
   if (!hasPostingPages({ shape }) || progress.kind === 'broken') return true;
   return (progress.kind === 'next' ? progress.step.rows : progress.rows) > step.rows;
 }
 
 /**
- * The feed goes on where the page that `step` asks for is not there (404, 410).
+ * Continues the feed after the page requested by `step` was missing (404, 410).
  * @returns undefined where that page is more than a single posting
  */
 export function stepWithout(board: Board, step: FeedStep, origins: BoardOrigins): FeedProgress | undefined {
@@ -300,7 +302,7 @@ export function stepWithout(board: Board, step: FeedStep, origins: BoardOrigins)
   return following(board, origins, { ...step, pages: pages + 1, queue: queue.slice(1), missing: missing + 1 });
 }
 
-/** What comes next: the first of the queue, or the end. */
+/** What comes next: the first request of the queue, or the end. */
 function following(board: Board, origins: BoardOrigins, step: FeedStep): FeedProgress {
   const { different, isCutShort, missing, pages, queue, rows, seen } = step;
   const next = queue[0];
@@ -316,11 +318,11 @@ function following(board: Board, origins: BoardOrigins, step: FeedStep): FeedPro
 
 export interface StatedJobs {
   readonly jobs: number;
-  /** Further pages have more, and no answer states how many. */
+  /** More pages follow, and no answer states the total. */
   readonly isFirstPage: boolean;
 }
 
-/** Jobs that the board has: what the first answer states of the whole feed, else what it lists. */
+/** How many jobs the board has: the total that the first answer states, else the number that it lists. */
 export function statedJobs(board: Board, document: unknown): StatedJobs | undefined {
   const { page, first } = ENDPOINTS[board.shape];
   const found = page(document, first(board), board);
@@ -329,7 +331,7 @@ export function statedJobs(board: Board, document: unknown): StatedJobs | undefi
   const stated = [answer?.totalFound, answer?.total, objectOf(answer?.meta)?.total].find(
     (one) => typeof one === 'number',
   );
-  // A page with markup names the pages of its postings, one each.
+  // A page with markup names one page for each further posting.
   const named = hasPostingPages(board) ? found.more.length : 0;
   const goesOn = found.isCutShort === true || found.more.length > named;
   return {
@@ -338,7 +340,7 @@ export function statedJobs(board: Board, document: unknown): StatedJobs | undefi
   };
 }
 
-/** Asks for the description of a row of the list; undefined where the list has it, or no request is worth it. */
+/** The request for the description of a row; undefined if the list has it or no request is worth it. */
 export function detailRequest(board: Board, row: SourceRecord, origins: BoardOrigins): BoardRequest | undefined {
   const request = ENDPOINTS[board.shape].detail?.(row, board);
   return request && sent(request, board.shape, origins);
@@ -348,8 +350,8 @@ export function detailRequest(board: Board, row: SourceRecord, origins: BoardOri
 export const hasDetails = ({ shape }: Pick<Board, 'shape'>): boolean => ENDPOINTS[shape].detail !== undefined;
 
 /**
- * The row with the description of its detail, and nothing else of it: what lists and details say in other words (places, the time
- * of work, addresses) would change to and fro.
+ * The row with only the description from its detail: lists and details phrase other fields differently (places, working
+ * time, addresses), which would change back and forth.
  */
 export function withDescription(
   { shape }: Pick<Board, 'shape'>,

@@ -1,11 +1,11 @@
 /**
- * `BOARD_ENDPOINTS`, `shape=origin,...`: origins in place of the shapes' own, for mirrors and tests. A shape whose boards have
- * hosts of their own (Recruitee, Teamtailor, Workday, pages) keeps the host as the first part of the path:
+ * `BOARD_ENDPOINTS`, `shape=origin,...`: origins that replace the shapes' own, for mirrors and tests. A shape whose
+ * boards have hosts of their own (Recruitee, Teamtailor, Workday, pages) keeps the host as the first part of the path:
  * `recruitee=http://127.0.0.1:9000` asks `http://127.0.0.1:9000/acme.recruitee.com/api/offers/`.
  */
 import { BOARD_SHAPES, type BoardShape, isBoardShape } from './board.ts';
 
-/** Origins in place of the shapes' own, without a slash at the end. */
+/** Origins that replace the shapes' own, without a trailing slash. */
 export type BoardOrigins = ReadonlyMap<BoardShape, string>;
 
 export const OWN_ORIGINS: BoardOrigins = new Map();
@@ -37,7 +37,7 @@ export function parseBoardOrigins(
 }
 
 /**
- * The address that is asked in place of `address`.
+ * The address that is requested instead of `address`.
  * @param hasOwnHosts the shape's boards have hosts of their own, so a replaced origin is followed by the host
  */
 export function replacedAddress(
@@ -52,7 +52,7 @@ export function replacedAddress(
   return `${origin}${hasOwnHosts ? `/${host}` : ''}${pathname}${search}`;
 }
 
-/** The address that `replacedAddress` replaced, for a shape whose boards have hosts of their own; other addresses as they are. */
+/** Undoes `replacedAddress` for a shape whose boards have separate hosts; returns other addresses unchanged. */
 export function addressBehind(url: string, shape: BoardShape, origins: BoardOrigins): string {
   const origin = origins.get(shape);
   if (origin === undefined || !url.startsWith(`${origin}/`)) return url;

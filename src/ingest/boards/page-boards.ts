@@ -1,8 +1,8 @@
 /**
- * Which board a careers page shows, from its HTML: boards that it embeds or whose API its scripts name, a careers site that runs
- * on a platform under the company's own host, boards that it links to, and its own JobPosting markup, in this order. Pure.
+ * Which board a careers page shows, from its HTML. In this order: boards that it embeds or whose API its scripts name,
+ * a platform's careers site under the company's own host, boards that it links to, and its own JobPosting markup. Pure.
  *
- * A page that embeds two boards, or only links to boards that are called neither like its host nor like its company, decides
+ * A page that embeds two boards, or only links to boards whose names resemble neither its host nor its company, decides
  * nothing: a wrong board would put another company's jobs into the catalogue.
  */
 
@@ -17,7 +17,7 @@ import { type BoardShape, nameOfBoard } from './board.ts';
 import { listingOf } from './page-listing.ts';
 
 export type PageVerdict =
-  /** `mayBeNone`: only its feed will tell, because the page only seems to run on the platform. */
+  /** `mayBeNone`: the page only seems to run on the platform, so its feed has to confirm the board. */
   | { readonly kind: 'board'; readonly board: NamedBoard; readonly mayBeNone: boolean; readonly postings: number }
   | {
       readonly kind: 'none';
@@ -31,7 +31,7 @@ export type PageVerdict =
 const PAGE_LENGTH_MAX = 4_000_000;
 /** Boards that a message names. */
 const NAMED_MAX = 5;
-/** Addresses on platforms that a page is read for: a page of every job of a large board has some thousand. */
+/** Most platform addresses read from a page: a page that lists every job of a large board has some thousand. */
 const ADDRESSES_MAX = 20_000;
 /** Characters of a start tag before an address in it. */
 const TAG_LENGTH_MAX = 4000;
@@ -41,8 +41,8 @@ const CAREERS_PAGES_MAX = 2;
 const PLATFORM_ADDRESS =
   /(?:https?:)?\/\/(?:[a-z0-9_-]+\.){1,4}(?:greenhouse\.io|lever\.co|ashbyhq\.com|smartrecruiters\.com|workable\.com|recruitee\.com|teamtailor\.com|myworkdayjobs\.com|myworkdaysite\.com)(?![a-z0-9.-])[^\s"'<>()\\`]{0,500}/gi;
 /**
- * Options of the platforms' scripts that name a board without an address, and what the page must also have: names of options
- * like these are other scripts' too.
+ * Script options that name a board without an address, and what the page must have besides, because scripts of others
+ * use such names too.
  */
 const SCRIPT_OPTIONS: readonly (readonly [shape: BoardShape, option: RegExp, beside: RegExp])[] = [
   [
@@ -56,7 +56,7 @@ const SCRIPT_OPTIONS: readonly (readonly [shape: BoardShape, option: RegExp, bes
 ];
 /** Elements that load what they name into the page. */
 const LOADING = /^<(?:iframe|script|embed|object)\b/i;
-/** Addresses that a script asks for a board's jobs. */
+/** Addresses from which a script fetches a board's jobs. */
 const API =
   /^\/\/(?:boards-api\.greenhouse\.io|api\.(?:eu\.)?lever\.co|api\.ashbyhq\.com|api\.smartrecruiters\.com)\//i;
 /** Files that only careers sites of a platform load, whatever their host. */
@@ -73,7 +73,7 @@ interface Boards {
   readonly linked: ReadonlyMap<string, NamedBoard>;
 }
 
-/** The start tag that a place in the text is in; empty outside of tags. */
+/** The start tag around a position in the text; empty outside tags. */
 function tagAround(html: string, place: number): string {
   const before = html.slice(Math.max(0, place - TAG_LENGTH_MAX), place);
   const start = before.lastIndexOf('<');
@@ -102,7 +102,7 @@ function boardsIn(html: string, address: string): Boards {
   return { embedded, linked };
 }
 
-/** A board that is called like the page's host or company: acme.com and greenhouse:acmeinc. */
+/** Whether a board is named like the page's host or company: acme.com and greenhouse:acmeinc. */
 function isOfPage({ token }: NamedBoard, address: string, company: string | null): boolean {
   const names = new Set([squeezed(ownerOf(token))]);
   const registrable = registrableOf(new URL(address).hostname);
@@ -116,7 +116,7 @@ const namesOf = (boards: ReadonlyMap<string, NamedBoard>): string => {
   return `${names.slice(0, NAMED_MAX).join(', ')}${more}`;
 };
 
-/** Pages of the same company that its links call careers pages, in the order of the page. */
+/** Pages of the same company whose links are labelled as careers pages, in the order of the page. */
 function careersPagesOf(html: string, address: string): string[] {
   const own = registrableOf(new URL(address).hostname)?.domain ?? new URL(address).hostname;
   const found = new Set<string>();

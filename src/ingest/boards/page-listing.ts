@@ -4,15 +4,15 @@ import { isJobPosting, nodesOf } from '../shapes/posting-ld.ts';
 
 export interface PageListing {
   readonly postings: number;
-  /** The first of them. */
+  /** The first posting. */
   readonly first: SourceRecord | undefined;
   /** Absolute addresses that list entries name in place of a posting, distinct, in their order. */
   readonly pages: readonly string[];
-  /** There are more than these: a list says that it has more entries than it shows, or the page that it goes on. */
+  /** There are more: a list states more entries than it shows, or the page has a next page. */
   readonly isCutShort: boolean;
 }
 
-/** Stands in a document whose page says that its list goes on elsewhere. */
+/** Marks a document whose page says that its list continues on another page. */
 export const GOES_ON = Object.freeze({});
 
 /**

@@ -1,4 +1,4 @@
-/** What the first answer of a board's feed says about its company, by the rules that a build applies (decisions §8). Pure. */
+/** What the first answer of a board's feed tells about its company, by the rules of a build (decisions §8). Pure. */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
 import type { CompanyList } from '../companies/company-list.ts';
@@ -19,7 +19,7 @@ const listed = (counts: Counts): HostCount[] => [...counts].map(([host, rows]) =
 const count = (counts: Counts, host: CompanyDomain): void => void counts.set(host, (counts.get(host) ?? 0) + 1);
 
 export interface SampledBoard {
-  /** As the rows spell it, where that differs in capital letters only. */
+  /** As the rows spell it, if that differs only in case. */
   readonly token: string;
   /** null: the rows name none. */
   readonly company: string | null;
@@ -47,7 +47,7 @@ export function sampleOfBoard(board: NamedBoard, document: unknown, list: Compan
     const shaped = shape.nativeOf(record, { ...context, ...envelope, token });
     if (!shaped.ok) continue;
     const { company, company_domain: domain, source_url: sourceUrl, description } = shaped.record;
-    // Rows without a name have the token's. One with capital letters is how the company writes itself.
+    // Rows without a name get the token's; a name with capitals is the company's own spelling.
     if (company !== ownerOf(token) || company !== company.toLowerCase()) names.set(comparedText(company), company);
     const statedDomain = parseCompanyDomain(domain ?? '');
     if (statedDomain !== undefined) count(stated, statedDomain);
@@ -67,7 +67,7 @@ export function sampleOfBoard(board: NamedBoard, document: unknown, list: Compan
   return { token, company: company ?? listedName, domain: identity?.domain ?? null };
 }
 
-/** A board whose company and domain are what is known of it. */
+/** A board with the company and domain found for it. */
 export const boardWith = (named: NamedBoard, { token, company, domain }: SampledBoard): Board => ({
   shape: named.shape,
   token,

@@ -1,6 +1,6 @@
 /**
- * The starter list: the boards of data/companies.csv, made by hand. A token tells where its board is, except with Workday, whose
- * tenants have hosts and several careers sites: data/workday-sites.csv has the sites that are known from postings of 2026.
+ * The starter list: the boards of data/companies.csv, made by hand. A token tells where its board is, except for Workday, whose
+ * tenants have separate hosts and several careers sites: data/workday-sites.csv has the sites known from postings of 2026.
  */
 import { CompanyList, type ListedCompany } from '../companies/company-list.ts';
 import { ownerOf } from '../shapes/board.ts';
@@ -10,7 +10,7 @@ import { parseBoardFile } from './board-file.ts';
 
 export interface StarterList {
   readonly boards: readonly Board[];
-  /** Boards of the list of which it is not known where they are (Workday). */
+  /** Boards of the list whose address is unknown (Workday). */
   readonly withoutSite: number;
 }
 

@@ -1,17 +1,17 @@
 /**
- * The paging of Workday's job search. It gives 20 postings a page and refuses to give more. Many tenants count to 2000 and begin
- * again there; others state larger totals, and some of them page on. So a search of 2000 or more is asked again for each value
- * of one of its facets, which its first page lists with their counts. A posting without that facet is in no part, and one with
- * two of its values in two: the feed is whole only when as many different postings came as the unsplit search states. One that
- * states 2000 has at least as many and does not say how many, so its feed is never whole. Only the first page of a search states
- * the total reliably (later ones of some tenants say 0), so later requests carry it along.
+ * The paging of Workday's job search. It returns at most 20 postings a page. Many tenants count to 2000 and then start
+ * over; others state larger totals, and some of those can be paged through. So a search of 2000 or more is asked again
+ * for each value of one of its facets, which its first page lists with their counts. A posting without that facet is in
+ * no part, and one with two of its values is in two: the feed is whole only when as many distinct postings came as the
+ * unsplit search states. A total of 2000 may mean more, so such a feed is never whole. Only the first page of a search
+ * states the total reliably (later ones of some tenants say 0), so later requests carry it along.
  */
 import { listOf, objectOf, textOf } from '../input/source-field.ts';
 import type { Board } from './board.ts';
 import type { OwnRequest, PageFound } from './board-request.ts';
 
 const PAGE_ROWS = 20;
-/** What tenants that count no further state of everything that is longer. */
+/** The total that tenants state when they count no further. */
 const TOTAL_MAX = 2000;
 
 /** Host, tenant and site of a Workday board, from its token and address. */
@@ -60,8 +60,8 @@ function facetsOf(facets: unknown, depth = 0): { name: string; values: { id: str
 }
 
 /**
- * The searches into which a search that is too long is split: by the facet whose parts add up to the total, else by the one that
- * covers most, in searches short enough. None when no facet covers as much as the search gives by itself.
+ * Splits a search that is too long: by the facet whose parts add up to the total, else by the one that covers most with
+ * parts that are short enough. None if no facet covers as much as the search itself returns.
  */
 function splitSearches(board: Board, facets: unknown, total: number): OwnRequest[] {
   const usable = facetsOf(facets)
@@ -79,10 +79,10 @@ function splitSearches(board: Board, facets: unknown, total: number): OwnRequest
   return best.values.map(({ id }) => searchOf(board, { facets: { [best.name]: [id] }, offset: 0 }));
 }
 
-/** What tells a posting of a search from the others. */
+/** The key that identifies a posting in a search. */
 const keyOf = (posting: unknown): string => textOf(objectOf(posting)?.externalPath) ?? JSON.stringify(posting);
 
-/** The pages that follow `request`: of the same search, or of those that it is split into. */
+/** The pages after `request`: of the same search, or of the searches it is split into. */
 export function nextSearch(document: unknown, request: OwnRequest, board: Board): PageFound | undefined {
   const answer = objectOf(document);
   const postings = answer?.jobPostings;

@@ -1,6 +1,6 @@
 /**
- * The list of well-known boards that ships with the package, data/companies.csv: `board` (`shape:token`, blank for a company
- * that only its name tells), `name`, `domain`. Made by hand; a line is there because its domain is certain.
+ * The list of well-known boards that ships with the package, data/companies.csv: `board` (`shape:token`, blank for a
+ * company known only by its name), `name`, `domain`. Made by hand; a line is there because its domain is certain.
  */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
@@ -46,7 +46,7 @@ export class CompanyList {
     }
   }
 
-  /** Whether the list has one of the names for several domains: a name that tells nothing on its own. */
+  /** Whether the list has one of the names for several domains, so that the name alone tells nothing. */
   isAmbiguous(names: readonly string[]): boolean {
     return names.some((name) => this.#byName.get(name) === null);
   }

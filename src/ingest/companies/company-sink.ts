@@ -1,6 +1,6 @@
 /**
- * Jobs of feeds into a snapshot's builder, with the directory's rules: it counts what the postings say about their employers,
- * and `finish` gives every job its company. Native lines pass as they stand. Memory grows with the employers.
+ * Passes jobs of feeds to a snapshot's builder under the directory's rules: it counts what postings say about their
+ * employers, and `finish` gives every job its company. Native lines pass unchanged. Memory grows with the employers.
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { Job } from '../../catalogue/job.ts';
@@ -39,7 +39,7 @@ const listed = (counts: Counts): HostCount[] => [...counts].map(([host, rows]) =
 export class CompanySink implements JobSink {
   readonly #builder: SnapshotBuilder;
   readonly #domain: CompanyDomain | null;
-  /** The place of a group is its number less one. */
+  /** The index of a group is its number minus one. */
   readonly #drafts: Draft[] = [];
   readonly #groups = new Map<string, number>();
   readonly #files = new Map<string, Set<string>>();

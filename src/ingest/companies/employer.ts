@@ -1,11 +1,14 @@
 /**
- * An employer: the company behind one board, or one company of a board where many publish. What a catalogue knows about it
- * is counted while postings are read, and resolve.ts makes a domain of it.
+ * An employer: the company behind one board, or one company of a board where many publish. Evidence about it is counted
+ * while postings are read, and resolve.ts derives a domain from it.
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
 
-/** Shapes whose board is one company's, named by a token of the platform. On every other one a name tells companies apart. */
+/**
+ * Shapes whose boards each belong to one company, named by the platform's token. In all other shapes the name
+ * identifies a company.
+ */
 const TOKEN_SHAPES: ReadonlySet<string> = new Set([
   'ashby',
   'greenhouse',
@@ -19,7 +22,7 @@ const TOKEN_SHAPES: ReadonlySet<string> = new Set([
 
 export const hasToken = (shape: string): boolean => TOKEN_SHAPES.has(shape);
 
-/** What tells the employers of a board apart: nothing where the board is one company's, else the compared name. */
+/** What identifies an employer on its board: nothing if the board has one company, else the compared name. */
 export const employerKeyOf = (shape: string, company: string): string => (hasToken(shape) ? '' : comparedText(company));
 
 /** A host with the number of postings that name it. */
@@ -42,7 +45,7 @@ export interface Employer {
   readonly stated: readonly HostCount[];
   /** Hosts of the postings' own and apply addresses, without job sites. */
   readonly sites: readonly HostCount[];
-  /** Registrable domains in descriptions that are called like the board or the company. */
+  /** Registrable domains in descriptions that are named like the board or the company. */
   readonly links: readonly HostCount[];
 }
 

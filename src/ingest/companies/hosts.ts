@@ -1,6 +1,6 @@
 /**
- * What a host says about a company (decisions §8): whether it is the company's own, a host of its job pages, or a site where
- * many companies publish. Public suffixes are those of publicsuffix.org, which `tldts` carries.
+ * Classifies hosts (decisions §8): a company's own, one of its job pages, or a site where many companies publish.
+ * Public suffixes are those of publicsuffix.org, from `tldts`.
  */
 import { parse } from 'tldts';
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
@@ -14,7 +14,7 @@ export interface RegistrableDomain {
   readonly name: string;
 }
 
-/** Hosts whose registrable domain was looked up last; most descriptions of a board name the same ones. */
+/** Hosts looked up last; most descriptions of a board name the same ones. */
 const memo = new Map<string, RegistrableDomain | null>();
 const MEMO_MAX = 4096;
 
@@ -30,7 +30,7 @@ export function registrableOf(host: string): RegistrableDomain | null {
   return found;
 }
 
-/** Suffixes that companies buy for their job pages beside the domain that they are known by: acme.jobs, acme.careers. */
+/** Suffixes that companies buy for job pages in addition to their usual domain: acme.jobs, acme.careers. */
 const CAREERS_SUFFIX = /\.(?:careers?|jobs)$/;
 /** The same under any suffix: acmecareers.com, jobs-acme.com, careers.acme (a suffix of the company's own). */
 const CAREERS_NAME = /careers?|jobs|hiring|recruit|karriere|talent/;
@@ -38,7 +38,7 @@ const CAREERS_NAME = /careers?|jobs|hiring|recruit|karriere|talent/;
 const CAREERS_LABEL =
   /^(?:apply|boards?|careers?|emplois?|hiring|jobb?|jobs?|join|karriere|recruiting|talent|work)[.-]/;
 
-/** Whether a domain was bought for job pages, so that it names the company without being the domain it is known by. */
+/** Whether a domain was bought for job pages: it names the company but is not its usual domain. */
 export function isCareersDomain({ domain, name }: RegistrableDomain): boolean {
   return CAREERS_SUFFIX.test(domain) || CAREERS_NAME.test(name);
 }
@@ -62,7 +62,7 @@ export function squeezed(name: string): string {
 }
 
 /**
- * Whether a registrable domain is called like one of `names`, which are squeezed: acme.com for acme, or booking.com for
+ * Whether a registrable domain is named like one of the squeezed `names`: acme.com for acme, or booking.com for
  * bookingcom.
  */
 export function isNamed({ domain, name }: RegistrableDomain, names: ReadonlySet<string>): boolean {

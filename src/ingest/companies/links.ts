@@ -1,6 +1,6 @@
 /**
- * The hosts that stand in a description: in links, in addresses of mail and in plain text. Only those that are called like
- * the company matter (decisions §8, `links`), so a host is looked at where its name begins like one of them.
+ * The hosts in a description: in links, mail addresses and plain text. Only those named like the company matter
+ * (decisions §8, `links`), so a host is examined only if its name begins like one of `names`.
  */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { isJobSite } from '../shapes/job-sites.ts';
@@ -8,10 +8,10 @@ import { isNamed, registrableOf } from './hosts.ts';
 
 /** Characters of a description that are read: several times the longest real one. */
 const DESCRIPTION_LENGTH_MAX = 200_000;
-/** Distinct hosts of one description that are judged; a posting with more is a list of links. */
+/** Most distinct hosts judged in one description; a posting with more is a list of links. */
 const HOSTS_MAX = 64;
 
-/** A run of labels of which the last one is letters. It begins where the characters of a host begin, so it continues no word. */
+/** A run of labels, the last of letters only. It begins where a run of host characters begins, never inside a word. */
 const HOST = /(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.){1,8}[a-z]{2,24}(?![a-z0-9-])/iy;
 
 /** By code unit: whether it may stand in a host. */
@@ -43,7 +43,7 @@ export function linkedDomains(description: string, names: ReadonlySet<string>): 
   const found = new Set<CompanyDomain>();
   const seen = new Set<string>();
   for (const text of hostsIn(description.slice(0, DESCRIPTION_LENGTH_MAX))) {
-    // "We are Acme.You will" lacks a blank, and .You is no suffix: a host is written in one case at its end.
+    // "We are Acme.You will" lacks a blank, and .You is no suffix: the end of a host is written in one case.
     if (MIXED_END.test(text)) continue;
     const host = text.toLowerCase();
     if (seen.has(host)) continue;

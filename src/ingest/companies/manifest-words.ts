@@ -15,12 +15,16 @@ export function wordsOf(manifest: BoardManifest): OperatorWord[] {
   }));
 }
 
-/** The manifest without its domains: words give them to jobs when a snapshot is built, and rows keep what their source says. */
+/**
+ * The manifest without its domains: words give domains to jobs when a snapshot is built, and rows keep their source's data.
+ */
 export function withoutDomains(manifest: BoardManifest): BoardManifest {
   return new Map([...manifest].map(([key, board]) => [key, { ...board, domain: null }] as const));
 }
 
-/** What remembered words say to the shapes: names and addresses of boards. A word about `shape:token` holds for its token too. */
+/**
+ * Remembered words as the shapes need them: names and addresses of boards. A word about `shape:token` holds for its token too.
+ */
 export function manifestOf(words: readonly OperatorWord[]): BoardManifest {
   const boards = new Map<string, Board>();
   for (const { kind, key, name, url } of words) {

@@ -6,9 +6,9 @@ import { companyHostOf, squeezed } from './hosts.ts';
 import { linkedDomains } from './links.ts';
 
 export interface NamedHosts {
-  /** Of the posting's own and apply address, without job sites; distinct. */
+  /** Hosts of the posting's own and apply address, without job sites; distinct. */
   readonly sites: readonly CompanyDomain[];
-  /** Registrable domains in the description that are called like the board or the company; distinct. */
+  /** Registrable domains in the description that are named like the board or the company; distinct. */
   readonly links: readonly CompanyDomain[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The operator's word about companies: entries of manifests, of `companies set` and of `companies import`. One about a board
- * beats one about a name.
+ * The operator's words about companies: entries of manifests, of `companies set` and of `companies import`. A word
+ * about a board beats one about a name.
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
@@ -22,7 +22,7 @@ export interface OperatorWord {
 
 export class OperatorWords {
   readonly #ofBoards = new Map<string, OperatorWord>();
-  /** By `shape:token` in lower case: the case of a token that is named with its platform does not count. */
+  /** By `shape:token` in lower case: case does not count in a token named with its platform. */
   readonly #ofComparedBoards = new Map<string, OperatorWord>();
   readonly #ofNames = new Map<string, OperatorWord>();
   readonly #filesOfBoard: ReadonlyMap<string, readonly string[]>;
@@ -49,19 +49,19 @@ export class OperatorWords {
     ].filter((word) => word !== undefined);
   }
 
-  /** What the operator says about an employer: of each field the most specific word that has it. */
+  /** The operator's word about an employer: each field from the most specific word that has it. */
   wordOf(
     employer: Pick<Employer, 'shape' | 'board' | 'names'>,
   ): Pick<OperatorWord, 'name' | 'domain' | 'aliases'> | undefined {
     const all = this.#all(employer);
     if (all.length === 0) return undefined;
     const domain = all.find((word) => word.domain !== null)?.domain ?? null;
-    // The aliases of a word that names another domain belong to that domain.
+    // Excludes words with another domain, because their aliases belong to that domain.
     const aliases = all.filter((word) => word.domain === domain).flatMap((word) => word.aliases);
     return { name: all.find((word) => word.name !== null)?.name ?? null, domain, aliases };
   }
 
-  /** The words that hold for none of the employers, as the operator wrote their keys. */
+  /** The words that apply to none of the employers, with keys as the operator wrote them. */
   unfitting(employers: Iterable<Pick<Employer, 'shape' | 'board' | 'names'>>): OperatorWord[] {
     const unused = new Set([...this.#ofBoards.values(), ...this.#ofNames.values()]);
     for (const employer of employers) for (const word of this.#all(employer)) unused.delete(word);

@@ -1,7 +1,6 @@
 /**
- * The directory's rules (decisions §8): which domain an employer has, by which evidence, and by which other hosts it is found.
- * Pure. Ranks are tried in order of trust; two candidates of one rank end the search, and what lower ranks say becomes an
- * alias.
+ * The directory's rules (decisions §8): an employer's domain, the evidence for it, and its aliases. Pure. Ranks are
+ * tried in order of trust; two candidates of one rank end the search, and candidates of lower ranks become aliases.
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { DomainEvidence } from '../../catalogue/domain-evidence.ts';
@@ -25,12 +24,12 @@ const UNKNOWN_IDENTITY: Identity = { name: null, domain: null, evidence: null, a
 
 /** Most aliases of one employer, those with the most postings first. */
 const ALIASES_MAX = 16;
-/** Employers of different names that post on one registrable domain: from this many on it is no company's own. */
+/** If this many employers of different names post on one registrable domain, it belongs to none of them. */
 const SHARED_BY = 3;
 
 type Candidates = ReadonlySet<CompanyDomain>;
 
-/** Registrable domains on which employers post whose names do not relate to it, with the number of those employers. */
+/** Registrable domains with the number of employers that post there under unrelated names. */
 type SharedSites = ReadonlyMap<CompanyDomain, number>;
 
 function squeezedNamesOf({ shape, board, names }: Employer): ReadonlySet<string> {
@@ -39,7 +38,9 @@ function squeezedNamesOf({ shape, board, names }: Employer): ReadonlySet<string>
   return new Set(all.filter((name) => name !== ''));
 }
 
-/** Hosts of job pages that a feed states as the domain say where the company posts, like the addresses of its postings. */
+/**
+ * A job-page host that a feed states as the domain shows only where the company posts, like its postings' addresses.
+ */
 function siteHostsOf({ sites, stated }: Employer): readonly HostCount[] {
   return [...sites, ...stated.filter(({ host }) => isCareersHost(host))].filter(({ host }) => !isJobSite(host));
 }
@@ -60,7 +61,7 @@ function sharedSitesOf(employers: readonly Employer[]): SharedSites {
   return new Map([...namesOn].map(([domain, names]) => [domain, names.size] as const));
 }
 
-/** The stated host of each registrable domain that most jobs have. */
+/** For each registrable domain, the stated host that most jobs have. */
 function statedOf({ stated }: Employer): Candidates {
   const best = new Map<string, HostCount>();
   for (const count of stated) {
@@ -75,8 +76,8 @@ function statedOf({ stated }: Employer): Candidates {
 }
 
 /**
- * The registrable domains of the employer's own site. A name proves that a host is the company's; without such proof a host
- * counts only for a board of its own, and only while no others post there.
+ * The registrable domains of the employer's own site. A related name proves that a host is the company's; without it a
+ * host counts only for a board with one company, and only while no others post there.
  */
 function sitesOf(employer: Employer, shared: SharedSites): Candidates {
   const names = squeezedNamesOf(employer);
@@ -160,7 +161,7 @@ function stateName(of: StatedNames, name: string, domain: CompanyDomain, board: 
 
 /**
  * The identity of each employer, in their order.
- * @param employers all of the catalogue: `namesake` and the judgement of sites compare them
+ * @param employers all employers of the catalogue, because `namesake` and the judgement of sites compare them
  */
 export function resolveEmployers(employers: readonly Employer[], sources: Sources): Identity[] {
   const shared = sharedSitesOf(employers);
@@ -195,8 +196,8 @@ export interface ShownCompany {
 }
 
 /**
- * The company of a job: its own row's domain, unless that is a host of job pages or the operator names another, else the
- * employer's.
+ * The company of a job. Its domain is that of its own row, unless that is a job-page host or the operator names
+ * another; else the employer's.
  */
 export function shownCompanyOf(
   job: { readonly company: string; readonly companyDomain: CompanyDomain | null },

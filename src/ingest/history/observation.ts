@@ -1,16 +1,16 @@
 /**
- * How a feed changes what is known of a job, whether the feed has the job or not: the rules of a catalogue's history, without
- * its storage. Pure.
+ * How a feed changes what is known about a job, whether or not the feed has it: the rules of a catalogue's history,
+ * without its storage. Pure.
  *
- * A feed is one board's listing at one time. What is known of a job follows from the feeds in the order of their times, not
- * of their arrival: first observed is the earliest time, last observed the latest, and the fields are those of the latest.
- * A job closes at the second complete feed of its board after the last feed that had it, or when its source says so, and
- * opens again when a later feed has it. A feed that arrives late corrects what it disproves: it moves an opening to its
- * earlier time, and a closing that is now one feed too early to the feed that still justifies it, or withdraws it. It leaves
- * alone what a later observation has settled since (fields, a closing that a reopening followed).
+ * A feed is one board's listing at one time. The knowledge about a job follows from the feeds in the order of their times, not
+ * of their arrival: first observed is the earliest time, last observed the latest, and the fields are those of the latest. A
+ * job closes at the second complete feed of its board after the last feed that had it, or when its source says so, and opens
+ * again when a later feed has it. A feed that arrives late corrects what it disproves: it moves an opening to its own earlier
+ * time; a closing that now comes one feed too early it moves to the feed that still justifies it, or withdraws. It does not
+ * change what a later observation has settled (fields, or a closing followed by a reopening).
  *
- * The log of events is append-only: what was logged was published and stays, so a correction is logged as further events. Of
- * several openings the earliest holds; a withdrawn closing is followed by a reopening of the same time.
+ * The log of events is append-only: logged events are published and stay, so a correction is logged as further events.
+ * Of several openings the earliest holds; a withdrawn closing is followed by a reopening at the same time.
  */
 import type { Job } from '../../catalogue/job.ts';
 import { CHANGED_FIELDS, type ChangedField } from '../../catalogue/packed/history-event.ts';
@@ -24,7 +24,7 @@ export type ObservedJob = Omit<
   'firstObservedMs' | 'lastObservedMs' | 'status' | 'closedAtMs' | 'description' | 'descriptionTruncated'
 >;
 
-/** The part of what a source says about a job that the history stores. */
+/** The part of a source's data about a job that the history stores. */
 export interface Facts {
   readonly job: ObservedJob;
   /** A digest of the description, under which it is stored; null when the source gives none. */
@@ -42,7 +42,7 @@ export interface Sighting extends Facts {
   /** First and last observation: the feed's time, except that native records state their own. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** When a job that its source says is closed was closed. */
+  /** Closing time of a job that its source reports as closed. */
   readonly sourceClosedMs: number;
 }
 
@@ -96,7 +96,7 @@ function closingOf(completeMs: readonly number[], presentMs: number): number | n
   return completeMs[low + MISSES_TO_CLOSE - 1] ?? null;
 }
 
-/** Feeds that decide the usual number of rows: enough that one odd feed does not matter, few enough to follow growth. */
+/** Feeds that determine the usual number of rows: enough to outvote one odd feed, few enough to follow growth. */
 export const USUAL_FEEDS = 5;
 
 /** The usual number of rows of a board: the median of its earlier feeds; null when there are none. */
@@ -107,7 +107,7 @@ export function usualRows(earlier: readonly number[]): number | null {
   return counted.length % 2 === 1 ? counted[middle]! : (counted[middle - 1]! + counted[middle]!) / 2;
 }
 
-/** Under half of what is usual: more likely a broken fetch than a day of closings. */
+/** Fewer than half the usual rows: more likely a broken fetch than a day of closings. */
 export function isUnhealthy(rows: number, usual: number | null): boolean {
   return usual !== null && rows * 2 < usual;
 }
@@ -138,7 +138,7 @@ function textOf({ job, descriptionDigest }: Facts, field: ChangedField): string 
 }
 
 /**
- * The facts after a later observation. A form of a feed without descriptions (a list without its details) says nothing about
+ * The facts after a later observation. A feed form without descriptions (a list without details) says nothing about
  * them, so the known description and its skills stay.
  */
 function succeeded(known: Facts, found: Facts): Facts {
@@ -155,9 +155,9 @@ function succeeded(known: Facts, found: Facts): Facts {
 }
 
 /**
- * What the source has changed. Skills count only when the source names them on both sides: extracted ones change with title
- * and description, which are recorded, or with the dictionary, which is no change of the posting. A description that was
- * unknown before is no change either.
+ * What the source has changed. Skills count only if the source names them both times: extracted ones change with title
+ * and description, which are recorded anyway, or with the dictionary, which does not change the posting. Nor is a first
+ * description a change.
  */
 function changesBetween(known: Facts, next: Facts): Change[] {
   const changes: Change[] = [];
@@ -175,8 +175,8 @@ function changesBetween(known: Facts, next: Facts): Change[] {
 function closingEntries(before: number | null, after: number | null, seenMs: number): LogEntry[] {
   if (before === after) return [];
   const closed: LogEntry[] = after === null ? [] : [{ kind: 'closed', atMs: after }];
-  // A closing that turns out to be earlier needs no reopening. Any other is withdrawn: by the job, when it was seen later, or
-  // at its own time, when it never was one.
+  // A closing that turns out to be earlier needs no reopening. Any other is withdrawn: at the time of a later sighting,
+  // or at its own time if it was never valid.
   if (before === null || (after !== null && after < before)) return closed;
   return [{ kind: 'reopened', atMs: Math.max(before, seenMs) }, ...closed];
 }
@@ -185,7 +185,7 @@ function outcomeOf(known: KnownJob, next: KnownJob, log: LogEntry[], seenMs: num
   const closing = closingEntries(known.closedMs, next.closedMs, seenMs);
   const { closedMs: before } = known;
   const { closedMs: after } = next;
-  // A closing at or after the sighting turns out not to have been one, or to have been at another time.
+  // A closing at or after the sighting turns out to be wrong, or to belong at another time.
   const wasClosed = before !== null && before < seenMs;
   return {
     next,
@@ -198,16 +198,17 @@ function outcomeOf(known: KnownJob, next: KnownJob, log: LogEntry[], seenMs: num
 }
 
 /**
- * Whether the facts of a sighting replace the known ones. Native records state their last observation, and a closing is none: of
- * records with the same one, that of the later feed holds.
+ * Whether the facts of a sighting replace the known ones. Native records state their last observation, and a closing
+ * does not advance it: of records with equal ones, that of the later feed holds.
  */
 export function isLatestSighting(known: KnownJob, { lastMs, atMs }: Sighting): boolean {
   return lastMs > known.lastMs || (lastMs === known.lastMs && atMs > known.presentMs);
 }
 
 /**
- * When a job that its source says is closed counts as closed, after a feed that arrives late. Closed in every feed so far, it is
- * closed since the earliest of them. Open after its closing, it was closed again by its last observation at the latest.
+ * The closing time of a job that its source reports as closed, after a feed that arrives late. If every feed so far
+ * says closed, it counts from the earliest. If the job was seen open after its closing, it was closed again at its last
+ * observation at the latest.
  */
 function closingSeenLate(known: KnownJob, { isSourceClosed, lastMs, sourceClosedMs }: Sighting): number | null {
   const { closedMs, firstMs } = known;
@@ -227,7 +228,7 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
   if (known === undefined) {
     const closedMs = isSourceClosed ? sourceClosedMs : closingOf(completeMs, atMs);
     const next = { ...facts, firstMs, lastMs, presentMs: atMs, closedMs };
-    // A job that was closed when first seen has no opening, unless its own record knows of an earlier observation.
+    // A job that was closed when first seen has no opening, unless its record states an earlier observation.
     const hasOpening = !isSourceClosed || firstMs < sourceClosedMs;
     const log: LogEntry[] = hasOpening ? [{ kind: 'opened', atMs: firstMs }] : [];
     if (closedMs !== null) log.push({ kind: 'closed', atMs: closedMs });

@@ -1,12 +1,12 @@
 /**
- * CSV text into rows (RFC 4180, leniently: rows of any length, quotes inside of unquoted fields, quotes in quoted fields that
- * are not doubled where neither a separator nor a line end follows them). Time is linear in the text whatever it holds: each
- * character is looked at a bounded number of times.
+ * Splits CSV text into rows, by RFC 4180 but leniently: rows of any length, quotes in unquoted fields, and in quoted
+ * fields quotes that are not doubled if neither a separator nor a line end follows. Time is linear in the text,
+ * whatever it holds: each character is read a bounded number of times.
  */
 
 export interface CsvRows {
   readonly rows: string[][];
-  /** Where the first row starts that is not among `rows`: the last one, perhaps unfinished, unless the text is the last. */
+  /** Where the first row outside `rows` starts: the last, perhaps unfinished row, unless no more text follows. */
   readonly end: number;
   /** The text ends inside a quoted field. */
   readonly isOpen: boolean;
@@ -14,7 +14,10 @@ export interface CsvRows {
 
 const QUOTE = '"';
 
-/** Why a record that ends `isOpen` is refused, with all that follows its quote. Completes the sentence "the record ...". */
+/**
+ * Why a record that ends `isOpen` is refused, together with everything after its quote. Completes the sentence "the
+ * record ...".
+ */
 export const OPEN_QUOTE = 'has a quote that does not end';
 
 /**
@@ -27,7 +30,7 @@ export function csvRows(text: string, delimiter: string, newline: '\n' | '\r', i
   let row: string[] = [];
   let at = 0;
   let end = 0;
-  // The next of each mark at or behind `at`, searched again only once it is passed; `length` = there is none.
+  // The next position of each mark from `at` on, searched again only once it is passed; `length` = none.
   let nextDelimiter = -1;
   let nextNewline = -1;
   const placeOf = (mark: string, from: number): number => {
@@ -62,7 +65,7 @@ export function csvRows(text: string, delimiter: string, newline: '\n' | '\r', i
   }
 }
 
-/** The quote that ends the field whose quote opens at `open`, and the mark or the end of the text behind it and any blanks. */
+/** The closing quote of the field that opens at `open`, and the mark or end of text after it and any blanks. */
 function closingQuote(
   text: string,
   open: number,

@@ -1,6 +1,6 @@
 /**
- * The plain text of a description, as the catalogue keeps it (siblings §2). The text of a text is itself, so that an exported
- * description comes back unchanged.
+ * The plain text of a description, as the catalogue stores it (siblings §2). Plain text maps to itself, so that an
+ * exported description comes back unchanged.
  */
 import type { DescriptionFormat } from './description-format.ts';
 import { htmlText, markupText } from './html-text.ts';
@@ -8,7 +8,7 @@ import { htmlText, markupText } from './html-text.ts';
 const LINE_ENDS = /\r\n?/g;
 
 /**
- * Line breaks are line feeds, blanks at both ends are gone; '' when nothing is left.
+ * Line breaks become line feeds, blanks at both ends are removed; '' when nothing is left.
  * @param format null: HTML where it has markup
  */
 export function descriptionText(source: string, format: DescriptionFormat | null): string {

@@ -1,7 +1,7 @@
 /**
- * HTML to plain text that a reader can follow: what the catalogue keeps of a description, and extracts skills from. It uses the low-level tokenizer of htmlparser2 (WHATWG HTML
- * §13.2.5) and builds no tree and no stack of open elements, so hostile nesting costs nothing: time and memory are linear
- * in the input.
+ * Converts HTML to plain text that a reader can follow: the catalogue stores it as the description and extracts skills
+ * from it. It uses the low-level tokenizer of htmlparser2 (WHATWG HTML §13.2.5) and builds no tree and no stack of open
+ * elements, so hostile nesting costs nothing: time and memory are linear in the input.
  */
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 
@@ -12,10 +12,10 @@ const BREAKING = new Set(
   table tbody td tfoot th thead tr ul`.split(/\s+/),
 );
 
-/** Those of them that have a blank line around them, but in a list. */
+/** The breaking elements with a blank line around them, except inside a list. */
 const PARAGRAPHS = new Set('blockquote dl h1 h2 h3 h4 h5 h6 hr ol p pre table ul'.split(' '));
 
-/** How far the next text is from the last one: nothing, a blank, a line break, a blank line. The widest gap wins. */
+/** Gaps between two texts: nothing, a blank, a line break, a blank line. The widest wins. */
 const GAPS = ['', ' ', '\n', '\n\n'] as const;
 const BLANK = 1;
 const LINE = 2;
@@ -32,7 +32,7 @@ const NAMES =
   'a|abbr|article|b|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|h[1-6]|head|header|hr|html|i|img|ins|' +
   'li|link|main|meta|ol|p|pre|s|script|section|small|span|strike|strong|style|sub|sup|table|tbody|td|th|thead|tr|u|ul';
 const TAG = new RegExp(`<(?:/?(?:${NAMES})(?=[\\s/>])|!--)`, 'i');
-/** HTML that was escaped once, and has a link or the like added to it, begins with an escaped tag. */
+/** HTML that was escaped once and then had a link or the like added begins with an escaped tag. */
 const ESCAPED_START = new RegExp(`^\\s*(?:&lt;|&#60;|&#x3c;)(?:${NAMES})(?=[\\s/>]|&gt;|&#62;|&#x3e;)`, 'i');
 const ESCAPED_TAG = new RegExp(`(?:&lt;|&#60;|&#x3c;)/?(?:${NAMES})(?=[\\s/>]|&gt;|&#62;|&#x3e;)`, 'i');
 

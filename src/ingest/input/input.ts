@@ -1,7 +1,7 @@
 /**
- * Inputs as streams of members: a plain file is one member, an archive has one for each regular file in it. The first bytes
- * of an input decide how to read it, never its name: gzip (RFC 1952) by its magic number, tar (POSIX ustar, pax) by the
- * word at offset 257, plain or inside gzip. Inputs are read on demand and nothing stays in memory.
+ * Inputs as streams of members: a plain file is one member, an archive has one for each regular file in it. The first
+ * bytes of an input, never its name, decide how to read it: gzip (RFC 1952) by its magic number, tar (POSIX ustar,
+ * pax), plain or inside gzip, by the magic at offset 257. Inputs are read on demand and nothing stays in memory.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { TarFault, tarEntries } from './tar.ts';
 /** An input that cannot be read. The message is one line for the operator. */
 export class InputError extends Error {}
 
-/** An input breaks off. All bytes or records before the break were given out. */
+/** An input breaks off. All bytes or records before the break were delivered. */
 export class CutShort extends InputError {
   /** Without the input's name. */
   readonly reason: string;
@@ -29,14 +29,14 @@ export class CutShort extends InputError {
 export class BrokenOff extends InputError {
   readonly takenCount: number;
 
-  /** @param place of the record that is not whole */
+  /** @param place of the incomplete record */
   constructor(place: string, reason: string, takenCount: number) {
     super(`${place}: breaks off: ${reason}`);
     this.takenCount = takenCount;
   }
 }
 
-/** Chunks that belong to the reader: their source does not write into one again. */
+/** Chunks owned by the reader: their source does not write into them again. */
 export type Bytes = AsyncIterable<Uint8Array>;
 
 export interface Member {
@@ -64,7 +64,7 @@ export interface InputProgress {
 
 /** Bytes of one read: large enough that a million lines take about a thousand reads. */
 const READ_BYTES = 256 * 1024;
-/** Packed bytes that are unpacked at once: deflate makes at most about a thousand bytes of one. */
+/** Compressed bytes that are unpacked at once: deflate yields at most about a thousand bytes for one. */
 const PACKED_BYTES = 16 * 1024;
 /** The tar magic ends here. */
 const HEAD_BYTES = 262;
@@ -87,7 +87,7 @@ function isTar(head: Uint8Array): boolean {
 
 export interface Peeked {
   readonly head: Buffer;
-  /** The head is the whole input, or all of it before a failure, which `whole` throws in its place. */
+  /** The head is the whole input, or all of it before a failure, which `whole` then throws. */
   readonly isComplete: boolean;
   /** All bytes, including the head. */
   readonly whole: Bytes;
@@ -138,8 +138,8 @@ async function* named(name: string, bytes: Bytes): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * The unpacked bytes. Each piece is unpacked before the next one is written, and only then the end is announced: a stream that is
- * piped loses what it has unpacked and not yet handed over when the data ends early.
+ * The unpacked bytes. Each piece is unpacked before the next is written, and `end` is called last: a piped stream would
+ * lose unpacked but undelivered bytes when the data ends early.
  * @throws CutShort after the last byte that could be unpacked, and what `bytes` throws
  */
 async function* gunzipped(name: string, bytes: Bytes): AsyncGenerator<Uint8Array> {
@@ -148,7 +148,7 @@ async function* gunzipped(name: string, bytes: Bytes): AsyncGenerator<Uint8Array
   gunzip.on('data', (chunk: Uint8Array) => unpacked.push(chunk));
   const failed = new Promise<never>((_resolve, reject) => gunzip.once('error', reject));
   failed.catch(() => {});
-  // Before the first write: zeros behind the data end the stream long before `end` is called.
+  // Registered before the first write: zeros after the data end the stream long before `end` is called.
   const ended = new Promise<void>((resolve) => gunzip.once('end', resolve));
   const takeAll = (): Uint8Array[] => {
     const taken = unpacked;
@@ -163,7 +163,7 @@ async function* gunzipped(name: string, bytes: Bytes): AsyncGenerator<Uint8Array
         const written = new Promise<void>((resolve) => gunzip.write(piece, () => resolve()));
         await orCutShort(name, Promise.race([written, failed]));
         yield* takeAll();
-        // What the stream leaves unread lies behind the data. Zeros are the padding of tapes and disks.
+        // Bytes that the stream leaves unread follow the data. Zeros are padding from tapes and disks.
         const unread = piece.subarray(Math.max(0, gunzip.bytesWritten - writtenBytes));
         if (unread.some((byte) => byte !== 0)) throw new CutShort(name, GZIP_TROUBLE);
         writtenBytes += piece.length;
@@ -189,7 +189,7 @@ async function orCutShort(name: string, done: Promise<void>): Promise<void> {
 
 const TAR_TROUBLE = 'the tar archive is damaged or cut short';
 
-/** Bytes of an archive or of a member in it; a break gets their name. */
+/** Passes on bytes of an archive or member; adds their name to a break. */
 async function* cutAs<Item>(name: string, items: AsyncIterable<Item>): AsyncGenerator<Item> {
   try {
     yield* items;
@@ -230,7 +230,7 @@ export interface InputFile {
 
 /**
  * @param paths file names, or `-` for stdin; none at all is stdin
- * @param streams bytes of paths that are not opened here: those of stdin, and of what was read ahead
+ * @param streams bytes for paths that are not opened here: stdin, and inputs that were read ahead
  * @throws InputError when a file is missing, a directory or not readable
  */
 export async function openInputs(paths: readonly string[], streams: ReadonlyMap<string, Bytes>): Promise<Inputs> {

@@ -3,10 +3,10 @@
 /** Python writes NaN and Infinity, which JSON does not have. */
 const NOT_JSON_NUMBER = /([:[,]\s*)(?:NaN|-?Infinity)(?=\s*[,}\]])/g;
 
-/** May hold a whole number from 2^53 on, of which a double keeps not every digit. */
+/** Whether there may be an integer of 2^53 or more, which a double cannot hold exactly. */
 const LONG_NUMBER = /[:[,]\s*-?\d{16}/;
 
-/** Such a number as its text, so that two ids never become one. */
+/** Keeps such a number as its text, so that two ids never become one. */
 const exact = (_: string, value: unknown, context?: { readonly source: string }): unknown =>
   typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
     ? context?.source

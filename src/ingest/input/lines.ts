@@ -1,8 +1,8 @@
 /**
  * Splits bytes into lines. A line ends at LF or CRLF; a BOM at the very start is dropped; blank lines count but are not
- * yielded. UTF-8 is checked line by line, so that one bad line does not affect its neighbours.
- * Memory: the chunks of one line, up to `lineBytesMax`; a longer line is yielded in parts as they come, so that the caller
- * can copy it elsewhere without having it in memory. The bytes of an item are views of its chunk.
+ * yielded. UTF-8 is checked line by line, so a bad line does not affect its neighbours.
+ * Memory: the chunks of one line, up to `lineBytesMax`; a longer line is yielded in parts as they come, so that the
+ * caller can copy it elsewhere without having it in memory. The bytes of an item are views of its chunk.
  */
 
 /** Longest line, in bytes. The longest of 260,000 real postings, description included, is under 200 KiB. */
@@ -35,7 +35,9 @@ export class LineSplitter {
     this.#lineBytesMax = lineBytesMax;
   }
 
-  /** The lines that `chunk` completes, in order. For an unfinished line, the splitter refers to the chunk. */
+  /**
+   * The lines that `chunk` completes, in order. The splitter keeps a reference to the chunk if it ends in an unfinished line.
+   */
   *push(chunk: Uint8Array): Generator<LineItem, void, void> {
     let from = 0;
     for (;;) {
@@ -108,7 +110,7 @@ export class LineSplitter {
   }
 }
 
-/** Whether a last line that has no line end is whole JSON; otherwise the input was cut in it. */
+/** Whether a last line without a line end is whole JSON; otherwise the input was truncated in it. */
 export function isWholeRecord(item: LineItem): boolean {
   if (item.kind !== 'line') return false;
   try {

@@ -24,9 +24,9 @@ export function pageContent(html: string): PageContent {
   let canonical: string | null = null;
   let shared: string | null = null;
   let hasNextPage = false;
-  /** Text of the JSON-LD script that is open; null = none is. */
+  /** Text of the open JSON-LD script; null = none is open. */
   let script: string | null = null;
-  /** The start tag that is being read, where its attributes count. */
+  /** The start tag being read, if its attributes count. */
   let tag = '';
   let attributes = new Map<string, string>();
   let attribute = '';
@@ -76,7 +76,7 @@ export function pageContent(html: string): PageContent {
       onattribdata: (start, end) => addValue(html.slice(start, end)),
       onattribentity: (codePoint) => addValue(String.fromCodePoint(codePoint)),
       onattribend() {
-        // Of a repeated attribute the first counts (WHATWG HTML §13.2.5.33).
+        // The first of repeated attributes counts (WHATWG HTML §13.2.5.33).
         if (tag !== '' && !attributes.has(attribute)) attributes.set(attribute, value);
       },
       onopentagend: endOpenTag,

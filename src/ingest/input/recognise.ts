@@ -1,6 +1,6 @@
 /**
- * Which shape a file has, by its content alone. With `--format auto` shapes are tried in the order of the list, the more
- * particular ones first; the first one of which more than half of the first records have the fields is the file's.
+ * Which shape a file has, by its content alone. With `--format auto` shapes are tried in the order of the list, the
+ * more specific ones first; the file has the first shape whose fields more than half of the first records have.
  */
 import { printable } from '../../base/printable.ts';
 import type { Records, Shape } from '../shapes/shape.ts';
@@ -26,14 +26,14 @@ export interface Recognised {
   readonly found: FoundRecords;
 }
 
-/** Whether a list of records is under one of its keys: it is then no record, even if it has the fields of one. */
+/** Whether one of its keys holds a list of records: then it is no record, even if it has the fields of one. */
 function isWrapper(document: SourceRecord, shapes: readonly Shape[]): boolean {
   return Object.values(document).some(
     (value) => Array.isArray(value) && shapeOfRecords(value.slice(0, SAMPLE_RECORDS), shapes) !== undefined,
   );
 }
 
-/** The records of a document of this shape, which may be a single record, as JSON Lines of one line are. */
+/** The records of a document of this shape, which may be a single record, such as one line of JSON Lines. */
 export function recordsIn(document: unknown, shape: Shape): Records {
   const found = shape.recordsOf(document);
   const record = objectOf(document);
@@ -63,7 +63,7 @@ export function shapeOfDocument(document: unknown, shapes: readonly Shape[]): Re
 /** Characters of a field's name in a message. */
 const FIELD_LENGTH_MAX = 60;
 
-/** The names of the fields, shortened, so that a reader sees why no shape was recognised. */
+/** The names of the fields, shortened, to show why no shape was recognised. */
 function fieldsOf(sample: readonly unknown[]): string {
   const fields = Object.keys(objectOf(sample.find((item) => objectOf(item))) ?? {});
   if (fields.length === 0) return '';
@@ -86,8 +86,8 @@ export function unrecognised(sample: readonly unknown[], shapes: readonly Shape[
 }
 
 /**
- * The shape that the operator gave, when at least one of the first records has its fields: a file of another kind is refused
- * as a whole and not record by record.
+ * The shape that the operator gave, if at least one of the first records has its fields: a file of another kind is
+ * refused as a whole, not record by record.
  */
 export function fitting(shape: Shape, sample: readonly unknown[]): Shape | undefined {
   const fits = sample.slice(0, SAMPLE_RECORDS).some((item) => {
@@ -102,7 +102,7 @@ export function fittingDocument(shape: Shape, found: FoundRecords): Recognised |
   return found.records.length === 0 || fitting(shape, found.records) ? { shape, found } : undefined;
 }
 
-/** The first records of JSON Lines, without lines that are cut off or broken. */
+/** The first records of JSON Lines, without truncated or broken lines. */
 export function objectsIn(head: string): unknown[] {
   const found: unknown[] = [];
   for (const line of head.split('\n')) {

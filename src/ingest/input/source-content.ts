@@ -2,8 +2,8 @@
  * How a member is packed, by its content: JSON Lines, one JSON document, CSV, Parquet, or an HTML page with JSON-LD. Lines and
  * CSV are streamed; a document, a page and a Parquet file are in memory as a whole, at most DOCUMENT_BYTES_MAX.
  *
- * JSON Lines and a document on one line begin alike: a line that is a whole JSON object starts JSON Lines when more lines
- * follow, and is a document when none does.
+ * JSON Lines and a document on one line begin alike: a line that is a whole JSON object starts JSON Lines if more lines
+ * follow, else it is a document.
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
@@ -75,11 +75,11 @@ function mostlyUtf8(bytes: Uint8Array): boolean {
 }
 
 /**
- * Text of bytes that are UTF-8, else Windows-1252. The first chunk with a byte that is not ASCII decides, since ASCII is the
- * same in both. In a text that is mostly UTF-8, broken sequences become U+FFFD.
+ * Decodes bytes as UTF-8, else as Windows-1252. The first chunk with a non-ASCII byte decides, since ASCII is the same
+ * in both. In a text that is mostly UTF-8, broken sequences become U+FFFD.
  */
 export async function* decodedText(bytes: Bytes): AsyncGenerator<string, void, void> {
-  let decoder: TextDecoder | undefined; // not chosen while every byte was ASCII
+  let decoder: TextDecoder | undefined; // chosen at the first byte that is not ASCII
   let tail: Buffer = Buffer.alloc(0); // high bytes at the very end of a chunk, which may be half a sequence
   for await (const chunk of bytes) {
     const all = tail.length === 0 ? chunk : Buffer.concat([tail, chunk]);
@@ -100,7 +100,7 @@ export async function* decodedText(bytes: Bytes): AsyncGenerator<string, void, v
   yield decoder.decode(tail);
 }
 
-/** The separator of the first line: the most frequent candidate outside of quotes. */
+/** The separator: the most frequent candidate outside quotes in the first line. */
 function delimiterOf(head: string): string | undefined {
   const line = head.slice(0, head.search(/\r?\n|$/)).replace(/"[^"]*"/g, '');
   const counts = [',', ';', '\t', '|'].map((mark) => [mark, line.split(mark).length - 1] as const);
@@ -108,7 +108,7 @@ function delimiterOf(head: string): string | undefined {
   return count >= 1 ? mark : undefined;
 }
 
-/** A CSV whose text comes piece by piece: the last, perhaps unfinished row of each goes to the next. */
+/** A CSV whose text comes piece by piece; the last, perhaps unfinished row of a piece is carried into the next. */
 class CsvTable {
   readonly #name: string;
   readonly #delimiter: string;
@@ -139,7 +139,7 @@ class CsvTable {
       const number = this.#recordCount + rows.length;
       throw new InputError(`${this.#name}: is not well-formed CSV: record ${number} does not end`);
     }
-    // A last row without a line end and with fewer cells than all before it was cut in the middle.
+    // A last row without a line end and with fewer cells than all others was truncated.
     const perhapsCut = isLast && !text.endsWith(this.#newline) ? rows.at(-1) : undefined;
     for (const cells of rows) {
       const last = cells.length - 1;
@@ -172,8 +172,8 @@ class CsvTable {
 const isFilled = (cell: string): boolean => cell.trim() !== '';
 
 /**
- * Records of a CSV. A long row is split again only once as much text has come as it has already, so that even tiny pieces cost
- * linear time.
+ * Records of a CSV. A long row is split again only after its text has doubled, so that even tiny pieces cost linear
+ * time.
  */
 async function* csvRecords(name: string, bytes: Bytes, delimiter: string): AsyncGenerator<SourceRecord> {
   let table: CsvTable | undefined;
@@ -189,7 +189,7 @@ async function* csvRecords(name: string, bytes: Bytes, delimiter: string): Async
       yield* table.records(text, false);
     }
   } catch (error) {
-    // The rows that are whole come before the break.
+    // Whole rows are delivered before the break.
     if (error instanceof CutShort && table !== undefined) yield* table.records(pending, false);
     throw error;
   }

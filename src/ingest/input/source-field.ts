@@ -12,7 +12,7 @@ export function objectOf(value: unknown): SourceRecord | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as SourceRecord) : undefined;
 }
 
-/** The members of an array; any other value as an array of one; null and undefined as an empty array. */
+/** The members of an array; any other value as an array of one; null and undefined as none. */
 export function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return value === undefined || value === null ? [] : [value];
@@ -31,7 +31,7 @@ function withoutEntities(text: string): string {
 const BLANKS = /\s+/g;
 const UNEVEN = /\s{2,}|[^\S ]/;
 
-/** What dumps of tables write for a missing value (Python's None and NaN, SQL's NULL). */
+/** What table dumps write for a missing value (Python's None and NaN, SQL's NULL). */
 const NOTHING: ReadonlySet<string> = new Set(['nan', 'NaN', 'None', 'null', 'NULL', '<NA>', 'NaT']);
 
 /** One line of text: entities decoded, blanks collapsed, trimmed. Numbers are their digits; blank is null. */
@@ -62,7 +62,7 @@ export function urlOf(value: unknown): string | null {
     .replaceAll(' ', '%20');
 }
 
-/** The markup of a description, unescaped so that it is escaped at most once, as `htmlText` expects. */
+/** The markup of a description, unescaped until it is escaped at most once, as `htmlText` expects. */
 export function htmlOf(value: unknown): string | null {
   if (typeof value !== 'string' || value.trim() === '') return null;
   return !value.includes('<') && /&amp;(?:lt|#60|#x3c);\/?[a-z]/i.test(value) ? decodedEntities(value) : value;
@@ -77,7 +77,7 @@ export function joinedHtml(...parts: readonly unknown[]): string | null {
 const YES: ReadonlySet<string> = new Set(['true', 'yes', 'y', '1', '1.0', 't']);
 const NO: ReadonlySet<string> = new Set(['false', 'no', 'n', '0', '0.0', 'f']);
 
-/** true, false, or null when the value says neither. */
+/** true, false, or null when the value is neither. */
 export function flagOf(value: unknown): boolean | null {
   if (typeof value === 'boolean') return value;
   const text = textOf(value)?.toLowerCase() ?? '';
@@ -115,7 +115,7 @@ function offsetOf(text: string | undefined): string {
 export function timeOf(value: unknown): number | null {
   if (typeof value === 'number') return epochMs(value);
   if (typeof value === 'bigint') return epochMs(Number(value));
-  // As text: a year of more than four digits is a sentinel or a wrong unit, and no native record can state it.
+  // Parsed as text, because a year of more than four digits is a sentinel or a wrong unit, and no native record can state it.
   if (value instanceof Date) return parseDateTime(value.toJSON() ?? '') ?? null;
   if (typeof value !== 'string') return null;
   const text = value.trim();

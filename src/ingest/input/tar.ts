@@ -1,6 +1,7 @@
 /**
- * Tar archives as streams of files: POSIX ustar and pax (IEEE Std 1003.1, pax interchange format), and GNU's long names and large
- * sizes. An archive that is cut short gives all bytes before the cut, then fails. Memory: one chunk of the source, and one header.
+ * Tar archives as streams of files: POSIX ustar and pax (IEEE Std 1003.1, pax interchange format), and GNU's long names
+ * and large sizes. A truncated archive yields all bytes before the cut, then fails. Memory: one chunk of the source,
+ * and one header.
  */
 
 /** The archive is damaged or cut short. */
@@ -16,7 +17,7 @@ export interface TarEntry {
 const BLOCK_BYTES = 512;
 /** Bytes of a pax header or a long name: far more than any path. */
 const EXTENDED_BYTES_MAX = 1024 * 1024;
-/** Where the checksum stands; it counts as blanks in its own sum. */
+/** Offset of the checksum; in its own sum it counts as blanks. */
 const CHECKSUM_AT = 148;
 const CHECKSUM_BYTES = 8;
 
@@ -29,7 +30,7 @@ class ByteSource {
     this.#chunks = bytes[Symbol.asyncIterator]();
   }
 
-  /** Views of the next `count` bytes. @throws TarFault at the end of the source, after the last byte before it */
+  /** Views of the next `count` bytes. @throws TarFault if the source ends first, after its last byte */
   async *take(count: number): AsyncGenerator<Uint8Array, void, void> {
     for (let left = count; left > 0; ) {
       if (this.#rest.length === 0 && !(await this.#more())) throw new TarFault();
@@ -148,7 +149,7 @@ class Extended {
     return true;
   }
 
-  /** The header with what was stated for it. @throws TarFault */
+  /** The header with the stated path and size. @throws TarFault */
   applied({ name, size, type }: Header): Header {
     const stated = new Map([...this.#global, ...this.#next]);
     this.#next = new Map();
@@ -159,8 +160,8 @@ class Extended {
 }
 
 /**
- * The regular files of an archive. The bytes of an entry must be read before the next entry is asked for; what is left is passed
- * over. Ends quietly after an entry whose own bytes failed, because its reader knows.
+ * The regular files of an archive. The bytes of an entry must be read before the next entry is asked for; unread bytes
+ * are skipped. Ends silently after an entry whose bytes failed, because its reader saw the failure.
  * @throws TarFault, and what the source throws
  */
 export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry, void, void> {

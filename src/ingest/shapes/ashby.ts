@@ -108,7 +108,7 @@ export const ashbyShape = defineShape({
   perBoard: true,
   marks: '"jobUrl" with "title" and "isListed" or "publishedAt"',
   recordsOf(document) {
-    // Rows on their own are taken; an empty list of them is not how Ashby says that a board is empty.
+    // A bare list of rows is accepted, but not an empty one: Ashby does not represent an empty board that way.
     if (Array.isArray(document) && document.length === 0) {
       return { ok: false, reason: 'is not an Ashby board: it is an empty array' };
     }

@@ -67,7 +67,7 @@ export function parseBoardManifest(text: string): BoardManifestParse {
   } catch {
     return { ok: false, reason: 'is not JSON' };
   }
-  // valibot takes an array for a record of its places.
+  // valibot accepts an array as a record keyed by index.
   if (Array.isArray(value)) return { ok: false, reason: 'must be a JSON object of boards' };
   const parsed = v.safeParse(manifest, value, { abortEarly: true });
   if (!parsed.success) {

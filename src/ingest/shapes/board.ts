@@ -3,8 +3,8 @@ import type { Board } from './board-manifest.ts';
 import type { ShapeContext } from './shape.ts';
 
 /**
- * Characters of a file's name that may suggest a board, as many as file systems allow. An archive can name its members at any
- * length, and looking for the endings takes time that grows with the square of the length.
+ * Longest file name that may suggest a board, as long as file systems allow. An archive can name its members at any
+ * length, and finding the endings takes time quadratic in it.
  */
 const FILE_NAME_LENGTH_MAX = 255;
 
@@ -23,8 +23,8 @@ export function boardOfFileName(fileName: string | null, shapeName: string): str
 export const fileStemOf = (fileName: string): string => fileName.replace(/\.gz$/i, '').replace(/\.[a-z]{3,5}$/i, '');
 
 /**
- * Whose board a token names: what stands before its slash. A Workday tenant has several careers sites, `tenant/site`, and one
- * entry about the tenant holds for all of them.
+ * The owner of a token's board: the part before its slash. A Workday tenant has several careers sites, `tenant/site`,
+ * and one entry about the tenant applies to all of them.
  */
 export function ownerOf(token: string): string {
   const slash = token.indexOf('/');
@@ -34,7 +34,7 @@ export function ownerOf(token: string): string {
 /**
  * The company of the board `token`: from the command line, else the manifest (by token, then by file name, whole and without
  * its endings), else the data, else the token (of a Workday site: its tenant) and no domain.
- * @param said what the data say
+ * @param said what the data state
  */
 export function boardOf(token: string, context: ShapeContext, said: Partial<Board> = {}): Board & { company: string } {
   const { board, manifest, fileName } = context;

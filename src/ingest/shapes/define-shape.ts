@@ -14,7 +14,7 @@ export interface Times {
   readonly lastSeenMs?: number | null;
   /** When it stops being open. */
   readonly endMs?: number | null;
-  /** The source says that it is no longer open. */
+  /** The source reports that it is no longer open. */
   readonly closed?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface Draft {
   readonly title: Named;
   readonly company: Named;
   readonly url: Named;
-  /** Where one applies, when that is another address than the posting's own. */
+  /** Where to apply, if that is not the posting's own address. */
   readonly applyUrl?: string | null;
   readonly domain?: string | null;
   readonly location?: string | null;

@@ -1,14 +1,14 @@
 /**
- * Words of sources for employment and workplace, as explicit tables for fields that are about exactly that. What no table has
- * is unknown. No table is ever applied to a title or a description.
+ * Explicit tables of the sources' words for employment and workplace, applied only to fields about exactly that, never
+ * to a title or description. A word in no table is unknown.
  */
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 
 type Kind = EmploymentType | 'permanent';
 
 /**
- * Phrases in the form that `plain` gives. `permanent` says how long a job lasts and not how it is held, so the closed list does
- * not have it; its phrases are here because some contain a word of another row ("unlimited contract").
+ * Phrases in the form that `plain` gives. `permanent` describes how long a job lasts, not how it is held, so it is not
+ * in the closed list; its phrases are here because some contain a word of another row ("unlimited contract").
  */
 const PHRASES: Readonly<Record<Exclude<Kind, 'unknown'>, readonly string[]>> = {
   full_time: [
@@ -164,7 +164,7 @@ const UNSPACED: readonly (readonly [phrase: string, kind: Kind])[] = [
   ['인턴', 'internship'],
 ];
 
-/** Characters of a term. A longer text is none, and normalizing it could take seconds. */
+/** Longest term, characters. A longer text is no term, and normalizing it could take seconds. */
 const TERM_LENGTH_MAX = 500;
 
 /** Lower case, `-`, `_` and `.` as blanks, one blank at a time; empty for a text that is too long. */
@@ -187,7 +187,7 @@ const PHRASE = new RegExp(
   'gu',
 );
 
-/** Texts of such a field are few, short and repeat. Past this many memoized ones all are dropped. */
+/** Texts of such fields are few, short and repeated. Beyond this many memoized ones, all are dropped. */
 const MEMOIZED_MAX = 10_000;
 const memoized = new Map<string, EmploymentType>();
 

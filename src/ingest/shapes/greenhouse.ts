@@ -35,7 +35,7 @@ import type { ShapeContext } from './shape.ts';
 
 const NAME = 'greenhouse';
 
-/** Names of custom fields, in lower case, without a note in brackets at the end. The tables translate their values. */
+/** Names of custom fields, in lower case, without a trailing note in brackets. The tables translate their values. */
 const EMPLOYMENT_FIELDS: ReadonlySet<string> = new Set([
   'employment type',
   'employment length',

@@ -2,12 +2,12 @@
 import { sha256Base64Url } from '../../base/digest.ts';
 import { objectOf } from '../input/source-field.ts';
 
-/** Characters of a text that a slug is made of; a longer one is replaced by its hash at once. No company has such a name. */
+/** Longest text that becomes a slug; a longer one is replaced by its hash at once. No company name is that long. */
 const SLUGGED_LENGTH_MAX = 1000;
 
 /** A text as one part of an id: lower case, letters and digits joined by hyphens. */
 export function slugOf(text: string): string {
-  // Also because normalizing thousands of marks on one letter takes seconds.
+  // Before normalizing, because thousands of marks on one letter would take seconds.
   if (text.length > SLUGGED_LENGTH_MAX) return hashOf([text]);
   const slug = text
     .normalize('NFKC')
@@ -17,7 +17,7 @@ export function slugOf(text: string): string {
   return slug.length > 0 && slug.length <= 60 ? slug : hashOf([text]);
 }
 
-/** 96 bits of SHA-256 over the parts, in base64url: the id of what has none. The order of parts counts. */
+/** 96 bits of SHA-256 over the parts, in base64url: the id of a job without one. The order of parts counts. */
 export function hashOf(parts: readonly (string | null)[]): string {
   return sha256Base64Url(JSON.stringify(parts)).slice(0, 16);
 }

@@ -1,7 +1,7 @@
 /**
- * Listings: rows of aggregators in their own words. These have no common publisher, so fields are found by name, from
- * the explicit lists below, compared without case, blanks, `_` and `-`. Recognised last, and only with title, company and
- * address.
+ * Listings: rows of aggregators with field names of their choice. They have no common publisher, so fields are found by
+ * name, from the explicit lists below, compared without case, blanks, `_` and `-`. Recognised last, and only with
+ * title, company and address.
  *
  * id                 `listing:<company>:<source>-<id>`, <source> where a row names the board it was found on; without an id a
  *                    hash of company, title, place and address
@@ -163,7 +163,7 @@ function locationOf(row: SourceRecord, columns: Columns): string | null {
       }),
     );
     if (places === null) continue;
-    // A place of one part gets its country; one of several parts names it already, often abbreviated.
+    // A place of one part gets its country; a place of several parts already names it, often abbreviated.
     const country = /[,;|]/.test(places) ? null : textIn(row, columns.country);
     return country === null || places.toLowerCase().includes(country.toLowerCase()) ? places : `${places}, ${country}`;
   }

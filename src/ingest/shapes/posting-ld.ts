@@ -38,7 +38,10 @@ export function isJobPosting(value: unknown): boolean {
 const DEPTH_MAX = 6;
 const LIST_KEYS = ['@graph', 'itemListElement', 'item', 'mainEntity', 'jobs', 'items'] as const;
 
-/** The objects of a document, also those in lists and graphs, each before its own; what stands in a posting is part of that. */
+/**
+ * The objects of a document, including those in lists and graphs, each before its children; objects inside a posting
+ * are part of it.
+ */
 export function* nodesOf(document: unknown, depth = 0): Generator<SourceRecord, void, void> {
   if (depth > DEPTH_MAX) return;
   for (const item of listOf(document)) {

@@ -1,7 +1,7 @@
 /**
- * What a source shape is: how to find the records of a document, how to recognise a record, and how to make one a native
- * record. All are pure. A shape says only what the source says: a missing value stays null or unknown, and free text is never
- * interpreted. define-shape.ts makes a shape from its mapping; the list of shapes is in shapes.ts.
+ * What a source shape is: how to find the records of a document, how to recognise a record, and how to make one a
+ * native record. All are pure. A shape states only what the source states: a missing value stays null or unknown, and
+ * free text is never interpreted. define-shape.ts makes a shape from its mapping; the list of shapes is in shapes.ts.
  *
  * A shape does not know how its records were packed: a JSON document, JSON Lines, CSV, Parquet and the JSON-LD of an HTML
  * page all give records (source-content.ts).
@@ -10,7 +10,7 @@ import type { SourceRecord } from '../input/source-field.ts';
 import type { NativeRecord, Refused } from '../native.ts';
 import type { Board, BoardManifest } from './board-manifest.ts';
 
-/** What a document says about all of its records. */
+/** What a document states about all of its records. */
 export interface Envelope {
   /** The board's token, when the document names it. */
   readonly board: string | null;
@@ -31,9 +31,11 @@ export interface ShapeContext {
   /** From the command line: holds for every record, before the manifest. */
   readonly board: Board;
   readonly manifest: BoardManifest;
-  /** The board that was fetched: every record is of it, whatever board its addresses name. Absent: the record says which. */
+  /**
+   * The board that was fetched: every record belongs to it, whatever board its addresses name. Absent: the record says which.
+   */
   readonly token?: string;
-  /** Absent: the document says nothing but its records. */
+  /** Absent: the document has nothing but its records. */
   readonly envelope?: Envelope;
 }
 
@@ -42,7 +44,9 @@ export type Records =
       readonly ok: true;
       readonly records: readonly unknown[];
       readonly envelope?: Envelope;
-      /** Rows that were joined into records of other rows, as one job in two places that the document lists twice. */
+      /**
+       * Rows that were joined into other rows' records, such as one job in two places that the document lists twice.
+       */
       readonly joinedRows?: number;
     }
   | { readonly ok: false; readonly reason: string };
@@ -53,7 +57,7 @@ export type Shaped =
       readonly ok: true;
       readonly record: NativeRecord;
       readonly board: string;
-      /** Where one applies; absent or null: at the posting's own address, or unknown. */
+      /** Where to apply; absent or null: at the posting's own address, or unknown. */
       readonly applyUrl?: string | null;
     }
   | RefusedRecord;
@@ -74,9 +78,11 @@ export interface Shape {
   readonly summary: string;
   /** A document is one board's, so that the operator can give its company, domain and manifest. */
   readonly perBoard: boolean;
-  /** Who says when a posting was last seen. `reader`: the time at which the file was fetched. `source`: each record. */
+  /**
+   * What determines when a posting was last seen. `reader`: the time at which the file was fetched. `source`: each record.
+   */
   readonly observedBy: 'reader' | 'source';
-  /** The fields by which it is recognised, for the message that no shape was. */
+  /** The fields by which it is recognised, for the message that no shape was recognised. */
   readonly marks: string;
   /** The records of one parsed JSON document. `reason` completes "this file …". */
   recordsOf(document: unknown): Records;
@@ -84,6 +90,6 @@ export interface Shape {
   recognises(record: SourceRecord): boolean;
   /** Whether a document without a single record is this shape's answer for an empty board. */
   claims?(document: SourceRecord): boolean;
-  /** The field that is named in a refusal is the source's. */
+  /** A refusal names the source's field. */
   nativeOf(record: unknown, context: ShapeContext): Shaped;
 }

@@ -44,7 +44,7 @@ function accountOfUrl(text: string | null): string | null {
   return url.hostname === 'apply.workable.com' && second === 'j' && first ? first : null;
 }
 
-/** Places of the job's own row and of `rows`, its further ones, which `joined` has added. */
+/** Places of the job's own row and of its further `rows`, which `joined` added. */
 const placesOf = (job: SourceRecord): (string | null)[] =>
   [job, ...listOf(job.rows).map((row) => objectOf(row) ?? {})].flatMap(placesOfRow);
 
@@ -92,7 +92,7 @@ function joined(found: Records): Records {
 
 function draftOf(job: SourceRecord, context: ShapeContext): Drafted {
   const state = textOf(job.state);
-  // In the widget this is the state of a place, in the recruiting API that of the posting.
+  // In the widget `state` is the region of a place, in the recruiting API the status of the posting.
   if (state !== null && ['draft', 'archived', 'closed'].includes(state)) {
     return unlisted('state', 'is not published');
   }

@@ -1,4 +1,4 @@
-/** URLs, e-mail addresses and hosts in a text: a skill's name inside one is no mention of the skill. */
+/** Finds URLs, e-mail addresses and hosts in a text: a skill's name inside one does not mention the skill. */
 import { AT, BLANK, CHUNK_END, COLON, DOT, HYPHEN, isWord, LINE, QUESTION, SLASH, WORD } from './characters.ts';
 
 /** Top-level domains that end a host written without a scheme; `net` is missing because of ASP.NET and the like. */
@@ -8,7 +8,7 @@ const TOP_LEVEL = new Set('com org io ai dev co edu gov eu uk de fr us ca app cl
 export class AddressRuns {
   readonly #text: string;
   readonly #flags: Uint8Array;
-  /** The chunk read last: whether it is an address, else where a host at its start ends (0 = there is none). */
+  /** The chunk read last: whether it is an address; if not, where a host at its start ends (0 = none). */
   #chunkStart = 0;
   #chunkEnd = 0;
   #isAddress = false;
@@ -40,7 +40,7 @@ export class AddressRuns {
       else if (unit === AT) isAddress = isWord(text, i - 1, flags) && isWord(text, i + 1, flags);
     }
     if (isAddress) {
-      // A query may hold commas and brackets; an address goes on to the next blank.
+      // A query may hold commas and brackets, so an address extends to the next blank.
       while (end < text.length && (flags[text.charCodeAt(end)]! & (BLANK | LINE)) === 0) end++;
     }
     this.#chunkStart = start;

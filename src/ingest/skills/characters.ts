@@ -24,8 +24,8 @@ export const DOLLAR = 36;
 export const APOSTROPHE = 39;
 
 /**
- * Letters of scripts that put no blank between a foreign name and the next word end a word and are no part of one:
- * Korean and Japanese postings write particles right behind `Java`.
+ * Letters of scripts that put no blank after a foreign name end a word and are part of none: Korean and Japanese
+ * postings write particles right after `Java`.
  */
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}_]/u;
 const UNSPACED_SCRIPT = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}]/u;
@@ -61,12 +61,12 @@ export function characterFlags(): Uint8Array {
 
 const NOT_ASCII = /[^\0-\x7f]/;
 /**
- * More marks on one letter than any language has: the bound of the Stream-Safe Text Format (UAX #15). Normalizing orders the
- * marks of a letter in time that grows with the square of their number.
+ * More marks on one letter than any language has: the bound of the Stream-Safe Text Format (UAX #15). Normalizing sorts
+ * a letter's marks in quadratic time.
  */
 const MARKS_PAST_BOUND = /(\p{M}{30})\p{M}+/gu;
 
-/** NFKC with its case kept. Trade mark signs go first: NFKC would glue the letters TM to the name before them. */
+/** NFKC with case preserved. Trade mark signs are removed first: NFKC would append the letters TM to the name. */
 export function preparedText(text: string): string {
   return NOT_ASCII.test(text)
     ? text

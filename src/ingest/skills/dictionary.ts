@@ -1,4 +1,4 @@
-/** The skill dictionary (data/skills.json): its form, and what is wrong with one that is unsound. */
+/** The skill dictionary (data/skills.json): its form, and the checks of one. */
 import * as v from 'valibot';
 
 /** What is wrong with a dictionary: the entry's name (or its place), and the reason. */
@@ -16,9 +16,9 @@ export class SkillDictionaryError extends Error {
 const phraseText = v.pipe(v.string(), v.minLength(1), v.maxLength(80));
 
 /**
- * When a phrase counts. `context: 'list'`: only beside a recognised skill in a list. `context: 'name'`: there, and behind a
- * word in small letters on the same line, where only a name has a capital: `you know Go`, not `Go above`. `case: 'exact'`:
- * only in this spelling. On an entry the conditions hold for its name; an alias that needs them is written as an object.
+ * When a phrase counts. `context: 'list'`: only beside a recognised skill in a list. `context: 'name'`: also after a lower-case
+ * word on the same line, where only a name has a capital: `you know Go`, not `Go above`. `case: 'exact'`: only in this
+ * spelling. On an entry the conditions hold for its name; an alias that needs them is written as an object.
  */
 const conditions = { context: v.optional(v.picklist(['list', 'name'])), case: v.optional(v.literal('exact')) };
 const phraseSchema = v.strictObject({ text: phraseText, ...conditions });

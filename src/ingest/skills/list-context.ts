@@ -6,19 +6,19 @@ export interface Match {
   readonly start: number;
   readonly end: number;
   readonly skill: number;
-  /** Counts only in a list beside a certain one. */
+  /** Counts only next to a certain match in a list. */
   readonly list: boolean;
 }
 
 /** Longest gap between two neighbours of a list: a line break, a bullet and some indentation. */
 const GAP_LENGTH_MAX = 24;
 
-/** How a gap joins its two sides: not at all, by a line break alone, or by a separator. */
+/** How a gap joins its two sides: not at all, by a bare line break, or by a separator. */
 type Link = 'none' | 'line' | 'inline';
 
 /**
- * Over a line break alone, an ambiguous match must be all there is on its side: a bullet `Go` below a bullet `Python` is an
- * item, `Go above and beyond` is not.
+ * Across a bare line break, an ambiguous match must be the whole text on its side: a bullet `Go` below a bullet
+ * `Python` is an item, `Go above and beyond` is not.
  */
 export function areNeighbours(text: string, flags: Uint8Array, left: Match, right: Match): boolean {
   const link = linkOf(text, flags, left.end, right.start);

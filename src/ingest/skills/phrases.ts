@@ -10,7 +10,7 @@ export interface Rule {
   readonly exact: string | null;
   /** Counts only beside a recognised skill in a list. */
   readonly list: boolean;
-  /** Beside `list`: a capital in the middle of a sentence is enough. */
+  /** With `list`: a capital in the middle of a sentence is enough too. */
   readonly name: boolean;
 }
 
@@ -21,7 +21,9 @@ export interface Phrases {
   readonly rules: ReadonlyMap<string, readonly Rule[]>;
 }
 
-/** Lower case, white space and a hyphen between word characters as one blank: `T-SQL` and `t sql` are one phrase. */
+/**
+ * Lower case, with white space and hyphens between word characters as one blank: `T-SQL` and `t sql` are one phrase.
+ */
 function foldedPhrase(text: string, flags: Uint8Array): string {
   const lower = preparedText(text).toLowerCase();
   let folded = '';

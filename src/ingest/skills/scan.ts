@@ -1,6 +1,6 @@
 /**
- * The scan of one text: each word walks the trie of phrases, the longest phrase that ends at a boundary wins, and the scan
- * goes on behind it. A phrase never crosses a line.
+ * The scan of one text: each word walks the trie of phrases, the longest phrase that ends at a boundary wins, and the
+ * scan continues after it. A phrase never crosses a line.
  */
 import { AddressRuns } from './address-runs.ts';
 import {
@@ -22,9 +22,9 @@ import { BLANK_SYMBOL, type PhraseTrie } from './phrase-trie.ts';
 import type { Rule } from './phrases.ts';
 
 const SMALL_WORD = /^[a-z]+$/;
-/** Words before a name of one letter that speak of using it: `in R`, `write C`. */
+/** Words before a one-letter name that speak of using it: `in R`, `write C`. */
 const USE_WORDS = new Set(['in', 'using', 'with', 'write', 'writing', 'know', 'some', 'modern', 'plain']);
-/** Words before which a capital says nothing: behind them other things than tools are written with one too. */
+/** Words after which a capital proves nothing, because names other than tools follow them too. */
 const NEUTRAL_WORDS = new Set([
   'and',
   'or',
@@ -156,7 +156,9 @@ export class Scan {
     return after !== DOT || !isWord(text, end + 1, this.#flags);
   }
 
-  /** Ambiguous names are no part of a compound: not R in R&D or R-squared, not C in C+, not Go in Go-live or $R. */
+  /**
+   * Ambiguous names do not count inside a compound: not R in R&D or R-squared, not C in C+, not Go in Go-live or $R.
+   */
   #standsAlone(start: number, end: number): boolean {
     const text = this.#text;
     const after = end < text.length ? text.charCodeAt(end) : 0;
@@ -169,8 +171,8 @@ export class Scan {
   }
 
   /**
-   * Whether a name stands behind a word in small letters: `in Excel`, `write Go`. Names of one letter need a word that
-   * speaks of use, `in R`; behind `and`, `or` and `/` the neighbour decides.
+   * Whether a name follows a lower-case word: `in Excel`, `write Go`. One-letter names need a word that speaks of use,
+   * `in R`; after `and`, `or` and `/` the neighbour decides.
    */
   #isNamed(start: number, end: number): boolean {
     const text = this.#text;

@@ -1,4 +1,4 @@
-/** The name of what skills were extracted with: the rules of this folder and the dictionary. */
+/** Names the rules of this folder and the dictionary with which skills were extracted. */
 import { readPackageData } from '../package-data.ts';
 import { type Dictionary, parseDictionary } from './dictionary.ts';
 
@@ -10,7 +10,7 @@ export function skillsVersionOf(dictionary: Dictionary): string {
   return `${ALGORITHM}.${dictionary.version}.${contentHash(JSON.stringify(dictionary))}`;
 }
 
-/** FNV-1a, 32 bits, in hexadecimal: an edit of the dictionary changes the version even when its author did not. */
+/** FNV-1a, 32 bits, in hexadecimal: an edit of the dictionary changes the version even if its author does not. */
 function contentHash(text: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

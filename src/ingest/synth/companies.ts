@@ -19,7 +19,7 @@ const NAME_STEP = 317_771;
 export interface Company {
   readonly name: string;
   readonly domain: string | null;
-  /** Everything of a source URL before the job's own part. */
+  /** The part of a source URL before the job's own part. */
   readonly urlBase: string;
   /** Indexes of its usual places, the first the most usual. */
   readonly places: readonly number[];
@@ -39,7 +39,7 @@ function companyNameOf(index: number, offset: number, nameCount: number, parts: 
   const root = digit(parts.starts) + digit(parts.middles) + digit(parts.ends);
   const addition = digit(parts.additions);
   const name = addition === '' ? root : `${root} ${addition}`;
-  // Past the last name the same come again, with a number.
+  // After the last name the same names repeat, with a number.
   return index < nameCount ? name : `${name} ${Math.floor(index / nameCount) + 1}`;
 }
 

@@ -12,7 +12,9 @@ import { synthRecords } from './synth.ts';
 
 const SAMPLE_JOB_COUNT = 3_000;
 export const SAMPLE_SEED = 402;
-/** One in this many jobs has a description: with all of them a start would take twice as long to build the sample. */
+/**
+ * One in this many jobs has a description: descriptions for all would double the time that a start takes to build the sample.
+ */
 const DESCRIBED_EVERY = 2;
 
 const NO_EXTRACTION: SkillSource = {

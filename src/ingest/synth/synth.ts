@@ -4,9 +4,9 @@
  * in vocabulary.ts.
  *
  * Invariant: the records follow from the options alone, on every runtime. Only arithmetic that IEEE 754 defines exactly
- * is used; `Math.log` and `Math.pow` may differ between engines in the last bit. A job is the same with descriptions
- * on and off: with them its skills stand in the text, without them in `skills`. The order in which a record draws its
- * random numbers is part of the seed's meaning.
+ * is used; `Math.log` and `Math.pow` may differ between engines in the last bit. A job is the same with descriptions on
+ * and off: with them its skills are in the text, without them in `skills`. The order in which a record draws its random
+ * numbers is part of the seed's meaning.
  * Cost: memory of the companies and the vocabulary, whatever the number of jobs; time per job constant.
  */
 import { SeededRandom } from '../../base/seeded-random.ts';
@@ -46,7 +46,7 @@ const EMPLOYMENT: readonly (readonly [EmploymentType, desk: number, spot: number
   ['part_time', 2, 17],
   ['temporary', 2, 6],
 ];
-/** Disciplines that can be done remotely less often than this are work on the spot. */
+/** Disciplines with a smaller remote share than this are work on the spot. */
 const DESK_REMOTE_MIN = 0.13;
 
 /** Days since the last observation of an active job that was seen this week: most were seen today or yesterday. */
@@ -107,7 +107,7 @@ class RecordMaker {
   readonly #options: SynthOptions;
   readonly #vocabulary: Vocabulary;
   readonly #random: SeededRandom;
-  /** Seeded for each job, so that texts move nothing else. */
+  /** Seeded for each job, so that texts affect no other draw. */
   readonly #wording: SeededRandom;
   readonly #days = new Days();
   /** Day number of `asOfMs`. */
@@ -252,7 +252,7 @@ class RecordMaker {
     return null;
   }
 
-  /** Two to six different skills; a repeated draw is dropped, but the second is always another one. */
+  /** Two to six different skills; a repeated draw is dropped, but the second skill always differs from the first. */
   #skills(disciplineIndex: number): string[] {
     const random = this.#random;
     const known = this.#vocabulary.disciplines[disciplineIndex]!.skills;

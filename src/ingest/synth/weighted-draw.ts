@@ -3,7 +3,7 @@ import type { SeededRandom } from '../../base/seeded-random.ts';
 
 /** Draws indexes of a weighted list in constant time (Vose's alias method). Weights are positive. */
 export class WeightedDraw {
-  /** By index: the share of its draws that stay with it, 0 .. 1; the others go to `#alias`. */
+  /** By index: the share of its draws that it keeps, 0 .. 1; the others go to `#alias`. */
   readonly #keep: Float64Array;
   readonly #alias: Uint32Array;
 
@@ -38,7 +38,9 @@ export function zipfWeights(count: number, shift: number): Float64Array {
   return Float64Array.from({ length: count }, (_, rank) => 1 / (rank + 1 + shift));
 }
 
-/** Whole days that fall off exponentially: each day the share `stay` of those that reached it goes on, up to `daysMax`. */
+/**
+ * Weights of whole days, with exponential decay: each day the share `stay` of those that reached it continues, up to `daysMax`.
+ */
 export function decayWeights(daysMax: number, stay: number): Float64Array {
   const weights = new Float64Array(daysMax + 1);
   let left = 1;

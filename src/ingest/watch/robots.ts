@@ -1,18 +1,18 @@
 /**
  * The Robots Exclusion Protocol, RFC 9309, for the HTML pages that `watch` fetches; addresses of an applicant tracking system's
- * public API are published for programs and are not asked about. Pure: the caller fetches the file and keeps it (RFC 9309 §2.4).
+ * public API are published for programs and need no check. Pure: the caller fetches and caches the file (RFC 9309 §2.4).
  *
  * Cost: linear in the file; a rule is matched without backtracking over more than one `*` at a time.
  */
 import { detached } from '../../base/detached.ts';
 
-/** A rule as the path that it is about, percent-encoded as addresses are. */
+/** A rule with its path, percent-encoded as addresses are. */
 interface RobotsRule {
   readonly isAllowed: boolean;
   readonly pattern: string;
 }
 
-/** The rules that hold for us, of one host. */
+/** The rules of one host that apply to us. */
 export interface RobotsRules {
   readonly rules: readonly RobotsRule[];
 }
@@ -24,7 +24,7 @@ const RULE_BYTES = 80;
 export const memoryOf = ({ rules }: RobotsRules): number =>
   rules.reduce((bytes, { pattern }) => bytes + RULE_BYTES + pattern.length, 0);
 
-/** No file, or one with an error of the client's (RFC 9309 §2.3.1.3): everything is allowed. */
+/** No file, or a client error (RFC 9309 §2.3.1.3): everything is allowed. */
 export const ALL_ALLOWED: RobotsRules = { rules: [] };
 
 /** Bytes of the file that count; 500 KiB at least (RFC 9309 §2.5). */
@@ -34,7 +34,7 @@ export const ROBOTS_REDIRECTS_MAX = 5;
 /** A file is asked for again after this, RFC 9309 §2.4, milliseconds. */
 export const ROBOTS_KEPT_MS = 24 * 3_600_000;
 
-/** Octets outside of ASCII as `%XX`, and the escapes of what needs none written plainly (RFC 9309 §2.2.2), so that both sides compare. */
+/** Non-ASCII octets as `%XX` and needless escapes decoded (RFC 9309 §2.2.2), so that rule and address compare equal. */
 function normalized(path: string): string {
   return path
     .replace(/[^\x21-\x7e]/gu, (character) => {
@@ -107,7 +107,9 @@ function matches(pattern: string, path: string): boolean {
   return !isAnchored || at === path.length;
 }
 
-/** Whether the rules let an address be fetched: the longest pattern that matches decides, and of two equal ones `allow` (RFC 9309 §2.2.2). */
+/**
+ * Whether the rules allow an address: the longest matching pattern decides, and of equally long ones `allow` (RFC 9309 §2.2.2).
+ */
 export function isAllowed({ rules }: RobotsRules, url: URL): boolean {
   const path = normalized(`${url.pathname}${url.search}`);
   if (path === '/robots.txt') return true;

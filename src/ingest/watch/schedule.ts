@@ -1,18 +1,19 @@
 /**
- * When a watched board is fetched next (pure): as often as it changes, as far as its last visits show, and after failures later
- * and later.
+ * When a watched board is fetched next (pure): as often as it changes, judging by its last visits, and with growing
+ * pauses after failures.
  *
- * Changes of a board are taken for a Poisson process. A visit tells only whether anything changed since the visit before it, so
- * the rate is the maximum likelihood estimate for such observations at unequal gaps (Cho and Garcia-Molina, "Estimating frequency
+ * Changes of a board are modelled as a Poisson process. A visit tells only whether anything changed since the visit
+ * before it, so the rate is the maximum likelihood estimate for such observations at unequal gaps (Cho and
+ * Garcia-Molina, "Estimating frequency
  * of change", ACM TOIT 3(3), 2003): the root of  sum over changed g / (exp(rate g) - 1) = sum over unchanged g.
- * Half a changed and half an unchanged visit after PRIOR_GAP_MS stand for what is known of no board, and older visits count less,
- * so that a board that falls asleep or wakes up is followed within days.
+ * Half a changed and half an unchanged visit after PRIOR_GAP_MS are the prior for an unknown board. Older visits count
+ * less, so that the schedule follows a board that falls asleep or wakes up within days.
  */
 
 /** A fetch of a board that listed it completely. */
 export interface Visit {
   readonly atMs: number;
-  /** Anything of it is new, changed, closed or reopened. */
+  /** Any job is new, changed, closed or reopened. */
   readonly isChanged: boolean;
 }
 
@@ -22,20 +23,20 @@ export interface VisitBounds {
   readonly maxMs: number;
 }
 
-/** Visits that count: with the fading below, more would change nothing that shows. */
+/** Visits that count: given the fading below, more would change nothing noticeable. */
 export const VISITS_KEPT = 24;
 
 const HOUR_MS = 3_600_000;
-/** A board of which nothing is known counts as one that changes a few times a day. */
+/** An unknown board counts as one that changes a few times a day. */
 const PRIOR_GAP_MS = 6 * HOUR_MS;
 const PRIOR_WEIGHT = 0.5;
-/** Weight of a visit against the one after it. */
+/** Weight of a visit relative to the next one. */
 const FADING = 0.85;
-/** Share of the mean time between two changes that passes between two visits: half of it finds a change when it is young. */
+/** Time between two visits as a share of the mean time between two changes: half finds changes early. */
 const SHARE_OF_MEAN = 0.5;
 /** Visits that fall due together drift apart by up to this share of their gap. */
 const SPREAD = 0.1;
-/** Mean time between changes, the bounds of the search: far below and far above every bound of visits. */
+/** Bounds of the search for the mean time between changes: far below and above all bounds of visits. */
 const MEAN_MIN_MS = 60_000;
 const MEAN_MAX_MS = 10_000 * HOUR_MS;
 const HALVINGS = 50;
@@ -90,8 +91,8 @@ export function nextVisitMs(
 }
 
 /**
- * When to try again after the `failures`th failure in a row: five minutes, doubled each time up to the longest gap of visits, of
- * which a random half is left out. `Retry-After` is obeyed in full.
+ * When to try again after the `failures`th failure in a row: after five minutes, doubled each time up to the longest
+ * gap, less a random part of up to half. `Retry-After` is obeyed in full.
  * @param retryAfterMs what the answer asked for; null = nothing
  */
 export function nextTryMs(
@@ -105,7 +106,7 @@ export function nextTryMs(
   return nowMs + Math.max(ownMs, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
 }
 
-/** Requests for the description of a job that brought none. */
+/** Failed requests for the description of a job. */
 export interface DetailTries {
   /** At least 1. */
   readonly tries: number;
@@ -115,20 +116,20 @@ export interface DetailTries {
 
 /** First pause after a description did not come; it doubles with each further try. */
 const DETAIL_PAUSE_MS = HOUR_MS / 2;
-/** The longest. */
+/** Longest such pause. */
 export const DETAIL_PAUSE_MS_MAX = 7 * 24 * HOUR_MS;
 
-/** When a description that did not come may be asked for again. */
+/** When a missing description may be requested again. */
 export const nextDetailMs = ({ tries, triedMs }: DetailTries): number =>
   triedMs + Math.min(DETAIL_PAUSE_MS_MAX, DETAIL_PAUSE_MS * 2 ** Math.min(tries - 1, 30));
 
-/** How long a host that fails may be left alone: it is asked hourly whether it is back. */
+/** Longest pause for a failing host: it is tried at least hourly. */
 const HOST_PAUSE_MS_MAX = HOUR_MS;
 
 /**
- * When a host that fails is asked again: five minutes, doubled with each further time that it is left alone up to an hour, of
- * which a random half is left out. `Retry-After` is obeyed in full.
- * @param times in a row, at least 1
+ * When a failing host is tried again: after five minutes, doubled with each further pause up to an hour, less a random
+ * part of up to half. `Retry-After` is obeyed in full.
+ * @param times pauses in a row, at least 1
  */
 export const nextHostTryMs = (
   times: number,

@@ -1,9 +1,9 @@
 /** The tables of watched boards (board-tables.ts). */
 
 /**
- * `watched`: name is `shape:token`; one without a state was never fetched. `watched_day`: what a day's fetches of a board found;
- * `day` is the number of days since the epoch, UTC. `watched_detail`: jobs whose description was asked for in vain (schedule.ts,
- * `DetailTries`). `watched_page`: addresses that people gave and behind which, on a look, the board `name` was.
+ * `watched`: name is `shape:token`; one without a state was never fetched. `watched_day`: what a day's fetches of a board
+ * found; `day` is the number of days since the epoch, UTC. `watched_detail`: jobs whose description was requested without
+ * success (schedule.ts, `DetailTries`). `watched_page`: addresses given by people whose page led to the board `name`.
  */
 export const BOARD_TABLES = `
   CREATE TABLE watched (

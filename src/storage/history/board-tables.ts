@@ -1,6 +1,6 @@
 /**
- * The watched boards of a catalogue: the list that `boards` keeps, and for each board what the watcher knows (fetch-state.ts).
- * They stand in the history's file, so that a fetch's jobs and the board's new state become permanent in one transaction.
+ * The watched boards of a catalogue: the list that `boards` edits, and the watcher's state of each board (fetch-state.ts). They
+ * are in the history's file, so that a fetch's jobs and the board's new state become permanent in one transaction.
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { BoardDaySum } from '../../catalogue/watched-boards.ts';
@@ -21,7 +21,7 @@ export interface WatchedBoard extends Board {
   readonly state: FetchState | null;
 }
 
-/** Every method throws HistoryError. Writing ones need a history that was opened to write, and commit nothing. */
+/** Every method throws HistoryError. Methods that write need a history opened for writing, and do not commit. */
 export class BoardTables {
   readonly #history: HistoryDatabase;
 
@@ -39,8 +39,8 @@ export class BoardTables {
   }
 
   /**
-   * Adds a board, due at once, or brings a known one up to date: company and domain are replaced where the new board has
-   * them, and the address. The state stays, but another address forgets its validators and pages, and makes it due.
+   * Adds a board, due at once, or updates a known one: replaces the address, and company and domain if the new board
+   * has them. The state stays, but a new address drops its validators and pages and makes it due.
    */
   put(board: Board, nowMs: number): 'added' | 'changed' | 'known' {
     const name = nameOfBoard(board);
@@ -64,7 +64,7 @@ export class BoardTables {
     return 'changed';
   }
 
-  /** The jobs of the board stay in the catalogue as they are, and its days in their sums. @returns whether there was one */
+  /** The board's jobs stay in the catalogue unchanged, and its days stay in the sums. @returns whether there was one */
   remove(name: string): boolean {
     const isKnown = this.find(name) !== undefined;
     this.#run('DELETE FROM watched_detail WHERE name = ?', name);
@@ -73,31 +73,31 @@ export class BoardTables {
     return isKnown;
   }
 
-  /** Keeps what a fetch found; null: there was none yet. @param nextMs when the board is due again */
+  /** Stores the result of a fetch; null: there was none yet. @param nextMs when the board is due again */
   store(name: string, state: FetchState | null, nextMs: number): void {
     this.#run('UPDATE watched SET state = ?, next_ms = ? WHERE name = ?', stateText(state), nextMs, name);
   }
 
-  /** Keeps that a look at the page of an address led to a board. */
+  /** Stores that the page at an address led to a board. */
   putPage(address: string, name: string): void {
     this.#run('INSERT OR REPLACE INTO watched_page (address, name) VALUES (?, ?)', address, name);
   }
 
-  /** The board that a look at the page led to, where it is watched still. */
+  /** The board to which the page at an address led, if it is still watched. */
   boardOfPage(address: string): WatchedBoard | undefined {
     const sql =
       'SELECT watched.* FROM watched JOIN watched_page ON watched_page.name = watched.name WHERE watched_page.address = ?';
     return this.#history.rows(sql, address).map(boardOf)[0];
   }
 
-  /** Puts boards off that are due before `untilMs`; what is known of them stays. */
+  /** Postpones boards that are due before `untilMs`; their state stays. */
   postpone(names: readonly string[], untilMs: number): void {
     const state = "json_set(state, '$.heldUntilMs', ?)";
     const sql = `UPDATE watched SET next_ms = max(next_ms, ?), state = ${state} WHERE name = ?`;
     for (const name of names) this.#run(sql, untilMs, untilMs, name);
   }
 
-  /** Descriptions that were asked for in vain, by the id of their job. */
+  /** Failed requests for descriptions, by the id of their job. */
   detailTries(name: string): ReadonlyMap<string, DetailTries> {
     const rows = this.#history.rows('SELECT id, tries, tried_ms FROM watched_detail WHERE name = ?', name);
     return new Map(
@@ -105,7 +105,7 @@ export class BoardTables {
     );
   }
 
-  /** Keeps that the descriptions of these jobs were asked for, and forgets the tries of those that came. */
+  /** Stores that the descriptions of these jobs were requested, and deletes the tries of those that came. */
   keepDetailTries(name: string, asked: readonly string[], atMs: number): void {
     for (const id of asked) {
       const [described] = this.#history.rows('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL', id);
@@ -118,7 +118,7 @@ export class BoardTables {
         );
       }
     }
-    // Of jobs that are no longer listed.
+    // Tries for jobs that are no longer listed.
     this.#run('DELETE FROM watched_detail WHERE name = ? AND tried_ms < ?', name, atMs - 2 * DETAIL_PAUSE_MS_MAX);
   }
 
@@ -140,7 +140,7 @@ export class BoardTables {
     );
   }
 
-  /** Days from that of `sinceMs` on that had fetches, oldest first, all boards together. */
+  /** Days with fetches from the day of `sinceMs` on, oldest first, all boards together. */
   days(sinceMs: number): BoardDaySum[] {
     const sql = `SELECT day, sum(fetches) AS fetches, sum(opened) AS opened, sum(changed) AS changed, sum(closed) AS closed,
       sum(reopened) AS reopened FROM watched_day WHERE day >= ? GROUP BY day ORDER BY day`;

@@ -1,4 +1,6 @@
-/** The directory of a catalogue (decisions §8): its employers with the identities that every build gives their jobs. */
+/**
+ * The directory of a catalogue (decisions §8): its employers, with the identities that every build gives to their jobs.
+ */
 import { loadCompanyList } from '../../ingest/companies/company-list.ts';
 import type { Employer } from '../../ingest/companies/employer.ts';
 import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
@@ -10,11 +12,11 @@ export interface CompanyDirectory {
   readonly employers: readonly Employer[];
   /** In the order of the employers. */
   readonly identities: readonly Identity[];
-  /** Words of the operator that hold for no employer. */
+  /** Words of the operator that apply to no employer. */
   readonly unfitting: readonly OperatorWord[];
 }
 
-/** What a build takes from the directory. */
+/** The part of the directory that a build uses. */
 export interface BuildDirectory extends Pick<CompanyDirectory, 'unfitting'> {
   /** The identity of a job by the serial of its board and its recorded company. */
   identityOf(board: number, company: string): Identity;

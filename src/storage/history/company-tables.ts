@@ -1,6 +1,6 @@
 /**
- * What the history keeps about companies (decisions §8): hosts that postings name, counted by employer, and the operator's word. A
- * rebuild reads them, so it needs no feed again.
+ * What the history stores about companies (decisions §8): hosts that postings name, counted by employer, and the
+ * operator's words. A rebuild reads these, so it needs no feed.
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
@@ -23,8 +23,8 @@ export function storedWords(history: HistoryDatabase): OperatorWord[] {
 }
 
 /**
- * Keeps words. Of a word that is known already only what the new one says is replaced: a manifest that names the company
- * only leaves its domain.
+ * Stores words. A new word replaces only the fields that it has: a manifest with just the company's name leaves the
+ * domain.
  * @returns whether anything changed @throws HistoryError
  */
 export function storeWords(history: HistoryDatabase, words: Iterable<OperatorWord>): boolean {
@@ -50,7 +50,7 @@ export function storeWords(history: HistoryDatabase, words: Iterable<OperatorWor
   return hasChanged;
 }
 
-/** Those of the keys of words about boards that fit no board, neither by its name nor by a file that held it. */
+/** The keys of words about boards that match no board, neither by its name nor by a file that contained it. */
 export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>): string[] {
   return [...keys].filter((key) =>
     history.guarded(() => {
@@ -67,7 +67,7 @@ export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>):
   );
 }
 
-/** The words with the boards that they hold for by a file's name. @throws HistoryError */
+/** The words, with the boards to which they apply by a file's name. @throws HistoryError */
 export function operatorWordsIn(history: HistoryDatabase): OperatorWords {
   const files = new Map<string, string[]>();
   const rows = history.rows('SELECT key, shape, token FROM word_file, board WHERE board.serial = board ORDER BY key');
@@ -80,7 +80,7 @@ export function operatorWordsIn(history: HistoryDatabase): OperatorWords {
   return new OperatorWords(storedWords(history), files);
 }
 
-/** Every employer of the catalogue with what is known about it, with the key that `employerOf` looks up. */
+/** Every employer of the catalogue with its evidence, by the key that `employerOf` looks up. */
 export class StoredEmployers {
   readonly all: Employer[] = [];
   readonly #places = new Map<string, number>();
@@ -88,8 +88,8 @@ export class StoredEmployers {
 
   /**
    * One pass over the jobs.
-   * @param isForIdentities only what identities follow from: without active jobs, and with any of its names as `name`. An index
-   * has that, so the pass takes a twentieth of the time
+   * @param isForIdentities reads only what identities depend on: no active jobs, and any of its names as `name`. An
+   * index holds that, so the pass takes a twentieth of the time
    * @throws HistoryError
    */
   constructor(history: HistoryDatabase, isForIdentities = false) {
@@ -121,7 +121,7 @@ export class StoredEmployers {
     }
   }
 
-  /** The place in `all` of a job's employer. */
+  /** The index in `all` of a job's employer. */
   placeOf(board: number, company: string): number {
     return this.#places.get(`${board}\n${employerKeyOf(this.#shapes.get(board)!, company)}`)!;
   }

@@ -2,18 +2,18 @@
  * The history of a catalogue: one SQLite file in the catalogue's folder. In rollback-journal mode it stays one file when
  * closed. This file opens, checks and reads it; import.ts and writer.ts write.
  *
- * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge of each
- * job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed, closed and
- * reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were extracted with;
- * `description`, the texts of the jobs' descriptions; `change`, the last transactions, whose number each job that they wrote
- * has; `repeated`, feeds that a source said to be unchanged; the tables of company-schema.ts and board-schema.ts. Times are
- * milliseconds since the epoch, UTC.
+ * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge
+ * of each job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed,
+ * closed and reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were
+ * extracted with; `description`, the texts of the jobs' descriptions; `change`, the last transactions, whose number is
+ * in each job that they wrote; `repeated`, feeds that a source reported as unchanged; the tables of company-schema.ts
+ * and board-schema.ts. Times are milliseconds since the epoch, UTC.
  *
- * A board that is unchanged has all its jobs once more. That is one row of `repeated` and not a write of each job: a job that was
- * last present in the board's feed of `from_ms` was last present, and observed, at `to_ms`. `JOBS` reads that with each job.
+ * An unchanged board lists all its jobs once more. That is stored as one row of `repeated` instead of a write of each job: a
+ * job last present in the board's feed of `from_ms` was last present, and observed, at `to_ms`. `JOBS` joins that to each job.
  *
- * A whole import is one transaction, so after a kill the catalogue is as before or after the import, and SQLite's lock excludes
- * a second import. Readers continue until the import writes its pages to the file.
+ * A whole import is one transaction: after a kill the catalogue is as it was before or after the import, and SQLite's
+ * lock excludes a second import. Readers continue until the import writes its pages to the file.
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,9 +36,9 @@ export const HISTORY_FILE = 'catalogue.sqlite';
 const FORMAT_VERSION = 6;
 /** "pgca": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70676361;
-/** How long a reader waits for an import that is writing its pages to the file, and a writer for another one. */
+/** How long a reader waits for an import that is writing its pages to the file, and a writer for another writer. */
 const BUSY_MS = 10_000;
-/** How long a commit waits for readers, such as a build: those of a million jobs read for a minute. */
+/** How long a commit waits for readers, such as a build: with a million jobs one reads for a minute. */
 const COMMIT_BUSY_MS = 300_000;
 /** Negative: KiB. 64 MiB keep the inner pages of a million jobs' index in memory. */
 const CACHE_SIZE = -65_536;
@@ -101,7 +101,10 @@ export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
   );
 }
 
-/** The file's path in a folder that exists then. @throws HistoryError also when this user may not write there, which SQLite says late */
+/**
+ * The file's path in a folder that is created if missing. @throws HistoryError also when this user may not write there,
+ * which SQLite would report late
+ */
 function pathMadeIn(folder: string): string {
   const path = join(folder, HISTORY_FILE);
   try {
@@ -126,9 +129,9 @@ export class HistoryDatabase {
 
   /**
    * Opens the history in `folder` for an import, creates both when they are missing, and begins the import's transaction. It
-   * waits for another writer: the visits of a watch take moments, and another import may take as long as its files need.
-   * @throws HistoryError when the other one does not end in time, or the history is damaged, another database, or newer than
-   * this program
+   * waits for another writer: a visit of a watch takes a moment, another import as long as its files need.
+   * @throws HistoryError when the other writer does not end in time, or the history is damaged, another database, or
+   * newer than this program
    */
   static openForImport(folder: string): HistoryDatabase {
     const path = pathMadeIn(folder);
@@ -146,7 +149,7 @@ export class HistoryDatabase {
   }
 
   /**
-   * Opens the history for many transactions one after the other (`tryBegin`), creates it when it is missing.
+   * Opens the history for many successive transactions (`tryBegin`); creates it when it is missing.
    * @throws HistoryError as `openForImport`
    */
   static openForWatching(folder: string): HistoryDatabase {
@@ -170,21 +173,21 @@ export class HistoryDatabase {
     }
   }
 
-  /** Commits the transaction: readers have to end before. @throws HistoryError when they do not in time */
+  /** Commits the transaction, once readers have ended. @throws HistoryError when they do not end in time */
   commit(waitMs = COMMIT_BUSY_MS): void {
     this.guarded(() => this.database.exec(`PRAGMA busy_timeout = ${waitMs}; COMMIT`));
   }
 
-  /** Takes back what the transaction wrote, if there is one. */
+  /** Rolls back the transaction, if there is one. */
   rollback(): void {
     try {
       this.database.exec('ROLLBACK');
     } catch {
-      // There is none: SQLite has taken it back itself, or it was never begun.
+      // There is no transaction: SQLite has rolled it back itself, or it was never begun.
     }
   }
 
-  /** For reading the small tables: without a check of every page. @throws as `openForReading` */
+  /** Opens the history for reading the small tables, without a check of every page. @throws as `openForReading` */
   static openForGlance(folder: string, waitMs = BUSY_MS): HistoryDatabase {
     return HistoryDatabase.#openedForReading(folder, false, waitMs);
   }
@@ -266,7 +269,7 @@ export class HistoryDatabase {
     return Number(Object.values(this.database.prepare(`PRAGMA ${name}`).get() as Row)[0]);
   }
 
-  /** Gives what `act` gives. @throws HistoryError for a failure of the system or of SQLite */
+  /** Returns the result of `act`. @throws HistoryError for a failure of the system or of SQLite */
   guarded<Result>(act: () => Result): Result {
     try {
       return act();
@@ -375,8 +378,8 @@ export class HistoryDatabase {
   }
 
   /**
-   * The rows as of the first one, from a copy: a pager may take the next one in an hour, and while a statement reads the file itself
-   * no writer can commit.
+   * The rows as of the first read, from a copy: a pager may read the next row an hour later, and while a statement
+   * reads the file no writer can commit.
    */
   *#copied(sql: string, values: readonly (string | number)[]): Generator<Row, void, void> {
     try {

@@ -1,12 +1,12 @@
 /**
- * Descriptions in the history: the text that the catalogue shows, compressed, once for each digest. An import stores new ones as
- * it reads them, and at its end removes those that it left without a job.
+ * Descriptions in the history: the texts that the catalogue shows, compressed, one for each digest. An import stores
+ * new ones as it reads them, and at its end removes those left without a job.
  */
 import { compressed } from '../../catalogue/packed/zstd.ts';
 import type { HistoryDatabase } from './database.ts';
 import type { Described } from './description-table.ts';
 
-/** A single description compresses hardly better at a higher level, and a feed has thousands of new ones. */
+/** A higher level hardly compresses a single description better, and a feed has thousands of new ones. */
 const LEVEL = 3;
 
 /** Every method throws what SQLite throws. */
@@ -19,7 +19,7 @@ export class DescriptionStore {
       DELETE FROM doubtful_description`);
   }
 
-  /** Stores the description of a job that was read, unless one has the digest. */
+  /** Stores the description of a job, unless one with its digest exists. */
   store(digest: string, { description, descriptionTruncated }: Described): void {
     if (description === null) return;
     const known = this.#history.row('SELECT 1 FROM description WHERE digest = ?', digest);
@@ -31,7 +31,7 @@ export class DescriptionStore {
     this.doubt(digest);
   }
 
-  /** Has `removeUnused` look at a description: the import may leave it without a job. */
+  /** Makes `removeUnused` check a description that the import may leave without a job. */
   doubt(digest: string): void {
     this.#history.statement('INSERT INTO doubtful_description VALUES (?) ON CONFLICT DO NOTHING').run(digest);
   }

@@ -1,4 +1,4 @@
-/** The events and feeds of a history, and which of them are wanted. */
+/** The events and feeds of a history, and the query that selects them. */
 import type { EventKind } from '../../ingest/history/observation.ts';
 
 export interface HistoryEvent {

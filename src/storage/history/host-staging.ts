@@ -1,6 +1,6 @@
 /**
  * Hosts that the postings of an import name, counted by feed and employer in a temporary table beside the staged rows
- * (staging.ts), so that a member that breaks off leaves none. `keep` merges the counts of a feed into the history.
+ * (staging.ts), so that a member that breaks off leaves none behind. `keep` merges the counts of a feed into the history.
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -13,7 +13,7 @@ const TABLE = `
   DELETE FROM staged_host;
 `;
 
-/** Hosts that are kept of one kind for an employer, those of most postings first: a company has few of its own. */
+/** Most hosts of one kind stored for an employer, those with the most postings first: a company has few of its own. */
 const HOSTS_MAX = 32;
 
 /** Every method throws what SQLite throws. */
@@ -34,14 +34,14 @@ export class HostStaging {
       .run(feed, company, kind, host);
   }
 
-  /** A feed that is unchanged names the hosts that it named before. */
+  /** An unchanged feed names the same hosts as before. */
   repeat(board: number, beforeMs: number, atMs: number): void {
     this.#history.statement('UPDATE host SET at_ms = ? WHERE board = ? AND at_ms = ?').run(atMs, board, beforeMs);
   }
 
   /**
-   * Keeps the hosts of a feed. A complete feed replaces those of earlier ones: a site that the company has left no longer
-   * counts. A feed without any host of a kind (a list without descriptions) says nothing about that kind.
+   * Stores the hosts of a feed. A complete feed replaces those of earlier ones: a site that the company no longer uses
+   * stops counting. A feed without any host of a kind (a list without descriptions) says nothing about that kind.
    * @returns whether anything changed
    */
   keep(feed: number, board: number, atMs: number, isComplete: boolean): boolean {

@@ -1,6 +1,6 @@
 /**
- * One import into the history of a catalogue. It stages the rows as it reads them (staging.ts), and after the last file merges
- * feed after feed (merge.ts). In memory it has only the names and counts of the boards.
+ * One import into the history of a catalogue. It stages the rows as it reads them (staging.ts), and after the last file
+ * merges feed by feed (merge.ts). Memory holds only the names and counts of the boards.
  */
 import { sha256Base64Url } from '../../base/digest.ts';
 import type { Job } from '../../catalogue/job.ts';
@@ -23,7 +23,7 @@ import { HistoryWriter } from './writer.ts';
 
 const DAY_MS = 86_400_000;
 
-/** 96 bits of a text's digest: enough to tell apart the texts of one job. */
+/** 96 bits of a text's digest: enough to distinguish the texts of one job. */
 function digestOf(text: string): string {
   return sha256Base64Url(text).slice(0, 16);
 }
@@ -57,7 +57,7 @@ export class HistoryImport implements JobSink {
   /** True when a refused record of the current member names no board. */
   #hasBoardless = false;
   #rowCount = 0;
-  /** A word whose key is the name of a feed's file holds for its board. */
+  /** A word whose key is the name of a feed's file applies to that feed's board. */
   #words: readonly OperatorWord[] = [];
   /** The last description with its digest, because each is needed twice. */
   #digested: { readonly text: string; readonly digest: string } | undefined;
@@ -89,7 +89,7 @@ export class HistoryImport implements JobSink {
     return this.#spellings.of(shape, board);
   }
 
-  /** Keeps words of the operator beside those that the catalogue remembers. @returns all of them */
+  /** Adds words of the operator to those that the catalogue remembers. @returns all of them */
   rememberWords(words: readonly OperatorWord[]): readonly OperatorWord[] {
     if (storeWords(this.#history, words)) this.#writer.markWritten();
     this.#words = storedWords(this.#history);
@@ -116,7 +116,9 @@ export class HistoryImport implements JobSink {
     for (const feed of this.#feeds.values()) if (feed.rowsByFile.has(file)) feed.isCutShort = true;
   }
 
-  /** Gives the stored skills of an unchanged job: most records of a daily feed are unchanged, and extraction is expensive. */
+  /**
+   * Returns the stored skills of an unchanged job: most records of a daily feed are unchanged, and extraction is expensive.
+   */
   knownSkills(id: string, title: string, description: string): readonly string[] | undefined {
     const row = this.#history.row(
       'SELECT title, description_digest, skills, has_own_skills, version FROM job, dictionary WHERE id = ? AND dictionary.serial = job.dictionary',
@@ -225,12 +227,14 @@ export class HistoryImport implements JobSink {
     }
   }
 
-  /** Records that the board lists at `atMs` exactly what its last feed had. @returns undefined when it had none */
+  /**
+   * Records that at `atMs` the board lists exactly what its last feed had. @returns undefined without an earlier feed
+   */
   repeatLast(shape: string, board: string, atMs: number): FeedOutcome | undefined {
     return this.#history.guarded(() => this.#mergeAt(atMs).repeat(shape, this.tokenOf(shape, board)));
   }
 
-  /** Something else was written into the history, so the transaction is to be committed. */
+  /** Notes that something else was written into the history, so that `commit` does not discard it. */
   markWritten(): void {
     this.#writer.markWritten();
   }
@@ -293,7 +297,7 @@ function dayInNameOf({ member }: SourceDocument): number | null {
   return timeMs === null ? null : Math.floor(timeMs / DAY_MS) * DAY_MS;
 }
 
-/** When a document was fetched: by its own statement, else by its name or its archive's name; null without any of them. */
+/** When a document was fetched: by its own statement, else by its name or its archive's name; null if none has it. */
 function fetchedAtOf({ member, fetchedAtMs }: SourceDocument): number | null {
   return fetchedAtMs ?? timeInNameOf(member);
 }

@@ -1,6 +1,6 @@
 /**
- * The jobs of a history as a build takes them: a whole description is not read, only named, and the build reads those that it
- * packs (`storedTextsOf`). A build that has an earlier snapshot reads only what was written since.
+ * The jobs of a history for a build: a whole description is only named, and the build reads those that it packs
+ * (`storedTextsOf`). A build with an earlier snapshot reads only what was written since.
  */
 import type { Job } from '../../catalogue/job.ts';
 import { keyOfDigest, type StoredTexts } from '../../catalogue/packed/distinct-texts.ts';
@@ -14,9 +14,9 @@ export interface JobToBuild {
   readonly serial: number;
   /** Serial of its board. */
   readonly board: number;
-  /** Time of the latest feed that had it, as its row says: without its repeats. */
+  /** Time of the latest feed that had it, by its row, so not counting repeats. */
   readonly presentMs: number;
-  /** Its description, where that is kept whole; otherwise the job has it. */
+  /** Its description, if that is stored whole; otherwise the job has it. */
   readonly stored: StoredDescription | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface ChangeMark {
   readonly token: string;
 }
 
-/** Of a description that is cut short the digest is that of the whole text, so its text is read. */
+/** For a truncated description the digest is that of the whole text, so its text is read. */
 const DESCRIBED = `SELECT job.*, CASE WHEN is_truncated = 1 THEN text END AS text, is_truncated, bytes FROM (${JOBS}) AS job
   LEFT JOIN description ON description.digest = job.description_digest`;
 
@@ -77,7 +77,7 @@ export function lastChange(history: HistoryDatabase): ChangeMark | undefined {
 
 /**
  * Serials of the jobs that were written after a state of the catalogue.
- * @returns undefined when it was never in that state, or long ago @throws HistoryError
+ * @returns undefined when the catalogue was never in that state, or only long ago @throws HistoryError
  */
 export function writtenSince(history: HistoryDatabase, { serial, token }: ChangeMark): Uint32Array | undefined {
   return history.guarded(() => {
@@ -88,7 +88,7 @@ export function writtenSince(history: HistoryDatabase, { serial, token }: Change
   });
 }
 
-/** Until when the jobs of a board were present that were present in one of its feeds: by board, then by that feed's time. */
+/** Until when the jobs of a feed were present, thanks to its repeats: by board, then by the feed's time. */
 export type Repeats = ReadonlyMap<number, ReadonlyMap<number, number>>;
 
 /** @throws HistoryError */

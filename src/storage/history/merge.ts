@@ -31,7 +31,10 @@ export interface FeedOutcome {
   readonly changed: number;
   readonly closed: number;
   readonly reopened: number;
-  /** True when the operator declared the feed complete and the merge treated it as partial: a refused record names no job. */
+  /**
+   * True when the operator declared the feed complete, but the merge treated it as partial because a refused record
+   * names no job.
+   */
   readonly hasNameless: boolean;
   /** Why the feed was refused; the numbers above are then 0. null = it was merged. */
   readonly refusal: Refusal | null;
@@ -54,9 +57,9 @@ export interface OpenFeed {
   readonly rowsByFile: Map<string, number>;
   /** The days in the names of its files, each with the first file that has it. */
   readonly fileOfDay: Map<number, string>;
-  /** Names of the documents, as words of the operator may name them. */
+  /** Names of the documents, by which words of the operator may refer to them. */
   readonly fileNames: Set<string>;
-  /** True when a document stated that the board has no postings. */
+  /** True when a document states that the board has no postings. */
   isSaidEmpty: boolean;
   /** True when a file of it broke off, so missing jobs may be in the unread rest. */
   isCutShort: boolean;
@@ -84,7 +87,7 @@ export class FeedMerge {
   readonly #writer: HistoryWriter;
   /** Time of every feed of the import, milliseconds since the epoch. */
   readonly #atMs: number;
-  /** Keys of the operator's words that may name a file. */
+  /** Keys of the operator's words that may be a file's name. */
   readonly #wordKeys: ReadonlySet<string>;
 
   constructor(
@@ -102,7 +105,7 @@ export class FeedMerge {
   }
 
   /**
-   * @param isSaidComplete the operator says that the feed lists every job of its board
+   * @param isSaidComplete the operator states that the feed lists every job of its board
    * @param isForced merge it even when it has far fewer rows than usual
    * @returns undefined when the feed has no rows, because its documents broke off
    */
@@ -141,8 +144,8 @@ export class FeedMerge {
   }
 
   /**
-   * Merges the board's last feed once more, at the time of this merge: the source says that its listing is unchanged. The same as
-   * the feed itself at that time, without reading it.
+   * Merges the board's last feed once more, at the time of this merge, because the source reports its listing as
+   * unchanged. Equivalent to merging the feed itself at that time, without reading it.
    * @returns undefined when the board has no earlier feed
    */
   repeat(shape: string, token: string): FeedOutcome | undefined {
@@ -165,7 +168,7 @@ export class FeedMerge {
     return { shape, board: token, rows: last.rows as number, ...counts, hasNameless: false, refusal: null };
   }
 
-  /** The jobs that were present at `lastMs` are present. Where that changes nothing but their last times, they are not written. */
+  /** Marks the jobs present at `lastMs` as present now. If that changes only their last times, they are not written. */
   #repeatJobs({ board, completeMs, counts }: Target, lastMs: number): void {
     const atMs = this.#atMs;
     const isLatest = this.#history.row('SELECT 1 FROM feed WHERE board = ? AND at_ms > ?', board, atMs) === undefined;
@@ -178,7 +181,7 @@ export class FeedMerge {
       counts.seen += rows.length;
     };
     if (isLatest && fromMs !== undefined) {
-      // Of these jobs the first repeat showed that only their times change.
+      // The first repeat has shown that only the times of these jobs change.
       this.#writer.storeRepeat(board, fromMs, atMs);
       counts.seen += this.#jobCounts(board, fromMs).jobs;
       if (fromMs !== lastMs) seenAt(lastMs);
@@ -196,8 +199,8 @@ export class FeedMerge {
   }
 
   /**
-   * The jobs of a board that were present at `presentMs`, and those of them that a sighting now changes by more than their last
-   * times: by the rules of observation.ts, for the board's latest feed.
+   * Counts the jobs of a board present at `presentMs`, and `others` among them: those that a sighting now would change
+   * in more than their last times (by observation.ts, for the board's latest feed).
    */
   #jobCounts(board: number, presentMs: number): { readonly jobs: number; readonly others: number } {
     const sql = `SELECT count(*) AS jobs, total(CASE
@@ -209,7 +212,7 @@ export class FeedMerge {
     return { jobs: row.jobs as number, others: row.others as number };
   }
 
-  /** Writes the times of earlier repeats into their jobs: of those, only what later feeds did not list is left. */
+  /** Writes the times of earlier repeats into their jobs; by now these are only jobs that later feeds did not list. */
   #settleRepeats(board: number): void {
     const repeats = this.#history.rows('SELECT from_ms FROM repeated WHERE board = ?', board);
     for (const { from_ms: fromMs } of repeats) {
@@ -222,7 +225,7 @@ export class FeedMerge {
     }
   }
 
-  /** A known job is listed, and its record says nothing new. */
+  /** A known job is listed again without a change. */
   #seenAgain(known: StoredJob, completeMs: readonly number[], counts: Counts): void {
     const atMs = this.#atMs;
     const { job, descriptionDigest, hasOwnSkills, isSourceClosed } = known;
@@ -235,7 +238,7 @@ export class FeedMerge {
     count(outcome, counts);
   }
 
-  /** Keeps the hosts that the feed names, and which of its files the operator's words name. */
+  /** Stores the hosts that the feed names, and which of its files the operator's words name. */
   #keepCompanyFacts(feed: OpenFeed, board: number, isComplete: boolean): void {
     if (this.#hosts.keep(feed.serial, board, this.#atMs, isComplete)) this.#writer.markWritten();
     for (const fileName of feed.fileNames) {
@@ -301,7 +304,7 @@ export class FeedMerge {
     return found.atMs > known.presentMs;
   }
 
-  /** Keeps known jobs open when their records were refused, because the source still lists them. */
+  /** Keeps known jobs open if their records were refused, because the source still lists them. */
   #keepRefused(feed: OpenFeed, { completeMs, counts }: Target): void {
     for (const id of this.#staging.refusedIds(feed.serial)) {
       const row = this.#history.row(`${JOBS} WHERE id = ?`, id);
@@ -313,7 +316,7 @@ export class FeedMerge {
   #closeMissing({ board, completeMs, counts }: Target): void {
     const beforeLast = completeMs.at(-2);
     if (beforeLast === undefined) return;
-    // Those of a repeat are present until its end: none of them is missing.
+    // Jobs of a repeat are present until its end, so none of them is missing.
     const repeat = this.#history.row('SELECT from_ms FROM repeated WHERE board = ? AND to_ms >= ?', board, beforeLast);
     // Reads all serials first, because the loop writes to the same table.
     const serials = this.#history.rows(
@@ -335,7 +338,7 @@ export class FeedMerge {
   }
 }
 
-/** Whether the last times are all that changes: so it is with most jobs of most feeds. */
+/** Whether only the last times change, as for most jobs of most feeds. */
 function isOnlyLater(known: StoredJob, { log, next }: Outcome): boolean {
   return (
     log.length === 0 &&

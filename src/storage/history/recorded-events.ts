@@ -1,6 +1,6 @@
 /**
- * The events of a catalogue as a snapshot takes them (siblings §4): in the order in which they were recorded, the changes of one
- * observation as one event, and the title as of the event.
+ * The events of a catalogue for a snapshot (siblings §4): in the order in which they were recorded, with the changes of
+ * one observation as one event and the title as of the event.
  */
 
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
@@ -17,9 +17,9 @@ const KINDS: Readonly<Record<EventKind, HistoryKind>> = {
 };
 
 /**
- * The title as of an event is what the first later change of it replaced; without one, the job's present title. A change is later
- * when it was observed later, and also when it was recorded later: a late feed's change of title, observed before an event that
- * was published, leaves that event as it was. Changes of one job are recorded in the order of their observation.
+ * The title as of an event is the one replaced by the first later change of title; without such a change, the job's present
+ * title. A change counts as later if it was observed later or recorded later: a late feed's change of title, observed before a
+ * published event, does not alter that event. Changes of one job are recorded in the order of their observation.
  */
 const EVENTS = `
   SELECT event.serial, at_ms, kind, event.job, field, before, after, id, job.title, company, company_domain, board, (
@@ -31,14 +31,14 @@ const EVENTS = `
 
 export interface CatalogueEvent {
   readonly event: RecordedEvent;
-  /** With the company of its own row. */
+  /** The job, with the company of its own row. */
   readonly job: EventJob;
   /** Serial of the job's board. */
   readonly board: number;
 }
 
 /**
- * @param from serial of the first; where an event begins @param to serial after the last
+ * @param from serial of the first row, which begins an event @param to serial after the last
  * @throws HistoryError
  */
 export function* recordedEvents(
@@ -69,7 +69,7 @@ export function* recordedEvents(
 }
 
 /**
- * Serials of the jobs whose title a change after an event replaced: of those, earlier events may show the replaced one now.
+ * Serials of the jobs whose title was changed after a serial: their earlier events may now show the replaced title.
  * @throws HistoryError
  */
 export function retitledSince(history: HistoryDatabase, serial: number): ReadonlySet<number> {
@@ -78,7 +78,7 @@ export function retitledSince(history: HistoryDatabase, serial: number): Readonl
   return new Set(rows.map(({ job }) => job as number));
 }
 
-/** @param rows the changes of one observation, or any other event alone */
+/** @param rows the changes of one observation, or a single event of another kind */
 function eventOf(rows: readonly Row[]): CatalogueEvent {
   const first = rows[0]!;
   const last = rows.at(-1)!;

@@ -11,8 +11,8 @@ const OLDER_ONES = `
   ) SELECT serial FROM placed WHERE place > 1`;
 
 /**
- * Serials of active jobs with the address of another active one that was observed later (or stored later, where both were observed
- * at one time).
+ * Serials of active jobs with the address of another active job that was observed later (or stored later, if both were
+ * observed at the same time).
  * @param sinceMs only jobs last observed from then on
  * @throws HistoryError
  */

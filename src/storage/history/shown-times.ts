@@ -2,8 +2,8 @@
 import type { Job } from '../../catalogue/job.ts';
 
 /**
- * A source may go on listing a job that it says is closed, and a native record may have been observed after the feed that closed
- * it: a job is not observed after its closing.
+ * Caps the last observation at the closing: a source may still list a job that it reports as closed, and a native
+ * record may have been observed after the feed that closed it.
  */
 export function shownTimes(
   firstMs: number,

@@ -1,6 +1,6 @@
 /**
- * The rows that an import has read so far, in temporary tables: one row for each id and feed, and the ids of refused records.
- * Each member is one savepoint, so a member that breaks off leaves no rows.
+ * The rows that an import has read so far, in temporary tables: one row for each id and feed, and the ids of refused
+ * records. Each member is one savepoint, so a member that breaks off leaves no rows behind.
  */
 import type { Sighting } from '../../ingest/history/observation.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -54,8 +54,8 @@ export class Staging {
   }
 
   /**
-   * Adds a row. When several members of a feed have the id, the one that was fetched last wins, or the last one read where
-   * that is unknown.
+   * Adds a row. If several members of a feed have the id, the one fetched last wins, or the one read last if that is
+   * unknown.
    * @returns undefined, or the ordinal of the row with this id when it is from the same member
    */
   add({ feed, fetchedMs, member, ordinal, sighting }: StagedRow): number | undefined {

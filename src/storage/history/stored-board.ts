@@ -1,7 +1,7 @@
 /**
- * The board of a catalogue behind a token. Platforms take the token of a company's board in any case, and sources write it in
- * several (`Acme` in a posting, `acme` in an address or a list): the case in which the catalogue has it first is the board's, in
- * the ids of its jobs too.
+ * Finds a catalogue's board by token. Platforms accept a board's token in any case, and sources vary it (`Acme` in a
+ * posting, `acme` in an address or a list): the spelling that the catalogue has first is the board's, in the ids of its
+ * jobs too.
  */
 import { hasToken } from '../../ingest/companies/employer.ts';
 import type { HistoryDatabase } from './database.ts';
@@ -19,11 +19,11 @@ export function storedBoard(history: HistoryDatabase, shape: string, token: stri
     const row = history.row(sql, shape, token);
     return row && { serial: row.serial as number, token: row.token as string };
   };
-  // The same spelling first: an index has it, and of two boards that an earlier release kept apart each keeps its own.
+  // Looks for the same spelling first: an index has it, and two boards that an earlier release kept apart stay apart.
   return history.guarded(() => found('') ?? (hasToken(shape) ? found('COLLATE NOCASE') : undefined));
 }
 
-/** The spellings of the boards of one import: those of the catalogue, else the first that the import meets. */
+/** The spellings of the boards of one import: that of the catalogue, else the first in the import. */
 export class BoardSpellings {
   readonly #history: HistoryDatabase;
   readonly #known = new Map<string, string>();

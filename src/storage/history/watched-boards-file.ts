@@ -1,4 +1,4 @@
-/** The watched boards of a catalogue's folder, as the server shows them; opened for each question. */
+/** The watched boards in a catalogue's folder, as the server shows them; opens the file for each request. */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import {
   BoardsUnavailableError,
@@ -11,7 +11,7 @@ import { BoardTables, type WatchedBoard } from './board-tables.ts';
 import { storedWords, storeWords } from './company-tables.ts';
 import { HistoryDatabase, HistoryError } from './database.ts';
 
-/** A question of the server waits no longer for an import that writes, or a build that reads: it would hold up every other request. */
+/** Longest wait for an import that writes or a build that reads, because the wait blocks every other request. */
 const WAIT_MS = 50;
 
 const shownOf = ({ state, ...board }: WatchedBoard): ShownBoard => ({
@@ -32,7 +32,7 @@ const shownOf = ({ state, ...board }: WatchedBoard): ShownBoard => ({
 export class WatchedBoardsFile implements WatchedBoards {
   readonly #folder: string;
 
-  /** @param folder of the catalogue; it may be made later */
+  /** @param folder of the catalogue; it may be created later */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -55,7 +55,7 @@ export class WatchedBoardsFile implements WatchedBoards {
   stateDomain(company: string, domain: CompanyDomain): void {
     this.#with(
       () => {
-        // Reading first says that there is no catalogue; opening to write would make one.
+        // Opens it for reading first, to report a missing catalogue: opening for writing would create one.
         HistoryDatabase.openForGlance(this.#folder, WAIT_MS).close();
         return HistoryDatabase.openForSettings(this.#folder, WAIT_MS);
       },

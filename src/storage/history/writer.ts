@@ -26,7 +26,7 @@ const JOB_COLUMNS = [
   'checksum',
   'change',
 ];
-/** A build after more transactions than these reads every job: a watch of a thousand boards makes a thousand a round. */
+/** After more transactions than this a build reads every job; a watch of a thousand boards makes a thousand a round. */
 const CHANGES_KEPT = 100_000;
 
 const NO_CHANGE = { field: null, before: null, after: null };
@@ -46,7 +46,7 @@ export class HistoryWriter {
   readonly #descriptions: DescriptionStore;
   /** Serial of the current dictionary; 0 = not looked up yet. */
   #dictionary = 0;
-  /** 0 = no number was taken yet. */
+  /** 0 = no number assigned yet. */
   #change = 0;
   #hasWritten = false;
 
@@ -61,7 +61,7 @@ export class HistoryWriter {
     return this.#hasWritten;
   }
 
-  /** Something other than rows was written, so the import is to be committed. */
+  /** Notes that something other than rows was written, so that the import is committed. */
   markWritten(): void {
     this.#hasWritten = true;
   }
@@ -95,8 +95,8 @@ export class HistoryWriter {
   }
 
   /**
-   * The number of this transaction among those that changed what jobs say. Its token proves to a build that the catalogue is the
-   * one, or a later state of the one, that it has read before.
+   * The number of this transaction among those that changed jobs. Its token proves to a build that this is the
+   * catalogue that it read before, perhaps in a later state.
    */
   currentChange(): number {
     if (this.#change !== 0) return this.#change;
@@ -154,7 +154,7 @@ export class HistoryWriter {
     for (const entry of log) this.#log(serial, entry);
   }
 
-  /** Writes the times of a job of which nothing else has changed: what most jobs of most feeds need. */
+  /** Writes the times of a job in which nothing else has changed, as for most jobs of most feeds. */
   storeTimes(known: StoredJob, { lastMs, presentMs }: Pick<StoredJob, 'lastMs' | 'presentMs'>): void {
     const checksum = checksumOfJob({ ...known, lastMs, presentMs });
     const update = 'UPDATE job SET last_observed_ms = ?, present_ms = ?, checksum = ?, change = ? WHERE serial = ?';
@@ -162,7 +162,7 @@ export class HistoryWriter {
   }
 
   /**
-   * The jobs that were present at `fromMs` were once more at `toMs`, and nothing else about them changes.
+   * Records that the jobs present at `fromMs` were present again at `toMs`, and nothing else changed.
    * @param board serial
    */
   storeRepeat(board: number, fromMs: number, toMs: number): void {
@@ -170,7 +170,7 @@ export class HistoryWriter {
     this.#write('INSERT OR REPLACE INTO repeated (board, from_ms, to_ms) VALUES (?, ?, ?)', board, fromMs, toMs);
   }
 
-  /** The times of `storeRepeat` stand in the jobs themselves by now. */
+  /** Removes a repeat whose times have been written into the jobs themselves. */
   removeRepeat(board: number, fromMs: number): void {
     this.currentChange();
     this.#write('DELETE FROM repeated WHERE board = ? AND from_ms = ?', board, fromMs);
@@ -183,7 +183,7 @@ export class HistoryWriter {
       ORDER BY at_ms, id, logged.serial`);
   }
 
-  /** A description that the update takes away from the job may be without one afterwards. */
+  /** The description that an update replaces may be left without a job. */
   #doubtReplaced(job: number, next: string | null): void {
     const replaced = this.#history.row(
       'SELECT description_digest AS digest FROM job WHERE serial = ? AND description_digest IS NOT ?',

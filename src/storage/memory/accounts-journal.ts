@@ -1,14 +1,16 @@
-/** The journal of the accounts in memory (a port): it records what must outlive the process, and the start gives it back. */
+/**
+ * The journal of the accounts in memory (a port): it records what must outlive the process and returns it at the next start.
+ */
 import type { KeyRecord } from '../../accounts/accounts.ts';
 import type { BalanceRecord, OnboardingGrant, Taken } from '../../accounts/balance.ts';
 
-/** A key as it is stored: without its text. */
+/** A stored key: everything except its text. */
 export interface StoredKey extends KeyRecord {
   /** SHA-256 of the text, 32 bytes. */
   readonly digest: Uint8Array;
 }
 
-/** What happened, as plain data. A change that names a new organization makes it. */
+/** A change, as plain data. One that names a new organization creates it. */
 export type AccountChange =
   | { readonly kind: 'key'; readonly key: StoredKey }
   | { readonly kind: 'revoke'; readonly id: string; readonly atMs: number }
@@ -34,7 +36,10 @@ export interface KeyUse {
 export interface AccountsJournal {
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
-  /** Resolves when the change is on record. Rejects with a RecordInDoubtError when it may be, with another when it is not. */
+  /**
+   * Resolves when the change is on record. Rejects with a RecordInDoubtError when it may be on record, with another
+   * error when it is not.
+   */
   write(change: AccountChange): Promise<void>;
 }
 

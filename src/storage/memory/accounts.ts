@@ -1,10 +1,10 @@
 /**
- * Organizations, keys and credits in the memory of this process (siblings §3), where every charge is decided. With a journal, a
- * charge takes its credits at once and answers when it is on record; one that could not be recorded gives them back, unless it may
- * be on record after all. The operator's changes hold once they are on record.
+ * Organizations, keys and credits in the memory of this process (siblings §3), where every charge is decided. With a
+ * journal, a charge takes its credits at once and resolves when it is on record; if it could not be recorded it gives
+ * them back, unless it may be on record after all. The operator's changes take effect once they are on record.
  *
- * Uses of keys are no reason for a commit: they gather and are written once a minute and at the end, so a kill may lose the last
- * minute's.
+ * Uses of keys alone do not cause a commit: they gather and are written once a minute and at shutdown, so a kill may
+ * lose those of the last minute.
  */
 import type {
   Accounts,
@@ -46,17 +46,17 @@ export interface AccountsPorts {
 }
 
 export interface AccountsOptions {
-  /** Settlements move play money, so the keys of {@link DEMO_ORGANIZATION} hold. */
+  /** Settlements move play money, so the keys of {@link DEMO_ORGANIZATION} are valid. */
   readonly isPlay: boolean;
   /** undefined: nothing outlives the process. */
   readonly journal?: AccountsJournal | undefined;
   readonly loaded?: LoadedAccounts | undefined;
 }
 
-/** Whether a change is on record; one in doubt may be. */
+/** Whether a change is on record; `in-doubt` means that it may be. */
 type Written = { readonly kind: 'written' } | { readonly kind: 'refused' | 'in-doubt'; readonly detail: string };
 
-/** Puts a charge on record; rejects as {@link AccountsJournal.write}. */
+/** Records a charge; rejects as {@link AccountsJournal.write} does. */
 export type RecordCharge = (charge: ChargeChange) => Promise<void>;
 
 const WRITTEN: Written = { kind: 'written' };
@@ -163,7 +163,7 @@ export class MemoryAccounts implements Accounts {
       key.revokedAtMs ??= atMs;
       return { kind: 'revoked' };
     };
-    // One that may be on record holds at once: the operator wants the key gone.
+    // A revocation in doubt takes effect at once: the operator wants the key to stop working.
     return this.#change({ kind: 'revoke', id, atMs }, revoked, revoked);
   }
 
@@ -198,14 +198,14 @@ export class MemoryAccounts implements Accounts {
     return this.#balances.size > 0;
   }
 
-  /** Records the uses of keys that still wait. Never rejects. */
+  /** Records the uses of keys still waiting. Never rejects. */
   async close(): Promise<void> {
     this.#cancelUses?.();
     this.#cancelUses = undefined;
     await this.#recordUses();
   }
 
-  /** What a damaged state holds is not said to be missing. */
+  /** Throws rather than report records of a damaged state as missing. */
   #requireReadable(): void {
     if (this.#damage !== undefined) throw new OutageError(this.#damage);
   }
@@ -226,7 +226,7 @@ export class MemoryAccounts implements Accounts {
     return balance;
   }
 
-  /** A text whose digest no key here begins like. */
+  /** A new secret whose digest shares its first bytes with no other key's. */
   #distinctSecret(): ReturnType<typeof newSecret> {
     let secret = newSecret(this.#random);
     while (this.#keys.hasLike(secret.digest)) secret = newSecret(this.#random);
@@ -235,7 +235,7 @@ export class MemoryAccounts implements Accounts {
 
   /**
    * Records an operator's change, then makes it.
-   * @param kept what to make of one that may be on record; it is not made when not given
+   * @param kept applies a change that may be on record; without it such a change is not made
    */
   #change<T>(change: AccountChange, make: () => T, kept?: () => void): MaybePromise<T | NotChanged> {
     return chain(this.#write(change), (written) => {
@@ -261,7 +261,7 @@ export class MemoryAccounts implements Accounts {
       await writing;
       return charged;
     } catch (failure) {
-      // What may be on record stays taken: credits are never spent twice.
+      // Credits of a charge that may be on record stay taken, so that none is spent twice.
       if (!(failure instanceof RecordInDoubtError)) giveBack();
       return { kind: 'unavailable', detail: messageOf(failure) };
     }
@@ -276,7 +276,7 @@ export class MemoryAccounts implements Accounts {
     });
   }
 
-  /** What the state refuses is recorded with the next ones. */
+  /** Uses that the state refuses are recorded with the next ones. */
   async #recordUses(): Promise<void> {
     const ids = [...this.#used];
     this.#used = new Set();

@@ -15,9 +15,9 @@ export class MemoryBooks implements Books {
   readonly #counts = new SaleCounts();
   /** Authorizations in the order of their settlements. */
   readonly #keys = new KeyQueue(0);
-  /** A ring: the sale of the key at a position is in the place of that position modulo `#countMax`. */
+  /** A ring: the sale of the key at position p is at index p modulo `#countMax`. */
   readonly #sales: Sale[] = [];
-  /** Places by serial. */
+  /** Indexes in the ring by serial. */
   readonly #places = new Map<number, number>();
 
   constructor(random: Random, countMax: number = SALE_COUNT_MAX) {

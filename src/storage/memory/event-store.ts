@@ -1,6 +1,6 @@
 /**
- * The event store of a process that writes nothing to disk. It holds only the bodies that are too long for the inbox's own
- * records, so a callback without a long body costs nothing here.
+ * The event store of a process that writes nothing to disk. It holds only bodies that are too long for the inbox
+ * itself, so a callback without a long body costs nothing here.
  */
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { EventPart, EventRecord } from '../../callback/event.ts';
@@ -24,7 +24,7 @@ export class MemoryEventStore implements EventStore {
     this.#long.set(id, events.set(event.id, event));
   }
 
-  /** Gives views of the stored bytes. */
+  /** Returns views of the stored bytes. */
   async read(id: CallbackId, eventId: EventId, index: number): Promise<EventPart | undefined> {
     const event = this.#long.get(id)?.get(eventId);
     if (event === undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Payment identifiers and how much room their kept answers take. It decides in memory; the sealed answers themselves lie with
- * the journal. An identifier is claimed with its reservation, answers from its settlement on, and is free again after
- * {@link KEPT_MS} or when its purchase ends uncharged. Nothing is evicted: without room, a purchase with an identifier is
- * refused before it is paid for.
+ * Payment identifiers and the room that their kept answers take. Decisions are made in memory; the journal stores the
+ * sealed answers. An identifier is claimed with its reservation, returns its answer once the payment has settled, and
+ * is free again after {@link KEPT_MS} or when its purchase ends uncharged. Nothing is evicted: without room, a purchase
+ * with an identifier is refused before it is paid for.
  */
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { ANSWER_BYTES_CLAIMED, ANSWER_BYTES_MAX, KEPT_MS, type KnownIdentifier } from '../../payment/reservations.ts';
@@ -10,7 +10,7 @@ import { ANSWER_BYTES_CLAIMED, ANSWER_BYTES_MAX, KEPT_MS, type KnownIdentifier }
 /** A purchase under an identifier. */
 export interface KeptEntry extends IdentifierClaim {
   readonly serial: number;
-  /** What it takes of the room, bytes: {@link ANSWER_BYTES_CLAIMED} until the answer is known. */
+  /** Bytes of room that it takes: {@link ANSWER_BYTES_CLAIMED} until the answer is known. */
   bytes: number;
   /** Of the settlement; '' while there is none. */
   transaction: string;
@@ -23,16 +23,20 @@ export interface AnswerRoom {
   readonly bytesMax: number;
 }
 
-/** Answers that are kept for payment identifiers, and their bytes. In memory only, they lie in the process itself. */
+/**
+ * Most answers kept for payment identifiers, and most bytes. Without a state file they are held in the process itself.
+ */
 export const ANSWER_ROOM: AnswerRoom = { countMax: 100_000, bytesMax: 268_435_456 };
 
-/** @throws Error for an answer that is too long to be kept: a route whose answers are has to raise the limit */
+/** @throws Error for an answer too long to keep: a route with such answers has to raise the limit */
 export function checkedAnswer(sealed: Uint8Array): Uint8Array {
   if (sealed.length > ANSWER_BYTES_MAX) throw new Error(`an answer of ${sealed.length} bytes is too long to be kept`);
   return sealed;
 }
 
-/** The answers of identifiers, each with its own, in the same order. @throws Error where one is missing, left over or too long */
+/**
+ * Pairs each identifier with its answer, in the same order. @throws Error where one is missing, left over or too long
+ */
 export function answersFor<Claim>(claims: readonly Claim[], sealed: readonly Uint8Array[]) {
   if (claims.length !== sealed.length) throw new Error('an identifier and an answer belong together');
   return claims.map((claim, i) => ({ claim, sealed: checkedAnswer(sealed[i] as Uint8Array) }));
@@ -49,7 +53,7 @@ export class KeptAnswers {
     this.#room = room;
   }
 
-  /** What an identifier says about a purchase; undefined = it is free. */
+  /** What is known of an identifier's purchase; undefined = it is free. */
   find({ digest, fingerprint }: IdentifierClaim, place: number): KnownIdentifier | undefined {
     const entry = this.#byDigest.get(digest);
     if (entry === undefined) return undefined;
@@ -57,7 +61,7 @@ export class KeptAnswers {
     return entry.dueMs === undefined ? { kind: 'under-way' } : { kind: 'kept', place, kept: entry };
   }
 
-  /** For so many more. */
+  /** Whether `count` more answers fit. */
   hasRoom(count: number): boolean {
     const { countMax, bytesMax } = this.#room;
     return this.#byDigest.size + count <= countMax && this.#bytes + count * ANSWER_BYTES_CLAIMED <= bytesMax;
@@ -91,20 +95,20 @@ export class KeptAnswers {
     entry.bytes = bytes;
   }
 
-  /** Another answer took the place of a settled one; nothing for one whose time is over. */
+  /** Notes that another answer replaced a settled one; does nothing if that has expired. */
   resizeSettled({ serial, digest }: Pick<KeptEntry, 'serial' | 'digest'>, bytes: number): void {
     const entry = this.#byDigest.get(digest);
     if (entry?.serial === serial) this.resize(entry, bytes);
   }
 
-  /** From now on the identifier answers. */
+  /** From now on the identifier returns its answer. */
   settle(entry: KeptEntry, transaction: string, nowMs: number, leftMs: number = KEPT_MS): void {
     entry.transaction = transaction;
     entry.dueMs = nowMs + leftMs;
     this.#due.add(entry);
   }
 
-  /** The purchase ended uncharged, or its time is over: the identifier is free. */
+  /** Frees an identifier whose purchase ended uncharged or whose time is over. */
   free(entry: KeptEntry): void {
     if (this.#byDigest.get(entry.digest) !== entry) return;
     this.#byDigest.delete(entry.digest);
@@ -112,7 +116,7 @@ export class KeptAnswers {
     this.#bytes -= entry.bytes;
   }
 
-  /** Frees and returns an identifier whose time is over, out of turn; undefined = it is free or its time goes on. */
+  /** Frees and returns this identifier if its time is over; undefined = it is free already or still in use. */
   removeIfDue({ digest }: IdentifierClaim, nowMs: number): KeptEntry | undefined {
     const entry = this.#byDigest.get(digest);
     if (entry?.dueMs === undefined || entry.dueMs > nowMs) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The play ledger in the memory of one process. Once a transfer is recorded as settled, it counts for the next process, whose
- * ledger starts with the spent sums and the used nonces ({@link LoadedLedger}). A ledger stores nonces as long as it lives.
+ * The play ledger in the memory of one process. A transfer recorded as settled counts for the next process too: its
+ * ledger starts with the spent sums and the used nonces ({@link LoadedLedger}). A ledger never drops a nonce.
  */
 import type { Clock } from '../../base/clock.ts';
 import { KeyQueue } from '../../base/key-queue.ts';

@@ -5,9 +5,9 @@ import type { RateLimiter, RateLimits } from '../../base/rate-limits.ts';
 import { RateWindow } from '../../base/rate-window.ts';
 
 /**
- * The most bytes of one limiter's windows: 4 for each permitted pass, so 10,000 addresses at the default limit of 600. Beyond it
- * the limiter forgets the key seen longest ago, which never refuses a client wrongly; a limit by address does not stop a client
- * with thousands of addresses anyway.
+ * The most bytes of one limiter's windows: 4 for each permitted pass, so 10,000 addresses at the default limit of 600.
+ * Beyond that the limiter forgets the key seen longest ago, which never refuses a client wrongly; no limit by address
+ * stops a client with thousands of addresses anyway.
  */
 const WINDOW_BYTES_MAX = 24_000_000;
 const PASS_BYTES = 4;
@@ -27,7 +27,7 @@ class MemoryRateLimiter implements RateLimiter {
     this.#limit = limit;
     this.#windowMs = windowMs;
     this.#clock = clock;
-    // Entries of size 1 instead of `max`, for which the package makes room at once: a start would wait for that.
+    // Uses entries of size 1 instead of `max`, because the package allocates `max` entries at once, which delays a start.
     this.#windows = new LRUCache({ maxSize: windowCountMax(limit), sizeCalculation: () => 1 });
   }
 

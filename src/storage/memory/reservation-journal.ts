@@ -1,12 +1,15 @@
-/** The journal of the reservations in memory (a port): it records what must outlive the process and gives it back at start. */
+/**
+ * The journal of the reservations in memory (a port): it records what must outlive the process and returns it at the
+ * next start.
+ */
 import type { Sale, SaleFacts } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import type { UsedAuthorization } from './used-authorizations.ts';
 
 /**
- * Each reservation has a `serial`, which is never used twice; records of one serial take effect in the order of the calls.
- * Methods resolve and reject as the recording methods of `Reservations` do.
+ * Each reservation has a `serial`, which is never used twice; records of one serial take effect in the order of the
+ * calls. Its methods resolve and reject like the recording methods of `Reservations`.
  */
 export interface ReservationJournal {
   /** Why nothing can be written now; undefined = it can. */
@@ -59,7 +62,7 @@ export interface RecordedCase {
   readonly sale: SaleFacts;
   /** Transaction hash; '' when none is known. */
   readonly transaction: string;
-  /** False: another kind of settlement began it, so this process does not repeat it and the authorization stays unknown. */
+  /** False: another kind of settlement began it, so this process does not repeat it and its outcome stays unknown. */
   readonly isRepeatable: boolean;
 }
 
@@ -67,7 +70,7 @@ export interface RecordedCase {
 export interface LoadedReservations {
   readonly ends: Iterable<UsedAuthorization & { readonly serial: number }>;
   readonly cases: readonly RecordedCase[];
-  /** In the order of their ends. */
+  /** In the order in which they expire. */
   readonly answers: readonly LoadedAnswer[];
   /**
    * Seconds since 1970. The state was lost, so authorizations with an earlier `validBefore` may have been used without a

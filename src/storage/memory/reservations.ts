@@ -2,12 +2,12 @@
  * Reservations in the memory of one process. `reserve` is indivisible because it awaits nothing. A journal, where there is one,
  * records what must outlive the process.
  *
- * Open reservations are few and are objects in a map; used authorizations are many and are records that the garbage collector
- * does not scan. The store retains a used authorization for {@link RETAINED_MS} of monotonic time from its outcome, so it
- * removes them in the order of their outcomes. Before a removal the wall clock must agree that `validBefore` and the retention
- * are over: if an operator set the clock back, the authorization may look valid again, and the store retains it for the same
- * time again. An open reservation has no time limit: one that stays open is a bug elsewhere, and removing it would turn that
- * bug into a double sale.
+ * Open reservations are few: objects in a map. Used authorizations are many: records that the garbage collector does
+ * not scan. The store retains a used authorization for {@link RETAINED_MS} of monotonic time from its outcome, so it
+ * removes them in the order of their outcomes. Before a removal the wall clock must agree that `validBefore` and the
+ * retention are over: if an operator set the clock back, the authorization may look valid again, and the store retains
+ * it for the same time again. An open reservation has no time limit: one that stays open is a bug elsewhere, and
+ * removing it would turn that bug into a double sale.
  * Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; no scan and no timer.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -43,17 +43,20 @@ export const RESERVATION_COUNT_MAX = 1_000_000;
 
 /** Milliseconds until even the latest permitted `validBefore` is over. */
 const WINDOW_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS) * 1000;
-/** The same with the retention after it. */
+/** The same plus the retention. */
 const RETAINED_MS = WINDOW_MS + RETENTION_SECONDS * 1000;
 
-/** Records that one `reserve` checks for removal: more than it adds, so the store shrinks, and few, so it never stalls. */
+/**
+ * Records that one `reserve` checks for removal: more than it adds, so that the store shrinks, but few, so that it
+ * never stalls.
+ */
 const REMOVALS_MAX = 4;
 
 const NO_CASES: readonly UnsettledCase[] = [];
 const NO_ENTRIES: readonly KeptEntry[] = [];
 const NO_ANSWERS: readonly Uint8Array[] = [];
 
-/** `ended` = settled or dead, and a used authorization now. */
+/** `ended` = settled or dead: the authorization is used. */
 type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
 
 interface Intent {
@@ -67,11 +70,11 @@ class OpenReservation implements Reservation {
   readonly validBeforeSeconds: number;
   /** Its number in the journal. */
   readonly serial: number;
-  /** Whatever held it before ended with its process, since the folder has one owner. */
+  /** Always false: the folder has one owner, so any earlier holder ended with its process. */
   readonly isTakenOver = false;
   state: State = 'reserved';
   transaction = '';
-  /** What a sale of it would say; known from the intent on. */
+  /** The facts of its sale; known from the intent on. */
   intent: Intent | undefined;
   /** Its identifiers. */
   answers = NO_ENTRIES;
@@ -227,7 +230,7 @@ export class MemoryReservations implements Reservations {
   async recordUnknown(reservation: Reservation, transaction: string): Promise<void> {
     const open = this.#openOf(reservation, 'settling', 'unknown');
     const known = transaction === '' ? open.transaction : transaction;
-    // After a restart, settling counts as unknown anyway, so only a new hash needs a record.
+    // After a restart, settling counts as unknown, so only a new hash needs a record.
     if (known !== open.transaction) await this.#journal.recordUnknown(open.serial, known);
     open.state = 'unknown';
     open.transaction = known;
@@ -254,7 +257,7 @@ export class MemoryReservations implements Reservations {
     this.#answers.resizeSettled(kept, length);
   }
 
-  /** No other process has any. */
+  /** No other process holds reservations of this folder. */
   isHeld(): boolean {
     return true;
   }
@@ -305,9 +308,9 @@ export class MemoryReservations implements Reservations {
   }
 
   /**
-   * The monotonic time of removal for a used authorization of an earlier process, from the wall clock, at most RETAINED_MS from
-   * now. A machine may start with a clock that is ahead and is set back a moment later, so the store retains each for
-   * WINDOW_MS at least: what was sold before this process is over by then, whatever any clock says.
+   * The monotonic time of removal for a used authorization of an earlier process, from the wall clock, at most
+   * RETAINED_MS from now. A machine's clock may be ahead at start and be set back a moment later, so the store retains
+   * each for at least WINDOW_MS: by then the window of every earlier sale is over, whatever any clock says.
    */
   #dueMsOf(validBeforeSeconds: number): number {
     const leftMs = (validBeforeSeconds + RETENTION_SECONDS) * 1000 - this.#clock.nowMs();
@@ -327,7 +330,7 @@ export class MemoryReservations implements Reservations {
     return reservation;
   }
 
-  /** @returns those of payments that have not settled, by serial */
+  /** @returns the answers of payments that have not settled, by serial */
   #restoreAnswers(loaded: LoadedReservations['answers']): ReadonlyMap<number, readonly KeptEntry[]> {
     const open = new Map<number, KeptEntry[]>();
     for (const { claim, serial, byteCount, transaction, keptUntilMs } of loaded) {

@@ -1,9 +1,11 @@
-/** The journal of the resolves in memory (a port): it records what must outlive the process, and the start gives it back. */
+/**
+ * The journal of the resolves in memory (a port): it records what must outlive the process and returns it at the next start.
+ */
 import type { ResolveId } from '../../resolve/identifier.ts';
 import type { OutcomeJson, ResolveRecord } from '../../resolve/resolve-store.ts';
 import type { ResolveOutcome } from '../../resolve/result.ts';
 
-/** What happened, as plain data. */
+/** A change, as plain data. */
 export type ResolveChange =
   | { readonly kind: 'create'; readonly resolve: ResolveRecord }
   | {
@@ -13,7 +15,7 @@ export type ResolveChange =
       /** UTF-8 of the outcome's JSON. */
       readonly outcome: Uint8Array;
     }
-  /** Their hour is over: question and outcome go. */
+  /** Their hour is over: deletes question and outcome. */
   | { readonly kind: 'expire'; readonly ids: readonly ResolveId[] }
   | { readonly kind: 'forget'; readonly ids: readonly ResolveId[] };
 
@@ -21,7 +23,7 @@ export type ResolveChange =
 export interface ResolvesJournal {
   /** Resolves when the change is on record, and rejects when it is not, or may not be. */
   write(change: ResolveChange): Promise<void>;
-  /** The outcome of a resolve that has one; undefined when it is gone. Rejects when it cannot be read. */
+  /** The outcome of a resolve that has one; undefined when it was deleted. Rejects when it cannot be read. */
   readOutcome(id: ResolveId): Promise<OutcomeJson | undefined>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Paid resolves in the memory of this process (siblings §7), which decides; with a journal the outcomes themselves are on disk only
- * and read back when they are asked for. A resolve is expired by the clock, not by the sweep that removes what is left of it.
+ * Paid resolves in the memory of this process (siblings §7), where decisions are made; with a journal, outcomes are on
+ * disk only and read back on request. The clock decides when a resolve expires, not the sweep that later removes it.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
@@ -25,7 +25,9 @@ interface Entry {
   /** undefined: none yet, or on disk. */
   outcome: OutcomeJson | undefined;
   outcomeBytes: number;
-  /** Its records on their way. Two requests that were sold one draft rely on the same ones, and fail with them. */
+  /**
+   * Resolves once its creation is on record. Two requests that were sold one draft share this record and fail with it.
+   */
   created?: Promise<void> | undefined;
   finished?: Promise<void> | undefined;
 }
@@ -51,7 +53,7 @@ export class MemoryResolves implements ResolveStore {
   readonly #ports: ResolvesPorts;
   readonly #capacityBytes: number;
   readonly #journal: ResolvesJournal | undefined;
-  /** In the order of their creation, as far as the wall clock never stepped. */
+  /** In the order of their creation, unless the wall clock was set back. */
   readonly #live = new Map<ResolveId, Entry>();
   readonly #tombstones = new Map<ResolveId, Tombstone>();
   #storedBytes = 0;
@@ -169,8 +171,8 @@ export class MemoryResolves implements ResolveStore {
   }
 
   /**
-   * Stops at the first that is still young: the maps are in the order of creation. One that was created while the clock ran ahead is
-   * passed over, or those behind it would stay and fill the store until the clock reaches its time again.
+   * Stops at the first resolve that is not due, since the maps are in the order of creation. It skips a resolve created
+   * while the clock ran ahead; otherwise those behind it would fill the store until the clock catches up.
    */
   #sweep(): void {
     const nowMs = this.#ports.clock.nowMs();

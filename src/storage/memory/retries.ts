@@ -1,4 +1,6 @@
-/** Retry jobs in the memory of this process: the tables of the state file in a database without a file, outside the heap. */
+/**
+ * Retry jobs in the memory of this process: the tables of the state file in an in-memory database, outside the heap.
+ */
 import type { Clock } from '../../base/clock.ts';
 import type { RetryStore } from '../../retry/store.ts';
 import { StateDatabase } from '../sqlite/database.ts';
@@ -13,7 +15,7 @@ export interface MemoryRetries {
 
 export function openMemoryRetries(clock: Clock): MemoryRetries {
   let database: StateDatabase | undefined;
-  // A process without retries has no such database.
+  // Opened on first use, so that a process without retries has no such database.
   const opened = (): StateDatabase => {
     database ??= new StateDatabase({ path: ':memory:', sync: 'normal' });
     return database;

@@ -1,14 +1,19 @@
-/** A look at the books passes over sales of this time as undelivered: their answer may be on its way, or its record. */
+/**
+ * A look at the books does not count sales younger than this as undelivered: the answer, or the record of its delivery,
+ * may be in flight.
+ */
 export const ON_ITS_WAY_MS = 5000;
 
-/** The numbers of the books that metrics show without reading the books. */
+/** Counts that metrics show without reading the books. */
 export class SaleCounts {
   /** Sales since the start of the process. */
   readonly byOperation = new Map<string, number>();
-  /** Where deliveries are recorded later, as of the last look at the books: it does not rise with each sale until the next one. */
+  /**
+   * Where deliveries are recorded later, as of the last look at the books: it does not rise with each sale in between.
+   */
   undeliveredCount: number;
 
-  /** @param undeliveredCount sales of earlier processes whose answer did not go out */
+  /** @param undeliveredCount sales of earlier processes whose answer was not delivered */
   constructor(undeliveredCount = 0) {
     this.undeliveredCount = undeliveredCount;
   }

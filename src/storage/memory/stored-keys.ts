@@ -3,17 +3,17 @@ import type { KeyHolder, KeyRecord } from '../../accounts/accounts.ts';
 import { isSameDigest } from '../../base/digest.ts';
 import type { KeyUse, StoredKey } from './accounts-journal.ts';
 
-/** Between two records of the uses of keys. */
+/** Pause between two records of the uses of keys. */
 export const USES_PAUSE_MS = 60_000;
 /** Uses of one record, so that no transaction is long. */
 export const USE_COUNT_MAX = 1_000;
 const MINUTE_MS = 60_000;
-/** The minute of a use, which is all that is kept of its time. */
+/** The minute of a use; nothing finer is stored. */
 export const minuteOf = (nowMs: number): number => nowMs - (nowMs % MINUTE_MS);
 
-/** Bytes of a digest that find it; a number holds them exactly. */
+/** Bytes of a digest that serve as its map key; a number holds them exactly. */
 const PREFIX_BYTES = 6;
-/** In place of the digest of an unknown key, which is compared like any other. */
+/** Stands for the digest of an unknown key, so that it is compared like any other. */
 const NO_DIGEST = new Uint8Array(32);
 
 /** A key in memory. */
@@ -64,13 +64,15 @@ export class StoredKeys {
     return this.#byId.get(id);
   }
 
-  /** The first bytes find the key, which tells nothing about the others; the whole digest is compared in constant time. */
+  /**
+   * Finds the key by the first bytes, whose timing says nothing about the rest, and compares the whole digest in constant time.
+   */
   findByDigest(digest: Uint8Array): HeldKey | undefined {
     const key = this.#byPrefix.get(prefixOf(digest));
     return isSameDigest(digest, key?.digest ?? NO_DIGEST) ? key : undefined;
   }
 
-  /** Whether a digest would take the place of another key's. */
+  /** Whether a digest has the same map key as another key's. */
   hasLike(digest: Uint8Array): boolean {
     return this.#byPrefix.has(prefixOf(digest));
   }

@@ -1,6 +1,6 @@
 /**
- * The stores of all domains, which decide in the memory of this process. A journal and an event store make them as durable as
- * the backend promises.
+ * The stores of all domains; decisions are made in the memory of this process. A journal and an event store make them
+ * as durable as the backend promises.
  */
 import type { EventStore } from '../../callback/inbox/event-store.ts';
 import { Inbox } from '../../callback/inbox/inbox.ts';
@@ -17,7 +17,9 @@ import { MemoryReservations, RESERVATION_COUNT_MAX } from './reservations.ts';
 import { MemoryResolves } from './resolves.ts';
 import type { LoadedResolve, ResolvesJournal } from './resolves-journal.ts';
 
-/** What makes the stores durable. After the start the stores do not refer to what was loaded: it may be a million records. */
+/**
+ * What makes the stores durable. After the start the stores do not refer to the loaded records: there may be a million.
+ */
 export interface Persistence {
   readonly journal: ReservationJournal;
   readonly reservations: LoadedReservations;
@@ -28,7 +30,7 @@ export interface Persistence {
   retries(accounts: MemoryAccounts): RetryStore;
   /** undefined: nothing outlives the process. */
   readonly accounts: { readonly journal: AccountsJournal; readonly loaded: LoadedAccounts } | undefined;
-  /** The same. */
+  /** undefined: nothing outlives the process. */
   readonly resolves: { readonly journal: ResolvesJournal; readonly loaded: readonly LoadedResolve[] } | undefined;
 }
 

@@ -41,7 +41,7 @@ export class UsedAuthorizations {
   /**
    * @param used must have a new key and a transaction that {@link checkTransaction} accepts
    * @param serial its number in the journal
-   * @param dueMs earliest monotonic time of its removal, which also waits for that of all earlier ones
+   * @param dueMs earliest monotonic time of its removal; it also waits until all earlier ones are removed
    */
   add(used: UsedAuthorization, serial: number, dueMs: number): void {
     const { key, kind, validBeforeSeconds, transaction } = used;

@@ -21,7 +21,7 @@ export interface DatabaseAddress {
 }
 
 const PORT = 5432;
-/** What the server understands of the parameters that libpq has; any other is refused rather than ignored. */
+/** The libpq parameters that this server supports; it refuses any other rather than ignore it. */
 const PARAMETERS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host']);
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 
@@ -51,7 +51,7 @@ function tlsOf(name: string, host: string, mode: string | null, rootFile: string
 /**
  * @param name of the setting or option, for messages
  * @param text `postgres://user:password@host:port/database?sslmode=...&sslrootcert=...`; `?host=/folder` names a socket
- * @throws StateError one line without the address, when it is of another form
+ * @throws StateError one line without the address, when the address has another form
  */
 export function parseDatabaseUrl(text: string, name = 'DATABASE_URL'): DatabaseAddress {
   let url: URL;

@@ -1,6 +1,7 @@
 /**
- * The backend that any number of processes share (siblings §9): a PostgreSQL database decides, and each process holds only what it
- * has under way. Opening it waits for the database, checks what `STATE_SYNC` asks of it, and brings its tables up to date.
+ * The backend that any number of processes share (siblings §9): a PostgreSQL database decides, and each process holds
+ * only the work it has under way. Opening it waits for the database, checks the durability that `STATE_SYNC` demands,
+ * and migrates the tables.
  */
 import type { Clock } from '../../base/clock.ts';
 import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
@@ -21,13 +22,13 @@ import { PostgresReservations } from './reservations.ts';
 import { checkStateKey, keptSecret } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
 
-/** A database that does not answer at start is waited for this long (siblings §9). */
+/** How long a start waits for a database that does not answer (siblings §9). */
 const START_MS = 60_000;
 const START_PAUSE_MS = 250;
 
 export const CONNECTION_LIMITS = { countMax: 16, statementMs: 5000, connectMs: 3000 };
 
-/** Values with which a commit is on the server's disk before it is acknowledged. */
+/** Values of `synchronous_commit` that put a commit on the server's disk before acknowledging it. */
 const SYNC_COMMITS: ReadonlySet<string> = new Set(['on', 'local', 'remote_write', 'remote_apply']);
 
 export interface PostgresOptions extends StoreOptions {
@@ -63,16 +64,16 @@ export async function openPostgresBackend(options: PostgresOptions, ports: Postg
   }
 }
 
-/** How the codes begin by which runtimes say that a certificate is not believed. */
+/** Prefixes of the runtimes' error codes for a certificate that is not trusted. */
 const CERTIFICATE_CODES = /^(?:CERT_|DEPTH_ZERO_|ERR_TLS_CERT_|SELF_SIGNED_|UNABLE_TO_)/;
 
-/** The database answers, and refuses this user, password or name, or its certificate is refused here: waiting changes nothing. */
+/** Waiting would not help: the database refuses this user, password or name, or we refuse its certificate. */
 function isRefusal(failure: unknown): boolean {
   const code = errorCodeOf(failure instanceof Error ? failure.cause : undefined) ?? '';
   return code.startsWith('28') || code.startsWith('3D') || CERTIFICATE_CODES.test(code);
 }
 
-/** Waits until the database answers and takes writes. */
+/** Waits until the database answers and accepts writes. */
 async function reach(database: Database, address: DatabaseAddress, clock: Clock, startMs: number): Promise<void> {
   const untilMs = clock.monotonicMs() + startMs;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * The books of all processes (tables/sales.ts). Sales come with their settlements (cases.ts); this file notes deliveries, removes
- * what is past its retention, and reads pages straight from the database.
+ * The books of all processes (tables/sales.ts). Settlements insert the sales (cases.ts); this file notes deliveries,
+ * removes sales past their retention, and reads pages straight from the database.
  */
 import { DIGEST_KEY_BYTES, type Digest, keyedDigest } from '../../base/digest.ts';
 import { messageOf } from '../../base/failure.ts';
@@ -23,7 +23,7 @@ import type { Database } from './database.ts';
 import type { Owner } from './owners.ts';
 import { keptSecret } from './secrets.ts';
 
-/** Deliveries wait this long for others; a kill leaves those of this time undelivered in the books. */
+/** Deliveries gather for this long; after a kill, the books show those that still waited as undelivered. */
 const DELIVERED_PAUSE_MS = 50;
 const DELIVERED_COUNT_MAX = 1000;
 const PRUNED_COUNT_MAX = 1000;
@@ -172,7 +172,7 @@ export class PostgresBooks extends BooksReader implements Books {
     });
   }
 
-  /** Records the deliveries that still wait. Never rejects. */
+  /** Records the deliveries still waiting. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel();
@@ -180,7 +180,9 @@ export class PostgresBooks extends BooksReader implements Books {
     await this.#recordDelivered();
   }
 
-  /** Records what has gathered. What the database does not take now is recorded with the next ones, or in the next look. */
+  /**
+   * Records the gathered deliveries. Those that the database refuses are recorded with the next ones, or in the next look.
+   */
   async #recordDelivered(): Promise<void> {
     this.#isScheduled = false;
     while (this.#delivered.length > 0) {

@@ -1,6 +1,6 @@
 /**
- * Settlements whose outcome is not on record yet (tables/payments.ts): the intent makes one, the outcome ends it and enters the
- * sale. Each method is one statement for a group; each can be repeated, because a serial stands for one purchase only.
+ * Settlements whose outcome is not on record yet (tables/payments.ts): the intent opens a case; the outcome ends it and enters
+ * the sale. Each method is one statement for a group, and can be repeated, because a serial belongs to one purchase only.
  */
 import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
 import { orderOfText, orderTextOf, type PaymentOrder, type ReservationKey } from '../../payment/protocol/order.ts';
@@ -35,7 +35,7 @@ export interface EndItem {
   readonly transaction: string;
 }
 
-/** `there`: the record is there now. `gone`: another process has taken the case over, or brought it to another end. */
+/** `there`: the outcome is on record. `gone`: another process has taken the case over or ended it differently. */
 export type Recorded = 'there' | 'gone';
 
 /** A case whose process has ended. */
@@ -47,7 +47,7 @@ export interface FoundCase {
   readonly transaction: string;
 }
 
-/** The claim and all identifiers must be this attempt's still; a repeat finds its own case. */
+/** The claim and all identifiers must still belong to this attempt; a repeat finds its own case. */
 const INTENT = `
   WITH item AS (
     SELECT * FROM unnest($3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[])
@@ -76,7 +76,7 @@ const INTENT = `
   SELECT serial FROM begun
   UNION ALL SELECT k.serial FROM item JOIN paygrade.cases k ON k.serial = item.serial AND k.owner = $1`;
 
-/** @param ended gives the serials of the items that become sales */
+/** @param ended SQL that returns the serials of the items that become sales */
 const settledText = (ended: string): string => `
   WITH item AS (
     SELECT * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[], $8::text[], $9::text[], $10::text[])
@@ -100,14 +100,14 @@ const settledText = (ended: string): string => `
 const SETTLED = settledText('DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial RETURNING k.serial');
 
 /**
- * What another process ended as dead, because it never learnt what this one knew while it was cut off from the database. The claim
- * stays dead; who reads it looks for its sale first.
+ * For a case that another process ended as dead because this one, cut off from the database, could not record its
+ * settlement. The claim stays dead; readers of a claim look for its sale first.
  */
 const SETTLED_AFTER_ALL = settledText(
   `SELECT c.serial FROM item JOIN paygrade.claims c ON c.serial = item.serial AND c.state = ${DEAD}`,
 );
 
-/** A hash makes whatever process holds the case more careful, so each may add one, and none removes one. */
+/** A hash only makes the holder of the case more careful, so any process may add one and none removes one. */
 const UNKNOWN = `
   UPDATE paygrade.cases k SET is_unknown = true,
     transaction = CASE item.transaction WHEN '' THEN k.transaction ELSE item.transaction END
@@ -115,8 +115,8 @@ const UNKNOWN = `
   WHERE k.serial = item.serial RETURNING k.serial`;
 
 /**
- * A process knows only of its own attempts that no money moved. Where another one has taken the case over, that one may be moving
- * it: only its holder frees a case or ends it as dead. Whichever finds it settled is right.
+ * A process knows only about its own attempts that no money moved. A process that took the case over may be moving
+ * money now, so only the holder frees a case or ends it as dead. Any process may record that it settled.
  */
 const RELEASED = `
   WITH item AS (SELECT * FROM unnest($2::bigint[]) AS item(serial)),
@@ -147,8 +147,8 @@ const ENDED_DEAD = `
   UNION ALL SELECT c.serial FROM item JOIN paygrade.claims c ON c.serial = item.serial AND c.state = ${DEAD}`;
 
 /**
- * Takes over what a dead process held, and what an unanswered take-over of ours has taken already. Not what we know of: our work on
- * it ends first, with its record or with the answer that it is no longer ours.
+ * Takes over the cases of a dead process, and those that an earlier take-over of ours took without our getting the answer. It
+ * leaves the cases that we know of: our work on them ends first, with a record or on learning that they are no longer ours.
  */
 const takeOverText = (isDead: string): string => `
   WITH taken AS (
@@ -202,14 +202,14 @@ export class Cases {
 
   /**
    * @param isDead condition on `k.owner`
-   * @param live serials of the cases that this process knows of
+   * @param live serials of the cases that this process works on
    */
   async takeOver(isDead: string, live: readonly number[]): Promise<readonly FoundCase[]> {
     const values = [this.#owner, this.#settlement, live];
     return (await this.#database.run({ text: takeOverText(isDead), values })).map(caseOf);
   }
 
-  /** Whether a case is open, and this process's still. */
+  /** Whether a case is open and still held by this process. */
   async isHeld(serial: number): Promise<boolean> {
     const rows = await this.#database.run({ name: 'find-case', text: HELD, values: [serial, this.#owner] });
     return rows.length > 0;
@@ -243,7 +243,7 @@ export class Cases {
       items.map(({ order }) => order.offer.requirements.network),
       items.map(({ order }) => order.payer),
       authorizations.map(({ nonce }) => nonce),
-      // JSON, because a query may hold U+0000, which no text of PostgreSQL can.
+      // JSON, because a query may hold U+0000, which PostgreSQL text cannot.
       items.map(({ sale }) => JSON.stringify(sale)),
     ];
     const recorded = await this.#record('record-settled', SETTLED, items, values);
@@ -251,7 +251,7 @@ export class Cases {
     return this.#record('record-settled-after-all', SETTLED_AFTER_ALL, items, values);
   }
 
-  /** Outcomes wait for a database that is away; an intent does not, because nothing is lost without it. */
+  /** Outcomes wait while the database is away; an intent does not, because without it no money moves. */
   async #record(
     name: string,
     text: string,

@@ -1,6 +1,6 @@
 /**
- * Claims of authorizations, in groups (tables/payments.ts). Whatever a statement says, the unique key has decided; a claim names
- * its process and its attempt, so that a repeat after a lost answer recognises what it won before.
+ * Claims of authorizations, in groups (tables/payments.ts). The unique key alone decides who gets an authorization. A
+ * claim names its process and attempt, so that a repeat after a lost answer recognises its own claim.
  */
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { RETENTION_SECONDS, type ReservationStatus } from '../../payment/reservations.ts';
@@ -18,14 +18,14 @@ export interface ClaimItem {
   readonly attempt: number;
 }
 
-/** A claim as the database has it. */
+/** A claim as read from the database. */
 export interface FoundClaim {
   readonly serial: number;
   readonly owner: string;
   readonly attempt: number;
   readonly state: number;
   readonly status: ReservationStatus;
-  /** Its process died before the intent, so nothing was settled: it may be removed. */
+  /** Its process died before recording an intent, so nothing was settled: it may be removed. */
   readonly isAbandoned: boolean;
   /** Its retention is over by the database's clock and by ours: it may be removed. */
   readonly isOver: boolean;
@@ -52,19 +52,19 @@ const FIND = `
   LEFT JOIN paygrade.sales s ON s.serial = c.serial
   ORDER BY item.place`;
 
-/** Removes a claim that was seen, unless it has changed since. */
+/** Removes a claim unless it has changed since it was read. */
 const REMOVE = `
   DELETE FROM paygrade.claims c
   USING unnest($1::text[], $2::bigint[], $3::smallint[]) AS item(key, serial, state)
   WHERE c.key = decode(item.key, 'hex') AND c.serial = item.serial AND c.state = item.state`;
 
-/** Gives back claims whose money was never asked for. */
+/** Gives back claims for which settlement never began. */
 const RELEASE = `
   DELETE FROM paygrade.claims c
   USING unnest($2::text[], $3::bigint[]) AS item(key, attempt)
   WHERE c.key = decode(item.key, 'hex') AND c.owner = $1 AND c.attempt = item.attempt AND c.state = ${RESERVED}`;
 
-/** Removes what tries of this process claimed that arrived after their repeats, and after all was over for them. */
+/** Removes claims of this process that were carried out late, after their attempts had ended. */
 const FREE_STRAYS = `
   DELETE FROM paygrade.claims c
   WHERE c.owner = $1 AND c.state = ${RESERVED} AND c.attempt <= $2::bigint AND NOT (c.attempt = ANY ($3::bigint[]))`;
@@ -114,7 +114,7 @@ export class Claims {
   readonly #release: Group<Pick<ClaimItem, 'key' | 'attempt'>, true>;
 
   /**
-   * @param removableSerial the last serial whose retention is over by a clock that never steps
+   * @param removableSerial the last serial whose retention is over by the monotonic clock
    * @param onDoubt called when a claim may be carried out late
    */
   constructor(database: Database, owner: string, removableSerial: () => number, onDoubt: () => void) {
@@ -133,7 +133,9 @@ export class Claims {
     return this.#claim.counts;
   }
 
-  /** The serial of the claim, if this attempt got the key; undefined = it is not free, or an earlier try of ours got it. */
+  /**
+   * The serial of the claim, if this attempt won the key; undefined = the key is taken, or an earlier try of ours won it.
+   */
   claim(item: ClaimItem): Promise<number | undefined> {
     return this.#claim.add(item);
   }
@@ -142,17 +144,17 @@ export class Claims {
     return this.#find.add(hexOfKey(key));
   }
 
-  /** Removes a claim that {@link find} said is over or abandoned. */
+  /** Removes a claim that {@link find} returned as over or abandoned. */
   async remove(key: ReservationKey, { serial, state }: FoundClaim): Promise<void> {
     await this.#database.run({ name: 'remove-claim', text: REMOVE, values: [[hexOfKey(key)], [serial], [state]] });
   }
 
-  /** Without effect when the claim is not this attempt's, or has an intent. */
+  /** Has no effect when the claim belongs to another attempt or has an intent. */
   async release(item: Pick<ClaimItem, 'key' | 'attempt'>): Promise<void> {
     await this.#release.add(item);
   }
 
-  /** Frees what this process holds for attempts up to `lastAttempt` that are not among the live ones. */
+  /** Frees this process's claims of attempts up to `lastAttempt`, except the `live` ones. */
   async freeStrays(lastAttempt: number, live: readonly number[]): Promise<void> {
     await this.#database.run({
       name: 'free-stray-claims',

@@ -7,7 +7,7 @@ import { errorCodeOf } from '../../base/failure.ts';
 import type { DatabaseAddress } from './address.ts';
 import { PoolBusyError } from './failures.ts';
 
-/** A statement that leaves nothing to the text: values are parameters. */
+/** A statement whose values are parameters, never part of its text. */
 export interface Statement {
   /** The server prepares a named statement once for each connection; one name always has the same text. */
   readonly name?: string;
@@ -19,18 +19,18 @@ export interface Statement {
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A connection that was taken out of the pool. */
+/** A connection taken from the pool. */
 export interface Connection {
   query(statement: Statement): Promise<{ readonly rows: Row[]; readonly rowCount: number | null }>;
   on(event: 'notification', listener: (message: { channel: string; payload?: string | undefined }) => void): unknown;
   on(event: 'error' | 'end', listener: (failure?: Error) => void): unknown;
-  /** @param isBroken the pool closes it */
+  /** @param isBroken the pool closes it instead of keeping it */
   release(isBroken: boolean): void;
 }
 
-/** A pool. Tests pass their own, which lose answers or set the clock of the database. */
+/** A pool. Tests substitute pools that lose answers or set the database's clock. */
 export interface Connections {
-  /** @param isKept it stays out of the pool: the pool closes it when it has no other one for statements */
+  /** @param isKept it stays out of the pool; the pool closes it if no other connection is left for statements */
   connect(isKept?: boolean): Promise<Connection>;
   end(): Promise<void>;
 }
@@ -55,10 +55,10 @@ const SERVER_SHARE = 0.9;
 
 /** SQLSTATE: the server has no connection left for this user or database. */
 const TOO_MANY_CONNECTIONS = '53300';
-/** How long the pool asks for no further connection after the server refused it one. */
+/** How long the pool opens no further connection after the server refused one. */
 const CROWDED_MS = 10_000;
 
-/** Said to the server once for each connection; a pooler that refuses parameters at connect accepts a statement. */
+/** Sent once on each connection, as a statement because some poolers refuse parameters at connect. */
 const sessionText = (statementMs: number): string =>
   `SET statement_timeout = ${Math.floor(statementMs * SERVER_SHARE)}; SET idle_in_transaction_session_timeout = ${statementMs}`;
 
@@ -87,11 +87,11 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
       return client.query(sessionText(limits.statementMs));
     }) as (client: ClientBase) => void,
   });
-  // An idle connection that is lost: the pool has removed it, and the next statement opens another.
+  // When an idle connection is lost, the pool removes it and the next statement opens another.
   pool.on('error', () => {});
   const kept = new Set<PoolClient>();
   let crowded: NodeJS.Timeout | undefined;
-  /** The server has no further connection for this process: the pool makes do with the open ones for a while. */
+  /** The server refuses further connections: the pool makes do with the open ones for a while. */
   const makeDo = (): void => {
     pool.options.max = Math.max(1, openCount);
     clearTimeout(crowded);
@@ -100,7 +100,9 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
     }, CROWDED_MS).unref();
     if (openCount <= kept.size) for (const client of kept) client.end().catch(() => {});
   };
-  /** A server that gives no further connection is not away while this process has some: statements take turns on them. */
+  /**
+   * A server that refuses further connections is not away while this process has some: statements take turns on those.
+   */
   const taken = async (): Promise<PoolClient> => {
     const untilMs = performance.now() + limits.connectMs;
     for (;;) {
@@ -108,7 +110,8 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
         return await pool.connect();
       } catch (failure) {
         const code = errorCodeOf(failure);
-        // All connections are open, so the wait for one timed out, not an attempt to connect. One that hangs will be lost soon.
+        // All connections are open, so this was a timeout waiting for one, not a failed connect. One that hangs will be
+        // lost soon.
         if (code === undefined && openCount >= pool.options.max) {
           throw new PoolBusyError('all connections are in use', { cause: failure });
         }

@@ -1,9 +1,9 @@
 /**
- * Statements on the database that processes share (siblings §9), and whether it can be used now.
+ * Runs statements on the database that processes share (siblings §9), and knows whether it can be used now.
  *
- * Every statement that goes through {@link Database.run} can be repeated: it names its attempt, or it has the same effect
- * twice. So a deadlock, a serialization failure and a lost connection are repeated here, within {@link PATIENCE_MS}. What is
- * still unanswered then is in doubt ({@link InDoubtError}), unless nothing of it was ever sent ({@link DatabaseAwayError}).
+ * Every statement that goes through {@link Database.run} can be repeated: it names its attempt or is idempotent. So it is
+ * repeated here after a deadlock, a serialization failure or a lost connection, within {@link PATIENCE_MS}. A statement still
+ * unanswered then is in doubt ({@link InDoubtError}), unless it was never sent ({@link DatabaseAwayError}).
  *
  * From the first failure to reach the database until a probe or a repeat succeeds, {@link Database.fault} says why, and statements without
  * patience fail at once, before they reserve anything. Cost: one pool of connections, one probe at a time, no timer of its own
@@ -17,20 +17,22 @@ import type { Timers } from '../../base/timers.ts';
 import type { Connection, Connections, Row, Statement } from './connections.ts';
 import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, type Stage } from './failures.ts';
 
-/** Longest time for which a statement is repeated. */
+/** How long a statement is repeated at most. */
 export const PATIENCE_MS = 4000;
-/** A try whose answer was lost may be carried out this much later, after its repeat: for so long looks free what it took. */
+/**
+ * A try whose answer was lost may be carried out this much later, even after its repeat; until then, looks free what it took.
+ */
 export const LATE_MS = 120_000;
 /** Repeats after a deadlock or a serialization failure, which need no wait. */
 const CONFLICTS_MAX = 20;
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 500;
-/** Longest time for which the end waits for connections. */
+/** How long {@link Database.close} waits for connections at most. */
 const END_MS = 1000;
 const PROBE_PAUSE_MS = 250;
-/** A probe that takes longer says that the database cannot be used. */
+/** A slower probe means that the database cannot be used. */
 const PROBE_MS = 2000;
-/** The clock of a process may be off by this much (siblings §9). */
+/** How far a process's clock may be off (siblings §9). */
 export const SKEW_MS_MAX = 1000;
 
 export interface DatabasePorts {
@@ -41,16 +43,16 @@ export interface DatabasePorts {
 }
 
 export interface RunOptions {
-  /** True: waits for a database that is known to be away, as long as for one that is lost now. */
+  /** True: waits for a database already known to be away as long as for one lost during the statement. */
   readonly isPatient?: boolean;
-  /** Called before a repeat of a try that may have been carried out: its answer was lost. */
+  /** Called before repeating a try that may have been carried out because its answer was lost. */
   readonly onDoubt?: () => void;
 }
 
 /** Runs the statements of a transaction in turn. */
 export type Query = (statement: Statement) => Promise<readonly Row[]>;
 
-/** Gives the database's wall clock, milliseconds since 1970, as `now_ms`, and whether it is a stand-by: `read_only` is `on`. */
+/** Reads the database's wall clock, milliseconds since 1970, as `now_ms`; `read_only` is `on` for a stand-by. */
 const CLOCK_PROBE: Statement = {
   text: `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
     current_setting('transaction_read_only') AS read_only`,
@@ -99,7 +101,9 @@ export class Database {
     return this.#outage ?? this.#skew;
   }
 
-  /** The database's wall clock less our monotonic one, at the last probe: it changes when that clock is set. */
+  /**
+   * The database's wall clock minus our monotonic one, at the last probe: it changes when the database's clock is set.
+   */
   get aheadMs(): number | undefined {
     return this.#aheadMs;
   }
@@ -115,10 +119,10 @@ export class Database {
   }
 
   /**
-   * Carries out a statement that can be repeated, as a transaction of its own.
-   * @throws StatementError an error of the statement; it changed nothing
+   * Runs a repeatable statement as a transaction.
+   * @throws StatementError the statement failed and changed nothing
    * @throws DatabaseAwayError it changed nothing
-   * @throws InDoubtError it may have been carried out
+   * @throws InDoubtError it may have taken effect
    */
   async run(statement: Statement, { isPatient = false, onDoubt }: RunOptions = {}): Promise<readonly Row[]> {
     if (!isPatient && this.#outage !== undefined) throw new DatabaseAwayError(this.#outage);
@@ -140,7 +144,7 @@ export class Database {
           onDoubt?.();
         }
         if (kind === 'again' && ++conflictCount > CONFLICTS_MAX) throw doubt ?? error;
-        // One connection that is lost says nothing of the database: another one is tried at once.
+        // One lost connection says nothing about the database, so another is tried at once.
         const isAtOnce = kind === 'again' || (kind === 'lost' && !isRepeat);
         if (!isAtOnce) {
           if (this.#isEnding || this.#ports.clock.monotonicMs() + pauseMs > untilMs) throw doubt ?? error;
@@ -154,7 +158,8 @@ export class Database {
   }
 
   /**
-   * Carries out several statements as one transaction, on one connection; deadlocks and serialization failures repeat it whole.
+   * Runs several statements as one transaction on one connection; repeats it as a whole after a deadlock or
+   * serialization failure.
    * @throws InDoubtError the commit was sent and not confirmed
    */
   async transaction<T>(work: (query: Query) => Promise<T>): Promise<T> {
@@ -168,7 +173,9 @@ export class Database {
     }
   }
 
-  /** A connection beside those of statements, which the caller releases. Failing to get one says nothing about the database. */
+  /**
+   * A connection outside the statement pool, which the caller releases. A failure here does not mark the database as away.
+   */
   connect(): Promise<Connection> {
     return this.#connections.connect(true);
   }
@@ -180,7 +187,7 @@ export class Database {
 
   /**
    * Probes the database once.
-   * @returns whether it takes writes, as far as the probe says: a stand-by does not
+   * @returns whether the database accepts writes, as far as the probe shows: a stand-by does not
    * @throws DatabaseAwayError, StatementError or InDoubtError
    */
   async probe(): Promise<boolean> {
@@ -198,7 +205,9 @@ export class Database {
     return rows[0]?.read_only !== 'on';
   }
 
-  /** Before the last statements of a shutdown: from now on nothing waits for a database that is away. */
+  /**
+   * Called before the last statements of a shutdown: from now on, statements do not wait for a database that is away.
+   */
   endWaits(): void {
     this.#isEnding = true;
     this.#cancelProbe();
@@ -250,7 +259,7 @@ export class Database {
       isBroken = false;
       return result;
     } catch (failure) {
-      // A rollback would wait behind a statement that was not answered; the end of the connection rolls back as well.
+      // A ROLLBACK would wait behind an unanswered statement; closing the connection rolls back too.
       if (!isCommitting && !(failure instanceof Failed && failure.kind === 'away')) {
         isBroken = await connection.query(ROLLBACK).then(
           () => false,
@@ -293,7 +302,7 @@ export class Database {
     this.#ports.onFault(this.fault());
   }
 
-  /** @param offMs how far the database's clock is ahead of ours, as far as `unsureMs` lets it be known */
+  /** @param offMs how far the database's clock is ahead of ours, to within `unsureMs` */
   #noteClock(offMs: number, unsureMs: number): void {
     const isOff = Math.abs(offMs) - unsureMs > SKEW_MS_MAX;
     if (isOff === (this.#skew !== undefined)) return;

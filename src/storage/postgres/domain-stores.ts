@@ -34,7 +34,9 @@ export interface DomainStores {
   readonly retries: PostgresRetries;
   readonly resolves: PostgresResolves;
   readonly rateLimits: SharedRateLimits;
-  /** Stops all timers and lets go of connections; the owner and the database go on. May be repeated. Never rejects. */
+  /**
+   * Stops all timers and releases connections; the owner and the database stay open. May be repeated. Never rejects.
+   */
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { OutageError } from '../../base/outage.ts';
 import { StateError } from '../state-error.ts';
 
-/** A statement ended with an error of the database; it changed nothing. */
+/** The database answered a statement with an error; it changed nothing. */
 export class StatementError extends Error {
   override readonly name = 'StatementError';
   /** SQLSTATE. */
@@ -15,12 +15,14 @@ export class StatementError extends Error {
   }
 }
 
-/** The database cannot be reached, or has cancelled the statement, or no connection was free: it changed nothing. */
+/**
+ * The database cannot be reached or cancelled the statement, or no connection was free: the statement changed nothing.
+ */
 export class DatabaseAwayError extends OutageError {
   override readonly name = 'DatabaseAwayError';
 }
 
-/** All connections were at work for as long as a statement waits for one. */
+/** All connections stayed busy for as long as a statement waits for one. */
 export class PoolBusyError extends Error {
   override readonly name = 'PoolBusyError';
 }
@@ -31,11 +33,10 @@ export class InDoubtError extends OutageError {
 }
 
 /**
- * `again`: changed nothing, and may succeed at once when it is repeated.
- * `cancelled`: changed nothing, because of a timeout, a lock, an administrator or the lack of a connection; others may succeed.
- * `away`: changed nothing, and the database cannot be written now (starting, stopping, a stand-by, no connection left).
- * `lost`: may have been carried out.
- * `refused`: an error of the statement or its values.
+ * `again`: changed nothing, and may succeed at once when it is repeated. `cancelled`: changed nothing, because of a
+ * timeout, a lock, an administrator or no free connection; others may succeed. `away`: changed nothing, and the
+ * database cannot be written now (starting, stopping, a stand-by, no connection left). `lost`: may have been carried
+ * out. `refused`: an error of the statement or its values.
  */
 export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused';
 
@@ -44,26 +45,26 @@ const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01']);
 /** Statement cancelled; lock not available in time. */
 const CANCELLED: ReadonlySet<string> = new Set(['57014', '55P03']);
 /**
- * Cannot connect now, cannot execute in a read-only transaction (a stand-by after a failover), an error of the server's disk; and
- * class 53, no memory, disk or connection left.
+ * Cannot connect now; read-only transaction (a stand-by after a failover); disk error on the server. Class 53 (no
+ * memory, disk or connection left) counts too.
  */
 const AWAY: ReadonlySet<string> = new Set(['57P03', '25006', '58030']);
-/** Administrator's shutdown, crash, database dropped: a commit may have been on its way. */
+/** Shutdown by an administrator, crash, database dropped: a commit may have been in flight. */
 const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '40003']);
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
 const sqlStateOf = (failure: unknown): string | undefined => {
   const code = errorCodeOf(failure);
-  // Codes of sockets are longer or shorter, or have five letters and stand on `errno` errors (EPIPE).
+  // Codes of socket errors are longer or shorter than SQLSTATEs, or have five letters and come with `errno` (EPIPE).
   const isOfServer =
     code !== undefined && SQLSTATE.test(code) && !code.startsWith('E') && 'severity' in (failure as object);
   return isOfServer ? code : undefined;
 };
 
 /**
- * Where a statement failed. `connecting`: there was no connection. `uncommitted`: in a transaction whose commit was not sent.
- * `sent`: it was on its way, and commits itself.
+ * Where a statement failed. `connecting`: there was no connection. `uncommitted`: in a transaction whose commit was not
+ * sent. `sent`: a statement that commits by itself was sent.
  */
 export type Stage = 'connecting' | 'uncommitted' | 'sent';
 
@@ -77,7 +78,7 @@ export function failureKindOf(failure: unknown, stage: Stage): FailureKind {
   return AWAY.has(state) || state.startsWith('53') ? 'away' : 'refused';
 }
 
-/** The failure as callers see it. */
+/** The error that callers get for a failure. */
 export function errorOf(failure: unknown, kind: FailureKind): Error {
   const line = firstLineOf(failure);
   switch (kind) {
@@ -94,14 +95,16 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
   }
 }
 
-/** True for a failure of a statement that changed nothing. */
+/** True when the failed statement certainly changed nothing. */
 export const changedNothing = (failure: unknown): boolean =>
   failure instanceof StatementError || failure instanceof DatabaseAwayError;
 
 /** SQLSTATE: insufficient privilege. */
 const DENIED = '42501';
 
-/** A right that the database's user lacks is for the operator to grant, and no bug: one line. Other failures stay as they are. */
+/**
+ * A missing privilege is for the operator to grant and no bug, so it becomes one line. Other failures pass unchanged.
+ */
 export const deniedOr = (failure: unknown, shown: string): unknown =>
   failure instanceof StatementError && failure.code === DENIED
     ? new StateError(`the database ${shown} cannot be used: ${failure.message}`)

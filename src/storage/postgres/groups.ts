@@ -1,15 +1,15 @@
 /**
- * Group commit: items wait while a statement of their kind is in flight, then all go as one statement, which is one transaction
- * and one sync of the log. No timer, so an item that comes alone pays nothing for it.
+ * Group commit: items wait while a statement of their kind is in flight, then all go as one statement, which is one
+ * transaction and one sync of the log. There is no timer, so a lone item is not delayed.
  *
- * A group is sorted by key, so that groups of several processes lock their rows in one order and never deadlock. A statement
- * that the database refuses is repeated item by item: the failure of one customer's item never fails another's. Items with the
- * key of one in the group wait for the next group, unless the statement takes several.
+ * A group is sorted by key, so that all processes lock rows in one order and never deadlock. A statement that the
+ * database refuses is repeated item by item, so one customer's failure never fails another's. An item whose key is
+ * already in the group waits for the next group, unless the statement accepts repeated keys.
  */
 import { StatementError } from './failures.ts';
 
 export interface GroupOptions<Item> {
-  /** What the statement locks; groups are sorted by it. */
+  /** The key of the row that the statement locks; groups are sorted by it. */
   keyOf(item: Item): string;
   /** Most items in a statement. */
   readonly countMax?: number;
@@ -55,7 +55,7 @@ export class Group<Item, Result> {
     return { groups: this.#groupCount, items: this.#itemCount };
   }
 
-  /** The item's own result. Rejects with what the statement failed with. */
+  /** Resolves with the item's result; rejects with the statement's failure. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ key: this.#keyOf(item), item, resolve, reject });
@@ -77,7 +77,7 @@ export class Group<Item, Result> {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** The next group, sorted; what does not fit goes on waiting in its order. */
+  /** Takes the next group, sorted; the other items keep waiting in their order. */
   #take(): Waiting<Item, Result>[] {
     const group: Waiting<Item, Result>[] = [];
     const left: Waiting<Item, Result>[] = [];

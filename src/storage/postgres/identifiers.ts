@@ -1,10 +1,10 @@
 /**
  * Payment identifiers and their kept answers (decisions §4, tables/payments.ts). Identifiers are claimed before the
- * authorization and given back if that turns out to be used, so a purchase has all of them or none. An answer comes
- * with the intent, gets its time with the settlement, and goes when the purchase ends uncharged (cases.ts).
+ * authorization and given back if the authorization turns out to be used, so a purchase has all of them or none. The intent
+ * stores an answer, the settlement sets its expiry, and it is deleted when the purchase ends uncharged (cases.ts).
  *
- * Room for answers (kept-answers.ts) is counted in every look; what this process claims in between is added. So all processes
- * together may keep more by what the others claim between two looks.
+ * Every look counts the room that answers take (kept-answers.ts); this process adds its own claims in between. So the
+ * total may exceed the limit by what other processes claim between two looks.
  */
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { ANSWER_BYTES_CLAIMED, type KeptAnswer, type KnownIdentifier } from '../../payment/reservations.ts';
@@ -14,7 +14,7 @@ import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
 import { ownerIsDead } from './owners.ts';
 
-/** Its time is over, or its purchase died before the intent. NULL for one whose purchase is under way. */
+/** Expired, or its process died before the intent. NULL while its purchase is under way. */
 const IS_FREE = `(n.kept_until_ms <= paygrade.now_ms() OR (n.sealed IS NULL AND ${ownerIsDead('n.owner')}))`;
 
 const CLAIM = `
@@ -34,7 +34,7 @@ const RELEASE = `
   DELETE FROM paygrade.identifiers n USING unnest($1::text[]) AS item(digest)
   WHERE n.digest = decode(item.digest, 'hex') AND n.owner = $2 AND n.attempt = $3 AND n.sealed IS NULL`;
 
-/** The answer of a sale for one of its identifiers. */
+/** Finds the answer of a sale for one of its identifiers. */
 const IS_KEPT = "serial = $1 AND digest = decode($2, 'hex') AND kept_until_ms > paygrade.now_ms()";
 
 /** As that of claims. */
@@ -51,12 +51,12 @@ const PRUNE = `
     LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
   ) RETURNING 1`;
 
-/** An answer that is not known yet counts with what its claim takes. */
+/** An answer not known yet counts with the bytes that its claim takes. */
 const COUNT = `
   SELECT count(*) AS count, coalesce(sum(coalesce(octet_length(n.sealed), ${ANSWER_BYTES_CLAIMED})), 0)::bigint AS bytes
   FROM paygrade.identifiers n`;
 
-/** Identifiers and the bytes of their answers. */
+/** Number of identifiers and bytes of their answers. */
 interface Kept {
   readonly count: number;
   readonly bytes: number;
@@ -74,7 +74,7 @@ export class Identifiers {
   readonly #owner: string;
   readonly #onDoubt: () => void;
   readonly #room: AnswerRoom;
-  /** As it was counted last. */
+  /** As last counted. */
   #kept: Kept = { count: 0, bytes: 0 };
   /** What this process has added since. */
   #added: Kept = { count: 0, bytes: 0 };
@@ -87,7 +87,7 @@ export class Identifiers {
     this.#room = room;
   }
 
-  /** Whether so many more answers may be kept. */
+  /** Whether `count` more answers may be kept. */
   hasRoom(count: number): boolean {
     const { countMax, bytesMax } = this.#room;
     if (this.#kept.count + this.#added.count + count > countMax) return false;
@@ -103,7 +103,7 @@ export class Identifiers {
     this.#added = { count: this.#added.count + count, bytes: this.#added.bytes + bytes };
   }
 
-  /** True when the identifiers are this attempt's now; otherwise it has none of them. */
+  /** True if this attempt now has all the identifiers; otherwise it has none. */
   async claim(claims: readonly IdentifierClaim[], attempt: number): Promise<boolean> {
     for (const claim of claims) {
       if (await this.#claim(claim, attempt)) continue;
@@ -121,7 +121,7 @@ export class Identifiers {
     return isClaimed;
   }
 
-  /** The first of them that is not free; undefined = all are. */
+  /** The first claim whose identifier is not free; undefined = all are free. */
   async find(claims: readonly IdentifierClaim[]): Promise<KnownIdentifier | undefined> {
     for (const [place, { digest, fingerprint }] of claims.entries()) {
       const values = [hexOfKey(digest), hexOfKey(fingerprint)];
@@ -131,7 +131,7 @@ export class Identifiers {
     return undefined;
   }
 
-  /** Without effect on those that are not this attempt's, or whose answer is on record. */
+  /** Has no effect on identifiers of another attempt, or with an answer on record. */
   async release(claims: readonly IdentifierClaim[], attempt: number): Promise<void> {
     const values = [claims.map(({ digest }) => hexOfKey(digest)), this.#owner, attempt];
     await this.#database.run({ name: 'release-identifier', text: RELEASE, values });
@@ -160,7 +160,7 @@ export class Identifiers {
     });
   }
 
-  /** Removes those that are free, and counts the others. */
+  /** Removes free identifiers and counts the others. */
   async prune(): Promise<void> {
     const prune = { name: 'prune-identifiers', text: PRUNE };
     while ((await this.#database.run(prune)).length === PRUNED_COUNT_MAX);

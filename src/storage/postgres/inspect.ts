@@ -1,4 +1,4 @@
-/** Looks at a database that processes share, as `doctor` does: what keeps a server from starting or selling. Changes nothing. */
+/** Inspects a shared database for `doctor`: what keeps a server from starting or selling. Changes nothing. */
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { firstLineOf } from '../../base/failure.ts';
 import { StateError } from '../state-error.ts';
@@ -15,11 +15,11 @@ import { TABLES } from './tables/tables.ts';
 const LIMITS = { countMax: 2, statementMs: 5000, connectMs: 5000 };
 
 export interface InspectedDatabase {
-  /** Without user and password. */
+  /** The address without user and password. */
   readonly shown: string;
-  /** A start makes them, or brings them up to this release. */
+  /** A start creates missing tables and migrates older ones. */
   readonly tables: TablesFound;
-  /** Servers that hold a lease; 0 also where the tables are not those of this release. */
+  /** Servers that hold a lease; also 0 when the tables are of another release. */
   readonly serverCount: number;
 }
 

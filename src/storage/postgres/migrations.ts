@@ -1,20 +1,20 @@
 /**
- * Brings the tables of a database up to this release: forward only, each step in a transaction of its own, by one process at a
- * time. The right to migrate is a row with a lease; each step's transaction holds that row, so a process whose lease ran out in
- * the middle of a long step is not overtaken before the step has ended. A database that a newer release has migrated is refused.
+ * Migrates the tables of a database to this release: forward only, each step in its own transaction, by one process at a time.
+ * The right to migrate is a row with a lease; each step's transaction locks that row, so a process whose lease runs out in a
+ * long step is not overtaken before the step ends. A database that a newer release has migrated is refused.
  */
 import { StateError } from '../state-error.ts';
 import type { Database, Query } from './database.ts';
 import { StatementError } from './failures.ts';
 import type { DomainTables } from './tables/table.ts';
 
-/** After this time another process may go on with what a dead one began. */
+/** After this time another process may continue the migration of a dead one. */
 const LEASE_MS = 10_000;
 const LOOK_PAUSE_MS = 200;
 /** Longest a step may take. */
 const STEP_MS = 3_600_000;
 
-/** Two processes that create the same at once: one of them gets these although it says IF NOT EXISTS. */
+/** When two processes create the same object at once, one gets these codes despite IF NOT EXISTS. */
 const CREATED_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07', '42710']);
 
 const FOUNDATION = `
@@ -29,10 +29,10 @@ const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 /** Domain -> version. */
 type Versions = ReadonlyMap<string, number>;
 
-/** Encodings of a server that keep every text; another one refuses statements that hold characters which it lacks. */
+/** Server encodings that can store every text; any other refuses statements with characters that it lacks. */
 const ENCODINGS: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII']);
 
-/** @throws StateError when the database cannot keep every text */
+/** @throws StateError when the database's encoding cannot store every text */
 async function versionsOf(query: Query): Promise<Versions> {
   const [found] = await query({
     text: `SELECT to_regclass('paygrade.versions') IS NOT NULL AS is_there, current_setting('server_encoding') AS encoding`,
@@ -47,7 +47,7 @@ async function versionsOf(query: Query): Promise<Versions> {
   return new Map(rows.map(({ domain, version }) => [domain as string, version as number]));
 }
 
-/** @throws StateError when a newer release has been here */
+/** @throws StateError when a newer release has migrated the database */
 function pendingOf(tables: readonly DomainTables[], versions: Versions): boolean {
   const known = new Map(tables.map(({ name, migrations }) => [name, migrations.length]));
   for (const [domain, version] of versions) {
@@ -84,7 +84,7 @@ async function takeLease(query: Query, owner: string): Promise<boolean> {
 
 async function step(query: Query, owner: string, { name }: DomainTables, version: number, text: string): Promise<void> {
   await query({ text: 'SET LOCAL statement_timeout = 0' });
-  // Holds the row until the commit; a process that has lost its lease ends here.
+  // Locks the row until the commit; a process that has lost its lease fails here.
   if (!(await takeLease(query, owner))) throw new StateError('another process has taken over the migration');
   const [row] = await query({ text: 'SELECT version FROM paygrade.versions WHERE domain = $1', values: [name] });
   if (((row?.version as number | undefined) ?? 0) !== version - 1) return;
@@ -98,7 +98,7 @@ async function step(query: Query, owner: string, { name }: DomainTables, version
 
 /**
  * @param owner names this process in the lock row
- * @throws StateError when a newer release has migrated the database, or it cannot keep every text
+ * @throws StateError when a newer release has migrated the database, or its encoding cannot store every text
  */
 export async function migrate(database: Database, tables: readonly DomainTables[], owner: string): Promise<void> {
   const pending = async (): Promise<boolean> => pendingOf(tables, await database.transaction(versionsOf));
@@ -119,7 +119,7 @@ export async function migrate(database: Database, tables: readonly DomainTables[
   await database.run({ text: 'DELETE FROM paygrade.migrating WHERE owner = $1', values: [owner] });
 }
 
-/** Whose tables a database has: no release has used it, an older one has, or they are those of this release. */
+/** Which tables a database has: none, those of an older release, or those of this one. */
 export type TablesFound = 'none' | 'older' | 'current';
 
 /** @throws StateError when a newer release has migrated the database */

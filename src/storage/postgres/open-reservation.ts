@@ -1,4 +1,6 @@
-/** What this process knows of a reservation that it made or took over, and what a lost answer of the database left behind. */
+/**
+ * What this process knows about a reservation that it made or took over, and about one left in doubt by a lost answer.
+ */
 import { messageOf } from '../../base/failure.ts';
 import type { SaleFacts } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
@@ -7,7 +9,7 @@ import { RecordsUnreadableError, type Reservation } from '../../payment/reservat
 
 export type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
 
-/** What a purchase takes, all of it or nothing. */
+/** What a purchase claims: all of it or nothing. */
 export interface Wanted extends Pick<Reservation, 'key' | 'validBeforeSeconds'> {
   /** Its identifiers. */
   readonly claims: readonly IdentifierClaim[];
@@ -26,7 +28,7 @@ export class OpenReservation implements Reservation {
   transaction = '';
   /** Known from the intent on. */
   intent: { readonly order: PaymentOrder; readonly sale: SaleFacts } | undefined;
-  /** Another process has brought it to an end. */
+  /** Another process has ended it. */
   isGone = false;
 
   constructor({ key, validBeforeSeconds, claims }: Wanted, serial: number, attempt: number) {
@@ -38,7 +40,7 @@ export class OpenReservation implements Reservation {
   }
 }
 
-/** What a lost answer left behind. */
+/** What may still be claimed in the database after a lost answer. */
 export interface Doubt {
   readonly key: ReservationKey;
   readonly attempt: number;

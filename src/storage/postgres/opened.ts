@@ -1,4 +1,6 @@
-/** A database that a command works on beside running servers: reached once, with tables of this release. */
+/**
+ * Opens a database for a command, beside running servers; it must answer at once and have the tables of this release.
+ */
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -19,8 +21,8 @@ export interface DatabasePorts {
 
 /**
  * Works on a database and closes its connections.
- * @param maker names a process that may make the tables in an empty database; undefined = tables must be there
- * @throws StateError one line, without the password, and what `work` throws
+ * @param maker names a process that may create the tables in an empty database; undefined = they must exist
+ * @throws StateError one line, without the password; and whatever `work` throws
  */
 export async function onDatabase<T>(
   url: string,

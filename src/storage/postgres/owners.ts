@@ -1,14 +1,14 @@
 /**
- * Which processes live: each has a row with a lease that it renews, by the database's clock. What a process held when it died
- * (unsettled cases, retries, deliveries) carries its id; the others take it over once its lease has run out, at most
- * {@link LEASE_MS} + {@link LOOK_MS} after its last sign of life.
+ * Which processes are alive: each has a row with a lease that it renews, by the database's clock. The work that a
+ * process holds (unsettled cases, retries, deliveries) carries its id; if it dies, others take that work over once its
+ * lease has run out, at most {@link LEASE_MS} + {@link LOOK_MS} after its last renewal.
  *
- * A process that cannot renew its lease says so ({@link Owner.onLeaseLost}) before another one may think it dead, so that what it has
- * under way ends before another begins it again.
+ * A process that cannot renew its lease learns so ({@link Owner.onLeaseLost}) before another may consider it dead, so
+ * that its work ends before another begins it again.
  *
- * While the database was away no process could renew its lease. So a process takes nothing over before it has been in contact
- * for {@link LEASE_MS} without a break: by then every other one that lives has renewed its own. The same holds after the database's
- * clock was set ahead, which makes every lease look as if it had run out.
+ * No process can renew its lease while the database is away. So a process takes nothing over until it has been in
+ * contact for {@link LEASE_MS} without a break: by then every other live process has renewed its lease. The same holds
+ * after the database's clock was set ahead, which makes every lease look expired.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
@@ -20,35 +20,35 @@ import { DatabaseAwayError } from './failures.ts';
 export const LEASE_MS = 10_000;
 /** Between two renewals, and between two looks for processes that have died. */
 export const LOOK_MS = 3000;
-/** A lease is taken for lost by its owner so long before the others may. */
+/** The owner considers its lease lost this long before others may. */
 const LOSS_MARGIN_MS = 1000;
 /** Rows of processes that ended this long ago are removed. */
 const FORGET_MS = 3_600_000;
 
-/** Condition on a column `owner`: that process has died. It has no row, or its lease has run out. */
+/** SQL condition on a column `owner`: the process is dead, because it has no row or its lease has run out. */
 export const ownerIsDead = (column: string): string =>
   `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column} AND alive.lease_until_ms >= paygrade.now_ms())`;
 
 /**
- * The same in a statement by which the process $1 takes over. Where the database's clock was set ahead after $1 had renewed its
- * lease, every lease looks shorter, its own too.
+ * The same condition in a statement by which the process $1 takes over. If the database's clock was set ahead after $1 renewed its
+ * lease, every lease looks shorter, its own included.
  */
 export const mayBeTaken = (column: string): string =>
   `(${ownerIsDead(column)} AND EXISTS (SELECT FROM paygrade.processes taker
     WHERE taker.id = $1 AND taker.lease_until_ms >= paygrade.now_ms() + ${LEASE_MS / 2}))`;
 
-/** Condition on a column `owner`: that process ended, and its row is gone. Needs no trust in leases. */
+/** SQL condition on a column `owner`: the process ended and has no row. Does not depend on leases. */
 export const hasNoRow = (column: string): string =>
   `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column})`;
 
-/** Something to do in each look. It may be repeated, and runs at the same time in several processes. */
+/** Work done in each look. It must be repeatable, and may run in several processes at once. */
 export type Look = () => Promise<void>;
 
 export interface OwnerPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
-  /** Called when a look failed for another reason than a database that is away. */
+  /** Called when a look failed although the database is not away. */
   onFailure(failure: unknown): void;
 }
 
@@ -60,7 +60,7 @@ export class Owner {
   readonly #looks: Look[] = [];
   readonly #takeOvers: Look[] = [];
   readonly #losses: (() => void)[] = [];
-  /** Monotonic time from which the lease has run out, or is about to. */
+  /** Monotonic time from which the lease counts as lost. */
   #lostAtMs = Number.NEGATIVE_INFINITY;
   #cancelLoss = (): void => {};
   /** Monotonic time since which every renewal has succeeded in time; undefined = none since the last failure or loss. */
@@ -70,7 +70,7 @@ export class Owner {
   #isEnded = false;
   #cancel = (): void => {};
   #renewing: Promise<void> = Promise.resolve();
-  /** The renewal that decisions wait for. */
+  /** The renewal of a lost lease, for which decisions wait. */
   #regaining: Promise<void> | undefined;
   /** The look that runs. */
   #looking: Promise<void> | undefined;
@@ -81,28 +81,30 @@ export class Owner {
     this.id = ports.random.uuid();
   }
 
-  /** Adds what is done in every look while the database can be used. */
+  /** Adds work for every look while the database can be used. */
   onLook(look: Look): void {
     this.#looks.push(look);
   }
 
-  /** Adds what takes over what dead processes held ({@link mayBeTaken}), in every look from {@link LEASE_MS} of contact on. */
+  /** Adds work that takes over from dead processes ({@link mayBeTaken}), for every look after {@link LEASE_MS} of contact. */
   onDead(takeOver: Look): void {
     this.#takeOvers.push(takeOver);
   }
 
-  /** Adds what is done when the lease is lost: others may take over what this process holds from now on. */
+  /** Adds a listener for the loss of the lease: from then on others may take over this process's work. */
   onLeaseLost(run: () => void): void {
     this.#losses.push(run);
   }
 
-  /** Whether others may take over what this process holds. By the clock, because timers of a process that stood still are late. */
+  /**
+   * Whether others may take over this process's work. Reads the clock, because timers are late in a process that was suspended.
+   */
   get isLeaseLost(): boolean {
     return this.#ports.clock.monotonicMs() >= this.#lostAtMs;
   }
 
   /**
-   * Renews a lease that was lost, before a decision that needs it: after an outage the next look may be seconds away.
+   * Renews a lost lease before a decision that needs it: after an outage the next look may be seconds away.
    * @throws DatabaseAwayError, StatementError or InDoubtError
    */
   async renewLostLease(): Promise<void> {
@@ -114,7 +116,7 @@ export class Owner {
     await this.#regaining;
   }
 
-  /** Enters this process. The renewal of its lease is the database's probe from now on. */
+  /** Registers this process. From now on the database's probe renews its lease. */
   async start(): Promise<void> {
     this.#database.probeWith(this.#renewal());
     await this.#renewLease();
@@ -122,7 +124,7 @@ export class Owner {
     this.#renewLater();
   }
 
-  /** Ends the lease, so that others take over at once what is left. Never rejects. */
+  /** Ends the lease, so that others take over unfinished work at once. Never rejects. */
   async end(): Promise<void> {
     this.#isEnded = true;
     this.#lostAtMs = Number.NEGATIVE_INFINITY;
@@ -154,14 +156,16 @@ export class Owner {
     });
   }
 
-  /** The lease lasts from when the database took it, so from after the request for it. */
+  /**
+   * The lease counts from the database's renewal, which comes after `startMs`; counting from `startMs` errs on the safe side.
+   */
   async #renewLease(): Promise<void> {
     const { clock, timers } = this.#ports;
     const startMs = clock.monotonicMs();
     await this.#database.probe();
     if (this.#isEnded) return;
     const aheadMs = this.#database.aheadMs ?? 0;
-    // A smaller step ends no lease that is renewed in time.
+    // A smaller step expires no lease that is renewed in time.
     if (aheadMs - this.#aheadMs > LOOK_MS) this.#inContactSinceMs = undefined;
     this.#aheadMs = aheadMs;
     this.#lostAtMs = startMs + LEASE_MS - LOSS_MARGIN_MS;
@@ -172,7 +176,7 @@ export class Owner {
     });
   }
 
-  /** Renews the lease, then looks, unless a look still runs: what it has to do may take longer than a lease lasts. */
+  /** Renews the lease, then looks, unless a look is still running: a look may take longer than a lease lasts. */
   async #renew(): Promise<void> {
     try {
       await this.#renewLease();
@@ -186,13 +190,13 @@ export class Owner {
     });
   }
 
-  /** Whether all others that live have renewed their leases. */
+  /** Whether every other live process must have renewed its lease by now. */
   #mayTakeOver(): boolean {
     const sinceMs = this.#inContactSinceMs;
     return sinceMs !== undefined && this.#ports.clock.monotonicMs() - sinceMs >= LEASE_MS;
   }
 
-  /** One that fails stops no other. Never rejects. */
+  /** Runs all work of a look; a failure does not stop the rest. Never rejects. */
   async #look(): Promise<void> {
     await this.#eachOf(this.#looks, () => true);
     await this.#eachOf([...this.#takeOvers, this.#forgetProcesses], () => this.#mayTakeOver());
@@ -211,8 +215,8 @@ export class Owner {
   }
 
   /**
-   * Also shortens leases that were given while the database's clock ran ahead: that of a process that died meanwhile would last until
-   * the clock reaches its time. None becomes shorter than a lease that is given while this is carried out late.
+   * Also shortens leases given while the database's clock ran ahead; otherwise a dead process's lease would last until
+   * the clock catches up. The new end allows for a renewal made while this statement is carried out late.
    */
   readonly #forgetProcesses: Look = async () => {
     await this.#database.run({

@@ -1,7 +1,7 @@
 /**
- * The play ledger of all processes (tables/play-ledger.ts): the database judges window, nonce and balance and moves the amount in
- * one statement. A transfer of a case that is still open counts as done when it is there already, so that a repeat after a lost
- * answer, or by the process that took the case over, learns the truth.
+ * The play ledger of all processes (tables/play-ledger.ts): the database judges window, nonce and balance and moves the
+ * amount in one statement. While a case is open, a transfer of it that already exists counts as done, so that a repeat
+ * after a lost answer, or by a process that took the case over, learns that it succeeded.
  */
 
 import { messageOf } from '../../base/failure.ts';
@@ -13,7 +13,7 @@ import type { Database } from './database.ts';
 import { changedNothing, InDoubtError, StatementError } from './failures.ts';
 import { Group } from './groups.ts';
 
-/** A transfer stays on record this long after its window, in seconds: more than the reconciler watches a case. */
+/** How long a transfer stays on record after its window, in seconds: longer than the reconciler watches a case. */
 const KEPT_SECONDS = 3600;
 const PRUNED_COUNT_MAX = 2000;
 const UNIQUE_VIOLATION = '23505';
@@ -21,10 +21,10 @@ const UNIQUE_VIOLATION = '23505';
 const payerOf = ({ authorization }: PaymentOrder): string => authorization.from.toLowerCase();
 
 type Verdict = 'moved' | 'early' | 'late' | 'used' | 'short';
-/** A failure of a transfer's own statement, after the group's has been carried out. */
+/** `failure`: the transfer's own statement failed, after the group's had been carried out. */
 type Judged = Verdict | { readonly failure: unknown };
 
-/** A payer's transfers of one statement are moved together or, when the balance does not cover them all, not at all. */
+/** Moves all of a payer's transfers in the statement, or none when the balance does not cover them all. */
 const TRANSFER = `
   WITH item AS (
     SELECT decode(i.key, 'hex') AS key, i.payer, i.amount, i.valid_after, i.valid_before, i.place
@@ -89,7 +89,7 @@ export class PostgresPlayLedger implements PlayLedger {
         if (typeof judged === 'object') throw judged.failure;
         return outcomeOf(judged, order);
       } catch (failure) {
-        // Another process moved the same authorization meanwhile, so the next judgement sees it.
+        // Another process moved the same authorization meanwhile; the next judgement sees that.
         if (failure instanceof StatementError && failure.code === UNIQUE_VIOLATION) continue;
         const detail = messageOf(failure);
         if (failure instanceof InDoubtError) return { kind: 'unknown', transaction: '', detail };
@@ -104,7 +104,10 @@ export class PostgresPlayLedger implements PlayLedger {
     while ((await this.#database.run({ name: 'prune-transfers', text: PRUNE })).length === PRUNED_COUNT_MAX);
   }
 
-  /** What a statement cannot decide together is decided one by one: repeated authorizations, and a balance that runs out. */
+  /**
+   * Transfers that one statement cannot judge together are judged one by one: repeated authorizations, and balances
+   * that run out.
+   */
   async #transferAll(orders: readonly PaymentOrder[]): Promise<Judged[]> {
     const verdicts = new Map<PaymentOrder, Verdict>();
     const together = [...new Map(orders.map((order) => [order.key, order])).values()];
@@ -117,14 +120,14 @@ export class PostgresPlayLedger implements PlayLedger {
     const ends: Judged[] = [];
     for (const order of orders) {
       const verdict = verdicts.get(order);
-      // The same object may come twice: its first verdict counts once.
+      // The same order may come twice: only the first use takes this verdict.
       verdicts.delete(order);
       ends.push(verdict ?? (await this.#transferAlone(order)));
     }
     return ends;
   }
 
-  /** Its failure is not that of the others, whose money may have moved by now. */
+  /** Returns a failure instead of throwing it: the money of the other transfers may have moved by now. */
   async #transferAlone(order: PaymentOrder): Promise<Judged> {
     try {
       return (await this.#transferTogether([order]))[0] as Verdict;

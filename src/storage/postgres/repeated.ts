@@ -1,6 +1,6 @@
 /**
- * Work in the background: again and again with a pause between two beginnings, or when it is asked for, one at a time. Asked for
- * while it is under way, it is done once more afterwards, so every caller gets one that began later.
+ * Repeats background work with a pause between two starts, or on request, one run at a time. A request during a run
+ * causes one more run afterwards, so every caller gets a run that began after its request.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -20,7 +20,7 @@ export class Repeated {
   #cancel: (() => void) | undefined;
   #isClosed = false;
 
-  /** @param onFault called with a failure that no one waited for */
+  /** @param onFault called with the failure of a run that no caller awaits */
   constructor(clockwork: Clockwork, pauseMs: number, work: () => Promise<void>, onFault: (fault: unknown) => void) {
     this.#clockwork = clockwork;
     this.#pauseMs = pauseMs;
@@ -32,7 +32,7 @@ export class Repeated {
     this.#arm(this.#pauseMs);
   }
 
-  /** One that begins now or later. */
+  /** Requests a run that begins now or later, and resolves with its end. */
   now(): Promise<void> {
     if (this.#running === undefined) return this.#begin();
     const again = (): Promise<void> => {
@@ -43,7 +43,7 @@ export class Repeated {
     return this.#next;
   }
 
-  /** Resolves when none is under way. Never rejects. */
+  /** Resolves when no run is under way. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel?.();
@@ -55,7 +55,7 @@ export class Repeated {
     this.#cancel = this.#clockwork.timers.after(Math.ceil(pauseMs), () => void this.#turn());
   }
 
-  /** Does it, and again as long as the time for the next one has come meanwhile. */
+  /** Runs the work, and again while the next run has come due meanwhile. */
   async #turn(): Promise<void> {
     for (let leftMs = 0; leftMs <= 0 && !this.#isClosed; ) {
       const { clock } = this.#clockwork;

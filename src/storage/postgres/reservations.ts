@@ -2,9 +2,9 @@
  * Reservations in the database that processes share: the unique key of a claim gives an authorization to one purchase, in one
  * statement (claims.ts); intents and outcomes are cases and sales (cases.ts).
  *
- * This process knows the reservations that it made itself. What it could not say of them, because an answer of the database was
- * lost, is tidied up in the background: no money was asked for, so the authorization is free again as soon as the database is
- * back. Cases of processes that died are taken over in each look (owners.ts).
+ * This process knows the reservations that it made itself. When the database's answer to a claim was lost, a background
+ * look releases the claim: settlement had not begun, so the authorization becomes free again as soon as the database is
+ * back. Each look also takes over cases of dead processes (owners.ts).
  */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
@@ -32,13 +32,13 @@ import { type Doubt, OpenReservation, readable, type State, type Wanted } from '
 import { hasNoRow, mayBeTaken, type Owner } from './owners.ts';
 import { Retention } from './retention.ts';
 
-/** Tries to claim a key that other processes remove and take in between; then the answer is that it is taken. */
+/** Tries to claim a key that other processes keep removing and claiming; after that it counts as taken. */
 const TRIES_MAX = 5;
 
 export interface ReservationsPorts {
   readonly clock: Clock;
   readonly settlement: SettlementKind;
-  /** Called with the operation of each sale that is on record. */
+  /** Called with the operation of each recorded sale. */
   onSold(operation: string): void;
 }
 
@@ -50,14 +50,14 @@ export class PostgresReservations implements Reservations {
   readonly #cases: Cases;
   readonly #identifiers: Identifiers;
   readonly #retention: Retention;
-  /** Of this process, by key: reserved, settling or unknown. */
+  /** Reservations of this process by key: reserved, settling or unknown. */
   readonly #open = new Map<ReservationKey, OpenReservation>();
-  /** Claims of this process in flight. */
+  /** Claims of this process in flight; each resolves with its answer. */
   readonly #claiming = new Map<ReservationKey, Promise<Reserved>>();
   /** Attempts whose claims are in flight. */
   readonly #claimingAttempts = new Set<number>();
   #doubts: Doubt[] = [];
-  /** Monotonic time until which claims of attempts that are over may appear; undefined = those that did are free. */
+  /** Monotonic time until which claims of ended attempts may still appear; undefined = all that appeared are free. */
   #straysUntilMs: number | undefined;
   #attempt = 0;
   #count = 0;
@@ -92,7 +92,10 @@ export class PostgresReservations implements Reservations {
     return this.#count;
   }
 
-  /** The identifiers are read first: what another process sells in between is then found as used, and gets no kept answer. */
+  /**
+   * Reads the identifiers first: a purchase that another process settles in between then appears as used, without its
+   * kept answer.
+   */
   async find(key: ReservationKey, claims = NO_CLAIMS): Promise<Known | undefined> {
     const named = await readable(this.#identifiers.find(claims));
     const status = await this.statusOf(key);
@@ -150,7 +153,8 @@ export class PostgresReservations implements Reservations {
     }
     for (const { length } of sealed) this.#identifiers.noteAnswer(length);
     if (recorded === 'there' && !this.#owner.isLeaseLost) return;
-    // In doubt, or another process may have taken it over. The money was not asked for, so what is ours still becomes free again.
+    // In doubt, or another process may have taken it over. Settlement did not begin, so whatever is still ours becomes
+    // free again.
     this.#close(open, 'free');
     this.#doubts.push({ key, attempt, claims, serial });
     throw new RecordInDoubtError('the database did not confirm the intent in time');
@@ -225,7 +229,7 @@ export class PostgresReservations implements Reservations {
       if (claims.length === 0) return await this.#claimKey(wanted, attempt);
       return await this.#claimAll(wanted, attempt);
     } catch (failure) {
-      // Claimed or not: it is given back when the database can be asked. An identifier may be claimed before the database went away.
+      // It may be claimed, so it is given back once the database is back. Identifiers may have been claimed before the outage.
       if (claims.length > 0 || !(failure instanceof DatabaseAwayError)) {
         this.#doubts.push({ key, attempt, claims, serial: undefined });
       }
@@ -241,7 +245,7 @@ export class PostgresReservations implements Reservations {
     if (known !== undefined) return known;
     if (!this.#identifiers.hasRoom(claims.length)) return { kind: 'no-room' };
     if (!(await this.#identifiers.claim(claims, attempt))) {
-      // One went to another purchase meanwhile, perhaps to one that has ended already.
+      // Another purchase got an identifier meanwhile, and may have ended already.
       return (await this.find(key, claims)) ?? { kind: 'under-way' };
     }
     const reserved = await this.#claimKey(wanted, attempt);
@@ -274,17 +278,19 @@ export class PostgresReservations implements Reservations {
     return { kind: 'reserved', reservation };
   }
 
-  /** undefined = free, or free to {@link Claims.remove}. @param isClaiming a claim of this process may be in flight */
+  /**
+   * undefined = free, or removable by {@link Claims.remove}. @param isClaiming a claim of this process may be in flight
+   */
   #statusOf(key: ReservationKey, found: FoundClaim | undefined, isClaiming = false): ReservationStatus | undefined {
     if (found === undefined || found.isAbandoned || found.isOver) return undefined;
     const isOurs = !isClaiming && found.owner === this.#owner.id && found.status.kind === 'reserved';
-    // A claim whose answer was lost.
+    // Our claim without an open reservation: its answer was lost.
     return isOurs && this.#open.get(key)?.attempt !== found.attempt ? undefined : found.status;
   }
 
   #ownStatus(key: ReservationKey): ReservationStatus | undefined {
     const state = this.#open.get(key)?.state;
-    // What is unknown may have been taken over, if our lease ran out.
+    // An unknown case may have been taken over, if our lease ran out.
     return state === 'reserved' || state === 'settling' ? { kind: state } : undefined;
   }
 
@@ -299,9 +305,9 @@ export class PostgresReservations implements Reservations {
   }
 
   /**
-   * Our lease ran out, and another process has taken the case over, and perhaps recorded an outcome.
+   * Our lease ran out, and another process took the case over and may have recorded an outcome.
    * @param end the outcome that we wanted to record
-   * @throws Error the first time, unless the other has recorded the same; from then on nothing more is recorded
+   * @throws Error unless the other recorded the same outcome; nothing more is recorded for this reservation
    */
   async #endedElsewhere(open: OpenReservation, end: 'settled' | 'dead' | undefined): Promise<void> {
     const found = await this.#claims.find(open.key);
@@ -326,7 +332,7 @@ export class PostgresReservations implements Reservations {
     return reservation;
   }
 
-  /** Frees what an attempt may hold. Never rejects: what the database does not answer now is done in a later look. */
+  /** Frees what an attempt may hold. Never rejects: a later look repeats what fails now. */
   async #tidy(doubt: Doubt): Promise<void> {
     const { key, attempt, claims, serial } = doubt;
     try {
@@ -344,7 +350,7 @@ export class PostgresReservations implements Reservations {
     for (const doubt of doubts) await this.#tidy(doubt);
     const untilMs = this.#straysUntilMs;
     if (untilMs !== undefined) {
-      // The database may have been away until then, so once more after it.
+      // The database may have been away until that time, so free once more after it.
       const isOver = this.#ports.clock.monotonicMs() >= untilMs;
       await this.#freeStrays();
       if (isOver && this.#straysUntilMs === untilMs) this.#straysUntilMs = undefined;

@@ -1,7 +1,7 @@
 /**
- * Which claims are old enough to be removed, by a clock that never steps: a claim is, once this process has seen
- * {@link RETAINED_MS} pass since a moment at which the claim was there. The database's wall clock must agree (claims.ts), so
- * that neither clock alone can make a used authorization look free.
+ * Which claims are old enough to remove, by the monotonic clock: a claim is once this process has seen
+ * {@link RETAINED_MS} pass since a moment at which the claim existed. The database's wall clock must agree (claims.ts),
+ * so that neither clock alone can make a used authorization look free.
  * Cost: one entry for each {@link SPAN_MS} of the retention.
  */
 import type { Clock } from '../../base/clock.ts';
@@ -13,7 +13,7 @@ const RETAINED_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECOND
 const SPAN_MS = 5000;
 
 interface Span {
-  /** Monotonic time at which it ends: all its claims were there by then. */
+  /** Monotonic time at which it ends: all its claims existed by then. */
   readonly endMs: number;
   lastSerial: number;
 }
@@ -28,7 +28,7 @@ export class Retention {
     this.#clock = clock;
   }
 
-  /** A claim of this serial is there now. */
+  /** Notes that a claim with this serial exists now. */
   saw(serial: number): void {
     const nowMs = this.#clock.monotonicMs();
     const last = this.#spans.at(-1);
@@ -36,7 +36,7 @@ export class Retention {
     else this.#spans.push({ endMs: nowMs + SPAN_MS, lastSerial: Math.max(last?.lastSerial ?? 0, serial) });
   }
 
-  /** Claims up to this serial are old enough; 0 = none. */
+  /** The highest serial that is old enough to remove; 0 = none. */
   removableSerial(): number {
     const beforeMs = this.#clock.monotonicMs() - RETAINED_MS;
     let count = 0;

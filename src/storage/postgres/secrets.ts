@@ -1,4 +1,4 @@
-/** Values that the first process makes and all others find (tables/secrets.ts). */
+/** Values that the first process creates and all others read (tables/secrets.ts). */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { StateError } from '../state-error.ts';
 import type { DatabaseAddress } from './address.ts';
@@ -7,13 +7,13 @@ import type { Database } from './database.ts';
 /** Name of the value by which a `STATE_KEY` is recognised. */
 export const KEY_CHECK = 'state-key-check';
 
-/** Says which key it is and nothing about it: 32 bytes. */
+/** Identifies the key without revealing it: 32 bytes. */
 export const keyCheckOf = (stateKey: Uint8Array): Uint8Array =>
   createHmac('sha256', stateKey).update('paygrade state key check').digest();
 
 /**
- * Every process of a database has the key of the first one: with another it could read no sealed request, and would refuse the
- * cursors of the others.
+ * Every process of a database must have the first one's key: with another it could read no sealed request and would
+ * refuse the others' cursors.
  * @throws StateError when this is another key
  */
 export async function checkStateKey(database: Database, address: DatabaseAddress, stateKey: Uint8Array): Promise<void> {
@@ -26,7 +26,7 @@ export const otherKey = ({ shown }: DatabaseAddress): StateError =>
     `STATE_KEY is not the key that the database ${shown} is used with; set the same one for every process (docs/state.md)`,
   );
 
-/** @param fresh what is kept when there is none yet */
+/** @param fresh makes the value when none is stored yet */
 export async function keptSecret(database: Database, name: string, fresh: () => Uint8Array): Promise<Uint8Array> {
   const rows = await database.run({
     text: `WITH made AS (
@@ -36,6 +36,6 @@ export async function keptSecret(database: Database, name: string, fresh: () => 
     values: [name, Buffer.from(fresh()).toString('hex')],
   });
   const [row] = rows;
-  // Another process made it between our snapshot and our insert: it is there now.
+  // Another process inserted it between our snapshot and our insert, so a second read finds it.
   return row === undefined ? keptSecret(database, name, fresh) : new Uint8Array(row.bytes as Uint8Array);
 }

@@ -17,7 +17,7 @@ export async function openSqliteBackend(options: SqliteOptions, ports: SqlitePor
 
 /**
  * Opens the stores over an open state, which the backend closes, even when this rejects.
- * @param stateDir folder of what is not in the state file; null: kept nowhere
+ * @param stateDir folder for what is not in the state file; null: it is not stored
  */
 export async function backendOver(
   state: SqliteState,

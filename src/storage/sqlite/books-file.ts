@@ -1,10 +1,10 @@
 /**
  * Reads the books of a state folder from another process, whether or not a server runs on it, and changes nothing of the state.
  *
- * With a log (a server runs, or was killed) SQLite reads file and log together through its shared index, which it may build
- * again; it can neither make a checkpoint nor remove the log, because it has the file open for reading only. Without a log it
- * would leave an empty one behind, so each page is then read from the file alone, as immutable. A page beside which a server has
- * written does not count, and is read again.
+ * With a log (a server runs, or was killed) SQLite reads file and log together through the shared index, which it may
+ * rebuild; as the file is open for reading only, it can neither make a checkpoint nor remove the log. Without a log
+ * SQLite would leave an empty one behind, so each page is then read from the file alone, opened as immutable. If a
+ * server wrote meanwhile, the page is discarded and read again.
  */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -23,7 +23,7 @@ export class BooksFileError extends Error {}
 
 export class BooksFile {
   readonly #path: string;
-  /** Open from the first page that was read with a log: each opening may read the whole log. */
+  /** Stays open after the first page that was read with a log, because each opening may read the whole log. */
   #withLog: Connection | undefined;
 
   /** @throws BooksFileError when the folder has no state */

@@ -1,6 +1,6 @@
 /**
  * The books over the state file. Sales are written with their settlements (tables/payments.ts); this file notes deliveries,
- * removes what is past its retention, and reads through a thread of its own, so that no long history holds up a payment.
+ * removes sales past their retention, and reads through a separate thread, so that long books delay no payment.
  */
 import { type Digest, keyedDigest } from '../../base/digest.ts';
 import { messageOf } from '../../base/failure.ts';
@@ -12,11 +12,14 @@ import type { Journal } from './journal.ts';
 import type { StateReader } from './reader-thread.ts';
 import { type BooksStart, SALES, type SalesOperation, type SalesRead, type SalesTotals } from './tables/sales.ts';
 
-/** Deliveries wait this long for a commit that others need anyway; a kill leaves those of this time undelivered in the books. */
+/**
+ * Deliveries wait this long to share a commit that is needed anyway; after a kill, the books show those still waiting
+ * as undelivered.
+ */
 const DELIVERED_PAUSE_MS = 50;
-/** Between two looks at what the books hold. */
+/** Pause between two looks at the books. */
 const LOOK_PAUSE_MS = 5000;
-/** Between two removals while there is more to remove. */
+/** Pause between two removals while more sales are too old. */
 const PRUNE_PAUSE_MS = 100;
 
 export interface BooksPorts {
@@ -81,7 +84,7 @@ export class SqliteBooks implements Books {
     return this.#read({ table: SALES, kind: 'days', from }) as Promise<readonly SalesDay[]>;
   }
 
-  /** Records the deliveries that still wait and ends the reading. Never rejects. */
+  /** Records the deliveries still waiting and ends the reader. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelDelivered();
@@ -102,7 +105,9 @@ export class SqliteBooks implements Books {
     return this.#journal.write(operation);
   }
 
-  /** Records what has gathered. What the state refuses now is recorded with the next ones, or by the next look. */
+  /**
+   * Records the gathered deliveries. Those that the state refuses are recorded with the next ones, or by the next look.
+   */
   async #recordDelivered(): Promise<void> {
     this.#isScheduled = false;
     const serials = this.#delivered;
@@ -126,7 +131,7 @@ export class SqliteBooks implements Books {
   }
 
   /**
-   * Records deliveries that the state refused before, counts what is undelivered and removes what is too old.
+   * Records deliveries that the state refused before, counts undelivered sales and removes those that are too old.
    * @returns true when there may be more to remove
    */
   async #look(): Promise<boolean> {

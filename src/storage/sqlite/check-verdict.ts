@@ -1,4 +1,6 @@
-/** The first finding of SQLite's own check of a file; it heads what it finds in pages with the name of the database. */
+/**
+ * The first finding of SQLite's check of a file. SQLite puts a line with the database's name before findings in pages.
+ */
 export const firstFindingOf = (verdict: unknown): string =>
   String(verdict)
     .replace(/^\*\*\* in database .* \*\*\*\n/, '')

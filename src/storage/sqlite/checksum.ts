@@ -10,8 +10,8 @@ export class DamagedError extends Error {
 }
 
 /**
- * Checksum of fields in their order; text counts as UTF-8. Lengths count too, so that bytes cannot move between fields. Text
- * between bytes is summed in one piece: a call for each field took longer than the sums.
+ * Checksum of fields in their order; text counts as UTF-8. Lengths count too, so that bytes cannot move between fields.
+ * Adjacent text fields are summed in one call: a call for each took longer than the sums.
  */
 export function checksumOfFields(...fields: readonly (string | number | Uint8Array)[]): number {
   let sum = 0;
@@ -19,7 +19,7 @@ export function checksumOfFields(...fields: readonly (string | number | Uint8Arr
   for (const field of fields) {
     if (typeof field === 'object') {
       sum = crc32(`${text}${field.length}:`, sum);
-      // Of an array without memory, as SQLite gives for an empty blob, Node 22 has 0 for a sum.
+      // For an array without memory, which SQLite returns for an empty blob, Node 22 returns 0 and drops the running sum.
       if (field.length > 0) sum = crc32(field, sum);
       text = '';
     } else {

@@ -1,7 +1,7 @@
 /**
- * The state file: one SQLite database in WAL mode, written by one connection. All calls are synchronous. The start reads through
- * one instance; afterwards the writer thread owns another. This file opens and checks the database, applies batches and names
- * faults; tables/ has the records of each domain. `meta` holds small numbers of the file itself.
+ * The state file: one SQLite database in WAL mode, written by one connection. All calls are synchronous. The start reads
+ * through one instance; afterwards the writer thread owns another. This file opens and checks the database, applies batches and
+ * classifies faults; tables/ has the records of each domain. `meta` holds small numbers of the file itself.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf } from '../../base/failure.ts';
@@ -116,9 +116,9 @@ export class StateDatabase {
   }
 
   /**
-   * Checks the pages and the schema, but not the history: the books may be long, are read by nothing that takes payments, and
-   * each of their rows is checked when it is read. It uses SQLite's full check, because the quick one accepts an index that lost
-   * an entry; those of the retries, which may be a million, are counted instead.
+   * Checks the pages and the schema, but not the history: the books may be long, payments never read them, and each row
+   * is checked when it is read. It uses SQLite's full check, because the quick one accepts an index that lost an entry;
+   * for the retries, which may be a million, it counts index entries instead.
    * @throws DamagedError when the pages are inconsistent, or the schema is not ours
    */
   check(): void {
@@ -206,9 +206,9 @@ export class StateDatabase {
   }
 
   /**
-   * A commit whose sync failed stands whole in the log, so the next start would take it for one, although what it records was
-   * refused: a charge for a 503. SQLite writes the next commit in its place before it syncs, so this one may fail as well. After
-   * a loss of power the log may still hold either.
+   * After a failed sync the log still holds the whole commit, so the next start would accept it although its requests
+   * were refused: a charge for a 503. SQLite overwrites it with the next commit before it syncs, so this commit may
+   * fail too. After a loss of power the log may still hold either one.
    */
   #writeOverFailedCommit(): void {
     try {

@@ -1,6 +1,6 @@
 /**
- * The event store over the state file. It writes every event and reads back only those that are too long for the inbox's
- * memory, one part at a time.
+ * The event store over the state file. It writes every event and reads back only those too long for the inbox's memory,
+ * one part at a time.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { EventPart, EventRecord } from '../../callback/event.ts';
@@ -20,7 +20,7 @@ export class SqliteEventStore implements EventStore {
   readonly #clock: Clock;
   #loaded: readonly LoadedCallback[];
   #tombstoneMs = 0;
-  /** Expired callbacks that still have a record, oldest first; at most those that expire in `tombstoneMs`. */
+  /** Expired callbacks that still have a record, oldest first; at most as many as expire in `tombstoneMs`. */
   #ended: Ended[] = [];
 
   /** @param loaded the callbacks of earlier processes, with the bodies of inline events */

@@ -1,6 +1,6 @@
 /**
- * Inspects a state folder without changing it, whether or not a server runs on it: it takes no lock, makes no checkpoint and no
- * file. It does not read the state of a running server, which checks its state itself.
+ * Inspects a state folder without changing it, whether or not a server runs on it: takes no lock, makes no checkpoint,
+ * creates no file. It does not read the state of a running server, because the server checks that itself.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,8 +32,9 @@ export type LockHolder =
   | { readonly kind: 'unknown' };
 
 /**
- * The process that holds the folder's lock. It reads the system's list of locks (Linux): asking SQLite would take the lock for a
- * moment, and a server that starts in that moment would fail. A holder that this process cannot see (another container) is none.
+ * The process that holds the folder's lock. It reads the system's list of locks (Linux): asking SQLite would take the
+ * lock for a moment, and a server that starts in that moment would fail. A holder that this process cannot see (in
+ * another container) counts as none.
  */
 export function lockHolder(stateDir: string): LockHolder {
   const path = join(stateDir, LOCK_FILE);

@@ -2,10 +2,10 @@
  * Group commit: operations that arrive in one turn of the loop, or while a commit is in flight, share the next transaction
  * and its one sync; each promise resolves when its own batch is on disk. One batch is in flight at a time.
  *
- * Faults (reliability 266 to 268). `refused`: no space, read-only, busy; the journal still tries every later batch and sends a
- * probe each second, and one success ends the fault. `broken`: an I/O error that may have left anything behind; this process
- * writes nothing more, since a sync that failed once may report success the next time and have lost the data. A commit that
- * takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
+ * Faults (reliability 266 to 268). `refused`: no space, read-only, busy; the journal still tries every later batch and
+ * sends a probe each second, and one success ends the fault. `broken`: an I/O error after which the disk may hold
+ * anything; this process writes nothing more, since the sync after a failed one may report success although the data is
+ * lost. A commit that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
  */
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
@@ -25,7 +25,10 @@ import type {
 } from './writer-messages.ts';
 import { openWriterThread } from './writer-thread.ts';
 
-/** Operations that may wait; beyond it the journal refuses new ones. More than all connections of a full server need at once. */
+/**
+ * Most operations that may wait; beyond it the journal refuses new ones. More than all connections of a full server
+ * need at once.
+ */
 const QUEUE_COUNT_MAX = 16_384;
 /** Bytes of bodies that may wait for a slow disk. */
 const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
@@ -107,17 +110,19 @@ export class Journal {
       });
   }
 
-  /** Opens the writer after the I/O of this turn, as its first use does: a server can listen before its writer is there. */
+  /**
+   * Opens the writer after the I/O of this turn, as its first use would: a server can listen before the writer is ready.
+   */
   open(): void {
     if (this.#isOpening) return;
     this.#isOpening = true;
     this.#soon(() => {
-      // What still waits for its batch needs the writer too.
+      // Operations that still wait for their batch need the writer too.
       if (this.#isClosing && this.#early.length + this.#queue.length === 0) return;
       try {
         this.#writer = this.#openWriter();
       } catch (failure) {
-        // The system gives no thread.
+        // The system refuses another thread.
         this.#endWith(firstLineOf(failure));
         return;
       }
@@ -160,7 +165,9 @@ export class Journal {
     });
   }
 
-  /** Reads through the query's table. Reads still work when writes no longer do, as long as the writer's thread lives. */
+  /**
+   * Reads through the query's table. Reads work even when writes no longer do, as long as the writer's thread lives.
+   */
   read(query: Query): Promise<unknown> {
     if (this.#hasEnded || this.#isClosing) {
       return Promise.reject(new StateRefusedError(this.#hasEnded ? 'the writer has ended' : 'the state is closed'));
@@ -282,7 +289,7 @@ export class Journal {
     this.#commitNext();
   }
 
-  /** Lets the writer keep the process alive only while a request waits for it, or its end. */
+  /** Lets the writer keep the process alive only while a request, or the close, waits for it. */
   #rest(): void {
     if (this.#inFlight.length > 0 || this.#readings.size > 0 || this.#onClosed !== undefined) return;
     this.#writer?.setAwaited(false);
@@ -302,7 +309,7 @@ export class Journal {
     const readings = [...this.#readings.values()];
     this.#readings.clear();
     for (const { reject } of readings) reject(new StateRefusedError(why));
-    // A journal that is broken already and closes may have waited for no more than these.
+    // The close of a broken journal may have waited only for these requests.
     this.#rest();
     if (this.#onClosed === undefined) this.#break(why, true);
     else this.#onClosed();

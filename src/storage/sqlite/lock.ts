@@ -1,7 +1,7 @@
 /**
- * Locks a folder for one process: that of a state for its server, that of a catalogue for its watch; one folder may be both. The
- * lock is SQLite's exclusive lock (an advisory one of the system) on an otherwise empty file; the system releases it when the
- * process ends in any way.
+ * Locks a folder for one process: a state folder for its server, a catalogue folder for its watch; one folder may be
+ * both. The lock is SQLite's exclusive lock (an advisory lock of the system) on an otherwise empty file; the system
+ * releases it however the process ends.
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -20,7 +20,7 @@ export interface StateLock {
 /** Locks the folder; undefined = another process has the lock. @throws Error of node:sqlite or node:fs when the folder cannot be used */
 export function lockState(folder: string, file = LOCK_FILE): StateLock | undefined {
   const path = join(folder, file);
-  // Anyone who may read it may lock it, and so keep the server from starting.
+  // Anyone who may read the file may lock it and so keep the server from starting.
   makeOwnFile(path);
   const database = new DatabaseSync(path);
   try {

@@ -1,17 +1,17 @@
 /**
- * Checks SQLite's write-ahead log before SQLite reads it (sqlite.org/fileformat2.html §4). SQLite reads the log up to the first
- * frame with a wrong checksum and silently drops the rest. That is right for a tail that SQLite was writing when the power
- * failed, and wrong for a log that is damaged in its middle, where it would lose acknowledged commits.
+ * Checks SQLite's write-ahead log before SQLite reads it (sqlite.org/fileformat2.html §4). SQLite reads the log up to
+ * the first frame with a wrong checksum and silently drops the rest. That is right for a tail that was being written
+ * when the power failed, and wrong for a log damaged in its middle: acknowledged commits would be lost.
  *
- * The two cases differ because SQLite syncs each commit before the next one begins: a damaged frame with frames of a later
- * transaction behind it had been on disk. Cost: one pass over the log.
+ * SQLite syncs each commit before the next begins, which tells the two apart: a damaged frame with frames of a later
+ * transaction behind it had reached the disk. Cost: one pass over the log.
  */
 import { readFileSync } from 'node:fs';
 import { errorCodeOf } from '../../base/failure.ts';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** The checksums read the log in little-endian words with this magic, in big-endian ones with the other. */
+/** With this magic number the checksums read the log as little-endian words, with the other as big-endian ones. */
 const MAGIC_LITTLE_ENDIAN = 0x377f0682;
 
 /** Running checksum of the log; both parts are u32. */
@@ -24,7 +24,7 @@ class LogChecksum {
     this.#isLittleEndian = isLittleEndian;
   }
 
-  /** `from` and `to` are multiples of 8 apart. */
+  /** `to - from` is a multiple of 8. */
   add(log: DataView, from: number, to: number): void {
     let { first, second } = this;
     for (let at = from; at < to; at += 8) {
@@ -72,8 +72,8 @@ export function isDamagedLog(bytes: Uint8Array): boolean {
   const found = soundFrames(log, frameBytes, frameCount);
   const sound = found ?? 0;
   if (sound === frameCount) return false;
-  // Frames of an earlier round carry other salts, and there may be nothing else behind a header: a new round begins with
-  // the header, which is synced before its first frame. With a bad header, the first frame says what this round's are.
+  // Frames left from an earlier round have other salts, and may be all that follows a header: each round starts by writing a
+  // header, which is synced before the first frame. If the header is bad, take this round's salts from the first frame.
   const saltsAt = found === undefined ? HEADER_BYTES + 8 : 16;
   const salts = [log.getUint32(saltsAt), log.getUint32(saltsAt + 4)] as const;
   let isPastCommit = false;

@@ -1,6 +1,6 @@
 /**
- * The marker beside the state file: it records that there is one and how often servers opened it. A state file that is missing
- * or older than the marker was removed or restored, and may not know every used payment (reliability 124).
+ * The marker beside the state file records that the file exists and how often servers opened it. A state file that is missing
+ * or older than the marker was removed or restored from a backup, and may not know every used payment (reliability 124).
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

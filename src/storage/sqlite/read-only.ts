@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { Connection } from './connection.ts';
 import { BUSY_MS, problemOfFile } from './database.ts';
 
-/** SQLite then reads the file alone: it takes no lock, looks for no log and leaves none behind. */
+/** With `immutable`, SQLite reads the file alone: it takes no lock, looks for no log and leaves none behind. */
 function immutable(path: string): URL {
   const url = pathToFileURL(resolve(path));
   url.searchParams.set('immutable', '1');

@@ -1,4 +1,4 @@
-/** Reads of the state file that may be long, on a thread that starts with the first of them. */
+/** Runs reads of the state file that may take long on a separate thread, which starts with the first of them. */
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
@@ -12,7 +12,7 @@ export interface ReaderRequest {
 export interface ReaderReply {
   readonly id: number;
   readonly found: unknown;
-  /** Why the query failed; undefined = it did not. */
+  /** Why the query failed; undefined = it succeeded. */
   readonly fault?: string;
 }
 
@@ -20,7 +20,7 @@ export interface ReaderReply {
 export interface StateReader {
   /** @throws Error by rejecting */
   read(query: Query): Promise<unknown>;
-  /** Rejects what still waits. Never rejects. */
+  /** Rejects the reads still waiting. Itself never rejects. */
   close(): Promise<void>;
 }
 

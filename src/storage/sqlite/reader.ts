@@ -1,6 +1,6 @@
 /**
- * The reader thread (a worker's entry): a second connection that only reads, so that pages of the books hold up no commit. It
- * answers requests in their order.
+ * The reader thread (a worker's entry): a second, read-only connection, so that reading pages of the books delays no
+ * commit. It answers requests in their order.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/failure.ts';

@@ -1,4 +1,4 @@
-/** Collects the numbers of records that may be removed, and removes many at a time. */
+/** Collects the serials of records that may be removed, and removes many at a time. */
 export class Removals {
   readonly #remove: (serials: readonly number[]) => Promise<void>;
   #serials: number[] = [];

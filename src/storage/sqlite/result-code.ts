@@ -1,4 +1,4 @@
-/** Those of SQLite's primary result codes that decide something here (sqlite.org/rescode.html). */
+/** The primary result codes of SQLite that this server tells apart (sqlite.org/rescode.html). */
 export const BUSY = 5;
 export const LOCKED = 6;
 export const READ_ONLY = 8;

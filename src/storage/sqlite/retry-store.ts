@@ -1,6 +1,6 @@
 /**
- * Retry jobs over the tables of a state file. One process owns the file, so what it holds it knows by itself, and steps of one job
- * take turns here; nothing is kept in memory of a job that no step is under way for.
+ * Retry jobs over the tables of a state file. One process owns the file, so it tracks the jobs that it holds in memory,
+ * and steps of one job take turns here. Memory has nothing of a job that is not held.
  */
 import { monthStartMs } from '../../accounts/month.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -34,11 +34,11 @@ import {
 export interface RetryStorePorts {
   readonly clock: Clock;
   read(query: RetryQuery): Promise<unknown>;
-  /** Resolves when the operation is on record; operations take effect in the order of the calls. */
+  /** Resolves when the operation is on record. Operations take effect in the order of the calls. */
   write(operation: RetryOperation): Promise<void>;
   /** The accounts that jobs are bought from. */
   readonly accounts: Pick<MemoryAccounts, 'charge'>;
-  /** False: charges outlive this process no more than jobs do, and are not written. */
+  /** False: neither jobs nor charges outlive this process, so charges are not written. */
   readonly recordsCharges: boolean;
 }
 
@@ -111,7 +111,7 @@ export class SqliteRetryStore implements RetryStore {
   async takeDue(query: DueQuery): Promise<Taken> {
     this.#writtenSinceLook = new Set();
     const { rows, nextDueMs } = (await this.#ports.read({ table: RETRIES, kind: 'due', ...query })) as DueRows;
-    // A row is found again that is held already: it was released in between, and the record of that is still under way.
+    // Skips rows still held here: their release is committed, but not yet confirmed to us.
     const fresh = rows.filter(({ id }) => !this.#held.has(id));
     for (const { id, record } of fresh) {
       const isCurrent = !this.#steps.has(id) && !this.#writtenSinceLook.has(id);
@@ -131,14 +131,15 @@ export class SqliteRetryStore implements RetryStore {
   release(id: RetryId): Promise<number | undefined> {
     return this.#steps.run(id, async () => {
       const record = await this.#current(id);
-      // A release that is not on record leaves the job held, so that it can be repeated: no look would find the job again.
+      // Until the release is on record the job stays held, so that the release can be repeated: no look would find the
+      // job again.
       if (record !== undefined) await this.#ports.write({ table: RETRIES, kind: 'release', id });
       this.#held.delete(id);
       return record?.job.dueAtMs;
     });
   }
 
-  /** Its row stays without a time at which it is due, until the next start frees what was held. */
+  /** Its row stays without a due time until the next start frees held jobs. */
   setAside(id: RetryId): void {
     this.#held.delete(id);
   }
@@ -175,7 +176,9 @@ export class SqliteRetryStore implements RetryStore {
     throw new DamagedJobError(which, 'its record is not what was written');
   }
 
-  /** A record with a long result is read again when it is needed: many may wait for the turn of their delivery. */
+  /**
+   * Does not keep a record with a long result, because many may wait for their delivery; it is read again when needed.
+   */
   #hold(id: RetryId, record: RetryRecord | undefined): void {
     this.#held.set(id, (record?.resultBody?.length ?? 0) > HELD_RESULT_BYTES_MAX ? undefined : record);
   }

@@ -3,12 +3,12 @@
  * and `lock`, which excludes a second process.
  *
  * Its promise: with sync `full`, every acknowledged record survives a killed process, a crashed system and lost power, if the
- * disk has stored what it reports as synced. With `normal`, a record survives a killed process; a crashed system or lost power
- * may lose the commits of the last seconds, and then an authorization of these seconds may buy once more.
+ * disk really stores what it reports as synced. With `normal`, a record survives a killed process; a crashed system or lost
+ * power may lose the commits of the last seconds, and then an authorization of these seconds may buy once more.
  *
- * The start locks the folder, checks the log, lets SQLite recover, checks pages and checksums, reads all records into memory,
- * makes a checkpoint and passes the file to the writer thread. It does not change a damaged file: the server then accepts no
- * payments, and its message names the file.
+ * The start locks the folder, checks the log, lets SQLite recover, checks pages and checksums, reads all records into
+ * memory, makes a checkpoint and passes the file to the writer thread. It never changes a damaged file: the server then
+ * accepts no payments, and its message names the file.
  */
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,8 +61,8 @@ export interface StateOptions {
   /** Settlements move play money. */
   readonly isPlay: boolean;
   /**
-   * The operator gives up a missing or damaged state: the start renames it, and the server refuses authorizations that may have
-   * been used before until their windows are over.
+   * The operator gives up a missing or damaged state: the start renames its files, and until their windows are over the
+   * server refuses authorizations that may have been used before.
    */
   readonly mayReset: boolean;
   /** How long a sale stays in the books, milliseconds. */
@@ -78,7 +78,7 @@ export interface SqliteState {
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   commits(): Commits;
-  /** Opens what nothing but requests waits for. */
+  /** Opens the parts that only requests need. */
   start(): void;
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
@@ -154,7 +154,7 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
   }
   const database: DatabaseOptions = { path, sync: options.sync, commitDelayMs: options.commitDelayMs };
   const journal = new Journal(database, ports);
-  // A writer that is not a thread of this process has a file of its own kind.
+  // A writer given by the caller need not use a file that the reader thread can open.
   const reader = ports.openWriter === undefined ? new ReaderThread(path) : readerOver(journal);
   return stateOver({ journal, reader, loaded, release }, options, ports);
 }
@@ -237,7 +237,7 @@ export function stateOver(
   };
 }
 
-/** Seconds since 1970. Any authorization that was valid before now ends before this. */
+/** Seconds since 1970. Every authorization that may have been used before now expires before this. */
 const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
 
 /** @throws Lost; a failure for which isDamage is true; any other when the folder cannot be used */
@@ -267,7 +267,7 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
   }
 }
 
-/** Loads all records and removes those that are too old to matter. @throws a failure for which isDamage is true */
+/** Loads all records and removes expired ones. @throws a failure for which isDamage is true */
 export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock): LoadedState {
   const { connection } = database;
   const nowMs = clock.nowMs();

@@ -1,10 +1,10 @@
 /**
- * The messages between journal and writer, as plain data that can cross to the writer's thread. The operations of one batch take
- * effect in their order, together or not at all; the writer omits only an operation that the database would never accept.
+ * The messages between journal and writer, as plain data that can cross threads. The operations of one batch take
+ * effect in order, all or none; the writer omits only an operation that the database would never accept.
  */
 import type { Operation, Query } from './tables/table.ts';
 
-/** Why a batch failed, or may have. */
+/** Why a batch failed or may have failed. */
 export type Fault =
   /** Certainly nothing of the batch is stored, and the next one may succeed: no space, read-only, locked by another program. */
   | { readonly kind: 'refused'; readonly detail: string }
@@ -40,7 +40,7 @@ export type WriterReply =
   | { readonly kind: 'read'; readonly id: number; readonly found: unknown; readonly fault?: string }
   | { readonly kind: 'closed' };
 
-/** Carries requests out, one after another and in their order (a port). In production a separate thread. */
+/** Carries out requests one after another, in order (a port). In production it is a separate thread. */
 export interface Writer {
   post(request: WriterRequest): void;
   /** Sets whether the writer keeps the process alive. */
@@ -50,9 +50,9 @@ export interface Writer {
 }
 
 export interface WriterEvents {
-  /** One for each batch, read and close. Never called within `post`. */
+  /** Called once for each batch, read and close, never within `post`. */
   onReply(reply: WriterReply): void;
-  /** The writer has ended, on request or not, and answers nothing more. @param why one line */
+  /** The writer has ended, on request or not, and answers no more requests. @param why one line */
   onEnd(why: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** The writer as a thread of this process: no sync, checkpoint or slow disk ever holds the main thread. */
+/** The writer as a thread of this process: no sync, checkpoint or slow disk ever blocks the main thread. */
 import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import { tableOf } from './tables/tables.ts';

@@ -1,6 +1,6 @@
 /**
- * The writer thread (a worker's entry): owns the one connection that writes the state, so that no sync, checkpoint or slow
- * disk ever holds the main thread. It answers requests in their order.
+ * The writer thread (a worker's entry): owns the one connection that writes the state, so that no sync, checkpoint or
+ * slow disk ever blocks the main thread. It answers requests in their order.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/failure.ts';

@@ -21,10 +21,13 @@ import { TurnShare } from '../turn-share.ts';
 
 type Server = Bun.Server<undefined>;
 
-/** For a client that has left, or that was closed because its next request came too early; no one receives it. */
+/**
+ * For a client that has disconnected, or whose connection closed because its next request came too early; no client
+ * receives it.
+ */
 const unreceived = (): Response => new Response(null, { status: 503 });
 
-/** Looks the address up on use: most requests never need it, and the lookup is dear beside a small answer. */
+/** Looks up the address on use: most requests never need it, and the lookup is expensive next to a small answer. */
 class BunConnection implements ClientConnection {
   readonly #request: Request;
   readonly #server: Server;
@@ -47,7 +50,7 @@ class BunConnection implements ClientConnection {
   }
 }
 
-/** Resolves when a body that is made while it leaves has left, or its client has; at once for any other. */
+/** For a streamed body, resolves when it has been sent or its client has disconnected; for any other, at once. */
 async function sent(response: Response, client: BunConnection): Promise<void> {
   const body = bodySent(response);
   if (body === undefined) return;
@@ -61,10 +64,10 @@ async function sent(response: Response, client: BunConnection): Promise<void> {
   });
 }
 
-/** What probes and scrapers ask is answered however many requests are in flight (decisions §4). */
+/** Probes and scrapers get answers however many requests are in flight (decisions §4). */
 const NEVER_REFUSED = /^[^?#]*\/(?:health|ready|metrics)(?:[?#]|$)/;
 
-/** Bounds requests, in all by the server's own count, and of one network, and counts those that it refuses. */
+/** Bounds the requests in all (by the server's own count) and of one network, and counts those it refuses. */
 class RequestBounds {
   readonly #countMax: number;
   readonly #inFlight: RequestsInFlight;
@@ -75,7 +78,7 @@ class RequestBounds {
     this.#inFlight = new RequestsInFlight(new NetworkCounts(connectionsPerAddress), connectionsPerAddress);
   }
 
-  /** The bound that a request is above, and counts it then. */
+  /** The bound that a request exceeds; counts the refusal. */
   boundAbove(request: Request, client: ClientConnection, { pendingRequests }: Server): 'all' | 'address' | undefined {
     const isFull = pendingRequests > this.#countMax && !NEVER_REFUSED.test(request.url);
     const bound = isFull ? 'all' : this.#inFlight.isCrowded(client) ? 'address' : undefined;
@@ -83,7 +86,7 @@ class RequestBounds {
     return bound;
   }
 
-  /** Counts a request until its answer is there, and all of its body has left or the client has. */
+  /** Counts a request until its answer exists and its whole body has been sent, or the client has disconnected. */
   hold(answer: Response | Promise<Response>, client: BunConnection): Response | Promise<Response> {
     if (answer instanceof Promise) this.#inFlight.hold(client, () => answer.then((response) => sent(response, client)));
     else if (bodySent(answer) !== undefined) this.#inFlight.hold(client, () => sent(answer, client));
@@ -99,9 +102,9 @@ class RequestBounds {
 }
 
 /**
- * Bun runs one handler at a time on a connection: a request that arrives while another one is pending, or while its answer is
- * unread, makes it close the connection without an answer. So one answer is all that a client can leave unread. Requests that
- * are answered at once are never pending, so a pipeline of them would run in one turn: see TurnShare.
+ * Bun runs one handler at a time on a connection: it closes the connection, without an answer, when a request arrives
+ * while another is pending or has its answer unread. So a client can leave only one answer unread. Requests answered
+ * synchronously are never pending, so a pipeline of them would run in one turn: see TurnShare.
  * @throws the error of `Bun.serve`, with its code, when the address cannot be listened on
  */
 export async function listen({ host, port, handle, unreadable, bounds, crowded }: ListenOptions): Promise<Listener> {
@@ -116,7 +119,8 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     maxRequestBodySize: RUNTIME_BODY_BYTES_MAX,
     development: false,
-    // Without development Bun shares a port with another process of the same user, and the system deals their connections out.
+    // Otherwise Bun in production shares the port with another process of the same user, and the system spreads
+    // connections over both.
     reusePort: false,
     fetch(request, self) {
       const client = new BunConnection(request, self, sweep);
@@ -128,7 +132,7 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
     error: unreadable,
   });
   return {
-    port: server.port as number, // listens on a port, not on a Unix socket
+    port: server.port as number, // defined, because it listens on a port and not on a Unix socket
     metrics: (page) => requests.metrics(page, server),
     async close(graceMs) {
       let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,7 +1,7 @@
 /**
- * Organizations, keys and credits of all processes together (siblings §3, §9). A key is looked up for every request, so that a
- * revocation holds everywhere from its answer on; look-ups of one turn go as one statement. Uses of keys gather here and are
- * written once a minute and at the end.
+ * Organizations, keys and credits, shared by all processes (siblings §3, §9). Every request looks its key up, so a
+ * revocation holds in every process once it is answered; the look-ups of one turn share a statement. Uses of keys
+ * gather here and are written once a minute and at shutdown.
  */
 import type {
   Accounts,
@@ -44,7 +44,7 @@ import {
   SUBSCRIBE,
 } from './statements.ts';
 
-/** Between two removals of what lapsed long ago. */
+/** Pause between two removals of entries and grants that lapsed long ago. */
 const FORGET_PAUSE_MS = 3_600_000;
 
 const FULL: NotChanged = { kind: 'full' };
@@ -54,7 +54,7 @@ export interface PostgresAccountsPorts {
   readonly timers: Timers;
   readonly random: Random;
   readonly database: Database;
-  /** Runs the looks of a process that charges; a command has none. */
+  /** Runs the looks of a process that charges; a command has no owner. */
   readonly owner?: Pick<Owner, 'onLook'>;
   /** Something failed where no request waits for it. */
   onFault(fault: unknown): void;
@@ -91,7 +91,9 @@ export class PostgresAccounts implements Accounts {
     return this.#lookUps.add(Buffer.from(digest).toString('hex')).then((row) => this.#holderOf(row));
   }
 
-  /** @param purchase is made by the statement that charges. @throws StatementError with the code of a purchase that is refused */
+  /**
+   * @param purchase inserted by the statement that charges. @throws StatementError with the SQLSTATE if it refuses the purchase
+   */
   charge(organization: string, amount: number, purchase?: Purchase): Promise<Charge> {
     return this.#charges.charge(organization, amount, purchase);
   }
@@ -166,7 +168,7 @@ export class PostgresAccounts implements Accounts {
     return row?.has_any as boolean;
   }
 
-  /** Gives back charges in doubt, and records the uses of keys that still wait. Never rejects. */
+  /** Gives back charges in doubt and records the uses of keys still waiting. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelForget?.();
@@ -210,7 +212,7 @@ export class PostgresAccounts implements Accounts {
     });
   }
 
-  /** What the database refuses is recorded with the next ones. */
+  /** Uses that the database refuses are recorded with the next ones. */
   async #recordUses(): Promise<void> {
     const uses = [...this.#uses].sort(([a], [b]) => (a < b ? -1 : 1));
     for (let at = 0; at < uses.length; at += USE_COUNT_MAX) {

@@ -1,12 +1,12 @@
 /**
- * Charges of credits by all processes together. What the charges of one organization that wait here take is decided by its state
- * as this process knows it, and recorded by one statement, which holds only while that state is the present one: its version is
- * unchanged, and by the database's clock nothing has lapsed or was renewed since. Otherwise the state is read again and decides
- * again. So no lock is held between statements, and a process alone with an organization pays one round trip a group.
+ * Charges of credits, by all processes together. This process decides the waiting charges of an organization by its last known
+ * credit state, and records them in one statement. That statement takes effect only if the state is still current: the version
+ * is unchanged, and by the database's clock nothing has lapsed or been renewed since. Otherwise the process reads the state and
+ * decides again. So no lock is held between statements, and a process alone with an organization pays one round trip a group.
  *
- * A refusal is only ever given by a state that was read for it. Groups of several organizations are apart: one customer's
- * failure never fails another's. An answer that was lost is found again by the id of the group's entry; a group that has failed
- * meanwhile is given back, unless it bought something, which a repeat of its creation finds.
+ * Only a state that was just read may refuse a charge. Each group belongs to one organization, so one customer's failure never
+ * fails another's. After a lost answer, the id of the group's entry shows whether the charge was made. A group that fails with
+ * its charge in doubt is given back, unless it bought something: a repeat of that creation finds it.
  */
 import { LRUCache } from 'lru-cache';
 import type { Charge } from '../../../accounts/accounts.ts';
@@ -20,9 +20,9 @@ import { CHARGE, GIVE_BACK, READ } from './statements.ts';
 
 /** Charges in one statement. */
 const COUNT_MAX = 1000;
-/** States that are known; another one is read again. */
+/** States remembered; any other is read again. */
 const STATE_COUNT_MAX = 1000;
-/** Another process was faster this often: the organization is so busy that the customer should come again. */
+/** After losing to other processes this often, the charge is answered as unavailable: the organization is too busy. */
 const TRIES_MAX = 100;
 
 /** What one organization has, at a moment of the database's clock. */
@@ -30,18 +30,18 @@ interface CreditState {
   readonly balance: Balance;
   readonly version: number;
   readonly nowMs: number;
-  /** The first moment at which time alone changes it. */
+  /** When the passing of time alone next changes it. */
   readonly untilMs: number;
-  /** Whether the entry that the read named is on record. */
+  /** Whether the entry named in the read is on record. */
   readonly isCharged: boolean;
 }
 
-/** What a charge buys, made by the same statement: both are on record, or neither is. */
+/** What a charge buys. One statement records both or neither. */
 export interface Purchase {
   readonly name: string;
   /** Of `chargeText`. A unique key that its parts violate refuses charge and purchase. */
   readonly text: string;
-  /** Of its parts: from `PURCHASE_FIRST` on. */
+  /** Parameters from `PURCHASE_FIRST` on. */
   readonly values: readonly unknown[];
 }
 
@@ -61,7 +61,7 @@ interface Charged {
 
 interface Waiting {
   readonly amount: number;
-  /** One that buys something is a group of its own. */
+  /** A charge that buys something forms a group alone. */
   readonly purchase: Purchase | undefined;
   readonly resolve: (charge: Charge) => void;
   readonly reject: (failure: unknown) => void;
@@ -70,7 +70,7 @@ interface Waiting {
 /** SQLSTATE. */
 const UNIQUE_VIOLATION = '23505';
 
-/** Refused because what it would make is there already; nothing was charged. */
+/** The purchase exists already, so it was refused and nothing was charged. */
 export const isTaken = (failure: unknown): boolean =>
   failure instanceof StatementError && failure.code === UNIQUE_VIOLATION;
 
@@ -125,11 +125,11 @@ function sumOf(taken: readonly Taken[]): Taken & { readonly serials: number[]; r
 export class Charges {
   readonly #database: Database;
   readonly #random: Random;
-  /** By organization: what waits while a statement about it is in flight. */
+  /** By organization: the charges that wait while a statement for it is in flight. */
   readonly #waiting = new Map<string, Waiting[]>();
   /** As the last statement of this process left them. */
   readonly #states = new LRUCache<string, CreditState>({ max: STATE_COUNT_MAX });
-  /** Values of {@link GIVE_BACK}, of groups whose statements were under way when the database went away. */
+  /** Values of {@link GIVE_BACK} for failed groups whose charge may be on record. */
   readonly #failed = new Set<readonly unknown[]>();
 
   constructor(database: Database, random: Random) {
@@ -151,12 +151,12 @@ export class Charges {
     });
   }
 
-  /** @param entry id of a group, of which the state says whether it is on record */
+  /** @param entry id of a group's entry; the state says whether it is on record */
   async read(organization: string, entry = ''): Promise<CreditState | undefined> {
     return creditStateOf(await this.#database.run({ ...READ, values: [organization, entry] }));
   }
 
-  /** Gives back charges that failed and may be on record. May be repeated. */
+  /** Gives back failed charges that may be on record. May be repeated. */
   async giveBack(): Promise<void> {
     for (const values of this.#failed) {
       await this.#database.run({ ...GIVE_BACK, values });
@@ -165,7 +165,7 @@ export class Charges {
   }
 
   async #chargeAll(organization: string): Promise<void> {
-    // Charges of the same turn go together.
+    // Lets the other charges of this turn join the group.
     await undefined;
     const waiting = this.#waiting.get(organization) as Waiting[];
     while (waiting.length > 0) {
@@ -207,7 +207,7 @@ export class Charges {
     purchase: Purchase | undefined,
   ): Promise<Charged[]> {
     const remembered = this.#states.get(organization);
-    // Nothing is known of it until a charge is on record.
+    // The state is unknown from here until the charge is on record.
     this.#states.delete(organization);
     let judged: Charged[] = [];
     if (remembered !== undefined) {
@@ -229,7 +229,7 @@ export class Charges {
     throw new Error('other processes charge this organization all the time');
   }
 
-  /** @returns false when the state is no longer the present one, by others or by an earlier try whose answer was lost */
+  /** @returns false when the state is outdated, by others or by an earlier try whose answer was lost */
   async #record(
     organization: string,
     state: CreditState,
@@ -254,7 +254,7 @@ export class Charges {
   }
 }
 
-/** Charges that share the next statement. */
+/** How many of the waiting charges share the next statement. */
 function groupLengthOf(waiting: readonly Waiting[]): number {
   const first = waiting.findIndex(({ purchase }) => purchase !== undefined);
   return first === -1 ? Math.min(waiting.length, COUNT_MAX) : Math.min(Math.max(first, 1), COUNT_MAX);

@@ -1,7 +1,7 @@
 /** The statements of accounts. Each may be repeated. `paygrade.now_ms()` decides what has lapsed. */
 import { LAPSED_KEPT_MS } from '../../../accounts/limits.ts';
 
-/** Entries are needed as long as an answer may be lost and asked for again; for an operator's questions they stay longer. */
+/** A retry after a lost answer needs the entry only briefly; it is kept longer for an operator's questions. */
 const ENTRIES_KEPT_MS = 40 * 86_400_000;
 
 /** $1 digests, in order. */
@@ -15,7 +15,7 @@ export const AUTHENTICATE = {
     ORDER BY a.place`,
 } as const;
 
-/** $1 name, $2 id of an entry. A row for each grant that has not lapsed, and one without where there are none. */
+/** $1 name, $2 id of an entry. One row for each grant that has not lapsed, or one row without a grant. */
 export const READ = {
   name: 'read-credits',
   text: `
@@ -29,9 +29,10 @@ export const READ = {
 } as const;
 
 /**
- * $1 name, $2 version and $3 end of the state that decided, $4 month, $5 amount, $6 taken from the subscription, $7 serials of
- * grants and $8 what is taken from each, $9 id of the entry. The debit comes first, and all the rest from what it returned.
- * @param purchase further common table expressions, which come from `debit` too; parameters from {@link PURCHASE_FIRST} on
+ * $1 name, $2 version and $3 end of the state that decided, $4 month, $5 amount, $6 taken from the subscription, $7
+ * serials of grants and $8 what is taken from each, $9 id of the entry. `debit` runs first; everything else depends on
+ * the rows it returns.
+ * @param purchase further common table expressions that also select from `debit`; parameters from {@link PURCHASE_FIRST} on
  */
 export const chargeText = (purchase = ''): string => `
     WITH debit AS (
@@ -54,9 +55,9 @@ export const chargeText = (purchase = ''): string => `
 export const CHARGE = { name: 'charge-credits', text: chargeText() } as const;
 
 /**
- * $1 name, $2 id of an entry, $3 month, $4 amount, $5 taken from the subscription, $6 serials of grants and $7 what was taken from
- * each. Gives back the charge of this entry, once, if it is on record; the entry is negative from then on. If it is not, the entry
- * is made, so that the charge is refused should it be carried out late.
+ * $1 name, $2 id of an entry, $3 month, $4 amount, $5 taken from the subscription, $6 serials of grants and $7 what was
+ * taken from each. If the charge of this entry is on record, gives it back once and makes the entry negative. If not,
+ * inserts the entry, so that a statement carried out late cannot charge.
  */
 export const GIVE_BACK = {
   name: 'give-back-credits',
@@ -79,7 +80,7 @@ export const GIVE_BACK = {
 /** Number of the first parameter of a purchase. */
 export const PURCHASE_FIRST = 10;
 
-/** $1 name. What the limits are compared with. */
+/** $1 name. The counts that are compared with the limits. */
 export const COUNTS = {
   text: `
     SELECT EXISTS (SELECT FROM paygrade.organizations WHERE name = $1) AS is_known,
@@ -87,7 +88,7 @@ export const COUNTS = {
       (SELECT count(*) FROM paygrade.onboarding_grants WHERE organization = $1) AS grants`,
 } as const;
 
-/** $1 name: makes the organization if there is none. */
+/** $1 name: creates the organization if it is missing. */
 const ORGANIZATION = `INSERT INTO paygrade.organizations AS o (name) VALUES ($1)
   ON CONFLICT (name) DO UPDATE SET version = o.version + 1 RETURNING name`;
 
@@ -141,7 +142,7 @@ export const NOTE_USES = {
     WHERE k.id = use.id AND held.id = k.id AND (k.used_ms IS NULL OR k.used_ms < use.at_ms)`,
 } as const;
 
-/** Grants that lapsed long ago go, and old entries. */
+/** Deletes grants that lapsed long ago, and old entries. */
 export const FORGET = [
   { text: `DELETE FROM paygrade.onboarding_grants WHERE expires_ms <= paygrade.now_ms() - ${LAPSED_KEPT_MS}` },
   { text: `DELETE FROM paygrade.credit_entries WHERE at_ms <= paygrade.now_ms() - ${ENTRIES_KEPT_MS}` },

@@ -1,7 +1,7 @@
 /**
- * Webhooks on their way in: thirty a minute for each id, live or not (decisions §5), by a window in the database, and what there is
- * of the callback. Webhooks of one turn go as one statement. A refusal is remembered here until the window has room, which is
- * exact because refused webhooks do not count; so a flood of one id costs the database thirty passes a minute and process.
+ * Admits webhooks: thirty a minute for each id, live or not (decisions §5), counted by a window in the database, which also
+ * reads the callback. Webhooks of one turn share a statement. A refusal is remembered here until the window has room, which is
+ * exact because refused webhooks do not count; so a flood of one id costs the database thirty passes a minute for each process.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../base/clock.ts';
@@ -24,7 +24,7 @@ export class Admissions {
   readonly #processId: string;
   #groupCount = 0;
   readonly #group: Group<CallbackId, WebhookAdmission>;
-  /** Until when, by the monotonic clock, an id has no room. */
+  /** Monotonic time until which an id has no room. */
   readonly #fullUntilMs = new LRUCache<CallbackId, number>({ max: UNKNOWN_ID_COUNT_MAX });
 
   /** @param processId names this process, for the whole of its life */
@@ -46,7 +46,7 @@ export class Admissions {
     });
   }
 
-  /** @param ids sorted, some of them several times */
+  /** @param ids sorted, with repeats */
   async #admit(ids: readonly CallbackId[]): Promise<WebhookAdmission[]> {
     const tries = new Map<CallbackId, number>();
     for (const id of ids) tries.set(id, (tries.get(id) ?? 0) + 1);

@@ -1,4 +1,6 @@
-/** Stores a group of events, each of another callback, as one statement; their bodies travel as one binary value. */
+/**
+ * Stores a group of events, at most one for each callback, in one statement; their bodies travel as one binary value.
+ */
 import { Buffer } from 'node:buffer';
 import type { BodyForm } from '../../../base/media-type.ts';
 import type { Absent } from '../../../callback/callbacks.ts';
@@ -11,14 +13,14 @@ import { APPEND } from './statements.ts';
 export interface NewEvent {
   readonly callbackId: CallbackId;
   readonly id: EventId;
-  /** What follows the time of receipt in its head. */
+  /** The part of its head that follows the time of receipt. */
   readonly rest: string;
   readonly form: BodyForm;
   readonly bytes: Uint8Array;
 }
 
 export type Appended =
-  /** `receivedSeconds` null: an earlier try of the same statement stored it, whose answer was lost. */
+  /** `receivedSeconds` null: an earlier try of this statement, whose answer was lost, stored it. */
   | { readonly kind: 'stored'; readonly seq: number; readonly receivedSeconds: number | null }
   | { readonly kind: 'full' }
   | Absent;

@@ -1,9 +1,9 @@
 /**
- * The callbacks of all processes together (callback.md; decisions §5; siblings §9). The database decides: existence, expiry by its
- * clock, ten events by the row of the callback, thirty webhooks a minute by a window beside it. What one process counts alone are
- * its sixty-four waits, and the six hundred reads, whose sums it shares.
+ * The callbacks of all processes (callback.md; decisions §5; siblings §9). The database decides existence, expiry (by
+ * its clock), the ten events (by the callback's row) and the thirty webhooks a minute (by a window beside it). Each
+ * process counts its own sixty-four waits, and its own passes of the six hundred reads, whose sums it shares.
  *
- * Webhooks, looks and tokens of one turn go as groups. A webhook is acknowledged once its event has committed.
+ * Webhooks, looks and token checks of one turn go as groups. A webhook is acknowledged once its event has committed.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { detached } from '../../../base/detached.ts';
@@ -129,7 +129,7 @@ export class PostgresCallbacks implements Callbacks {
     try {
       for (;;) {
         [row] = await database.run({ ...CREATE, values: [id, digest, claim] }, { isPatient: true });
-        // No row: another makes the same one, and its transaction has ended by now.
+        // No row: another transaction was creating the same callback, and has ended by now.
         if (row !== undefined) break;
       }
     } catch (failure) {
@@ -182,7 +182,7 @@ export class PostgresCallbacks implements Callbacks {
   }
 
   wait({ id, expiresAtMs }: CallbackHandle, after: string | null, timeoutMs: number, client: Client): Promise<Waited> {
-    // Our clock may differ from the database's, by less than a second: then the poll finds the end.
+    // If our clock differs from the database's (by less than a second), the poll finds the end.
     return this.#waits.wait(id, after, timeoutMs, Math.max(0, expiresAtMs - this.#ports.clock.nowMs()), client);
   }
 
@@ -205,7 +205,7 @@ export class PostgresCallbacks implements Callbacks {
       isInDoubt = true;
     };
     const [row] = await this.#ports.database.run({ ...DELETE, values: [id] }, { isPatient: true, onDoubt });
-    // It was there when its token was checked: an earlier try whose answer was lost has deleted it.
+    // It existed when its token was checked, so an earlier try, whose answer was lost, deleted it.
     const isDeleted = row?.count === 1 || (isInDoubt && endOf(row) === NOT_FOUND);
     if (!isDeleted) return endOf(row) ?? NOT_FOUND;
     this.capacity.add(-1);
@@ -224,7 +224,7 @@ export class PostgresCallbacks implements Callbacks {
     void this.#sweeps.close();
   }
 
-  /** After {@link close}: resolves when nothing of it uses the database. Never rejects. */
+  /** After {@link close}: resolves once the callbacks no longer use the database. Never rejects. */
   async ended(): Promise<void> {
     await Promise.all([this.#hints.close(), this.#sweeps.close(), this.#appends.idle()]);
   }
@@ -233,7 +233,7 @@ export class PostgresCallbacks implements Callbacks {
     const [row] = await this.#ports.database.run({ ...PART, values: [id, eventId, index] });
     const ended = endOf(row);
     if (ended !== undefined || row === undefined) return ended ?? NOT_FOUND;
-    // The row of the callback is there, and the event's is gone: it ended between the two.
+    // The callback has a row and the event has none: the callback ended in between.
     if (row.id === null) return NOT_FOUND;
     const sizeBytes = row.size as number;
     return { head: headOfRow(row), form: formOf(row), sizeBytes, bytes: row.part as Uint8Array };

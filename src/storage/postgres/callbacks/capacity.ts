@@ -1,6 +1,6 @@
 /**
- * Room for callbacks, of all processes together: one row counts callbacks and claims, and the statement that takes a claim holds
- * it. Claims of one turn go as a group. What is shown, and whether a purchase may begin, comes from the count as it was last seen
+ * Capacity for callbacks, shared by all processes: one row counts callbacks and claims, and a statement that claims
+ * locks it. Claims of one turn go as a group. Metrics, and whether a purchase may begin, use the count as last seen
  * here, so an unpaid offer costs no round trip; the claim itself decides.
  */
 import type { Random } from '../../../base/random.ts';
@@ -18,7 +18,7 @@ export class SharedCapacity implements CallbackCapacity {
   readonly #random: Random;
   readonly #sweep: () => Promise<void>;
   readonly #claims: Group<string, boolean>;
-  /** Ids of claims of this process that are no callback yet, oldest first: any of them serves any creation. */
+  /** Ids of this process's claims without a callback yet, oldest first: any claim serves any creation. */
   readonly #held: string[] = [];
   /** Callbacks and claims of all processes, as last seen. */
   #claimedCount = 0;
@@ -40,7 +40,7 @@ export class SharedCapacity implements CallbackCapacity {
     this.#claimedCount = claimedCount;
   }
 
-  /** A callback or a claim more or fewer, by a statement of this process. */
+  /** Adjusts the count after a statement of this process added or removed a callback or claim. */
   add(count: number): void {
     this.#claimedCount = Math.max(0, this.#claimedCount + count);
   }
@@ -59,12 +59,14 @@ export class SharedCapacity implements CallbackCapacity {
     return this.giveBack(this.take());
   }
 
-  /** The claim that becomes a callback now; '' for a creation without one, which takes its room unasked. */
+  /**
+   * The claim for the callback being created; '' when there is none: that creation takes its capacity without a check.
+   */
   take(): string {
     return this.#held.shift() ?? '';
   }
 
-  /** Ends a claim that {@link take} gave and that became no callback. */
+  /** Ends a claim from {@link take} for which no callback was created. */
   async giveBack(id: string): Promise<void> {
     if (id === '') return;
     const [row] = await this.#database.run({ ...UNCLAIM, values: [id] }, { isPatient: true });

@@ -1,9 +1,9 @@
 /**
- * Hints between processes: "there is news of these callbacks", by LISTEN and NOTIFY where the database has them. A hint only
- * makes a poll come sooner (waits.ts), so it may be lost, doubled or late, and nothing waits for one to be sent.
+ * Hints between processes that callbacks have news, by LISTEN and NOTIFY where the database supports them. A hint only
+ * makes a poll come sooner (waits.ts), so it may be lost, doubled or late, and nothing waits until it is sent.
  *
- * A NOTIFY takes a lock of the whole server at its commit, so it stands in no transaction that records anything: one connection
- * listens and sends, with commits that nothing waits for, one NOTIFY at a time; what is stored meanwhile goes with the next.
+ * NOTIFY takes a server-wide lock at commit, so no transaction that records anything contains one. Instead a separate
+ * connection listens and sends, with asynchronous commits and one NOTIFY at a time; hints that come meanwhile go with the next.
  */
 import type { Timers } from '../../../base/timers.ts';
 import type { CallbackId } from '../../../callback/identifier.ts';
@@ -11,10 +11,10 @@ import type { Connection } from '../connections.ts';
 import type { Database } from '../database.ts';
 
 const CHANNEL = 'paygrade_events';
-/** PostgreSQL's bound is 8000 bytes. An id has 27, and a comma. */
+/** PostgreSQL limits a payload to 8000 bytes; an id takes 27 and a comma. */
 const ID_COUNT_MAX = 250;
 const RECONNECT_MS = 1000;
-/** After a database that has no LISTEN, or a pooler that does not pass it on. */
+/** Longest pause, for a database without LISTEN or a pooler that does not pass it on. */
 const RECONNECT_MS_MAX = 60_000;
 
 export interface HintPorts {
@@ -40,12 +40,12 @@ export class Hints {
     this.#ports = ports;
   }
 
-  /** Connects in the background, and again whenever the connection is lost. */
+  /** Connects in the background, and reconnects whenever the connection is lost. */
   start(): void {
     this.#connecting = this.#connect();
   }
 
-  /** There is news of a callback. Costs the caller nothing. */
+  /** Tells other processes that a callback has news. Costs the caller nothing. */
   send(id: CallbackId): void {
     if (this.#connection === undefined) return;
     this.#news.add(id);
@@ -63,7 +63,7 @@ export class Hints {
   async #connect(): Promise<void> {
     try {
       const connection = await this.#ports.database.connect();
-      // Its session differs from those of the pool, so it never goes back.
+      // Its session settings differ from the pool's, so it is never returned there.
       const lost = (): void => {
         if (this.#connection !== connection) return;
         this.#drop();
@@ -85,7 +85,7 @@ export class Hints {
       }
       this.#connection = connection;
       this.#pauseMs = RECONNECT_MS;
-      // What was hinted at meanwhile went past this process.
+      // This process missed all hints while it was not listening.
       this.#ports.onHint(null);
     } catch {
       this.#connectLater();
@@ -110,7 +110,7 @@ export class Hints {
   async #sendAll(connection: Connection): Promise<void> {
     this.#isSending = true;
     try {
-      // What the same turn stores goes together.
+      // Hints of the same turn share a NOTIFY.
       await undefined;
       while (this.#news.size > 0 && this.#connection === connection) {
         const ids = [...this.#news];

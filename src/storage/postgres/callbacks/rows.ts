@@ -1,4 +1,4 @@
-/** What rows of callbacks say. */
+/** Reads rows of callbacks and their events. */
 import type { BodyForm } from '../../../base/media-type.ts';
 import type { Absent } from '../../../callback/callbacks.ts';
 import { headOf, type InboxEvent, inboxEventOf } from '../../../callback/event.ts';
@@ -9,7 +9,7 @@ import type { Row } from '../connections.ts';
 export const NOT_FOUND = { kind: 'not-found' } as const;
 export const EXPIRED = { kind: 'expired' } as const;
 
-/** How the callback of a row has ended; undefined while it lives. @param row with `expires_ms` and `now_ms`, or none */
+/** How the callback of a row ended; undefined while it is live. @param row with `expires_ms` and `now_ms`, or none */
 export function endOf(row: Row | undefined): Absent | undefined {
   const expiresMs = row?.expires_ms as number | null | undefined;
   if (row === undefined || expiresMs === null || expiresMs === undefined) return NOT_FOUND;
@@ -24,7 +24,7 @@ export const formOf = ({ charset }: Row): BodyForm =>
 export const headOfRow = (row: Row): string =>
   headOf(row.id as EventId, row.received_s as number, row.head_rest as string);
 
-/** The event of a row; undefined for a row without one. A long one has no text. */
+/** The event of a row; undefined for a row without one. A long event has no text. */
 export function eventOf(row: Row): InboxEvent | undefined {
   if (row.id === null) return undefined;
   const event = { id: row.id as EventId, head: headOfRow(row), form: formOf(row) };

@@ -14,16 +14,16 @@ import {
   TOMBSTONE_MS,
 } from '../../../callback/limits.ts';
 
-/** A claim whose purchase came to nothing, in a process that has died, is free again after this time. */
+/** How long a claim lasts whose process died before the purchase ended. */
 const CLAIM_MS = 300_000;
 
 export const countOf = (bytes: number): number => Math.floor(bytes / CLAIM_BYTES);
 
 /**
- * $1 ids, $2 tries of each, $3 names this group: one whose answer was lost is repeated, and counts once, unless another group
- * came between the two: then too many tries are counted, never too few. The first `passed` tries
- * pass; `oldest_ms` is the pass that leaves the window first. A pass that is further ahead than the window is long was counted before
- * the clock was set back; it would refuse webhooks until the clock reaches that time again.
+ * $1 ids, $2 tries of each, $3 names this group. After a lost answer the group is repeated and still counts once,
+ * unless another group came in between: then too many tries are counted, never too few. The first `passed` tries pass;
+ * `oldest_ms` is the pass that leaves the window first. A pass more than a window ahead was counted before the clock
+ * was set back, and is dropped: it would refuse webhooks until the clock reaches that time again.
  */
 export const ADMIT = {
   name: 'admit-webhooks',
@@ -58,7 +58,7 @@ export const FIND = {
     FROM unnest($1::text[]) WITH ORDINALITY AS a (id, place) LEFT JOIN paygrade.callbacks c ON c.id = a.id ORDER BY a.place`,
 } as const;
 
-/** $1 ids of claims, $2 callbacks that there may be. Which of the claims are held, and what is claimed by all. */
+/** $1 ids of claims, $2 most callbacks. Returns which of these claims are held, and the count claimed by all. */
 export const CLAIM = {
   name: 'claim-callbacks',
   text: `
@@ -86,7 +86,7 @@ export const UNCLAIM = {
     UPDATE paygrade.callback_room SET claimed = claimed - 1 WHERE id = 1 AND EXISTS (SELECT FROM given) RETURNING claimed`,
 } as const;
 
-/** $1 id, $2 digest of the token, $3 id of the claim. No row: another makes the same callback at this moment. */
+/** $1 id, $2 digest of the token, $3 id of the claim. No row: another transaction is creating the same callback. */
 export const CREATE = {
   name: 'create-callback',
   text: `
@@ -142,11 +142,11 @@ export const APPEND = {
     FROM judged j LEFT JOIN fresh f ON f.callback_id = j.callback_id`,
 } as const;
 
-/** An event of `e`; a long one without its body. */
+/** Columns of an event in `e`; without the body when it is long. */
 const EVENT_COLUMNS = `e.id, e.seq, e.received_s, e.head_rest, e.charset, e.size,
   CASE WHEN e.size <= ${INLINE_BYTES_MAX} THEN e.body END AS body`;
 
-/** $1 id of the callback. All of its events, and one row without any where there are none; no row for an unknown id. */
+/** $1 id of the callback. A row for each event, or one row without an event; no row for an unknown id. */
 export const LIST = {
   name: 'list-events',
   text: `
@@ -176,8 +176,8 @@ export const PART = {
 } as const;
 
 /**
- * $1 ids of callbacks, $2 ids of the events after which each wait looks ('' = the first), in order. `after_seq` null: there is no
- * such event; `id` null: there is none after it.
+ * $1 ids of callbacks, $2 for each wait the id of the event after which it looks ('' = from the first), in order.
+ * `after_seq` null: no such event; `id` null: no event after it.
  */
 export const LOOK = {
   name: 'look-for-events',
@@ -191,7 +191,7 @@ export const LOOK = {
     ORDER BY w.place`,
 } as const;
 
-/** $1 ids of callbacks, $2 the events that are known of each. Those of which there is news: another event, or their end. */
+/** $1 ids of callbacks, $2 the number of events known of each. Returns those that have another event or have ended. */
 export const NEWS = {
   name: 'poll-callbacks',
   text: `
@@ -201,7 +201,9 @@ export const NEWS = {
     WHERE c.id IS NULL OR c.event_count > w.seen OR c.expires_ms <= paygrade.now_ms()`,
 } as const;
 
-/** $1 id of the callback. `count` is 1 for one that was live; a sweep may have ended it while this waited for its row. */
+/**
+ * $1 id of the callback. `count` is 1 if it was live; a sweep may have ended it while this statement waited for the row.
+ */
 export const DELETE = {
   name: 'delete-callback',
   text: `
@@ -211,7 +213,9 @@ export const DELETE = {
       (SELECT expires_ms FROM paygrade.callbacks WHERE id = $1) AS expires_ms, paygrade.now_ms() AS now_ms`,
 } as const;
 
-/** Ends callbacks that have expired: their events go, and what they and lapsed claims claimed is free. `count` of them ended. */
+/**
+ * Ends `count` expired callbacks: deletes their events, and frees the capacity of those callbacks and of lapsed claims.
+ */
 export const SWEEP = {
   name: 'sweep-callbacks',
   text: `
@@ -231,7 +235,7 @@ export const SWEEP = {
     SELECT count FROM freed`,
 } as const;
 
-/** Forgets callbacks whose hour after their end is over. */
+/** Deletes callbacks that expired over an hour ago. */
 export const FORGET = {
   name: 'forget-callbacks',
   text: `DELETE FROM paygrade.callbacks WHERE id IN (
@@ -239,7 +243,7 @@ export const FORGET = {
     LIMIT 4096 FOR UPDATE SKIP LOCKED)`,
 } as const;
 
-/** Forgets rates of ids that no webhook has asked for in a window. */
+/** Deletes the rates of ids without a webhook in the last window. */
 export const FORGET_RATES = {
   name: 'forget-callback-rates',
   text: `DELETE FROM paygrade.callback_rates WHERE last_ms <= paygrade.now_ms() - ${RATE_WINDOW_MS}`,

@@ -1,9 +1,9 @@
 /**
- * Waits of this process for events that any process stores (decisions §5). The rule is a poll: every {@link POLL_MS} one statement
- * asks for news of all callbacks that have a wait here, so a wait is answered at the latest that much later, and a round trip.
- * What this process stored itself, or is hinted at by another, is looked for at once.
+ * Waits of this process for events that any process stores (decisions §5). They rely on a poll: every {@link POLL_MS}
+ * one statement asks for news of all callbacks with a wait here, so an event is answered at most that much later, plus
+ * a round trip. For an event that this process stored, or another hints at, the look comes at once.
  *
- * A wait knows the event after which it looks, so it does not matter how many of these find the same event: each wait ends once.
+ * Each wait knows the event after which it looks and ends only once, so several looks may find the same event.
  */
 import type { Clock } from '../../../base/clock.ts';
 import { Deadlines, TimerEntry } from '../../../base/deadlines.ts';
@@ -19,7 +19,7 @@ import { Group } from '../groups.ts';
 import { EXPIRED, endOf, eventOf, NOT_FOUND } from './rows.ts';
 import { LOOK, NEWS } from './statements.ts';
 
-/** From the beginning of one poll to that of the next. */
+/** From the start of one poll to the start of the next. */
 export const POLL_MS = 200;
 
 /** A callback that has waits here. */
@@ -27,11 +27,11 @@ interface Watched {
   readonly id: CallbackId;
   readonly waits: Set<Wait>;
   cancelEnd: (() => void) | undefined;
-  /** There was news while a wait had not looked yet: it looks again once it has. */
+  /** News came while a wait had not finished its first look, so it looks again. */
   hasNews: boolean;
 }
 
-/** After which event a wait looks, and what it found. */
+/** What a wait's look found. */
 type Found =
   | { readonly kind: 'event'; readonly event: InboxEvent }
   | { readonly kind: 'none'; readonly seq: number }
@@ -43,7 +43,7 @@ class Wait extends TimerEntry implements DisconnectListener {
   /** Id of the event after which it looks; '' = from the beginning. */
   readonly after: string;
   readonly #end: (wait: Wait, how: Woken) => void;
-  /** Sequence number of `after`; undefined until it has looked. */
+  /** Sequence number of `after`; undefined before the first look. */
   seq: number | undefined;
   isOver = false;
   give: (how: Waited) => void = () => {};
@@ -68,7 +68,7 @@ export interface WaitsPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly database: Database;
-  /** The JSON of an event that is too long to come with its row. */
+  /** The JSON of an event whose body is too long to come with its row. */
   longJson(id: CallbackId, event: InboxEvent): Promise<EventJson | Absent>;
   /** A look for news failed; the next poll looks again. */
   onFault(fault: unknown): void;
@@ -146,13 +146,13 @@ export class Waits {
     for (const wait of [...(watched?.waits ?? [])]) this.#end(wait, how);
   }
 
-  /** Another process says that there is news of these; null = of any. */
+  /** Another process hints that these callbacks have news; null = any may. */
   hinted(ids: readonly CallbackId[] | null): void {
     const watched = ids === null ? [...this.#watched.values()] : ids.flatMap((id) => this.#watched.get(id) ?? []);
     if (watched.length > 0) void this.#check(watched);
   }
 
-  /** Ends every wait as timed out, now and from now on. */
+  /** Ends every wait, present and future, as timed out. */
   drain(): void {
     this.#isDraining = true;
     for (const { id } of [...this.#watched.values()]) this.ended(id, { kind: 'timed-out' });
@@ -170,9 +170,9 @@ export class Waits {
     this.#count++;
     client.onDisconnect(wait);
     const isEndFirst = endsInMs <= timeoutMs;
-    // Where our clock is ahead, that end may not be one to the database.
+    // If our clock is ahead, the callback is still live for the database at that moment.
     this.#deadlines.add(wait, isEndFirst ? timeoutMs + SKEW_MS_MAX : timeoutMs);
-    // The lifetime is over then, by our reckoning: the database says so, or the next poll will find it.
+    // By our clock the lifetime is over then: the database confirms it, or a later poll finds it.
     if (isEndFirst)
       watched.cancelEnd ??= this.#ports.timers.after(Math.ceil(endsInMs), () => void this.#check([watched]));
     return wait;
@@ -250,7 +250,7 @@ export class Waits {
     switch (found.kind) {
       case 'event':
         return this.#woken(id, found.event);
-      case 'unknown-event': // The wait's own event is gone: the callback was deleted meanwhile.
+      case 'unknown-event': // The event that it waits after is deleted, so the callback was too.
       case 'not-found':
         return NOT_FOUND;
       case 'expired':
@@ -265,7 +265,7 @@ export class Waits {
   }
 
   async #look(questions: readonly Question[]): Promise<Found[]> {
-    // A query may hold U+0000, which no text of PostgreSQL can, and no id of an event either.
+    // A query may hold U+0000, which PostgreSQL text cannot. No event id holds it either.
     const afters = questions.map(({ after }) => after.replaceAll('\0', '-'));
     const values = [questions.map(({ id }) => id), afters];
     const rows = await this.#ports.database.run({ ...LOOK, values });

@@ -1,7 +1,7 @@
 /**
- * Moves a state folder into an empty database (siblings §9): all that lasts, in one transaction. The folder's lock keeps servers
- * out meanwhile, and its marker says `moving` before the commit and `moved` after it, so the folder never sells beside the
- * database: a copy that was cut off is repeated, or its folder is discarded with STATE_RESET.
+ * Moves all durable state of a folder into an empty database (siblings §9) in one transaction. The folder's lock keeps
+ * servers out meanwhile. Its marker says `moving` before the commit and `moved` after it, so no server ever sells from
+ * the folder beside the database: an interrupted copy is repeated, or its folder is discarded with STATE_RESET.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,16 +33,16 @@ export type Copied = Readonly<Record<string, number>>;
 const PAYEE_FILE = 'pay-to';
 const PAYEE_BYTES = 20;
 
-/** A table that has a row when anything was ever sold, made or granted. */
+/** Tables that are all empty only if nothing was ever sold, created or granted. */
 const FILLED = ['claims', 'sales', 'play_spent', 'callbacks', 'organizations', 'retries', 'resolves'] as const;
 
 /** Tables that number their own rows. */
 const NUMBERED = ['claims', 'onboarding_grants', 'api_keys'] as const;
 
-/** The folder cannot be copied: it is in use, or no sound state. */
+/** The folder cannot be copied: it is in use or holds no sound state. */
 export class FolderError extends StateError {}
 
-/** @throws StateError one line, a FolderError where the folder is the reason and not the database */
+/** @throws StateError one line; a FolderError when the cause is the folder and not the database */
 export async function copyState(stateDir: string, url: string, ports: DatabasePorts): Promise<Copied> {
   if (statSync(stateDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new FolderError(`there is no folder ${stateDir}`);
@@ -129,7 +129,7 @@ async function copyLocked(
 }
 
 async function copyAll(query: Query, stateDir: string, connection: Connection, nowMs: number): Promise<Copied> {
-  // One copy at a time.
+  // Locks out a second copy.
   await query({ text: 'SELECT claimed FROM paygrade.callback_room WHERE id = 1 FOR UPDATE' });
   const checks = FILLED.map((name) => `EXISTS (SELECT FROM paygrade.${name})`).join(' OR ');
   const [found] = await query({ text: `SELECT ${checks} AS is_filled` });
@@ -157,7 +157,9 @@ async function copyAll(query: Query, stateDir: string, connection: Connection, n
   return counts;
 }
 
-/** The throwaway recipient, so that offers stay the same, and which key the folder has, so that no other one is used. */
+/**
+ * The throwaway recipient, so that offers stay the same, and the check of the folder's key, so that no other key is used.
+ */
 function secretTables(stateDir: string): CopiedTable[] {
   const rows: [string, Uint8Array][] = [];
   const payeePath = join(stateDir, PAYEE_FILE);

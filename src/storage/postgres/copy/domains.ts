@@ -13,7 +13,7 @@ import { everyRetry, everyUsage } from '../../sqlite/tables/retries.ts';
 import { COPIED } from './payments.ts';
 import type { CopiedTable } from './rows.ts';
 
-/** What stands before the rest of a head: the id, and the time to the second. */
+/** The start of a head, before its rest: the id and the time to the second. */
 const HEAD_START = /^\{"id":"evt_[0-9a-f]{32}","received_at":"[0-9TZ:-]{20}",/;
 
 function bodyOf(connection: Connection, { callback: { id } }: LoadedCallback, event: LoadedEvent): Uint8Array {

@@ -11,7 +11,7 @@ import { type BooksStart, readSales, SALES } from '../../sqlite/tables/sales.ts'
 import { DEAD, INTENDED } from '../tables/payments.ts';
 import type { CopiedTable } from './rows.ts';
 
-/** Names the box that was: no process has this id, so the first that starts takes its cases over. */
+/** Owner of the copied cases. No process has this id, so the first to start takes the cases over. */
 export const COPIED = 'copied';
 
 const PAGE_ROWS = 1000;
@@ -36,7 +36,7 @@ const saleRow = (sale: Sale): readonly unknown[] => {
   ];
 };
 
-/** Page after page: the books may be long. */
+/** Reads page by page: the books may be long. */
 function* saleRows(connection: Connection): Iterable<readonly unknown[]> {
   let after: Sale | undefined;
   do {

@@ -1,4 +1,4 @@
-/** Rows of a copy: what goes into one table, and how it is inserted in statements of bounded size. */
+/** The rows that a copy inserts into one table, in statements of bounded size. */
 import type { Query } from '../database.ts';
 
 /** Column and type; values of `bytea` are given as bytes. */
@@ -11,13 +11,13 @@ export interface CopiedTable {
   /** In the schema `paygrade`. */
   readonly name: string;
   readonly columns: Columns;
-  /** True: the table gives its own numbers, which these rows replace. */
+  /** True: the table numbers its rows itself; these rows bring their own numbers. */
   readonly hasIdentity?: boolean;
   readonly rows: Iterable<readonly unknown[]>;
 }
 
 const ROW_COUNT_MAX = 1000;
-/** Of one statement, as text; a row may have more. */
+/** Length of a statement's values as text; a single row may exceed it. */
 const TEXT_LENGTH_MAX = 8_000_000;
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');

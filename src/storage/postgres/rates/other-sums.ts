@@ -1,4 +1,4 @@
-/** The passes that other processes have told of, by key: each sum counts until a moment of the monotonic clock. */
+/** The passes that other processes have shared, by key; each sum counts until a monotonic time. */
 
 interface Sum {
   readonly leavesMs: number;
@@ -6,7 +6,7 @@ interface Sum {
 }
 
 export class OtherSums {
-  /** What leaves first stands first, as far as the times of the database ascend. */
+  /** The sum that leaves first comes first, as long as the database's times ascend. */
   #sums: Sum[] = [];
   readonly #totals = new Map<string, number>();
 
@@ -15,14 +15,14 @@ export class OtherSums {
     for (const [key, count] of Object.entries(counts)) this.#totals.set(key, (this.#totals.get(key) ?? 0) + count);
   }
 
-  /** Passes of a key elsewhere, in the window that ends now. */
+  /** Passes of a key in other processes, in the window that ends now. */
   of(key: string, nowMs: number): number {
     const [first] = this.#sums;
     if (first !== undefined && first.leavesMs <= nowMs) this.forget(nowMs);
     return this.#totals.get(key) ?? 0;
   }
 
-  /** Milliseconds until the next of them leaves; infinite when there is none. */
+  /** Milliseconds until the key's next sum leaves; infinite without one. */
   leavesInMs(key: string, nowMs: number): number {
     const sum = this.#sums.find(({ counts }) => key in counts);
     return sum === undefined ? Number.POSITIVE_INFINITY : sum.leavesMs - nowMs;

@@ -1,15 +1,16 @@
 /**
- * Rate limits that processes share without a round trip a request (siblings §9). Each process has an exact window of its own passes
- * for each key, and tells the others its sums: every {@link SHARE_MS}, and at once when a key has passed `allowance` times
- * that the others do not know of; the request that would be one more waits for that. Sums of others count from the moment at which
- * the database took them, for a whole window.
+ * Rate limits that processes share without a round trip a request (siblings §9). Each process has an exact window of
+ * its own passes for each key, and shares its sums with the others every {@link SHARE_MS}, and at once when a key has
+ * `allowance` unshared passes; the next request of that key waits for the share. Sums of others count for a whole
+ * window from the moment at which the database received them.
  *
- * The arithmetic. L is the limit, N the processes that live, A = max(1, floor(L / 10 / (N + 1))) the allowance. At any moment a
- * process has at most A passes of a key that it has not told. Let k be the process that heard last before it let one pass: it
- * knew of all passes but those that others had not told, at most A each, and of them it saw fewer than L; after that it let at
- * most A pass itself, and so did each other. So a window holds at most L + N A passes: with L >= 10 (N + 1) at most 1.1 L, and below
- * at most one more for each process. It refuses none too early but for the sums of others, which count up to {@link SHARE_MS} longer
- * than their passes: 1/60 of a minute. A key that passes rarely is never passed on: fewer than A / 2 passes hide nothing beyond A.
+ * The arithmetic. L is the limit, N the processes that live, A = max(1, floor(L / 10 / (N + 1))) the allowance. At any
+ * moment a process has at most A unshared passes of a key. Let k be the last process to hear the others before it
+ * admits a pass: it knows of all passes but the unshared ones of others, at most A each, and counts fewer than L; after
+ * that it admits at most A more, and so does each other process. So a window holds at most L + N A passes: at most
+ * 1.1 L when L >= 10 (N + 1), and otherwise at most one more for each process. Requests are refused early only because sums
+ * of others count up to {@link SHARE_MS} longer than their passes: 1/60 of a minute. A rarely used key is never shared:
+ * fewer than A / 2 unshared passes stay within A.
  *
  * While the database is away, each process limits by what it knows. A process that starts reads the sums of the last window.
  */
@@ -28,20 +29,20 @@ import { FORGET, SHARE } from './statements.ts';
 const SHARE_MS = 1000;
 /** The longest window that can be shared. */
 const WINDOW_MS_MAX = 60_000;
-/** A sum may commit this much later than its time says. */
+/** How much later than its recorded time a sum may commit. */
 const LATE_MS = 5000;
 /** Shares between two removals of old sums. */
 const FORGET_EVERY = 30;
 
-/** How many passes of one key a process may let through before it tells the others. */
+/** How many passes of one key a process may admit before it shares them. */
 export const allowanceOf = (limit: number, processCount: number): number =>
   Math.max(1, Math.floor(limit / 10 / (processCount + 1)));
 
 interface Own {
   readonly window: RateWindow;
-  /** Passes that others do not know of. */
+  /** Passes not yet shared. */
   unshared: number;
-  /** Those of them that the last message has. */
+  /** The part of `unshared` that the last message carries. */
   telling: number;
 }
 
@@ -50,9 +51,9 @@ interface Sharing {
   readonly clock: Clock;
   /** Processes that live. */
   readonly processCount: number;
-  /** Why nothing can be shared now: limits hold for each process alone. */
+  /** True: nothing can be shared now, so limits hold for each process alone. */
   readonly isAlone: boolean;
-  /** Tells and hears; never rejects. */
+  /** Sends our sums and hears those of others; never rejects. */
   share(): Promise<void>;
 }
 
@@ -62,7 +63,10 @@ class SharedLimiter implements RateLimiter {
   readonly #limit: number;
   readonly #sharing: Sharing;
   readonly #own: LRUCache<string, Own>;
-  /** Keys with at least half of their allowance unshared, which includes those with a waiting request: the next message has them. */
+  /**
+   * Keys that the next message carries: those with at least half of their allowance unshared, so also all with a
+   * waiting request.
+   */
   readonly #toShare = new Set<string>();
 
   constructor(limit: number, windowMs: number, sharing: Sharing) {
@@ -113,7 +117,7 @@ class SharedLimiter implements RateLimiter {
   told(sums: Readonly<Record<string, number>>): void {
     for (const key of Object.keys(sums)) {
       const own = this.#own.get(key);
-      // A key that was evicted and is there again has passes that were in no message.
+      // A key that was evicted and came back has passes that no message carried.
       if (own !== undefined) own.unshared -= own.telling;
       if ((own?.unshared ?? 0) === 0) this.#toShare.delete(key);
     }
@@ -196,8 +200,8 @@ export class SharedRateLimits implements RateLimits, Sharing {
   /** Never rejects. */
   async close(): Promise<void> {
     await this.#shares.close();
-    // Only now, because a share that was under way has set it to false, and no other follows: a request that waits for one
-    // would ask for it in an endless row of microtasks.
+    // Set last: a share in flight may have set it to false. No further share follows, and a request waiting for one
+    // would ask again in an endless loop of microtasks.
     this.isAlone = true;
   }
 
@@ -223,7 +227,7 @@ export class SharedRateLimits implements RateLimits, Sharing {
       this.#hear(row?.heard as Heard[]);
       if (this.#serial % FORGET_EVERY === 0) await database.run(FORGET);
     } catch {
-      // Every process limits by what it knows until the database is back; the next share tells all of it.
+      // Until the database is back, each process limits by what it knows; the next share carries all of it.
       this.isAlone = true;
     }
   }
@@ -261,7 +265,7 @@ export class SharedRateLimits implements RateLimits, Sharing {
   #count(name: string, limiter: SharedLimiter, [, , atMs, sums]: Heard): void {
     const its = sums[name];
     if (its === undefined) return;
-    // A sum from the future was shared before the clock was set back; by its time it would count that much longer.
+    // A sum from the future was shared before the clock was set back; taken literally, its time would make it count longer.
     const ageMs = Math.max(0, this.#databaseMs - atMs);
     limiter.others.add(its, this.#monotonicMs - ageMs + limiter.windowMs);
   }

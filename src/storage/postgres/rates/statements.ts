@@ -1,8 +1,9 @@
 /** The statements of shared rates. */
 
 /**
- * $1 process, $2 serial of its sums, $3 the sums or null, $4 since when. One row: what others have said since, as lists of process,
- * serial, time and sums, and how many processes live. What two say at once, the first may hear with its next.
+ * $1 process, $2 serial of its sums, $3 the sums or null, $4 since when. One row: what others have shared since, as
+ * lists of process, serial, time and sums, and the number of live processes. When two share at once, one may hear the
+ * other only in its next share.
  */
 export const SHARE = {
   name: 'share-rates',

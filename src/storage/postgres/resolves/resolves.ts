@@ -1,6 +1,6 @@
 /**
- * Paid resolves of all processes together (siblings §7, §9). The database's clock says which have expired. What a dead process left
- * pending goes to one other. The counts are those of the last sweep and what this process has added since.
+ * Paid resolves of all processes (siblings §7, §9). The database's clock decides expiry. Exactly one other process takes over
+ * what a dead process left pending. Counts are those of the last sweep plus what this process has added since.
  */
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../../../base/clock.ts';
@@ -53,10 +53,10 @@ const recordOf = (row: Row): ResolveRecord => ({
 export class PostgresResolves implements ResolveStore {
   readonly #ports: PostgresResolvesPorts;
   #counts = { live: 0, tombstones: 0, storedBytes: 0 };
-  /** Creations under way: an outcome may come in the same turn. */
+  /** Creations in flight: an outcome may come before the creation is on record. */
   readonly #creating = new Map<ResolveId, Promise<unknown>>();
   #pending: ResolveRecord[] = [];
-  /** Names a take-over until its answer is there: a later one finds what an unanswered one took. */
+  /** Names a take-over until its answer arrives, so that a repeat finds what an unanswered one took. */
   #takeOverId: string | undefined;
   #onPending = (): void => {};
   readonly #sweeps: Repeated;

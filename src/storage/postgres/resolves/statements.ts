@@ -3,7 +3,7 @@ import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
 import { hasNoRow, mayBeTaken } from '../owners.ts';
 
 const TAKEN_COUNT_MAX = 128;
-/** Resolves that one sweep ends at most. */
+/** Most resolves that one sweep ends. */
 export const SWEEP_COUNT_MAX = 512;
 
 /** $1 id, $2 digest, $3 time, $4 question, $5 holder. */
@@ -49,13 +49,13 @@ const takeOverText = (isDead: string): string => `
     SELECT id, token_digest, created_ms, question FROM paygrade.resolves WHERE holder = $1 AND hold = $2 AND status = 'pending'
     ORDER BY created_ms`;
 
-/** $1 holder, $2 hold: takes what dead processes left pending. */
+/** $1 holder, $2 hold. Takes the pending resolves of dead processes. */
 export const TAKE_DEAD = { name: 'take-resolves-of-the-dead', text: takeOverText(mayBeTaken('holder')) } as const;
 
-/** The same of processes that have ended in order. */
+/** The same for processes that have shut down cleanly. */
 export const TAKE_LEFT = { name: 'take-resolves-left', text: takeOverText(hasNoRow('holder')) } as const;
 
-/** Ends resolves whose hour is over. A row for each; more may be due when there are {@link SWEEP_COUNT_MAX}. */
+/** Ends resolves whose hour is over, with a row for each. {@link SWEEP_COUNT_MAX} rows mean that more may be due. */
 export const EXPIRE = {
   name: 'expire-resolves',
   text: `
@@ -66,7 +66,7 @@ export const EXPIRE = {
     ) RETURNING id`,
 } as const;
 
-/** Forgets those of two hours ago. */
+/** Deletes resolves created two hours ago. */
 export const FORGET = {
   name: 'forget-resolves',
   text: `

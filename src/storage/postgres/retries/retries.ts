@@ -1,8 +1,8 @@
 /**
- * Retry jobs of all processes together (siblings §6, §9). A look takes what is due and holds it; rows that another look is taking
- * are skipped. A change is decided by a record that was read and made only while that is the last one; one by the holder also
- * only while it has its hold, so a process that lost its lease changes nothing any more and sends nothing. What a dead process
- * held is free again in the next look at dead processes (owners.ts).
+ * Retry jobs of all processes together (siblings §6, §9). A look takes due jobs and holds them, skipping rows that
+ * another look is taking. A change is decided from a record that was read, and takes effect only if that record is
+ * still the latest. A change by the holder also needs its hold, so a process that lost its lease changes and sends
+ * nothing more. The next look at dead processes frees what they held (owners.ts).
  */
 import { monthStartMs } from '../../../accounts/month.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -49,7 +49,7 @@ import {
   USAGE,
 } from './statements.ts';
 
-/** Others create jobs, and die with some: a look finds them that much later at most. */
+/** Jobs that other processes create, or leave when they die, are found at most this much later. */
 const LOOK_PAUSE_MS = 2000;
 
 interface Versioned {
@@ -72,7 +72,7 @@ export interface PostgresRetriesPorts {
   readonly accounts: Pick<PostgresAccounts, 'charge'>;
 }
 
-/** What is kept in memory of a job that is held: not a long result. */
+/** What memory keeps of a held job: not a long result. */
 const heldOf = (known: Versioned): Versioned | undefined =>
   (known.record.resultBody?.length ?? 0) > HELD_RESULT_BYTES_MAX ? undefined : known;
 
@@ -97,15 +97,15 @@ export class PostgresRetries implements RetryStore {
   readonly lookPauseMs = LOOK_PAUSE_MS;
   readonly #ports: PostgresRetriesPorts;
   /**
-   * Holds of the jobs that this process works on, as far as it knows, oldest first. After a lost lease or a late answer a look may
-   * take a job whose work before still ends: the first hold is that work's.
+   * Holds of the jobs that this process works on, as far as it knows, oldest first. After a lost lease or a late
+   * answer, a look may take a job while earlier work on it is still ending: the first hold belongs to that work.
    */
   readonly #held = new Map<RetryId, Held[]>();
-  /** The last step of a job that is under way here. */
+  /** Steps under way here; steps of one job take turns. */
   readonly #steps = new StepsInTurn<RetryId>();
-  /** Damaged jobs, which stay held in the database while this process runs: its lease keeps others from them. */
+  /** Damaged jobs. They stay held in the database while this process runs: its lease keeps other processes off them. */
   readonly #aside = new Set<RetryId>();
-  /** Monotonic time until which a look whose answer was lost may take jobs; undefined = what it took is free. */
+  /** Monotonic time until which a look whose answer was lost may still take jobs; undefined = all it took is free. */
   #straysUntilMs: number | undefined;
   /** Idempotency keys that could not be released, by their claims. */
   readonly #unreleased = new Map<string, string>();
@@ -122,7 +122,7 @@ export class PostgresRetries implements RetryStore {
     });
   }
 
-  /** Frees what earlier processes left. Called once, before any other method. */
+  /** Frees the jobs that earlier processes held. Called once, before any other method. */
   async start(): Promise<void> {
     await this.#ports.database.run(FREE_LEFT);
   }
@@ -140,7 +140,7 @@ export class PostgresRetries implements RetryStore {
       if (row?.is_made === true) return { kind: 'created' };
       const existing = (await this.#read(job.id)) ?? (key === null ? undefined : await this.#readByKey(key));
       if (existing !== undefined) return { kind: 'existing', job: existing.record.job };
-      // What it met was removed in between.
+      // The job that it collided with was removed in between.
     }
   }
 
@@ -176,7 +176,7 @@ export class PostgresRetries implements RetryStore {
       await database.run({ ...RELEASE_KEY, values });
       this.#unreleased.delete(claim);
     } catch (failure) {
-      // The customer's next request would wait for it: every look tries again.
+      // The customer's next request would wait for this key, so every look tries again.
       this.#unreleased.set(claim, key);
       throw failure;
     }
@@ -185,7 +185,7 @@ export class PostgresRetries implements RetryStore {
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {
     return this.#steps.run(id, async () => {
       const changed = await this.#change(id, decide, this.#holdOf(id));
-      // It may have stood still meanwhile, and another process have taken the job over: the timer of the lease is late then.
+      // If this process was suspended meanwhile, another may have taken the job over before our lease timer fires.
       return this.#ports.owner.isLeaseLost ? undefined : changed;
     });
   }
@@ -271,7 +271,7 @@ export class PostgresRetries implements RetryStore {
   }
 
   /**
-   * The times of jobs are from the clock of this process. One that is off would make attempts early, and end jobs that have time left.
+   * Job times come from this process's clock. If it were off, attempts would come early and jobs end before their time.
    * @throws DatabaseAwayError
    */
   #expectClock(): void {
@@ -279,7 +279,7 @@ export class PostgresRetries implements RetryStore {
     if (fault !== undefined) throw new DatabaseAwayError(fault);
   }
 
-  /** @param held undefined = by another than the holder */
+  /** @param held undefined = a change by a party other than the holder */
   async #change(
     id: RetryId,
     decide: (record: RetryRecord) => RetryChange | undefined,
@@ -296,13 +296,13 @@ export class PostgresRetries implements RetryStore {
         if (isMade) return after;
         tried = after;
       }
-      // What was only remembered may be older than the truth, which then says the same or more.
+      // A remembered record may be stale, so the decision is repeated with the record in the database.
       held.known = undefined;
     }
     for (;;) {
       const [row] = await database.run({ ...FIND, values: [id] });
       if (row === undefined) return undefined;
-      // The try before, whose answer was lost, was made after all.
+      // An earlier try of this change, whose answer was lost, took effect after all.
       if (row.change_id === changeId) return tried;
       if (held !== undefined && row.hold !== held.hold) return undefined;
       const before = versionedOf(row);
@@ -357,7 +357,7 @@ export class PostgresRetries implements RetryStore {
     return [job.id, job.customer, key, job.dueAtMs, encodeJob(job), secrets, ...this.#usageOf(job, 1, 0, 0)];
   }
 
-  /** Parameters of `retry_usage`; no organization, nothing to count. */
+  /** Parameters of `retry_usage`; without an organization there is nothing to count. */
   #usageOf({ organization }: RetryJob, created: number, attempts: number, delivered: number): unknown[] {
     const counts = created + attempts + delivered;
     return [counts === 0 ? null : organization, monthStartMs(this.#ports.clock.nowMs()), created, attempts, delivered];

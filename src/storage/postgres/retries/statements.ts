@@ -3,12 +3,12 @@ import { chargeText, PURCHASE_FIRST } from '../accounts/statements.ts';
 import { SKEW_MS_MAX } from '../database.ts';
 import { hasNoRow, mayBeTaken } from '../owners.ts';
 
-/** No request has an idempotency key for longer than this. */
+/** No request holds an idempotency key longer than this. */
 const KEY_CLAIM_MS = 120_000;
 
 const COLUMNS = 'id, customer, key_digest, next_ms, state, secrets, result_body, holder, hold, version, change_id';
 
-/** Adds to an organization's month: counts are the parameters from the given one on. */
+/** Adds to an organization's month; the counts are the parameters from `first` on. */
 const usage = (first: number, from: string): string => `
   INSERT INTO paygrade.retry_usage AS u (organization, month_ms, created, attempts, delivered)
   SELECT $${first}::text, $${first + 1}::bigint, $${first + 2}::bigint, $${first + 3}::bigint, $${first + 4}::bigint FROM ${from}
@@ -29,8 +29,8 @@ export const CREATE = {
 } as const;
 
 /**
- * The parts of a purchase that make a job where `debit` has a row. From parameter `first` on: id, customer, digest of the key, next
- * step, state, secrets, and the five of the usage. A job that is there already refuses the charge too.
+ * The parts of a purchase that create a job if `debit` returns a row. From parameter `first` on: id, customer, digest of the
+ * key, next step, state, secrets, and the five of the usage. If the job exists already, the charge is refused too.
  */
 const boughtParts = (first: number): string => `
     made AS (
@@ -52,8 +52,9 @@ export const FIND_BY_KEY = {
 } as const;
 
 /**
- * $1 id, $2 version that decided, $3 hold, or null for a change by another than the holder, $4 id of the change, $5 next step,
- * $6 state, $7 whether there are $8 secrets, $9 whether there is a $10 body, $11 whether its holder is to stop, $12 to $16 usage.
+ * $1 id, $2 version on which the change is based, $3 hold, or null for a change not by the holder, $4 id of the change,
+ * $5 next step, $6 state, $7 whether $8 secrets are given, $9 whether a $10 body is given, $11 whether the holder must
+ * stop, $12 to $16 usage.
  */
 export const CHANGE = {
   name: 'change-retry',
@@ -70,9 +71,9 @@ export const CHANGE = {
 } as const;
 
 /**
- * Takes what is due, by the database's clock too: that of a process may have been put ahead since it was last compared. $1 now,
- * $2 most jobs, $3 most bytes, $4 customers that are passed over, $5 holder, $6 hold. The jobs in the order of their times, then
- * one row without: when the next one is due, and which jobs of the holder another process has ended.
+ * Takes due jobs, judged by the database's clock too: the process's clock may have been set ahead since the last comparison. $1
+ * now, $2 most jobs, $3 most bytes, $4 customers to skip, $5 holder, $6 hold. Returns the jobs in the order of their times,
+ * then one row without a job: when the next is due, and which jobs of the holder another process has ended.
  */
 export const TAKE = {
   name: 'take-retries',
@@ -105,7 +106,7 @@ export const TAKE = {
       array(SELECT id FROM paygrade.retries WHERE holder = $5 AND is_abandoned)`,
 } as const;
 
-/** $1 holder, $2 jobs that it knows: those that were taken by a statement whose answer was lost are free again. */
+/** $1 holder, $2 jobs that it knows. Frees the others, which a statement took whose answer was lost. */
 export const FREE_STRAYS = {
   name: 'free-stray-retries',
   text: `
@@ -116,10 +117,10 @@ export const FREE_STRAYS = {
 const freeText = (isDead: string): string => `
     UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder IS NOT NULL AND ${isDead}`;
 
-/** What dead processes held is free again. $1 the process that says so. */
+/** Frees the jobs that dead processes held. $1 the process that asks. */
 export const FREE_DEAD = { name: 'free-retries-of-the-dead', text: freeText(mayBeTaken('holder')) } as const;
 
-/** The same of processes that have ended in order. */
+/** The same for processes that have shut down cleanly. */
 export const FREE_LEFT = { name: 'free-retries-left', text: freeText(hasNoRow('holder')) } as const;
 
 /** $1 id, $2 hold. Returns when the next step is due, whether or not the job had that hold. */
@@ -141,7 +142,7 @@ export const USAGE = {
   text: 'SELECT created, attempts, delivered FROM paygrade.retry_usage WHERE organization = $1 AND month_ms = $2',
 } as const;
 
-/** $1 digest of an idempotency key, $2 owner of the claim: process, blank, request. A row when it is claimed. */
+/** $1 digest of an idempotency key, $2 owner of the claim: process, blank, request. Returns a row if this claims it. */
 export const CLAIM_KEY = {
   name: 'claim-retry-key',
   text: `
@@ -150,7 +151,7 @@ export const CLAIM_KEY = {
     WHERE c.owner = excluded.owner OR c.until_ms <= paygrade.now_ms() RETURNING owner`,
 } as const;
 
-/** Keys whose requests were under way in processes that have died are free again. $1 the process that says so. */
+/** Frees idempotency keys whose requests were under way in dead processes. $1 the process that asks. */
 export const FREE_DEAD_KEYS = {
   name: 'free-retry-keys-of-the-dead',
   text: `DELETE FROM paygrade.retry_claims WHERE ${mayBeTaken("split_part(owner, ' ', 1)")}`,

@@ -1,8 +1,8 @@
 /**
- * Organizations, keys and credits (siblings §3, §9). The row of an organization has a version, and every change of its credits, its
- * onboarding grants too, is made by the statement that raises it: so a process may decide by what it read, and a decision by an
- * older state changes nothing. `credit_entries` has an entry for each group of charges, which says after a lost answer whether it
- * was made; it is negative once the charge was given back, and 0 where there was none to give back.
+ * Organizations, keys and credits (siblings §3, §9). The row of an organization has a version, and every statement that changes
+ * its credits or onboarding grants also raises it: so a process may decide by what it read, and a decision based on an older
+ * state changes nothing. `credit_entries` has an entry for each group of charges, which shows after a lost answer whether the
+ * charge was made; it is negative once the charge was given back, and 0 if there was nothing to give back.
  */
 import type { DomainTables } from './table.ts';
 

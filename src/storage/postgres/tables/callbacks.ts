@@ -1,9 +1,10 @@
 /**
- * Callbacks, their events, and what the decisions about them are made from (siblings §9; decisions §5).
+ * Callbacks, their events, and the data for decisions about them (siblings §9; decisions §5).
  *
- * The row of a callback numbers its events: `event_count` is the sequence number of the last one, and a statement that stores an event holds
- * that row, so a reader never meets a gap. A callback that has expired keeps its row for another hour; `is_over` says that
- * its events are gone and its claim is given back. `callback_room` has one row: how many callbacks and claims there are.
+ * The row of a callback numbers its events: `event_count` is the sequence number of the last one, and a statement that
+ * stores an event locks that row, so a reader never sees a gap. An expired callback keeps its row for another hour;
+ * `is_over` means that its events are deleted and its claim is given back. `callback_room` has one row: how many
+ * callbacks and claims there are.
  */
 import type { DomainTables } from './table.ts';
 

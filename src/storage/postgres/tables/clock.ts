@@ -1,6 +1,6 @@
 /**
- * The database's clock (siblings §9): it decides expiry, windows and leases. `paygrade.now_ms()` is the wall clock at the
- * beginning of the statement, milliseconds since 1970; tests replace it by one that they set.
+ * The database's clock (siblings §9): it decides expiry, windows and leases. `paygrade.now_ms()` is the wall clock at
+ * the beginning of the statement, milliseconds since 1970; tests replace it with one that they set.
  */
 import type { DomainTables } from './table.ts';
 

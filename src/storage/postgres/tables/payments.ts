@@ -1,10 +1,10 @@
 /**
- * Payments: `claims`, one row for each authorization that is not free, which its unique key gives to one purchase; `cases`,
- * settlements whose outcome is not on record, with the process that brings them to an end; `identifiers`, payment identifiers
- * and their sealed answers.
+ * Payments. `claims`: one row for each authorization that is not free; its unique key gives it to one purchase.
+ * `cases`: settlements without a recorded outcome, each with the process that works on it. `identifiers`: payment
+ * identifiers and their sealed answers.
  *
- * A claim says `reserved` until its intent is on record; from then on its case says settling or unknown, its sale (sales.ts)
- * settled. So a claim is changed once, and a sale needs no change of an indexed column.
+ * A claim says `reserved` until its intent is on record; from then on its case says settling or unknown, and its sale
+ * (sales.ts) says settled. So a claim is updated once, and a sale updates no indexed column.
  */
 import type { DomainTables } from './table.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What processes tell each other of the passes that they counted (rates/rate-limits.ts). It says nothing that must last: after a
- * crash of the database it is empty, as the memory of one process would be.
+ * The sums of passes that processes share (rates/rate-limits.ts). Nothing here must last: after a crash of the database
+ * the table is empty, as one process's memory would be.
  */
 import type { DomainTables } from './table.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Paid resolves (siblings §7, §9). While one is pending its question is there, and `holder` is the process that works on it; `hold`
- * names the take-over, if there was one. After its hour the row keeps its id, digest and time only.
+ * Paid resolves (siblings §7, §9). A pending resolve has its question, and `holder` is the process that works on it;
+ * `hold` names the take-over, if there was one. After its hour the row keeps only id, digest and time.
  */
 import type { DomainTables } from './table.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Retry jobs (siblings §6, §9). `next_ms` is when the next step is due. A process that holds a job is its `holder`; `hold` names the
- * look that took it, and fences: what the holder writes says which hold it has. `version` rises with every change, and a change
- * decided by an older one is not made; `change_id` says after a lost answer which change was the last.
+ * Retry jobs (siblings §6, §9). `next_ms` is when the next step is due. `holder` is the process that holds the job; `hold`
+ * names the look that took it and serves as a fencing token: the holder's writes carry it. `version` rises with every change,
+ * and a change based on an older version has no effect; `change_id` shows after a lost answer which change was the last.
  */
 import type { DomainTables } from './table.ts';
 

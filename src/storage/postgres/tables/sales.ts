@@ -1,4 +1,6 @@
-/** The books: one row a sale, inserted by the statement that records its settlement. `facts` is JSON of what only people read. */
+/**
+ * The books: one row a sale, inserted by the statement that records its settlement. `facts` is JSON that only people read.
+ */
 import type { DomainTables } from './table.ts';
 
 export const sales: DomainTables = {

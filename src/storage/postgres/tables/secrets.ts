@@ -1,4 +1,4 @@
-/** Small values that are made once and are the same for all processes: the key of the books' digests, a throwaway recipient. */
+/** Small values, created once and shared by all processes: the key of the books' digests, a throwaway recipient. */
 import type { DomainTables } from './table.ts';
 
 export const secrets: DomainTables = {

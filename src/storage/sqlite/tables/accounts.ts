@@ -1,7 +1,7 @@
 /**
- * Organizations, keys and grants in the state file (siblings §3). Memory decides; a charge arrives as what it took, so changes
- * that were refused in between leave no trace. Of a key there is only the digest. Each row has a checksum, which every change
- * verifies and writes again.
+ * Organizations, keys and grants in the state file (siblings §3). Memory decides; a charge is recorded as what it took
+ * from each grant, so changes refused in between leave no trace. Only the digest of a key is stored. Each row has a
+ * checksum, which every change verifies and writes again.
  */
 import { EMPTY_BALANCE, type OnboardingGrant } from '../../../accounts/balance.ts';
 import { LAPSED_KEPT_MS } from '../../../accounts/limits.ts';
@@ -32,7 +32,7 @@ const SCHEMA = `
   );
 `;
 
-/** null and 0 are different. */
+/** Distinguishes null from 0. */
 const fieldOf = (value: number | null): string => (value === null ? '' : String(value));
 
 interface OrganizationRow {
@@ -111,7 +111,7 @@ function writeGrant(connection: Connection, verb: 'INSERT' | 'REPLACE', grant: G
   );
 }
 
-/** In the transaction of its caller. */
+/** Runs in the caller's transaction. */
 export function applyCharge(connection: Connection, { organization, taken }: Omit<ChargeChange, 'kind'>): void {
   const { monthMs, amount, subscription, onboarding } = taken;
   changeOrganization(connection, organization, (before) => {

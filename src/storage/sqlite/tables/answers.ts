@@ -1,7 +1,7 @@
 /**
- * Kept answers in the state file: what a payment identifier may ask for again. A row comes with the intent of its payment, gets
- * its time with the settlement, and goes when the payment ends uncharged or its time is over. It holds the digest of the
- * identifier and the sealed answer, which only the identifier opens; a payment with two identifiers has two.
+ * Kept answers in the state file, which a client may ask for again by payment identifier. The intent of a payment inserts a
+ * row, the settlement sets its expiry, and it is deleted when the payment ends uncharged or the row expires. A row holds the
+ * digest of the identifier and the sealed answer, which only the identifier opens; a payment with two identifiers has two rows.
  */
 import type { IdentifierClaim } from '../../../payment/protocol/identifier.ts';
 import type { LoadedAnswer } from '../../memory/reservation-journal.ts';
@@ -68,7 +68,7 @@ export function insertAnswer(
   );
 }
 
-/** The payment has settled: the answer is kept until then. */
+/** The payment has settled: keeps the answer until `keptUntilMs`. */
 export function keepAnswer(
   connection: Connection,
   serial: number,

@@ -44,7 +44,7 @@ const SCHEMA = `
 const EMPTY = new Uint8Array(0);
 const blobOf = (bytes: Uint8Array): Uint8Array => (bytes.length === 0 ? EMPTY : bytes);
 
-/** Covers everything of an event but its bytes, whose checksums it covers. */
+/** Covers all of an event except its bytes; of those it covers the part checksums. */
 function eventChecksum(callback: string, event: Omit<LoadedEvent, 'bytes'>, partChecksums: Uint8Array): number {
   const { id, receivedAtSeconds, head, form, isInline, sizeBytes } = event;
   const charset = form.kind === 'text' ? form.charset : '';
@@ -65,7 +65,7 @@ function partChecksumsOf(bytes: Uint8Array): Buffer {
   return checksums;
 }
 
-/** A text's form is its charset; JSON has none. */
+/** The form of text is its charset; JSON has none. */
 const formOf = (charset: unknown): BodyForm =>
   charset === null ? { kind: 'json' } : { kind: 'text', charset: charset as string };
 

@@ -1,6 +1,6 @@
 /**
- * Sums that the sales of a batch add to, the play ledger's and those by day: gathered while the batch is applied and written once
- * a row, in its transaction, at its end or before an operation that changes the same rows.
+ * Sums that the sales of a batch add to: the play ledger's and the daily ones. They are gathered while the batch is applied and
+ * written once for each row, in the same transaction, at its end or before an operation that changes the same rows.
  */
 import { dayOf, type Sale } from '../../../payment/books.ts';
 import type { Connection } from '../connection.ts';
@@ -15,7 +15,7 @@ interface SoldOfDay {
 const SPEND = `
   INSERT INTO spent (payer, atomic) VALUES (?, ?)
   ON CONFLICT (payer) DO UPDATE SET atomic = atomic + excluded.atomic`;
-/** Without numbered parameters, which Node 22 counts otherwise. */
+/** Uses no numbered parameters, which Node 22 counts differently. */
 const SELL = `
   INSERT INTO sale_day (day, settlement, network, operation, sales, amount, undelivered) VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET
@@ -26,7 +26,7 @@ export class Gathered {
   readonly #spent = new Map<string, bigint>();
   readonly #sold = new Map<string, SoldOfDay>();
 
-  /** A sale that is in the books now, undelivered. */
+  /** Adds a sale that has just been entered, undelivered. */
   sell({ timeMs, settlement, network, operation, amountAtomic, payer }: Sale): void {
     if (settlement === 'local') {
       const lower = payer.toLowerCase();

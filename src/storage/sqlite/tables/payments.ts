@@ -48,7 +48,7 @@ export interface End extends OfPayments {
   readonly sale: Sale | undefined;
   /** The identifiers of the payment. */
   readonly claims: readonly IdentifierClaim[];
-  /** Counts for a settled payment with an identifier. */
+  /** Only used for a settled payment with an identifier. */
   readonly keptUntilMs: number;
 }
 

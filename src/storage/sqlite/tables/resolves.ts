@@ -1,6 +1,6 @@
 /**
- * Resolves in the state file. A row comes with the creation and gets its outcome; after an hour it keeps its id, digest and time
- * only, and an hour later it goes. The outcome has a checksum of its own, because it is read on demand.
+ * Resolves in the state file. The creation inserts a row, which later gets the outcome; after an hour the row keeps only id,
+ * digest and time, and an hour later it is deleted. The outcome has a separate checksum, because it is read on demand.
  */
 import type { ResolveId } from '../../../resolve/identifier.ts';
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
@@ -32,7 +32,7 @@ const SCHEMA = `
 `;
 
 const PENDING = 'pending';
-/** Once the hour of a resolve is over. */
+/** What replaces the question once the hour of a resolve is over. */
 const NO_QUESTION = '';
 const EMPTY = new Uint8Array(0);
 
@@ -60,7 +60,7 @@ function create(
   );
 }
 
-/** Replaces what a row holds beside its id, digest and time. */
+/** Replaces all of a row except id, digest and time. */
 function replace(connection: Connection, id: string, status: string, outcome: Uint8Array): void {
   connection.run(
     'UPDATE resolve SET question = ?, status = ?, outcome = ?, outcome_checksum = ? WHERE id = ?',
@@ -113,7 +113,9 @@ export const resolves: Table<ResolveOperation, OutcomeQuery> = {
   bodyBytesOf: (operation) => (operation.kind === 'finish' ? operation.outcome.length : 0),
 };
 
-/** Loads the resolves without their outcomes, oldest first; removes what is too old to matter. @throws DamagedError */
+/**
+ * Loads the resolves without their outcomes, oldest first, and removes those past their second hour. @throws DamagedError
+ */
 export function loadResolves(connection: Connection, nowMs: number): LoadedResolve[] {
   connection.inTransaction(() => {
     connection.run('DELETE FROM resolve WHERE created_at_ms <= ?', nowMs - KEPT_MS - TOMBSTONE_MS);
@@ -130,7 +132,7 @@ export function loadResolves(connection: Connection, nowMs: number): LoadedResol
     const tokenDigest = new Uint8Array(row.token_digest as Uint8Array);
     const createdAtMs = row.created_at_ms as number;
     if (checksumOf(id, tokenDigest, createdAtMs) !== row.checksum) throw new DamagedError(`resolve ${id}`);
-    // The outcome of one that has ended is checked when it is read.
+    // An outcome is checked when it is read.
     if (row.status === PENDING) checkOutcome(row);
     const question = row.question as string;
     return {

@@ -1,7 +1,7 @@
 /**
- * Retry jobs in the state file (siblings §6). What a start must not read is only here: a million waiting jobs cost it nothing. An
- * index over `due_ms` finds the next work; a job that a process holds has none, so it is not found twice. What a job carries is
- * sealed (AES-256-GCM, which also shows a change of it); the rest has a checksum, which every read verifies.
+ * Retry jobs in the state file (siblings §6). A start reads no jobs, so a million waiting ones cost it nothing. An
+ * index over `due_ms` finds the next work; a held job has no `due_ms`, so it is not found twice. A job's request is
+ * sealed (AES-256-GCM, which also detects changes); the rest has a checksum, which every read verifies.
  */
 import type { RetryId } from '../../../retry/identifier.ts';
 import type { DueJob, RetryRecord, RetryUsage } from '../../../retry/store.ts';
@@ -31,10 +31,10 @@ interface Written extends RetryRecord {
 
 export type RetryOperation =
   | (OfRetries & Written & { readonly kind: 'create'; readonly charge?: ChargeChange })
-  /** Blobs that did not change are not among its members. */
+  /** Blobs are members only if they changed. */
   | (OfRetries & { readonly kind: 'update' } & Pick<Written, 'job' | 'isHeld' | 'usage'> &
       Partial<Pick<Written, 'secrets' | 'resultBody'>>)
-  /** Held from now on. */
+  /** Marks jobs as held. */
   | (OfRetries & { readonly kind: 'take'; readonly ids: readonly RetryId[] })
   | (OfRetries & { readonly kind: 'release'; readonly id: RetryId })
   | (OfRetries & { readonly kind: 'remove'; readonly id: RetryId });
@@ -54,7 +54,7 @@ export type RetryQuery =
     })
   | (OfRetries & { readonly kind: 'usage'; readonly organization: string; readonly monthMs: number });
 
-/** A record that is not what was written, as an answer: an error would lose its class between threads. */
+/** The answer for a damaged record: an error would lose its class between threads. */
 export const DAMAGED = 'damaged';
 
 export interface DueRow extends DueJob {
@@ -168,7 +168,10 @@ function usageIn(connection: Connection, organization: string, monthMs: number):
   return usage;
 }
 
-/** Counts of a month whose row is damaged are given up: it stays for an operator, who sees it when it is read, and jobs go on. */
+/**
+ * Counts for a month whose row is damaged are dropped, so that jobs go on; the row stays, and the next read shows the
+ * damage to an operator.
+ */
 function addUsage(connection: Connection, added: UsageAdded | undefined): void {
   if (added === undefined) return;
   const { organization, monthMs } = added;
@@ -198,7 +201,7 @@ function addUsage(connection: Connection, added: UsageAdded | undefined): void {
 
 const DUE_COLUMNS = 'id, customer, key_digest, next_ms, state, secrets, result_body, checksum';
 
-/** The due ones in the order of their times. It passes over the entries of the index that belong to other customers. */
+/** Due jobs in the order of their times. It skips the index entries of the customers that the query leaves out. */
 function dueRows(connection: Connection, query: Extract<RetryQuery, { kind: 'due' }>): DueRows {
   const { nowMs, countMax, bytesMax, without } = query;
   const wanted = without.length === 0 ? '' : 'AND customer NOT IN (SELECT value FROM json_each(?))';
@@ -210,7 +213,7 @@ function dueRows(connection: Connection, query: Extract<RetryQuery, { kind: 'due
   let isFull = false;
   for (const row of found) {
     const secretBytes = (row.secrets as Uint8Array | null)?.length ?? 0;
-    // What is read counts too: results are not held, but they pass through memory here.
+    // Results count as well: they are not held, but they pass through memory here.
     byteCount += secretBytes + ((row.result_body as Uint8Array | null)?.length ?? 0);
     if (rows.length > 0 && byteCount > bytesMax) {
       isFull = true;
@@ -292,11 +295,11 @@ export function everyUsage(connection: Connection): UsageAdded[] {
   });
 }
 
-/** The table that may hold a million jobs. SQLite's full check of its indexes would delay a start by many seconds. */
+/** The table that may hold a million jobs: SQLite's full check of its indexes would delay a start by many seconds. */
 export const LONG_TABLE = 'retry';
 
 /**
- * Finds an index of the jobs that has lost an entry, or has one too many, by counting: a job without one would never be sent.
+ * Finds, by counting, a job index with an entry missing or too many: a job without an entry would never be sent.
  * @returns what is wrong, one line; undefined when each index has an entry for each job
  */
 export function problemOfRetries(connection: Connection): string | undefined {
@@ -317,7 +320,7 @@ export function problemOfRetries(connection: Connection): string | undefined {
   return wrong && `the index of retries by ${wrong[0]} has ${wrong[1]} entries, not ${wrong[2]}`;
 }
 
-/** Frees what the process before held. */
+/** Frees the jobs that the previous process held. */
 export function freeHeldRetries(connection: Connection): void {
   connection.run('UPDATE retry SET due_ms = next_ms WHERE due_ms IS NULL');
 }

@@ -1,7 +1,7 @@
 /**
- * The books in the state file: `sale`, one row a sale, whose number is that of its reservation; `sale_day`, their sums by day,
- * kept in the same transactions; `secret`, the key of the digests. A payment's outcome and its sale are one operation of
- * payments.ts, which calls {@link insertSale}. The start reads none of the sales: the books may be as long as years of them.
+ * The books in the state file: `sale`, one row a sale, with the serial of its reservation; `sale_day`, sums by day,
+ * updated in the same transactions; `secret`, the key of the digests. A payment's outcome and its sale are one
+ * operation of payments.ts, which calls {@link insertSale}. The start reads no sales: the books may hold years of them.
  */
 import { dayOf, type Sale, type SaleCursor, type SalesDay, type SalesQuery } from '../../../payment/books.ts';
 import { checksummed, type NetworkId, networkOf } from '../../../payment/protocol/network.ts';
@@ -30,22 +30,23 @@ export type SalesRead =
   /** Asks for {@link SalesTotals}; sales after `beforeMs` do not count as undelivered. */
   | (OfSales & { readonly kind: 'totals'; readonly beforeMs: number });
 
-/** Of the whole books, from their sums and an index. */
+/** Totals over the whole books, read from their sums and an index. */
 export interface SalesTotals {
   readonly undeliveredCount: number;
   /** Time of the oldest sale, milliseconds since 1970; null without sales. */
   readonly oldestMs: number | null;
-  /** The highest number of a sale; 0 without sales. */
+  /** The highest serial of a sale; 0 without sales. */
   readonly lastSerial: number;
 }
 
-/** Bounds the time that one commit spends on the removal of old sales. */
+/** Bounds the time that one commit spends removing old sales. */
 const PRUNED_COUNT_MAX = 500;
 
 /**
- * `number` finds a sale by its authorization: 48 bits of the reservation key, so two sales may share one. Numbers are random, so
- * they are sorted only among 4,096 serials each: a commit then writes to the few pages at the end of the index, where one over
- * all numbers would write another page for each sale of a long book. A search looks into each piece, newest first.
+ * `number` finds a sale by its authorization: 48 bits of the reservation key, so two sales may share one. Numbers are
+ * random, so the index sorts them only within pieces of 4,096 serials: a commit then writes a few pages at the end of
+ * the index, where one index over all numbers would write another page for each sale in long books. A search looks into
+ * each piece, newest first.
  */
 const SCHEMA = `
   CREATE TABLE sale (
@@ -65,7 +66,7 @@ const SCHEMA = `
   CREATE TABLE secret (name TEXT PRIMARY KEY, bytes BLOB NOT NULL) WITHOUT ROWID;
 `;
 
-/** The tables that grow with the history; the integrity pass of the start leaves them out. */
+/** The tables that grow with the history; the start's integrity check skips them. */
 export const HISTORY_TABLES: readonly string[] = ['sale'];
 
 const keyOf = ({ network, nonce, payer }: Sale): ReservationKey => reservationKeyOf(networkOf(network), payer, nonce);
@@ -135,7 +136,7 @@ function saleOf(row: Row): Sale {
   return sale;
 }
 
-/** Before every sale of a time. */
+/** A serial before every sale of the same time. */
 const BEFORE_ALL = -1;
 
 function page(connection: Connection, { sinceMs, isUndeliveredOnly, after, limit }: SalesQuery): Sale[] {
@@ -181,7 +182,7 @@ function days(connection: Connection, from: string): SalesDay[] {
   }));
 }
 
-/** The parameter of both is a list of serials as JSON. */
+/** The parameter of both statements is a JSON list of serials. */
 const COUNT_DELIVERED = `
   UPDATE sale_day SET undelivered = undelivered - sold.count
   FROM (
@@ -262,7 +263,7 @@ export const sales: Table<SalesOperation, SalesRead> = {
   read: readSales,
 };
 
-/** What the start needs of the books, a few rows whatever their length. */
+/** What the start reads from the books: a few rows, whatever their length. */
 export interface BooksStart extends SalesTotals {
   /** 32 bytes. */
   readonly secret: Uint8Array;

@@ -1,5 +1,5 @@
 /**
- * The part of one domain in the state file: its tables, the operations that change them and the queries that read them while
+ * One domain's part of the state file: its tables, the operations that change them and the queries that read them while
  * the server runs. Operations and queries are plain data for the writer thread; each names its table.
  *
  * A new domain is a file beside this one and a line in tables.ts.
@@ -13,7 +13,7 @@ export interface Operation {
   readonly kind: string;
 }
 
-/** A question to the state file, for a table's `read`. */
+/** A query of the state file, for a table's `read`. */
 export interface Query {
   readonly table: string;
 }
@@ -25,7 +25,7 @@ export interface Table<O extends Operation = Operation, Q extends Query = Query>
   readonly schema: string;
   /**
    * Applies an operation in the transaction of its batch.
-   * @param gathered of the batch: written before its commit
+   * @param gathered the batch's sums, written before its commit
    * @throws Error for an operation that no database would accept
    */
   apply(connection: Connection, operation: O, gathered: Gathered): void;
