@@ -71,19 +71,19 @@ class JumpingTime implements Clock, Timers {
 }
 
 /**
- * Longest turn of the loop in which `progress` moved, until it reaches `end`. A turn counts with the process's
- * processor time if that is less than the wall time: on a shared machine other processes took the rest.
+ * Longest turn of the loop in which `left` moved, until it is 0. A turn counts with the process's processor
+ * time if that is less than the wall time: on a shared machine other processes took the rest.
  */
-async function worstStallMs(progress: () => number, end: number): Promise<number> {
+async function worstStallMs(left: () => number): Promise<number> {
   let worst = 0;
-  let lastProgress = progress();
-  while (lastProgress !== end) {
+  let before = left();
+  while (before !== 0) {
     const startMs = performance.now();
     const cpu = process.cpuUsage();
     await new Promise((resolve) => setImmediate(resolve));
-    const now = progress();
-    if (now === lastProgress) continue;
-    lastProgress = now;
+    const now = left();
+    if (now === before) continue;
+    before = now;
     const { user, system } = process.cpuUsage(cpu);
     worst = Math.max(worst, Math.min(performance.now() - startMs, (user + system) / 1000));
   }
@@ -175,10 +175,10 @@ async function live(count: number): Promise<Figure[]> {
 
   time.spentMs = 0;
   time.jump(LIFETIME_MS);
-  const stallMs = await worstStallMs(() => inbox.counts.live, 0);
+  const stallMs = await worstStallMs(() => inbox.counts.live);
   const endMicros = (time.spentMs * 1000) / count;
   time.jump(TOMBSTONE_MS);
-  await worstStallMs(() => inbox.counts.tombstones + inbox.counts.unknownIds, 0);
+  await worstStallMs(() => inbox.counts.tombstones + inbox.counts.unknownIds);
   deepStrictEqual(inbox.counts, { live: 0, tombstones: 0, unknownIds: 0, waits: 0 });
   deepStrictEqual([inbox.capacity.claimedBytes, store.size, time.pendingCount], [0, 0, 0]);
   const note = `${count} live`;

@@ -11,7 +11,7 @@ import { appPorts } from '../test/support/app-ports.ts';
 import { NOW_MS } from './synthetic-catalogue.ts';
 
 const BASE_URL = 'http://127.0.0.1:8402';
-export const DATA_URL = `${BASE_URL}/data`;
+const DATA_URL = `${BASE_URL}/data`;
 const ADMIN_TOKEN = 'a-bench-has-no-secrets-to-keep-from-anyone';
 
 export interface DataAnswer {
@@ -36,11 +36,7 @@ const startMs = systemClock.nowMs();
 const clock = { ...systemClock, nowMs: () => NOW_MS + systemClock.nowMs() - startMs };
 
 /** @param surfaces in addition to the server's, for a bench to compare with */
-export async function openDataApp(
-  cataloguePath: string,
-  surfaces?: readonly SurfaceDefinition[],
-  variables: Readonly<Record<string, string>> = {},
-): Promise<DataApp> {
+export async function openDataApp(cataloguePath: string, surfaces?: readonly SurfaceDefinition[]): Promise<DataApp> {
   const config = CONFIGURATION.read({
     SNAPSHOT: cataloguePath,
     STATE_DIR: ':memory:',
@@ -48,7 +44,6 @@ export async function openDataApp(
     KEY_RATE_LIMIT_PER_MINUTE: '0',
     SHEDDING: 'false',
     ADMIN_TOKEN,
-    ...variables,
   });
   const failures: unknown[] = [];
   const app = await openApp(

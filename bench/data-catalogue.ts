@@ -19,7 +19,7 @@ export const LARGE = 'large.example.com' as CompanyDomain;
 /** The smallest in which the large company has as many jobs as in a million. */
 export const SMALL_DATA_JOB_COUNT = 100_000;
 /** Jobs of the large company; in a catalogue with fewer than five times as many, a fifth of it. */
-export const LARGE_JOBS = 20_000;
+const LARGE_JOBS = 20_000;
 export const EVENTS_A_JOB = 3;
 /** Events of one import, which all have its time. */
 const IMPORT_EVENTS = 5000;

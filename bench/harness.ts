@@ -87,17 +87,12 @@ export function timed(name: string, size: Size, run: () => unknown, note?: strin
 }
 
 /** Median time of an asynchronous call, µs, awaited one after the other. */
-export async function timedAsync(
-  name: string,
-  size: Size,
-  run: () => Promise<unknown>,
-  note?: string,
-): Promise<Figure> {
+export async function timedAsync(name: string, size: Size, run: () => Promise<unknown>): Promise<Figure> {
   const calls = await batchOfAsync(run);
   const batch = async (): Promise<void> => {
     for (let i = 0; i < calls; i++) await run();
   };
-  return measured(name, size, calls, batch, note);
+  return measured(name, size, calls, batch);
 }
 
 /** The value at a share (0..1) of sorted numbers. */

@@ -160,11 +160,8 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-/**
- * @param binaries folder of `postgres` and `initdb`
- * @param core the core that it runs on
- */
-export async function startPostgres(folder: string, binaries = BUNDLED, core = 0): Promise<Postgres> {
+/** On the first core. @param binaries folder of `postgres` and `initdb` */
+export async function startPostgres(folder: string, binaries = BUNDLED): Promise<Postgres> {
   const user = unprivilegedUser();
   const [cluster, host] = [join(folder, 'cluster'), join(folder, 'socket')];
   chmodSync(folder, 0o755);
@@ -181,7 +178,7 @@ export async function startPostgres(folder: string, binaries = BUNDLED, core = 0
     '-c',
     `${name}=${value}`,
   ]);
-  const child = spawn('taskset', ['-c', String(core), join(binaries, 'postgres'), '-D', cluster, ...settings], {
+  const child = spawn('taskset', ['-c', '0', join(binaries, 'postgres'), '-D', cluster, ...settings], {
     ...options,
     stdio: ['ignore', 'ignore', 'ignore'],
   });

@@ -101,7 +101,7 @@ export interface Sizes {
  * Shares of the questions: answered from the cohort, which every service holds merged; about one company or job,
  * answered by one shard; and searches, answered by all shards. The seven paid routes count equally.
  */
-export const QUESTIONS = { cohort: 4 / 7, oneShard: 2 / 7, allShards: 1 / 7 } as const;
+const QUESTIONS = { cohort: 4 / 7, oneShard: 2 / 7, allShards: 1 / 7 } as const;
 
 /** @param jobs of the catalogue */
 export function sizesAt(perSecond: number, jobs: number, costs: Costs, machines: Machines): Sizes {

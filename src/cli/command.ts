@@ -1,5 +1,5 @@
 /**
- * Commands as data. A command declares its name, arguments and options once; the parser, its error messages and `--help`
+ * Commands as data. A command declares its arguments and options once; the parser, its error messages and `--help`
  * all read that declaration. A command returns its exit code: 0 done, 1 the data or the outside failed, 2 usage error.
  *
  * `node:util` splits the words into tokens. This file decides what is unknown, missing or surplus, so that Node and Bun
@@ -83,10 +83,6 @@ export interface Invocation<Table extends Options> {
 
 /** A declared command. `start` receives checked options; it throws UsageError or CommandError to end with one line. */
 export interface Command {
-  readonly kind: 'command';
-  readonly name: string;
-  /** One line, no full stop. */
-  readonly summary: string;
   /** Paragraphs shown by `--help` below the options. */
   readonly notes: readonly string[];
   readonly arguments: readonly Argument[];
@@ -95,12 +91,13 @@ export interface Command {
 }
 
 /**
- * A command whose module loads on use. The stub repeats the command's name and summary, so that a group's help loads no
- * command and `serve` loads no other one.
+ * A command whose module loads on use. The stub has its name and summary, so that a group's help loads no command and
+ * `serve` loads no other one.
  */
 export interface CommandStub {
   readonly kind: 'stub';
   readonly name: string;
+  /** One line, no full stop. */
   readonly summary: string;
   load(): Promise<Command>;
 }
@@ -116,11 +113,9 @@ export interface CommandGroup {
   readonly itself?: CommandStub;
 }
 
-export type CommandItem = Command | CommandStub | CommandGroup;
+export type CommandItem = CommandStub | CommandGroup;
 
 export interface CommandDeclaration<Table extends Options> {
-  readonly name: string;
-  readonly summary: string;
   readonly notes?: readonly string[];
   readonly arguments?: readonly Argument[];
   readonly options: Table;
@@ -130,9 +125,6 @@ export interface CommandDeclaration<Table extends Options> {
 /** Declares a command; `run` receives option values with the types that the table states. */
 export function command<const Table extends Options>(declared: CommandDeclaration<Table>): Command {
   return {
-    kind: 'command',
-    name: declared.name,
-    summary: declared.summary,
     notes: declared.notes ?? [],
     arguments: declared.arguments ?? [],
     options: declared.options,
@@ -258,7 +250,7 @@ const ARGUMENT_FORMS: Readonly<Record<Argument['count'], (name: string) => strin
   many: (name) => `[${name}...]`,
 };
 
-function commandHelp(path: string, subject: Command): string {
+function commandHelp(path: string, summary: string, subject: Command): string {
   const words = [path];
   for (const [name, option] of Object.entries(subject.options)) {
     if (option.type !== 'flag' && option.required) words.push(`--${name} ${option.value}`);
@@ -268,7 +260,7 @@ function commandHelp(path: string, subject: Command): string {
   const options = Object.entries({ ...subject.options, help: HELP });
   return [
     paragraph(words.join(' '), 4),
-    paragraph(`${subject.summary}.`),
+    paragraph(`${summary}.`),
     ...(subject.arguments.length === 0 ? [] : [table(subject.arguments.map(({ name, help }) => [name, help]))]),
     table(options.map(([name, option]) => [optionLabel(name, option), optionHelp(option)])),
     ...subject.notes.map((note) => paragraph(note)),
@@ -276,7 +268,7 @@ function commandHelp(path: string, subject: Command): string {
 }
 
 /** Every command below a group, with the words that lead to it. */
-function* commandsIn(group: CommandGroup, before: string): Generator<readonly [string, Command | CommandStub]> {
+function* commandsIn(group: CommandGroup, before: string): Generator<readonly [string, CommandStub]> {
   for (const item of group.commands) {
     const path = `${before}${item.name}`;
     if (item.kind !== 'group') yield [path, item];
@@ -292,16 +284,17 @@ async function groupHelp(path: string, group: CommandGroup): Promise<string> {
   const more = paragraph(`${path} <command> --help describes one command.${version}`);
   if (group.itself) {
     const rows = group.commands.map(({ name, summary }) => [`${path} ${name}`, summary] as const);
-    return [commandHelp(path, await group.itself.load()), table(rows), more].join('\n');
+    return [commandHelp(path, group.itself.summary, await group.itself.load()), table(rows), more].join('\n');
   }
   const rows = [...commandsIn(group, '')].map(([name, { summary }]) => [name, summary] as const);
   return [paragraph(`${path} <command> [options]`), paragraph(`${group.summary}.`), table(rows), more].join('\n');
 }
 
-async function runCommand(path: string, subject: Command, words: readonly string[], io: Io): Promise<number> {
+async function runCommand(path: string, stub: CommandStub, words: readonly string[], io: Io): Promise<number> {
+  const subject = await stub.load();
   const invocation = parseInvocation(subject, words);
   if (invocation !== null) return subject.start(invocation, io);
-  io.stdout.write(commandHelp(path, subject));
+  io.stdout.write(commandHelp(path, stub.summary, subject));
   return EXIT_OK;
 }
 
@@ -320,8 +313,7 @@ function unknownCommand(word: string, group: CommandGroup): UsageError {
 }
 
 async function dispatch(path: string, subject: CommandItem, words: readonly string[], io: Io): Promise<number> {
-  if (subject.kind === 'command') return runCommand(path, subject, words, io);
-  if (subject.kind === 'stub') return runCommand(path, await subject.load(), words, io);
+  if (subject.kind === 'stub') return runCommand(path, subject, words, io);
   const [word, ...rest] = words;
   if (word === '--help' || word === 'help') {
     io.stdout.write(await groupHelp(path, subject));

@@ -37,8 +37,6 @@ function show(io: Io, { path, status, offer, isPlayMoney, receipt, body }: Purch
 }
 
 export const demo = command({
-  name: 'demo',
-  summary: 'Buys one answer of each kind from a running server, with the official client',
   notes: [
     'Pays play money (SETTLEMENT=local) from a throwaway wallet. It pays real money only with --spend, from the wallet of PRIVATE_KEY, and never more than that; whatever --spend says, it never pays real money without PRIVATE_KEY.',
     'Shows ten lines of each answer on stderr; --json prints all of it on stdout.',

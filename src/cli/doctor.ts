@@ -96,8 +96,6 @@ async function examine(config: Config, { clock }: Io): Promise<Finding[]> {
 const LABELS: Readonly<Record<Verdict, string>> = { ok: 'ok', note: 'note', mend: 'FIX', skipped: '-' };
 
 export const doctor = command({
-  name: 'doctor',
-  summary: 'Checks everything that a server with these settings needs, and says what to fix',
   notes: [
     'Changes nothing and takes no lock, so it can run beside the server. Reads settings from the environment and flags, as serve does.',
     'Exit code 0: nothing to fix; 1: something to fix; 2: usage error.',

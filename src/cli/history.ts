@@ -42,8 +42,6 @@ function* feedLines(history: HistoryDatabase, query: HistoryQuery, isJson: boole
 }
 
 export const history = command({
-  name: 'history',
-  summary: 'Shows what opened, changed, closed and reopened in a catalogue',
   options: {
     catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue', required: true },
     board: { type: 'text', value: 'BOARD', help: 'only this board: <shape>:<token>, or a token' },

@@ -12,8 +12,6 @@ import { requireApart } from './snapshot/build-report.ts';
 const FROM_NAME = 'from-name';
 
 export const importFeeds = command({
-  name: 'import',
-  summary: 'Merges files of job boards into the history of a catalogue',
   arguments: [
     {
       name: 'FILE',

@@ -77,8 +77,6 @@ function stopOnSignal(io: Io): { readonly signal: AbortSignal; readonly release:
 }
 
 export const load = command({
-  name: 'load',
-  summary: 'Puts a running server of your own under load: open or closed loop, latency percentiles, errors by code',
   notes: [
     'With --rate the test sends requests at that rate, independent of the answers (open loop), and counts each latency from when the request was due, so that a stall shows. Without it a fixed number of requests is under way (closed loop).',
     'Paid requests and callbacks need a server with SETTLEMENT=local: the throwaway wallets that pay have money only there. Start it with RATE_LIMIT_PER_MINUTE=0, CALLBACK_LIMIT_PER_MINUTE=0 and LOG_LEVEL=error for the test.',

@@ -71,7 +71,7 @@ const boards: CommandGroup = {
     kind: 'stub',
     name: 'boards',
     summary: 'Lists the watched boards of a catalogue with their health',
-    load: async () => ({ ...(await import('./boards/list.ts')).listBoards, name: 'boards' }),
+    load: async () => (await import('./boards/list.ts')).listBoards,
   },
   commands: [
     {

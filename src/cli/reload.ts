@@ -14,8 +14,6 @@ import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
 const PRINTED_PID = 'send SIGHUP to the pid that the server printed at its start: kill -HUP PID';
 
 export const reload = command({
-  name: 'reload',
-  summary: 'Makes the server of a state folder load its catalogue file again',
   options: {
     'state-dir': { type: 'text', value: 'DIR', help: 'folder of the state (default STATE_DIR, or .state)' },
     json: { type: 'flag', help: 'print the pid as JSON on stdout' },

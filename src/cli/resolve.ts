@@ -89,8 +89,6 @@ function linesOf({ result, read_token: readToken, id, expires_at: expiresAt }: R
 }
 
 export const resolveUrl = command({
-  name: 'resolve',
-  summary: 'Pays for what is behind an address: title, canonical address, text, links',
   notes: [
     'Pays with the key in PRIVATE_KEY. Without a key it makes a throwaway wallet, which can pay a server with SETTLEMENT=local.',
     'A failure within --wait costs nothing; one that comes later is paid for. Exit code 1 for both.',

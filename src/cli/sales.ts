@@ -56,8 +56,6 @@ async function write(pages: SalesPages, lines: SaleLines, io: Io): Promise<Sales
 }
 
 export const sales = command({
-  name: 'sales',
-  summary: 'Lists what was sold, from a state folder, a database or a running server',
   options: {
     ...PLACE_OPTIONS,
     since: { type: 'text', value: 'TIME', help: 'only from this time on: RFC 3339, or a span such as 7d, 24h, 30m' },

@@ -151,8 +151,6 @@ const snapshotWatchOf = ({ snapshot, snapshotWatch }: Config): SnapshotWatch | u
     : undefined;
 
 export const serve = command({
-  name: 'serve',
-  summary: 'Starts the server; settings come from the environment or from flags',
   notes: [
     'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line for each request. Notices, the pid and the results of reloads go to stderr, as JSON lines when stdout is no terminal.',
     'SIGHUP (or `paygrade reload`) reloads the catalogue file without dropping a request; SIGTERM answers requests in flight and exits 0.',

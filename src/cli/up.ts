@@ -89,8 +89,6 @@ const wordsFor = (options: Options, flags: Flags): string[] =>
   });
 
 export const up = command({
-  name: 'up',
-  summary: 'Watches boards and serves what they list, in one process group',
   options: {
     boards: { type: 'text', value: 'FILE.csv', help: 'boards to add first, as `boards import` reads them' },
     ...WATCH_OPTIONS,

@@ -63,8 +63,6 @@ async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unkno
 }
 
 export const watch = command({
-  name: 'watch',
-  summary: 'Fetches the boards of a catalogue as often as they change, and keeps its snapshot up to date',
   options: {
     catalogue: { type: 'text', value: 'DIR', help: 'folder of the catalogue, made when missing', required: true },
     out: { type: 'text', value: 'FILE', help: 'catalogue file to write after each round', required: true },

@@ -73,7 +73,7 @@ function gateAmong(ways: readonly Access[], chosen: Access, gate: Gate): Gate {
 function openGates<S>(route: Route<S>, services: S, mount: Mount, isBeforeInput: boolean): Gate[] {
   const open = (way: Access): Gate => way.open(services as never, route, mount);
   return route.access.flatMap((entry) => {
-    const ways = 'anyOf' in entry ? entry.anyOf : [entry];
+    const ways = waysIn([entry]);
     return ways
       .filter((way) => (way.isBeforeInput ?? false) === isBeforeInput)
       .map((way) => (ways.length === 1 ? open(way) : gateAmong(ways, way, open(way))));

@@ -68,8 +68,13 @@ export interface IntakeSettings {
 
 type RejectedAs = Omit<Rejection, 'place'>;
 
-/** What the shape and the sink learn about the member. */
-interface MemberContext extends ShapeContext {
+/** A member that is read, and the shape of its records. */
+interface Reading {
+  readonly current: CurrentMember;
+  readonly shape: Shape;
+  /** What the shape learns about the member. */
+  readonly context: ShapeContext;
+  /** What the sink learns. */
   readonly document: SourceDocument;
 }
 
@@ -163,7 +168,6 @@ export class Intake {
         if (found?.ok === false) throw new InputError(`${member.name}: ${found.reason}`);
         const fits = given && found ? fittingDocument(given, found) : shapeOfDocument(content.document, shapes);
         const recognised = this.#requireRecognised(member, found?.records ?? sampleOf(content.document), fits);
-        this.#setShape(member, current, recognised.shape);
         // A page's address is that of its posting only when it has exactly one.
         const url = content.kind === 'page' && recognised.found.records.length === 1 ? content.url : null;
         return this.#takeRecords(member, current, recognised.shape, recognised.found, url);
@@ -171,10 +175,19 @@ export class Intake {
     }
   }
 
-  #setShape(member: Member, current: CurrentMember, shape: Shape): void {
+  #reading(member: Member, current: CurrentMember, shape: Shape, envelope: Envelope): Reading {
     if (shape === nativeShape) current.noun = 'line';
     current.summary.shape = shape.name;
     this.#settings.onShape?.(member, shape);
+    const { context, observedAtGiven } = this.#settings;
+    const { fetchedAtMs } = envelope;
+    const observedAtMs = (observedAtGiven ? null : fetchedAtMs) ?? this.#observedAtMsOf(member);
+    return {
+      current,
+      shape,
+      context: { ...context, observedAtMs, fileName: member.fileName, envelope },
+      document: { member, fetchedAtMs },
+    };
   }
 
   /** @throws InputError when nothing was found; the message names the marks that the first records lack */
@@ -185,12 +198,11 @@ export class Intake {
   }
 
   async #takeLines(member: Member, current: CurrentMember, shape: Shape, bytes: Bytes): Promise<void> {
-    this.#setShape(member, current, shape);
+    const reading = this.#reading(member, current, shape, NO_ENVELOPE);
     current.noun = 'line';
-    const context = this.#contextOf(member, NO_ENVELOPE);
     const lines = new LineSplitter();
     for await (const chunk of bytes) {
-      for (const item of lines.push(chunk)) this.#takeLine(current, shape, context, item);
+      for (const item of lines.push(chunk)) this.#takeLine(reading, item);
       current.reached = lines.lineNumber;
       this.#settings.onProgress();
     }
@@ -198,35 +210,30 @@ export class Intake {
       if (this.#settings.sink.breakOff !== undefined && !isWholeRecord(item)) {
         throw new CutShort(member.name, 'the last line does not end');
       }
-      this.#takeLine(current, shape, context, item);
+      this.#takeLine(reading, item);
     }
   }
 
-  #takeLine(current: CurrentMember, shape: Shape, context: MemberContext, item: LineItem): void {
-    const { rejects } = this.#settings;
+  #takeLine(reading: Reading, item: LineItem): void {
+    const { rejects, sink } = this.#settings;
     if (item.kind === 'part') {
       rejects?.write(item.bytes);
       return;
     }
-    this.#report.countRead(current);
+    this.#report.countRead(reading.current);
     const refused =
       item.kind === 'unreadable'
         ? { field: '', reason: item.reason, id: undefined, detail: undefined }
-        : this.#addLine(current, shape, context, item.text, item.number);
+        : this.#addLine(reading, item.text, item.number);
     if (refused === undefined) return;
-    if (item.kind === 'unreadable') this.#settings.sink.addRefused?.(shape, undefined, undefined);
-    this.#reject(current, shape, item.number, refused);
+    if (item.kind === 'unreadable') sink.addRefused?.(reading.shape, undefined, undefined);
+    this.#reject(reading, item.number, refused);
     rejects?.write(item.bytes);
     rejects?.write(LF);
   }
 
-  #addLine(
-    current: CurrentMember,
-    shape: Shape,
-    context: MemberContext,
-    text: string,
-    number: number,
-  ): RejectedAs | undefined {
+  #addLine(reading: Reading, text: string, number: number): RejectedAs | undefined {
+    const { shape } = reading;
     let value: unknown;
     try {
       value = exactJson(text);
@@ -235,7 +242,7 @@ export class Intake {
       return { field: '', reason: 'is not JSON', id: undefined, detail: undefined };
     }
     if (shape === nativeShape && this.tally.source === 1) this.#adoptable = adoptableFacts(value);
-    const refused = this.#addRecord(current, shape, context, value, number);
+    const refused = this.#addRecord(reading, value, number);
     // The line number identifies the record; its id would add nothing.
     return refused === undefined ? undefined : { ...refused, id: undefined };
   }
@@ -247,32 +254,31 @@ export class Intake {
     given: Shape | undefined,
     rows: AsyncIterable<SourceRecord>,
   ): Promise<void> {
-    const context = this.#contextOf(member, NO_ENVELOPE);
-    let shape: Shape | undefined;
+    let reading: Reading | undefined;
     let number = 0;
     const sample: SourceRecord[] = [];
-    const settle = (): Shape => {
+    const settle = (): Reading => {
       const found = given ? fitting(given, sample) : shapeOfRecords(sample, shapes);
-      const settled = this.#requireRecognised(member, sample, found);
-      this.#setShape(member, current, settled);
-      for (const row of sample) this.#takeRecord(current, settled, context, row, ++number);
+      const shape = this.#requireRecognised(member, sample, found);
+      const settled = this.#reading(member, current, shape, NO_ENVELOPE);
+      for (const row of sample) this.#takeRecord(settled, row, ++number);
       sample.length = 0;
       return settled;
     };
     try {
       for await (const row of rows) {
-        if (shape !== undefined) {
-          this.#takeRecord(current, shape, context, row, ++number);
+        if (reading !== undefined) {
+          this.#takeRecord(reading, row, ++number);
           continue;
         }
         sample.push(row);
-        if (sample.length === SAMPLE_RECORDS) shape = settle();
+        if (sample.length === SAMPLE_RECORDS) reading = settle();
       }
     } catch (error) {
-      if (error instanceof CutShort && shape === undefined && sample.length > 0) settle();
+      if (error instanceof CutShort && reading === undefined && sample.length > 0) settle();
       throw error;
     }
-    if (shape === undefined) settle();
+    if (reading === undefined) settle();
     this.#settings.onProgress();
   }
 
@@ -284,7 +290,8 @@ export class Intake {
     pageUrl: string | null,
   ): void {
     const envelope = found.envelope ?? NO_ENVELOPE;
-    const context = this.#contextOf(member, pageUrl === null ? envelope : { ...envelope, url: pageUrl });
+    const located = pageUrl === null ? envelope : { ...envelope, url: pageUrl };
+    const reading = this.#reading(member, current, shape, located);
     for (let joined = found.joinedRows ?? 0; joined > 0; joined--) {
       this.#report.countRead(current);
       this.#report.countRepeated(current);
@@ -293,24 +300,24 @@ export class Intake {
     if (found.records.length === 0) {
       const { board, company } = envelope;
       const token =
-        context.token ??
+        reading.context.token ??
         board?.toLowerCase() ??
         (company === null ? boardOfFileName(member.fileName, shape.name) : slugOf(company));
-      this.#settings.sink.addEmpty?.(shape, token, context.document);
+      this.#settings.sink.addEmpty?.(shape, token, reading.document);
     }
     for (const [index, record] of found.records.entries()) {
       if (shape === nativeShape && this.tally.source === 0) this.#adoptable = adoptableFacts(record);
-      this.#takeRecord(current, shape, context, record, index + 1);
+      this.#takeRecord(reading, record, index + 1);
     }
     this.#settings.onProgress();
   }
 
-  #takeRecord(current: CurrentMember, shape: Shape, context: MemberContext, record: unknown, number: number): void {
-    this.#report.countRead(current);
-    current.reached = number;
-    const refused = this.#addRecord(current, shape, context, record, number);
+  #takeRecord(reading: Reading, record: unknown, number: number): void {
+    this.#report.countRead(reading.current);
+    reading.current.reached = number;
+    const refused = this.#addRecord(reading, record, number);
     if (refused !== undefined) {
-      this.#reject(current, shape, number, { ...refused, id: sourceIdOf(record) });
+      this.#reject(reading, number, { ...refused, id: sourceIdOf(record) });
       this.#settings.rejects?.write(Buffer.from(`${recordJson(record)}\n`));
     }
     if (number % PROGRESS_RECORDS === 0) this.#settings.onProgress();
@@ -322,28 +329,11 @@ export class Intake {
     return observedAtOf === undefined ? context.observedAtMs : observedAtOf(member);
   }
 
-  #contextOf(member: Member, envelope: Envelope): MemberContext {
-    const { context, observedAtGiven } = this.#settings;
-    const fetchedAtMs = observedAtGiven ? null : envelope.fetchedAtMs;
-    return {
-      ...context,
-      observedAtMs: fetchedAtMs ?? this.#observedAtMsOf(member),
-      fileName: member.fileName,
-      envelope,
-      document: { member, fetchedAtMs: envelope.fetchedAtMs },
-    };
-  }
-
-  #addRecord(
-    current: CurrentMember,
-    shape: Shape,
-    context: MemberContext,
-    record: unknown,
-    number: number,
-  ): Omit<RejectedAs, 'id'> | undefined {
+  #addRecord(reading: Reading, record: unknown, number: number): Omit<RejectedAs, 'id'> | undefined {
+    const { context, current, shape } = reading;
     const shaped = shapedFor(this.#settings.sink, shape, record, context);
     const refused = shaped.ok
-      ? this.#add(shaped, shape, context, number)
+      ? this.#add(shaped, reading, number)
       : { field: shaped.field, reason: shaped.reason, detail: undefined };
     if (!shaped.ok && !shaped.isUnlisted) this.#settings.sink.addRefused?.(shape, shaped.board, shaped.id);
     if (refused === undefined) current.summary.taken++;
@@ -356,8 +346,7 @@ export class Intake {
 
   #add(
     { record, board, applyUrl }: Shaped & { readonly ok: true },
-    shape: Shape,
-    { document }: MemberContext,
+    { document, shape }: Reading,
     number: number,
   ): Omit<RejectedAs, 'id'> | undefined {
     const { sink, nowMs, skills } = this.#settings;
@@ -392,7 +381,7 @@ export class Intake {
     return undefined;
   }
 
-  #reject(current: CurrentMember, shape: Shape, number: number, rejected: RejectedAs): void {
+  #reject({ current, shape }: Reading, number: number, rejected: RejectedAs): void {
     this.#report.countRejected(current, rejected.field, rejected.reason, shape === nativeShape);
     this.#settings.onRejection({ place: this.#report.placeOf(current, number), ...rejected });
   }

@@ -1,6 +1,6 @@
 /** What a run sends: the kinds of requests, the scenarios, and the order of kinds in a mix. */
 
-export const KINDS = ['health', 'unpaid', 'paid', 'webhook', 'wait', 'data'] as const;
+const KINDS = ['health', 'unpaid', 'paid', 'webhook', 'wait', 'data'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const SCENARIOS = [...KINDS, 'mixed'] as const;

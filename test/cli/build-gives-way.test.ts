@@ -10,7 +10,7 @@ const folder = suiteFolder();
 const catalogue = join(folder, 'catalogue');
 const out = join(folder, 'jobs.snapshot');
 const plan = { folder: catalogue, out, maxAgeDays: undefined, mergesSameUrl: false, keepsDescriptions: true };
-const build = (signal?: AbortSignal): Promise<number> =>
+const build = (signal?: AbortSignal): Promise<void> =>
   buildFromHistory({ ...plan, isJson: false, isNext: true }, capturedIo({}).io, signal);
 
 /** More than two turns' worth. */
@@ -49,7 +49,7 @@ it('signals come while jobs are read', async () => {
       return io.clock.nowMs();
     },
   };
-  expect(await buildFromHistory({ ...plan, isJson: false, isNext: true }, { ...io, clock })).toBe(0);
+  await buildFromHistory({ ...plan, isJson: false, isNext: true }, { ...io, clock });
   isDone = true;
   // The clock is looked at before the first job, and for the facts after the last.
   expect(turnsAtEnd).toBeGreaterThanOrEqual(Math.floor(JOBS / 256));
@@ -63,7 +63,7 @@ it('it ends with the reason of its signal, and leaves the file and no other', as
   end.abort(reason);
   await expect(build(end.signal)).rejects.toBe(reason);
   expect(readdirSync(folder).sort()).toEqual(before);
-  expect(await build(new AbortController().signal)).toBe(0);
+  await build(new AbortController().signal);
 });
 
 it('it ends at any of its turns, and leaves the file as it was', async () => {
@@ -85,7 +85,7 @@ it('it ends at any of its turns, and leaves the file as it was', async () => {
     const outcome = await build(end.signal).catch((error: unknown) => error);
     left = 1;
     expect(readdirSync(folder).sort()).toEqual(files);
-    if (outcome === 0) break;
+    if (outcome === undefined) break;
     expect(outcome).toBe(reason);
     expect(readFileSync(out).equals(before)).toBe(true);
     ended++;

@@ -6,8 +6,6 @@ import { capturedIo, run } from './captured-io.ts';
 let seen: unknown;
 
 const paint = command({
-  name: 'paint',
-  summary: 'Paints a wall',
   notes: ['Walls dry by themselves.'],
   arguments: [
     { name: 'WALL', help: 'what to paint', count: 'one' },
@@ -28,8 +26,6 @@ const paint = command({
 });
 
 const fail = command({
-  name: 'fail',
-  summary: 'Fails',
   options: { as: { type: 'text', value: 'KIND', required: true, help: 'how' } },
   async run({ options }) {
     const kind: string = options.as;
@@ -43,7 +39,15 @@ const program: CommandGroup = {
   kind: 'group',
   name: 'house',
   summary: 'Keeps a house',
-  commands: [{ kind: 'group', name: 'wall', summary: 'Walls', commands: [paint] }, fail],
+  commands: [
+    {
+      kind: 'group',
+      name: 'wall',
+      summary: 'Walls',
+      commands: [{ kind: 'stub', name: 'paint', summary: 'Paints a wall', load: async () => paint }],
+    },
+    { kind: 'stub', name: 'fail', summary: 'Fails', load: async () => fail },
+  ],
 };
 
 async function house(...words: string[]) {

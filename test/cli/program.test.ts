@@ -68,11 +68,6 @@ describe('the list of commands', () => {
     ]);
   });
 
-  it.each(STUBS)('has the name and summary of %s as the command itself states them', async (_, stub) => {
-    const { name, summary } = await stub.load();
-    expect({ name, summary }).toEqual({ name: stub.name, summary: stub.summary });
-  });
-
   it.each(STUBS)('gives the help of %s', async (path, { summary }) => {
     const { exitCode, stdout, stderr } = await run([...path.split(' '), '--help']);
     expect([exitCode, stderr]).toEqual([0, '']);

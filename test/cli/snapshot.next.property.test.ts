@@ -126,9 +126,8 @@ async function built(
   nowMs: number,
   selection: Partial<typeof plan> = {},
 ): Promise<Buffer> {
-  const { io, written } = capturedIo({ nowMs });
-  const exitCode = await buildFromHistory({ ...plan, ...selection, folder: at('catalogue'), out: at(out), isNext }, io);
-  expect(exitCode, written.stderr).toBe(0);
+  const { io } = capturedIo({ nowMs });
+  await buildFromHistory({ ...plan, ...selection, folder: at('catalogue'), out: at(out), isNext }, io);
   return readFileSync(at(out));
 }
 

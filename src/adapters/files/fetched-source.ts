@@ -112,13 +112,13 @@ export function fetchedSource(
     async prepare() {
       await file.open(ownFolder === undefined ? undefined : 0o700);
       const running = begin();
+      let hasWaited = false;
       const fetched = running.catch((failure: unknown) => {
         if (!(failure instanceof SnapshotError)) throw failure;
         // A reload that takes a late result reports its failure itself.
         if (!hasWaited) onFault(failure.message);
         return 'failed' as const;
       });
-      let hasWaited = false;
       const result = await inTime(fetched, startWaitMs, timers);
       if (result === 'waited') {
         hasWaited = true;

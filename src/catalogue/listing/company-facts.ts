@@ -6,7 +6,7 @@ import { DOMAIN_EVIDENCE, isStated } from '../domain-evidence.ts';
 import { TOP_ENTRIES_MAX } from '../limits.ts';
 import { type CodeCounts, type CountedCode, mostFrequent } from '../questions/top-codes.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { topDepartments } from './department-counts.ts';
+import { recordedIn, topDepartments } from './department-counts.ts';
 import type { DepartmentCount } from './listing-answers.ts';
 import type { TextGroups } from './text-groups.ts';
 import { TimeCounts } from './time-counts.ts';
@@ -68,7 +68,7 @@ export function companyFactsOf(
   return {
     activeCount,
     closedCount: rows.length - activeCount,
-    departments: topDepartments(snapshot, departmentGroups, active),
+    departments: topDepartments(snapshot, departmentGroups, recordedIn(snapshot, active)),
     recordedDepartments: mostFrequent(
       recorded.filter(({ code }) => code !== 0),
       TOP_ENTRIES_MAX,

@@ -15,11 +15,13 @@ interface RecordedDepartment {
 /**
  * The ten most frequent departments, count descending, then shown text ascending by code unit. Jobs without a
  * department do not count.
- * @param rows active ones, ascending; a number = that many from row 0 on
+ * @param recorded by {@link recordedIn} or {@link recordedInActive}
  */
-export function topDepartments(snapshot: Snapshot, groups: TextGroups, rows: Uint32Array | number): DepartmentCount[] {
-  const { department, departments } = snapshot;
-  const recorded = typeof rows === 'number' ? recordedInFirst(snapshot, rows) : recordedIn(department, rows);
+export function topDepartments(
+  { department, departments }: Snapshot,
+  groups: TextGroups,
+  recorded: Iterable<RecordedDepartment>,
+): DepartmentCount[] {
   const grouped = new Map<number, { count: number; row: number }>();
   for (const { count, row } of recorded) {
     const group = groups.groupOf[department[row]!]!;
@@ -41,7 +43,8 @@ export function topDepartments(snapshot: Snapshot, groups: TextGroups, rows: Uin
   return top;
 }
 
-function recordedIn(department: Uint16Array | Uint32Array, rows: Uint32Array): Iterable<RecordedDepartment> {
+/** @param rows active ones, ascending */
+export function recordedIn({ department }: Snapshot, rows: Uint32Array): Iterable<RecordedDepartment> {
   const byCode = new Map<number, RecordedDepartment>();
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i]!;
@@ -54,10 +57,15 @@ function recordedIn(department: Uint16Array | Uint32Array, rows: Uint32Array): I
   return byCode.values();
 }
 
-function* recordedInFirst({ department, departments }: Snapshot, count: number): Generator<RecordedDepartment> {
+/** Those of all active jobs. */
+export function* recordedInActive({
+  activeCount,
+  department,
+  departments,
+}: Snapshot): Generator<RecordedDepartment, void> {
   const counts = new Uint32Array(departments.size);
   const firstRows = new Uint32Array(departments.size);
-  for (let row = 0; row < count; row++) {
+  for (let row = 0; row < activeCount; row++) {
     const code = department[row]!;
     if (counts[code] === 0) firstRows[code] = row;
     counts[code]!++;

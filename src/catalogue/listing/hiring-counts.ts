@@ -12,7 +12,7 @@ import type { ObservationPeriod } from '../questions/period.ts';
 import { type CountedCode, mostFrequent } from '../questions/top-codes.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { firstObservedOf } from './company-facts.ts';
-import { topDepartments } from './department-counts.ts';
+import { recordedInActive, topDepartments } from './department-counts.ts';
 import type { HiringMetrics } from './listing-answers.ts';
 import { shownCompany } from './shown-company.ts';
 import type { TextGroups } from './text-groups.ts';
@@ -37,11 +37,10 @@ export class HiringCounts {
   #topCompanies: { before: number; beforeEnd: number; companies: HiringMetrics['topCompanies'] } | undefined;
 
   constructor(snapshot: Snapshot, departmentGroups: TextGroups) {
-    const { activeCount, firstObserved } = snapshot;
     this.#snapshot = snapshot;
-    this.#firstObserved = new TimeCounts(firstObserved);
+    this.#firstObserved = new TimeCounts(snapshot.firstObserved);
     this.#candidates = candidatesIn(snapshot);
-    this.topDepartments = topDepartments(snapshot, departmentGroups, activeCount);
+    this.topDepartments = topDepartments(snapshot, departmentGroups, recordedInActive(snapshot));
     this.topSkills = topSkills(snapshot);
   }
 

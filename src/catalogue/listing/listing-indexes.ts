@@ -12,7 +12,7 @@ import { type CompanyFacts, type CountingTools, companyFactsOf } from './company
 import { FeedBlocks } from './feed-blocks.ts';
 import { HiringCounts } from './hiring-counts.ts';
 import type { Overview } from './listing-answers.ts';
-import { rowsBetween } from './rows-between.ts';
+import { activeRows, rowsBetween } from './rows-between.ts';
 import { NO_SKILLS, type SkillTable, skillsOfCompany, skillsOfRows } from './skill-table.ts';
 import { TextGroups } from './text-groups.ts';
 
@@ -81,7 +81,7 @@ export class ListingIndexes {
 
   /** Of all active jobs. */
   get skillTable(): SkillTable {
-    this.#skillTable ??= skillsOfRows(this.#snapshot, this.#snapshot.activeCount);
+    this.#skillTable ??= skillsOfRows(this.#snapshot, activeRows(this.#snapshot));
     return this.#skillTable;
   }
 

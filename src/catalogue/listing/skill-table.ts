@@ -36,14 +36,10 @@ export function skillsOfCompany({ skillOffsets, skills }: Snapshot, rows: Uint32
 /**
  * Skills of several companies. Reads the rows in order and marks pairs of company and skill in a bitmap. Where that
  * would be too large, reads them company after company, which takes several times as long.
- * @param rows active ones, ascending; a number = that many from row 0 on
+ * @param rows active ones, ascending
  * @param markedPairsMax bits of the largest bitmap; tests and benches set it for comparison
  */
-export function skillsOfRows(
-  snapshot: Snapshot,
-  rows: Uint32Array | number,
-  markedPairsMax = MARKED_PAIRS_MAX,
-): SkillTable {
+export function skillsOfRows(snapshot: Snapshot, rows: Uint32Array, markedPairsMax = MARKED_PAIRS_MAX): SkillTable {
   const counts = new SkillCounts(snapshot);
   const isMarked = snapshot.companyCount * snapshot.skillNames.size <= markedPairsMax;
   if (isMarked) counts.addMarking(rows);
@@ -64,15 +60,14 @@ class SkillCounts {
     this.#companies = new Uint32Array(size);
   }
 
-  addMarking(rows: Uint32Array | number): void {
+  addMarking(rows: Uint32Array): void {
     const { companyCount, employer, employerCompany, skillNames, skillOffsets, skills } = this.#snapshot;
     const jobs = this.#jobs;
     const companies = this.#companies;
     const skillCount = skillNames.size;
     const marks = new Int32Array(Math.ceil((companyCount * skillCount) / 32));
-    const count = typeof rows === 'number' ? rows : rows.length;
-    for (let i = 0; i < count; i++) {
-      const row = typeof rows === 'number' ? i : rows[i]!;
+    for (let i = 0; i < rows.length; i++) {
+      const row = rows[i]!;
       const first = employerCompany[employer[row]!]! * skillCount;
       const past = skillOffsets[row + 1]!;
       for (let place = skillOffsets[row]!; place < past; place++) {
@@ -88,11 +83,10 @@ class SkillCounts {
     }
   }
 
-  addByCompany(rows: Uint32Array | number): void {
+  addByCompany(rows: Uint32Array): void {
     const { activeCount, companyCount, companyOffsets, companyRows, skillOffsets, skills } = this.#snapshot;
     const isIn = new BitSet(activeCount);
-    if (typeof rows === 'number') isIn.fill();
-    else for (let i = 0; i < rows.length; i++) isIn.add(rows[i]!);
+    for (let i = 0; i < rows.length; i++) isIn.add(rows[i]!);
     /** By code: the company that had the skill last, plus 1. */
     const last = new Uint32Array(this.#jobs.length);
     for (let company = 0; company < companyCount; company++) {

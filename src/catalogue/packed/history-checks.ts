@@ -14,26 +14,20 @@ export function* checkingHistory(
   { companyCount, rowCount }: { readonly companyCount: number; readonly rowCount: number },
   refuse: Refuse,
 ): Generator<void, void> {
-  const { historyBlockOffsets, historyBlocks, historyKinds, historyOffsets, historyPlaces, historyPositions } =
-    sections;
-  const { historyRows, historySerials, historyTimes } = sections;
-  const { historyCompanyOffsets, historyCompanyPositions } = sections;
+  const { historyKinds, historyPositions, historyRows, historySerials, historyTimes } = sections;
   const count = historyKinds.byteLength;
-  const requireCount = (section: Section, byteLength: number): void => {
-    if (section.byteLength !== byteLength) throw refuse(`has a wrong number of elements in ${section.name}`);
-  };
   // A loop for each section, by index: a function called with each element takes four times as long, an iterator ten times.
   const checked = (section: Section, check: (bytes: Uint8Array) => void): Generator<void, void> =>
     checkedSection(source, section, check, refuse);
 
-  requireCount(historyTimes, count * 8);
+  requireLength(historyTimes, count * 8, refuse);
   yield* checked(historyTimes, (bytes) => {
     const times = float64sIn(bytes);
     for (let i = 0; i < times.length; i++) {
       if (!Number.isSafeInteger(times[i]!)) throw refuse('has an event without a time');
     }
   });
-  requireCount(historyRows, count * 4);
+  requireLength(historyRows, count * 4, refuse);
   let withRow = 0;
   yield* checked(historyRows, (bytes) => {
     const rows = uint32sIn(bytes);
@@ -49,7 +43,7 @@ export function* checkingHistory(
       if (kinds[i]! >= HISTORY_KINDS.length) throw refuse('has an event of no kind');
     }
   });
-  if (historySerials.byteLength !== 0) requireCount(historySerials, count * 4);
+  if (historySerials.byteLength !== 0) requireLength(historySerials, count * 4, refuse);
   let before = -1;
   yield* checked(historySerials, (bytes) => {
     const serials = uint32sIn(bytes);
@@ -58,33 +52,45 @@ export function* checkingHistory(
       before = serials[i]!;
     }
   });
+  const { historyBlockOffsets, historyBlocks, historyCompanyOffsets, historyCompanyPositions } = sections;
+  const { historyOffsets, historyPlaces } = sections;
+  yield* checkingIndex(source, historyOffsets, historyPositions, { itemCount: rowCount, eventCount: count }, refuse);
+  requireLength(historyPositions, withRow * 4, refuse);
+  const ofCompanies = { itemCount: companyCount, eventCount: count };
+  yield* checkingIndex(source, historyCompanyOffsets, historyCompanyPositions, ofCompanies, refuse);
+  const texts = { places: historyPlaces, blockOffsets: historyBlockOffsets, blocks: historyBlocks };
+  yield* checkingPacked(source, texts, count, refuse);
+}
 
-  const checkingIndex = function* (offsets: Section, positions: Section, itemCount: number): Generator<void, void> {
-    requireCount(offsets, (itemCount + 1) * 4);
-    let end: number | undefined;
-    yield* checked(offsets, (bytes) => {
-      const values = uint32sIn(bytes);
-      for (let i = 0; i < values.length; i++) {
-        const offset = values[i]!;
-        if (end === undefined ? offset !== 0 : offset < end) throw refuse(`has ${offsets.name} out of order`);
-        end = offset;
-      }
-    });
-    if ((end ?? 0) * 4 !== positions.byteLength) throw refuse(`has wrong ends in ${offsets.name}`);
-    yield* checked(positions, (bytes) => {
-      const values = uint32sIn(bytes);
-      for (let i = 0; i < values.length; i++) {
-        if (values[i]! >= count) throw refuse(`has ${positions.name} out of range`);
-      }
-    });
+function requireLength(section: Section, byteLength: number, refuse: Refuse): void {
+  if (section.byteLength !== byteLength) throw refuse(`has a wrong number of elements in ${section.name}`);
+}
+
+/** Which events each row, or each company, has: offsets ascend from 0 to the end of the positions, which are events. */
+function* checkingIndex(
+  source: SnapshotSource,
+  offsets: Section,
+  positions: Section,
+  { eventCount, itemCount }: { readonly eventCount: number; readonly itemCount: number },
+  refuse: Refuse,
+): Generator<void, void> {
+  requireLength(offsets, (itemCount + 1) * 4, refuse);
+  let end: number | undefined;
+  const requireAscending = (bytes: Uint8Array): void => {
+    const values = uint32sIn(bytes);
+    for (let i = 0; i < values.length; i++) {
+      const offset = values[i]!;
+      if (end === undefined ? offset !== 0 : offset < end) throw refuse(`has ${offsets.name} out of order`);
+      end = offset;
+    }
   };
-  yield* checkingIndex(historyOffsets, historyPositions, rowCount);
-  requireCount(historyPositions, withRow * 4);
-  yield* checkingIndex(historyCompanyOffsets, historyCompanyPositions, companyCount);
-  yield* checkingPacked(
-    source,
-    { places: historyPlaces, blockOffsets: historyBlockOffsets, blocks: historyBlocks },
-    count,
-    refuse,
-  );
+  yield* checkedSection(source, offsets, requireAscending, refuse);
+  if ((end ?? 0) * 4 !== positions.byteLength) throw refuse(`has wrong ends in ${offsets.name}`);
+  const requireEvents = (bytes: Uint8Array): void => {
+    const values = uint32sIn(bytes);
+    for (let i = 0; i < values.length; i++) {
+      if (values[i]! >= eventCount) throw refuse(`has ${positions.name} out of range`);
+    }
+  };
+  yield* checkedSection(source, positions, requireEvents, refuse);
 }

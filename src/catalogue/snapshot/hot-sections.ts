@@ -20,10 +20,8 @@ export interface HotSections {
   u32(name: SectionName, count?: number): Uint32Array;
   f64(name: SectionName, count: number): Float64Array;
   codes(name: SectionName, count?: number): Uint16Array | Uint32Array;
-  /**
-   * Offsets into something of `length` elements; one more than `count` if that is given. Their order is not checked.
-   */
-  offsets(name: SectionName, length: number, count?: number): Uint32Array;
+  /** `count + 1` offsets into something of `length` elements. Their order is not checked. */
+  offsets(name: SectionName, length: number, count: number): Uint32Array;
   texts(offsets: SectionName, text: SectionName): TextColumn;
 }
 

@@ -25,8 +25,6 @@ function draftOf(org: string, kind: GrantKind, amount: number, expires: string |
 }
 
 export const grantCredits = command({
-  name: 'grant',
-  summary: 'Gives an organization credits, once or every month',
   options: {
     org: { ...ORGANIZATION_OPTION, required: true },
     kind: {

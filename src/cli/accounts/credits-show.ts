@@ -11,8 +11,6 @@ function lineOf({ kind, amount, remaining, expires_at, renews_at }: Organization
 }
 
 export const showCredits = command({
-  name: 'show',
-  summary: 'Shows what an organization has left',
   options: { org: { ...ORGANIZATION_OPTION, required: true }, ...ACCOUNT_OPTIONS },
   notes: ['Grants stand in the order in which charges take them: what lapses first.', PLACE_NOTE],
   async run({ options }, io) {

@@ -14,8 +14,6 @@ import {
 } from './options.ts';
 
 export const createKey = command({
-  name: 'create',
-  summary: 'Makes a key for an organization and prints it, once',
   options: {
     org: { ...ORGANIZATION_OPTION, required: true },
     scopes: {

@@ -13,8 +13,6 @@ const lineOf = (key: ListedKey): string =>
   `${key.last_used_at === null ? 'not used' : `last used ${key.last_used_at}`}, ${endOf(key)}\n`;
 
 export const listKeys = command({
-  name: 'list',
-  summary: 'Lists keys with their scopes and when they were last used',
   options: { org: ORGANIZATION_OPTION, ...ACCOUNT_OPTIONS },
   notes: ['In the order of their creation; revoked and expired ones too.', PLACE_NOTE],
   async run({ options }, io) {

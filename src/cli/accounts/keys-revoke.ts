@@ -3,8 +3,6 @@ import { command, EXIT_OK } from '../command.ts';
 import { ACCOUNT_OPTIONS, jsonLine, keyIdOf, PLACE_NOTE, withAccounts } from './options.ts';
 
 export const revokeKey = command({
-  name: 'revoke',
-  summary: 'Ends a key at once and for good',
   arguments: [{ name: 'KEY_ID', help: 'id of the key, key_…, as `keys list` shows it', count: 'one' }],
   options: ACCOUNT_OPTIONS,
   notes: ['Revoking it again changes nothing.', PLACE_NOTE],

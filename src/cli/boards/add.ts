@@ -29,8 +29,6 @@ async function addStarter(folder: string, isJson: boolean, io: Io): Promise<numb
 }
 
 export const addBoard = command({
-  name: 'add',
-  summary: 'Adds boards to a catalogue by any careers address, and says what each one is',
   arguments: [
     {
       name: 'URL',

@@ -17,8 +17,6 @@ function lineOf(board: WatchedBoard, checked: Addition): string {
 }
 
 export const checkBoards = command({
-  name: 'check',
-  summary: 'Asks watched boards what they have now, and changes nothing',
   arguments: [{ name: 'BOARD', help: 'shape:token or address; every board when none is given', count: 'many' }],
   options: {
     catalogue: { ...BOARD_CATALOGUE, help: 'folder of the catalogue' },

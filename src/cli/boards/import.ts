@@ -15,8 +15,6 @@ export async function boardsOfFile(path: string, io: Io): Promise<readonly State
 }
 
 export const importBoards = command({
-  name: 'import',
-  summary: 'Adds boards from a CSV file',
   arguments: [
     {
       name: 'FILE',

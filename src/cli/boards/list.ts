@@ -46,8 +46,6 @@ function lineOf(board: WatchedBoard, nowMs: number): string {
 
 /** `boards list`, and `boards` itself. */
 export const listBoards = command({
-  name: 'list',
-  summary: 'Lists the watched boards of a catalogue with their health',
   options: {
     catalogue: { ...BOARD_CATALOGUE, help: 'folder of the catalogue' },
     health: { type: 'text', value: 'HEALTH', help: 'only boards that are', choices: BOARD_HEALTHS },

@@ -5,8 +5,6 @@ import { BOARD_CATALOGUE, changeBoards } from './board-options.ts';
 import { findBoard } from './known-boards.ts';
 
 export const removeBoards = command({
-  name: 'remove',
-  summary: 'Stops watching boards; the catalogue keeps their jobs as they are',
   arguments: [
     { name: 'BOARD', help: 'shape:token as `boards list` shows it, or an address of the board', count: 'many' },
   ],

@@ -6,8 +6,6 @@ import { eventLine, oneLine } from './event-line.ts';
 import { memberOf, partsOf } from './json-parts.ts';
 
 export const listEvents = command({
-  name: 'events',
-  summary: 'Lists the stored events of a callback',
   notes: ['With --json it prints the answer of the server on one line, with every value as the server wrote it.'],
   arguments: [ID],
   options: { url, token, json },

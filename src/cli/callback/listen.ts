@@ -91,8 +91,6 @@ class Listening {
 }
 
 export const listenAndForward = command({
-  name: 'listen',
-  summary: 'Forwards the events of a callback to a server of your own, as they arrive',
   notes: [
     'Each event goes on as it came: method, bytes, and the headers that the callback retains, signatures among them. A redirect is shown and not followed.',
     'Without CALLBACK it buys one, as `callback new` does. A callback ends after ten minutes or ten events; --renew N buys up to N more, each when the one before has ended. You have to give each new address to the sender.',

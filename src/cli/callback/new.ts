@@ -6,8 +6,6 @@ import { json, url } from './callback-client.ts';
 import { oneLine } from './event-line.ts';
 
 export const newCallback = command({
-  name: 'new',
-  summary: 'Pays for a callback and prints its address and read token',
   notes: [
     'Pays with the key in PRIVATE_KEY. Without a key it makes a throwaway wallet, which can pay a server with SETTLEMENT=local.',
   ],

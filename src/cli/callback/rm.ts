@@ -4,8 +4,6 @@ import { callbackOf, ID, json, read, token, tokenOf, url } from './callback-clie
 import { oneLine } from './event-line.ts';
 
 export const removeCallback = command({
-  name: 'rm',
-  summary: 'Deletes a callback and its events',
   arguments: [ID],
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {

@@ -6,8 +6,6 @@ import { type EventAnswer, oneLine } from './event-line.ts';
 import { SENDERS, type Sender, signatureFaultOf } from './senders.ts';
 
 export const verifyEvent = command({
-  name: 'verify',
-  summary: 'Checks the signature of a stored event with the sender’s own library',
   notes: [
     'Reads the secret from WEBHOOK_SECRET. svix and standardwebhooks accept a message only within five minutes of its sending.',
   ],

@@ -20,8 +20,6 @@ async function print(following: Following, eventCountMax: number, isJson: boolea
 }
 
 export const waitForEvents = command({
-  name: 'wait',
-  summary: 'Prints the events of a callback as they arrive, until it ends',
   notes: [
     'Exits with 0 when the callback has expired or was deleted, after --count events, or at Ctrl-C.',
     'While it waits, the server may be away for a minute, for example during a restart.',

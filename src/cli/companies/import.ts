@@ -7,8 +7,6 @@ import { CATALOGUE_OPTION, unfittingLine } from './company-lines.ts';
 import { stateWords } from './state-words.ts';
 
 export const importCompanies = command({
-  name: 'import',
-  summary: 'States the domains of companies from a CSV file',
   arguments: [{ name: 'FILE', help: 'CSV with the columns company, domain and, where wanted, aliases', count: 'one' }],
   options: { catalogue: CATALOGUE_OPTION },
   notes: [

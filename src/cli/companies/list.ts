@@ -44,8 +44,6 @@ function lineOf({ name, board, domain, evidence, aliases, active_jobs: active }:
 }
 
 export const listCompanies = command({
-  name: 'companies',
-  summary: 'Lists the companies of a catalogue with their domains and where those are from',
   options: {
     catalogue: CATALOGUE_OPTION,
     missing: { type: 'flag', help: 'only companies without a domain, which buyers cannot ask for' },

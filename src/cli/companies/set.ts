@@ -14,8 +14,6 @@ function domainOf(field: string, text: string): CompanyDomain {
 }
 
 export const setCompany = command({
-  name: 'set',
-  summary: 'States the domain of a company, which every later build uses',
   arguments: [
     {
       name: 'NAME-OR-BOARD',

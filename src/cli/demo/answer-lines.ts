@@ -51,21 +51,18 @@ function* objectLines(name: string, members: Members): Generator<string> {
   for (const line of linesOf(below)) yield `  ${line}`;
 }
 
+function listLines(name: string, list: readonly unknown[]): string[] {
+  if (list.length === 0) return [`${worded(name)}: none`];
+  if (!list.some(isObject)) return [`${worded(name)}: ${list.join(', ')}`];
+  const items = list.map((item) => [...pieces('', item)].join(', '));
+  const isSmall = list.every((item) => Object.keys(item as Members).length <= SMALL_MEMBERS_MAX);
+  return isSmall ? [`${worded(name)}: ${items.join('; ')}`] : [`${worded(name)}:`, ...items.map((item) => `  ${item}`)];
+}
+
 function* linesOf(data: Members): Generator<string> {
   for (const [name, value] of Object.entries(data)) {
-    if (Array.isArray(value)) {
-      if (value.length === 0) yield `${worded(name)}: none`;
-      else if (value.every((item) => !isObject(item))) yield `${worded(name)}: ${value.join(', ')}`;
-      else {
-        const items = value.map((item) => [...pieces('', item)].join(', '));
-        if (value.every((item) => Object.keys(item as Members).length <= SMALL_MEMBERS_MAX)) {
-          yield `${worded(name)}: ${items.join('; ')}`;
-        } else {
-          yield `${worded(name)}:`;
-          for (const item of items) yield `  ${item}`;
-        }
-      }
-    } else if (isObject(value)) yield* objectLines(name, value);
+    if (Array.isArray(value)) yield* listLines(name, value);
+    else if (isObject(value)) yield* objectLines(name, value);
     else yield `${worded(name)}: ${value === null ? 'not known' : typeof value === 'number' ? grouped(value) : value}`;
   }
 }

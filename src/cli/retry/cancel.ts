@@ -5,8 +5,6 @@ import { command, EXIT_OK, UsageError } from '../command.ts';
 import { addressOf, asked, ID, json, key, keyFrom, url } from './retry-client.ts';
 
 export const cancelRetry = command({
-  name: 'cancel',
-  summary: 'Cancels a retry; an attempt under way is abandoned',
   arguments: [ID],
   options: { url, key, json },
   async run({ options, arguments: [id] }, io) {

@@ -28,8 +28,6 @@ function bodyText(given: string): string {
 }
 
 export const createRetry = command({
-  name: 'create',
-  summary: 'Has a request sent until it works, and prints the job',
   notes: [
     'Pays with the key in PRIVATE_KEY, or spends a credit of the organization with --key. Without either it makes a throwaway wallet, which can pay a server with SETTLEMENT=local.',
     '--data that is JSON goes out as JSON, byte by byte; any other text as text/plain.',

@@ -3,8 +3,6 @@ import { command, EXIT_OK } from '../command.ts';
 import { addressOf, asked, credentialOf, ID, json, show, token, url } from './retry-client.ts';
 
 export const showRetry = command({
-  name: 'status',
-  summary: 'Shows the status of a retry',
   arguments: [ID],
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {

@@ -23,8 +23,6 @@ const PAUSE_MS = 1000;
 const EXIT_NOT_SUCCEEDED = 1;
 
 export const waitForRetry = command({
-  name: 'wait',
-  summary: 'Waits until a retry has ended, and shows it',
   notes: [
     'Exits with 0 when it succeeded, with 1 when it failed, expired or was cancelled.',
     'While it waits, the server may be away for a minute, for example during a restart.',

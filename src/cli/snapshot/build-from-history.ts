@@ -11,8 +11,8 @@ import type { BuildFacts } from '../../catalogue/snapshot/snapshot-file.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { type BuildDirectory, buildDirectoryOf } from '../../storage/history/company-directory.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
-import { lastChange, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
-import { CommandError, EXIT_OK } from '../command.ts';
+import { feedRowsIn, lastChange, skillVersionsIn, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
+import { CommandError } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
@@ -110,12 +110,23 @@ function sayBuilt(
   });
 }
 
+/** Without the list the next build starts from nothing, and this one holds. */
+function keepList(list: string, io: Io, keep: () => void): void {
+  try {
+    keep();
+  } catch (failure) {
+    const code = errorCodeOf(failure);
+    if (code === undefined) throw failure;
+    io.stderr.write(`warning: ${list} cannot be written (${code}), so the next build takes nothing over\n`);
+  }
+}
+
 /**
  * Lets the loop turn while it reads, so that the process reacts to a signal soon.
  * @param signal aborts the build: nothing is written, and the promise rejects with its reason
- * @returns the exit code @throws UsageError, CommandError
+ * @throws UsageError, CommandError
  */
-export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: AbortSignal): Promise<number> {
+export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: AbortSignal): Promise<void> {
   const { folder, isNext, keepsDescriptions, out } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
@@ -149,8 +160,8 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: 
     // Frees it, because its columns are in the builder now.
     earlier = undefined;
     progress.clear();
-    const sourceRows = history.feedRows();
-    const versions = history.skillVersions();
+    const sourceRows = feedRowsIn(history);
+    const versions = skillVersionsIn(history);
     const facts: BuildFacts = {
       builtAtMs: io.clock.nowMs(),
       sourceRows,
@@ -165,18 +176,11 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: 
     );
     const change = lastChange(history);
     await writeSnapshotFile(out, built.chunks, signal);
-    if (isNext && change !== undefined) {
-      try {
-        keepBuild(list, built, reader.added, { change, keepsDescriptions });
-      } catch (failure) {
-        const code = errorCodeOf(failure);
-        if (code === undefined) throw failure;
-        io.stderr.write(`warning: ${list} cannot be written (${code}), so the next build takes nothing over\n`);
-      }
+    if (!isNext) {
+      sayBuilt(plan, io, { built, rows: builder.rowCount, sourceRows, selection, unfitting: directory.unfitting });
+    } else if (change !== undefined) {
+      keepList(list, io, () => keepBuild(list, built, reader.added, { change, keepsDescriptions }));
     }
-    if (isNext) return EXIT_OK;
-    sayBuilt(plan, io, { built, rows: builder.rowCount, sourceRows, selection, unfitting: directory.unfitting });
-    return EXIT_OK;
   } catch (error) {
     if (error instanceof EarlierSnapshotError)
       return await buildFromHistory({ ...plan, isFromNothing: true }, io, signal);

@@ -4,7 +4,7 @@ import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { NAME_LENGTH_MAX } from '../../ingest/native.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
-import { command, UsageError } from '../command.ts';
+import { command, EXIT_OK, UsageError } from '../command.ts';
 import { AUTO, MANIFEST_OPTION } from '../intake.ts';
 import { buildFromHistory } from './build-from-history.ts';
 import { buildFromInputs } from './build-from-inputs.ts';
@@ -40,8 +40,6 @@ function requireFit(given: ReadonlySet<string>, format: string): void {
 }
 
 export const snapshotBuild = command({
-  name: 'build',
-  summary: 'Builds a catalogue file from job records, or from a catalogue',
   arguments: [
     {
       name: 'INPUT',
@@ -97,7 +95,7 @@ export const snapshotBuild = command({
   async run({ options, given, arguments: paths }, io) {
     if (options.catalogue !== undefined) {
       requireCatalogueOnly(given, paths);
-      return buildFromHistory(
+      await buildFromHistory(
         {
           folder: options.catalogue,
           out: options.out,
@@ -109,6 +107,7 @@ export const snapshotBuild = command({
         },
         io,
       );
+      return EXIT_OK;
     }
     if (options['merge-same-url'])
       throw new UsageError('--merge-same-url goes with --catalogue: import the inputs first');

@@ -6,8 +6,6 @@ import { writeLines } from '../text-lines.ts';
 import { openCatalogue } from './inspect.ts';
 
 export const snapshotExport = command({
-  name: 'export',
-  summary: 'Writes a catalogue back as one JSON object a line',
   arguments: [{ name: 'FILE', help: 'catalogue file', count: 'one' }],
   options: {},
   notes: [

@@ -37,8 +37,6 @@ function textOf(value: unknown): string {
 }
 
 export const snapshotInspect = command({
-  name: 'inspect',
-  summary: 'Shows what a catalogue file holds',
   arguments: [{ name: 'FILE', help: 'catalogue file', count: 'one' }],
   options: { json: { type: 'flag', help: 'one JSON object' } },
   async run({ options, arguments: [path] }, { stdout, stderr }) {

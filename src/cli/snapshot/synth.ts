@@ -58,8 +58,6 @@ async function writeCatalogue(
 }
 
 export const snapshotSynth = command({
-  name: 'synth',
-  summary: 'Makes a synthetic catalogue from a seed',
   options: {
     jobs: { type: 'integer', value: 'N', min: 0, max: JOBS_MAX, help: 'number of jobs', required: true },
     seed: {

@@ -21,8 +21,6 @@ function checkedUrl(text: string, name: string): string {
 }
 
 export const copyStateCommand = command({
-  name: 'copy',
-  summary: 'Moves the state of a stopped server into an empty database that servers share',
   options: {
     from: { type: 'text', value: 'DIR', required: true, help: 'folder of the state (STATE_DIR of that server)' },
     to: { type: 'text', value: 'URL', help: 'address of the database (default DATABASE_URL)' },

@@ -16,7 +16,7 @@ import { objectOf, type SourceRecord } from '../../ingest/input/source-field.ts'
 import { shapeNamed } from '../../ingest/shapes/shapes.ts';
 import { nextDetailMs } from '../../ingest/watch/schedule.ts';
 import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';
-import type { HistoryDatabase, Row } from '../../storage/history/database.ts';
+import type { HistoryDatabase } from '../../storage/history/database.ts';
 import { storedBoard } from '../../storage/history/stored-board.ts';
 
 /**
@@ -72,7 +72,7 @@ export function rowsWithout(
       const tried = tries.get(id);
       // A try in the future was made while the clock ran ahead, so it does not count.
       if (tried !== undefined && tried.triedMs <= atMs && atMs < nextDetailMs(tried)) continue;
-      if ((known.get(id) as Row | undefined) === undefined) wanted.set(id, { id, row, request });
+      if (known.get(id) === undefined) wanted.set(id, { id, row, request });
     }
   }
   return [...wanted.values()].sort((a, b) => (tries.get(a.id)?.triedMs ?? 0) - (tries.get(b.id)?.triedMs ?? 0));

@@ -127,13 +127,13 @@ export async function peek(bytes: Bytes, byteCount: number): Promise<Peeked> {
 }
 
 /** The bytes; a failure on the way becomes an InputError of one line. */
-async function* named(name: string, bytes: Bytes, trouble: string): AsyncGenerator<Uint8Array> {
+async function* named(name: string, bytes: Bytes): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes;
   } catch (error) {
     if (error instanceof InputError) throw error;
     const code = errorCodeOf(error);
-    throw new InputError(`${name}: ${trouble}${code === undefined ? '' : ` (${code})`}`);
+    throw new InputError(`${name}: cannot be read${code === undefined ? '' : ` (${code})`}`);
   }
 }
 
@@ -272,7 +272,7 @@ export async function openInputs(paths: readonly string[], streams: ReadonlyMap<
       members() {
         const source: Bytes = streams.get(path) ?? createReadStream(path, { highWaterMark: READ_BYTES });
         const fileName = isStdin ? null : path.slice(path.lastIndexOf('/') + 1);
-        return membersOf(name, fileName, counted(named(name, source, 'cannot be read')));
+        return membersOf(name, fileName, counted(named(name, source)));
       },
     };
   });

@@ -108,76 +108,92 @@ function delimiterOf(head: string): string | undefined {
   return count >= 1 ? mark : undefined;
 }
 
-/**
- * Records of a CSV. The rows are split piece by piece; the last, perhaps unfinished row of a piece is carried into the
- * next. A long row is split again only after its text has doubled, so that even tiny pieces cost linear time.
- */
-async function* csvRecords(name: string, bytes: Bytes, delimiter: string): AsyncGenerator<SourceRecord> {
-  let columns: readonly string[] | undefined;
-  let rest = '';
-  let pending = '';
-  let recordCount = 0;
-  let isFirst = true;
-  let newline: '\n' | '\r' = '\n';
-  let hasShortRows = false;
-  const breaksOff = (): CutShort => new CutShort(name, 'is not well-formed CSV: the last record does not end');
+/** A CSV whose text comes piece by piece; the last, perhaps unfinished row of a piece is carried into the next. */
+class CsvTable {
+  readonly #name: string;
+  readonly #delimiter: string;
+  readonly #newline: '\n' | '\r';
+  #columns: readonly string[] | undefined;
+  #recordCount = 0;
+  #hasShortRows = false;
+  #rest = '';
 
-  function* parsed(text: string, isLast: boolean): Generator<SourceRecord> {
-    const { rows, end, isOpen } = csvRows(text, delimiter, newline, isLast);
-    rest = text.slice(end);
-    if (rest.length > CSV_RECORD_LENGTH_MAX) {
-      throw new InputError(`${name}: is not well-formed CSV: record ${recordCount + rows.length} does not end`);
+  /** @param start its first piece */
+  constructor(name: string, delimiter: string, start: string) {
+    this.#name = name;
+    this.#delimiter = delimiter;
+    // Line ends of old spreadsheets: only CR in the whole first piece.
+    this.#newline = !start.includes('\n') && start.includes('\r') ? '\r' : '\n';
+  }
+
+  /** Of the row that is not among the records yet. */
+  get restLength(): number {
+    return this.#rest.length;
+  }
+
+  *records(piece: string, isLast: boolean): Generator<SourceRecord> {
+    const text = this.#rest + piece;
+    const { rows, end, isOpen } = csvRows(text, this.#delimiter, this.#newline, isLast);
+    this.#rest = text.slice(end);
+    if (this.#rest.length > CSV_RECORD_LENGTH_MAX) {
+      const number = this.#recordCount + rows.length;
+      throw new InputError(`${this.#name}: is not well-formed CSV: record ${number} does not end`);
     }
-    for (const [index, cells] of rows.entries()) {
+    // A last row without a line end and with fewer cells than all others was truncated.
+    const perhapsCut = isLast && !text.endsWith(this.#newline) ? rows.at(-1) : undefined;
+    for (const cells of rows) {
       const last = cells.length - 1;
       if (cells[last]!.endsWith('\r')) cells[last] = cells[last]!.slice(0, -1);
-      if (columns === undefined) {
-        if (cells.some((cell) => cell.trim() !== '')) columns = cells.map((column) => column.trim());
+      if (this.#columns === undefined) {
+        if (cells.some(isFilled)) this.#columns = cells.map((column) => column.trim());
         continue;
       }
-      recordCount++;
-      if (cells.length < columns.length) {
-        // A last row without a line end and with fewer cells than all others was truncated.
-        const isLastRow = isLast && index === rows.length - 1 && !text.endsWith(newline);
-        if (isLastRow && !hasShortRows && recordCount > 1) throw breaksOff();
-        hasShortRows = true;
+      this.#recordCount++;
+      if (cells.length < this.#columns.length) {
+        if (cells === perhapsCut && !this.#hasShortRows && this.#recordCount > 1) throw this.#breaksOff();
+        this.#hasShortRows = true;
       }
       const record: Record<string, string> = {};
-      let isBlank = true;
-      for (let i = 0; i <= last && i < columns.length; i++) {
-        record[columns[i]!] = cells[i]!;
-        isBlank &&= cells[i]!.trim() === '';
+      let isAny = false;
+      for (let i = 0; i <= last && i < this.#columns.length; i++) {
+        record[this.#columns[i]!] = cells[i]!;
+        isAny ||= isFilled(cells[i]!);
       }
-      if (!isBlank) yield record;
+      if (isAny) yield record;
     }
-    if (isLast && isOpen) throw breaksOff();
+    if (isLast && isOpen) throw this.#breaksOff();
   }
 
-  const pieces = decodedText(bytes);
-  for (;;) {
-    let next: IteratorResult<string, void>;
-    try {
-      next = await pieces.next();
-    } catch (error) {
-      // Whole rows are delivered before the break.
-      if (error instanceof CutShort) yield* parsed(rest + pending, false);
-      throw error;
-    }
-    if (next.done) break;
-    const piece = next.value;
-    pending += piece;
-    if (isFirst && pending !== '') {
-      isFirst = false;
-      if (pending.startsWith('\ufeff')) pending = pending.slice(1);
-      // Line ends of old spreadsheets: only CR in the whole first piece.
-      if (!pending.includes('\n') && pending.includes('\r')) newline = '\r';
-    }
-    if (pending.length < rest.length) continue;
-    const text = rest + pending;
-    pending = '';
-    yield* parsed(text, false);
+  #breaksOff(): CutShort {
+    return new CutShort(this.#name, 'is not well-formed CSV: the last record does not end');
   }
-  if (rest !== '' || pending !== '') yield* parsed(rest + pending, true);
+}
+
+const isFilled = (cell: string): boolean => cell.trim() !== '';
+
+/**
+ * Records of a CSV. A long row is split again only after its text has doubled, so that even tiny pieces cost linear
+ * time.
+ */
+async function* csvRecords(name: string, bytes: Bytes, delimiter: string): AsyncGenerator<SourceRecord> {
+  let table: CsvTable | undefined;
+  let pending = '';
+  try {
+    for await (const piece of decodedText(bytes)) {
+      pending += piece;
+      if (pending === '') continue;
+      table ??= new CsvTable(name, delimiter, pending);
+      if (pending.length < table.restLength) continue;
+      const text = pending;
+      pending = '';
+      yield* table.records(text, false);
+    }
+  } catch (error) {
+    // Whole rows are delivered before the break.
+    if (error instanceof CutShort && table !== undefined) yield* table.records(pending, false);
+    throw error;
+  }
+  if (table !== undefined && table.restLength + pending.length > 0) yield* table.records(pending, true);
 }
 
 /** Codecs of Parquet, except Snappy, which hyparquet has. The runtime has them as native code. */

@@ -55,13 +55,13 @@ function normalized(path: string): string {
  * @param token letters, `_` and `-` (RFC 9309 §2.2.1), compared without case
  */
 export function parseRobots(text: string, token: string): RobotsRules {
+  const product = token.toLowerCase();
   const own: RobotsRule[] = [];
   const others: RobotsRule[] = [];
-  // Whether the current group names the token, or `*`.
-  let isOwn = false;
-  let isOthers = false;
-  let isInNames = false;
   let hasOwn = false;
+  /** Of the group that is being read. */
+  let names = new Set<string>();
+  let isInNames = false;
   // A byte order mark is blank, so it goes with the blanks before the first name.
   for (const line of text.slice(0, ROBOTS_BYTES_MAX).split(/\r\n?|\n/)) {
     const [record = ''] = line.split('#', 1);
@@ -70,15 +70,10 @@ export function parseRobots(text: string, token: string): RobotsRules {
     const value = record.slice(colon + 1).trim();
     switch (key) {
       case 'user-agent': {
-        if (!isInNames) {
-          isOwn = false;
-          isOthers = false;
-        }
+        if (!isInNames) names = new Set();
         isInNames = true;
-        const name = /^(?:\*|[a-z_-]+)/i.exec(value)?.[0].toLowerCase();
-        if (name === token.toLowerCase()) isOwn = true;
-        if (name === '*') isOthers = true;
-        hasOwn ||= isOwn;
+        names.add(/^(?:\*|[a-z_-]+)/i.exec(value)?.[0].toLowerCase() ?? '');
+        hasOwn ||= names.has(product);
         break;
       }
       case 'allow':
@@ -87,8 +82,8 @@ export function parseRobots(text: string, token: string): RobotsRules {
         // An empty pattern matches nothing.
         if (value === '') break;
         const rule = { isAllowed: key === 'allow', pattern: detached(normalized(value)) };
-        if (isOwn) own.push(rule);
-        if (isOthers) others.push(rule);
+        if (names.has(product)) own.push(rule);
+        if (names.has('*')) others.push(rule);
         break;
       }
       default: // other records do not end a group (RFC 9309 §2.2.4)

@@ -14,18 +14,10 @@ import { inbox } from './inbox.ts';
 import { sales } from './sales.ts';
 import type { PageServices } from './services.ts';
 
-const ROUTES = [home, docs, pageFile];
-/** Pages of the callbacks. */
-const CALLBACK_ROUTES = [inbox];
-/** Pages of the operator, which exist only with `ADMIN_TOKEN`. */
-const OPERATOR_ROUTES = [sales];
-/** Pages of the operator that need `CATALOGUE` too. */
-const BOARD_ROUTES = [boards];
-
 export const pages = defineModule({
   tag: 'pages',
   settings: {},
-  routes: [...ROUTES, ...CALLBACK_ROUTES, ...OPERATOR_ROUTES, ...BOARD_ROUTES],
+  routes: [home, docs, pageFile, inbox, sales, boards],
   open({ config, server, surface, catalogue, remoteCatalogue, clock, paid, pageFiles, hookBaseUrl, watchedBoards }) {
     const has = (product: SurfaceName): boolean => config.surfaces.includes(product);
     const services: PageServices = {
@@ -45,11 +37,12 @@ export const pages = defineModule({
         payTo: paid.seller.payTo,
       },
     };
+    const hasOperator = config.adminToken !== null;
     const routes = [
-      ...ROUTES,
-      ...(has('callbacks') ? CALLBACK_ROUTES : []),
-      ...(config.adminToken === null ? [] : OPERATOR_ROUTES),
-      ...(config.adminToken === null || watchedBoards === null ? [] : BOARD_ROUTES),
+      ...[home, docs, pageFile],
+      ...(has('callbacks') ? [inbox] : []),
+      ...(hasOperator ? [sales] : []),
+      ...(hasOperator && watchedBoards !== null ? [boards] : []),
     ];
     return { operations: bind('pages', routes, services) };
   },

@@ -31,11 +31,11 @@ export class BoardTables {
 
   /** In the order of their names. */
   list(): WatchedBoard[] {
-    return this.#all('SELECT * FROM watched ORDER BY name').map(boardOf);
+    return this.#history.rows('SELECT * FROM watched ORDER BY name').map(boardOf);
   }
 
   find(name: string): WatchedBoard | undefined {
-    return this.#all('SELECT * FROM watched WHERE name = ?', name).map(boardOf)[0];
+    return this.#history.rows('SELECT * FROM watched WHERE name = ?', name).map(boardOf)[0];
   }
 
   /**
@@ -87,7 +87,7 @@ export class BoardTables {
   boardOfPage(address: string): WatchedBoard | undefined {
     const sql =
       'SELECT watched.* FROM watched JOIN watched_page ON watched_page.name = watched.name WHERE watched_page.address = ?';
-    return this.#all(sql, address).map(boardOf)[0];
+    return this.#history.rows(sql, address).map(boardOf)[0];
   }
 
   /** Postpones boards that are due before `untilMs`; their state stays. */
@@ -99,7 +99,7 @@ export class BoardTables {
 
   /** Failed requests for descriptions, by the id of their job. */
   detailTries(name: string): ReadonlyMap<string, DetailTries> {
-    const rows = this.#all('SELECT id, tries, tried_ms FROM watched_detail WHERE name = ?', name);
+    const rows = this.#history.rows('SELECT id, tries, tried_ms FROM watched_detail WHERE name = ?', name);
     return new Map(
       rows.map(({ id, tries, tried_ms }) => [id as string, { tries: tries as number, triedMs: tried_ms as number }]),
     );
@@ -108,7 +108,7 @@ export class BoardTables {
   /** Stores that the descriptions of these jobs were requested, and deletes the tries of those that came. */
   keepDetailTries(name: string, asked: readonly string[], atMs: number): void {
     for (const id of asked) {
-      const [described] = this.#all('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL', id);
+      const [described] = this.#history.rows('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL', id);
       if (described !== undefined) this.#run('DELETE FROM watched_detail WHERE name = ? AND id = ?', name, id);
       else {
         this.#run(
@@ -144,7 +144,7 @@ export class BoardTables {
   days(sinceMs: number): BoardDaySum[] {
     const sql = `SELECT day, sum(fetches) AS fetches, sum(opened) AS opened, sum(changed) AS changed, sum(closed) AS closed,
       sum(reopened) AS reopened FROM watched_day WHERE day >= ? GROUP BY day ORDER BY day`;
-    return this.#all(sql, Math.floor(sinceMs / DAY_MS)).map((row) => ({
+    return this.#history.rows(sql, Math.floor(sinceMs / DAY_MS)).map((row) => ({
       dayMs: (row.day as number) * DAY_MS,
       fetches: row.fetches as number,
       opened: row.opened as number,
@@ -156,10 +156,6 @@ export class BoardTables {
 
   #run(sql: string, ...values: (string | number | null)[]): void {
     this.#history.guarded(() => this.#history.statement(sql).run(...values));
-  }
-
-  #all(sql: string, ...values: (string | number)[]): Row[] {
-    return this.#history.guarded(() => this.#history.statement(sql).all(...values)) as Row[];
   }
 }
 

@@ -6,12 +6,12 @@ import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
 import { type Employer, employerKeyOf, type HostCount } from '../../ingest/companies/employer.ts';
 import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
-import { type HistoryDatabase, JOBS, type Row } from './database.ts';
+import { type HistoryDatabase, JOBS } from './database.ts';
 
 /** The operator's words, in the order of their keys. @throws HistoryError */
 export function storedWords(history: HistoryDatabase): OperatorWord[] {
   return history.guarded(() =>
-    (history.statement('SELECT * FROM word ORDER BY kind, key').all() as Row[]).map((row) => ({
+    history.rows('SELECT * FROM word ORDER BY kind, key').map((row) => ({
       kind: row.kind as OperatorWord['kind'],
       key: row.key as string,
       name: row.company as string | null,
@@ -70,9 +70,7 @@ export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>):
 /** The words, with the boards to which they apply by a file's name. @throws HistoryError */
 export function operatorWordsIn(history: HistoryDatabase): OperatorWords {
   const files = new Map<string, string[]>();
-  const rows = history.guarded(() =>
-    history.statement('SELECT key, shape, token FROM word_file, board WHERE board.serial = board ORDER BY key').all(),
-  ) as Row[];
+  const rows = history.rows('SELECT key, shape, token FROM word_file, board WHERE board.serial = board ORDER BY key');
   for (const { key, shape, token } of rows) {
     const board = `${shape}:${token}`;
     const keys = files.get(board);
@@ -95,7 +93,7 @@ export class StoredEmployers {
    * @throws HistoryError
    */
   constructor(history: HistoryDatabase, isForIdentities = false) {
-    const boards = history.guarded(() => history.statement('SELECT serial, shape, token FROM board').all()) as Row[];
+    const boards = history.rows('SELECT serial, shape, token FROM board');
     const tokens = new Map<number, string>();
     for (const { serial, shape, token } of boards) {
       this.#shapes.set(serial as number, shape as string);
@@ -152,7 +150,7 @@ function draftsOf(
   shapeOf: (board: number) => string,
 ): Map<string, EmployerDraft> {
   const drafts = new Map<string, EmployerDraft>();
-  const rows = history.guarded(() => history.statement(isForIdentities ? FOR_IDENTITIES : COUNTED).all()) as Row[];
+  const rows = history.rows(isForIdentities ? FOR_IDENTITIES : COUNTED);
   for (const row of rows) {
     const board = row.board as number;
     const name = row.company as string;
@@ -178,9 +176,7 @@ function draftsOf(
 
 function hostsByEmployer(history: HistoryDatabase, kind: 'site' | 'link'): Map<string, HostCount[]> {
   const found = new Map<string, HostCount[]>();
-  const rows = history.guarded(() =>
-    history.statement('SELECT board, company, host, rows FROM host WHERE kind = ?').all(kind),
-  ) as Row[];
+  const rows = history.rows('SELECT board, company, host, rows FROM host WHERE kind = ?', kind);
   for (const { board, company, host, rows: count } of rows) {
     const key = `${board}\n${company}`;
     const hosts = found.get(key) ?? [];

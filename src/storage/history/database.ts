@@ -44,6 +44,7 @@ const COMMIT_BUSY_MS = 300_000;
 const CACHE_SIZE = -65_536;
 
 export type Row = Record<string, unknown>;
+type SqlValue = string | number | Uint8Array | null;
 
 /** Turns a failure of the system or of SQLite into a HistoryError of one line; returns a bug unchanged. */
 export function historyErrorOf(failure: unknown, path: string): Error {
@@ -287,6 +288,16 @@ export class HistoryDatabase {
     return statement;
   }
 
+  /** The first row of a query. @throws HistoryError */
+  row(sql: string, ...values: SqlValue[]): Row | undefined {
+    return this.guarded(() => this.statement(sql).get(...values)) as Row | undefined;
+  }
+
+  /** Every row of a query. @throws HistoryError */
+  rows(sql: string, ...values: SqlValue[]): Row[] {
+    return this.guarded(() => this.statement(sql).all(...values)) as Row[];
+  }
+
   /** Decodes a row of `JOBS`. @throws HistoryError when the row is damaged */
   storedJobOf(row: Row): StoredJob {
     let skills: unknown;
@@ -328,28 +339,13 @@ export class HistoryDatabase {
     return repeatedMs === null ? job : { ...job, lastMs: Math.max(job.lastMs, repeatedMs), presentMs: repeatedMs };
   }
 
-  /** Versions of the skill dictionaries that the jobs' skills were extracted with, newest first. */
-  skillVersions(): string[] {
-    const rows = this.statement(
-      `SELECT version FROM dictionary WHERE EXISTS (
-         SELECT 1 FROM job WHERE has_own_skills = 0 AND job.dictionary = dictionary.serial
-       ) ORDER BY serial DESC`,
-    ).all() as Row[];
-    return rows.map(({ version }) => String(version));
-  }
-
-  /** Number of rows of all feeds together. */
-  feedRows(): number {
-    return Number((this.statement('SELECT total(rows) AS rows FROM feed').get() as Row).rows);
-  }
-
   /** Events, oldest first. Ends the transaction. @throws HistoryError */
   *events(query: HistoryQuery): Generator<HistoryEvent, void, void> {
     const { where, values } = conditionOf(query, 'event');
     const sql = `SELECT event.at_ms, kind, job.id, title, company, shape, token, field, before, after
       FROM event JOIN job ON job.serial = event.job JOIN board ON board.serial = job.board ${where}
       ORDER BY event.at_ms, event.serial`;
-    for (const row of this.#rows(sql, values)) {
+    for (const row of this.#copied(sql, values)) {
       yield {
         atMs: row.at_ms as number,
         kind: row.kind as EventKind,
@@ -370,7 +366,7 @@ export class HistoryDatabase {
     const { where, values } = conditionOf(query, 'feed');
     const sql = `SELECT feed.at_ms, shape, token, rows, is_complete
       FROM feed JOIN board ON board.serial = feed.board ${where} ORDER BY feed.at_ms, shape, token`;
-    for (const row of this.#rows(sql, values)) {
+    for (const row of this.#copied(sql, values)) {
       yield {
         atMs: row.at_ms as number,
         shape: row.shape as string,
@@ -385,7 +381,7 @@ export class HistoryDatabase {
    * The rows as of the first read, from a copy: a pager may read the next row an hour later, and while a statement
    * reads the file no writer can commit.
    */
-  *#rows(sql: string, values: readonly (string | number)[]): Generator<Row, void, void> {
+  *#copied(sql: string, values: readonly (string | number)[]): Generator<Row, void, void> {
     try {
       this.rollback();
       this.database.exec('DROP TABLE IF EXISTS temp.shown');

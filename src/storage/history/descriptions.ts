@@ -22,7 +22,7 @@ export class DescriptionStore {
   /** Stores the description of a job, unless one with its digest exists. */
   store(digest: string, { description, descriptionTruncated }: Described): void {
     if (description === null) return;
-    const known = this.#history.statement('SELECT 1 FROM description WHERE digest = ?').get(digest);
+    const known = this.#history.row('SELECT 1 FROM description WHERE digest = ?', digest);
     if (known !== undefined) return;
     const bytes = Buffer.from(description);
     this.#history

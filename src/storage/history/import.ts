@@ -13,7 +13,7 @@ import type { JobSink, JobSource, SourceDocument } from '../../ingest/job-sink.t
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { storedWords, storeWords } from './company-tables.ts';
-import type { HistoryDatabase, Row } from './database.ts';
+import type { HistoryDatabase } from './database.ts';
 import { DescriptionStore } from './descriptions.ts';
 import { HostStaging } from './host-staging.ts';
 import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
@@ -67,7 +67,7 @@ export class HistoryImport implements JobSink {
     return history.guarded(() => {
       const serial = storedBoard(history, shape, board)?.serial ?? null;
       const sql = 'SELECT max(at_ms) AS at_ms FROM feed WHERE board = ?';
-      return (history.statement(sql).get(serial) as Row).at_ms as number | null;
+      return history.row(sql, serial)!.at_ms as number | null;
     });
   }
 
@@ -120,13 +120,10 @@ export class HistoryImport implements JobSink {
    * Returns the stored skills of an unchanged job: most records of a daily feed are unchanged, and extraction is expensive.
    */
   knownSkills(id: string, title: string, description: string): readonly string[] | undefined {
-    const row = this.#history.guarded(() =>
-      this.#history
-        .statement(
-          'SELECT title, description_digest, skills, has_own_skills, version FROM job, dictionary WHERE id = ? AND dictionary.serial = job.dictionary',
-        )
-        .get(id),
-    ) as Row | undefined;
+    const row = this.#history.row(
+      'SELECT title, description_digest, skills, has_own_skills, version FROM job, dictionary WHERE id = ? AND dictionary.serial = job.dictionary',
+      id,
+    );
     if (row === undefined || row.title !== title || row.has_own_skills === 1) return undefined;
     if (row.version !== this.#settings.skillsVersion || row.description_digest !== this.#digestOf(description)) {
       return undefined;

@@ -72,7 +72,7 @@ export function* jobsOf(history: HistoryDatabase, serials: Iterable<number>): Ge
 /** @returns undefined when nothing was written yet @throws HistoryError */
 export function lastChange(history: HistoryDatabase): ChangeMark | undefined {
   const sql = 'SELECT serial, hex(token) AS token FROM change ORDER BY serial DESC LIMIT 1';
-  return history.guarded(() => history.statement(sql).get()) as ChangeMark | undefined;
+  return history.row(sql) as ChangeMark | undefined;
 }
 
 /**
@@ -81,11 +81,9 @@ export function lastChange(history: HistoryDatabase): ChangeMark | undefined {
  */
 export function writtenSince(history: HistoryDatabase, { serial, token }: ChangeMark): Uint32Array | undefined {
   return history.guarded(() => {
-    const known = history.statement('SELECT hex(token) AS token FROM change WHERE serial = ?').get(serial) as
-      | Row
-      | undefined;
+    const known = history.row('SELECT hex(token) AS token FROM change WHERE serial = ?', serial);
     if (known?.token !== token) return undefined;
-    const rows = history.statement('SELECT serial FROM job WHERE change > ?').all(serial) as Row[];
+    const rows = history.rows('SELECT serial FROM job WHERE change > ?', serial);
     return Uint32Array.from(rows, (row) => row.serial as number);
   });
 }
@@ -96,7 +94,7 @@ export type Repeats = ReadonlyMap<number, ReadonlyMap<number, number>>;
 /** @throws HistoryError */
 export function repeatsIn(history: HistoryDatabase): Repeats {
   const repeats = new Map<number, Map<number, number>>();
-  const rows = history.guarded(() => history.statement('SELECT board, from_ms, to_ms FROM repeated').all()) as Row[];
+  const rows = history.rows('SELECT board, from_ms, to_ms FROM repeated');
   for (const row of rows) {
     const board = row.board as number;
     const ofBoard = repeats.get(board) ?? new Map<number, number>();
@@ -105,17 +103,27 @@ export function repeatsIn(history: HistoryDatabase): Repeats {
   return repeats;
 }
 
+/** Versions of the skill dictionaries that the jobs' skills were extracted with, newest first. @throws HistoryError */
+export function skillVersionsIn(history: HistoryDatabase): string[] {
+  const rows = history.rows(`SELECT version FROM dictionary WHERE EXISTS (
+      SELECT 1 FROM job WHERE has_own_skills = 0 AND job.dictionary = dictionary.serial
+    ) ORDER BY serial DESC`);
+  return rows.map(({ version }) => String(version));
+}
+
+/** Number of rows of all feeds together. @throws HistoryError */
+export const feedRowsIn = (history: HistoryDatabase): number =>
+  Number(history.row('SELECT total(rows) AS rows FROM feed')!.rows);
+
 /** `read` throws HistoryError when a text is missing or damaged. */
 export function storedTextsOf(history: HistoryDatabase): StoredTexts {
   return {
     read(digest) {
       const key = keyOfDigest(digest);
-      const row = history.guarded(() => history.statement('SELECT text FROM description WHERE digest = ?').get(key)) as
-        | Row
-        | undefined;
+      const row = history.row('SELECT text FROM description WHERE digest = ?', key);
       const bytes = row && decompressedText(row.text as Uint8Array);
       if (bytes !== undefined) return bytes;
-      const job = history.statement('SELECT id FROM job WHERE description_digest = ?').get(key) as Row | undefined;
+      const job = history.row('SELECT id FROM job WHERE description_digest = ?', key);
       throw unreadable(history, job?.id);
     },
   };

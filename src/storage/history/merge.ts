@@ -15,7 +15,7 @@ import {
 } from '../../ingest/history/observation.ts';
 import { fileStemOf } from '../../ingest/shapes/board.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
-import { type HistoryDatabase, JOBS, type Row, type StoredJob } from './database.ts';
+import { type HistoryDatabase, JOBS, type StoredJob } from './database.ts';
 import type { HostStaging } from './host-staging.ts';
 import type { Staging } from './staging.ts';
 import type { HistoryWriter } from './writer.ts';
@@ -117,9 +117,7 @@ export class FeedMerge {
 
     const counts: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
     const board = this.#writer.boardSerial(shape, token) ?? this.#writer.addBoard(shape, token);
-    const earlier = this.#history
-      .statement('SELECT rows, is_complete FROM feed WHERE board = ? AND at_ms = ?')
-      .get(board, atMs) as Row | undefined;
+    const earlier = this.#history.row('SELECT rows, is_complete FROM feed WHERE board = ? AND at_ms = ?', board, atMs);
     if (isSaidComplete && !isForced && earlier === undefined) {
       const usual = usualRows(this.#rowsBefore(board));
       if (isUnhealthy(rows, usual)) {
@@ -129,12 +127,9 @@ export class FeedMerge {
     }
 
     const isComplete = isSaidComplete && !feed.hasNameless;
-    const completeMs = this.#completeTimes(board);
     const wasComplete = earlier?.is_complete === 1;
     const isNewlyComplete = isComplete && !wasComplete;
-    if (isNewlyComplete) completeMs.push(atMs);
-    completeMs.sort((a, b) => a - b);
-    const target: Target = { board, shape, completeMs, counts };
+    const target: Target = { board, shape, completeMs: this.#completeTimes(board, isNewlyComplete), counts };
 
     let added = 0;
     for (const sighting of this.#staging.sightings(feed.serial)) if (this.#mergeSighting(sighting, target)) added++;
@@ -157,16 +152,15 @@ export class FeedMerge {
     const atMs = this.#atMs;
     const board = this.#writer.boardSerial(shape, token);
     if (board === undefined) return undefined;
-    const last = this.#history
-      .statement('SELECT at_ms, rows, is_complete FROM feed WHERE board = ? AND at_ms < ? ORDER BY at_ms DESC LIMIT 1')
-      .get(board, atMs) as Row | undefined;
+    const last = this.#history.row(
+      'SELECT at_ms, rows, is_complete FROM feed WHERE board = ? AND at_ms < ? ORDER BY at_ms DESC LIMIT 1',
+      board,
+      atMs,
+    );
     if (last === undefined) return undefined;
     const counts: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
     const isComplete = last.is_complete === 1;
-    const completeMs = this.#completeTimes(board);
-    if (isComplete) completeMs.push(atMs);
-    completeMs.sort((a, b) => a - b);
-    const target: Target = { board, shape, completeMs, counts };
+    const target: Target = { board, shape, completeMs: this.#completeTimes(board, isComplete), counts };
     this.#repeatJobs(target, last.at_ms as number);
     this.#hosts.repeat(board, last.at_ms as number, atMs);
     this.#writer.storeFeed(board, atMs, last.rows as number, isComplete);
@@ -177,15 +171,12 @@ export class FeedMerge {
   /** Marks the jobs present at `lastMs` as present now. If that changes only their last times, they are not written. */
   #repeatJobs({ board, completeMs, counts }: Target, lastMs: number): void {
     const atMs = this.#atMs;
-    const isLatest =
-      this.#history.statement('SELECT 1 FROM feed WHERE board = ? AND at_ms > ?').get(board, atMs) === undefined;
-    const repeat = this.#history
-      .statement('SELECT from_ms FROM repeated WHERE board = ? AND to_ms = ?')
-      .get(board, lastMs) as Row | undefined;
+    const isLatest = this.#history.row('SELECT 1 FROM feed WHERE board = ? AND at_ms > ?', board, atMs) === undefined;
+    const repeat = this.#history.row('SELECT from_ms FROM repeated WHERE board = ? AND to_ms = ?', board, lastMs);
     const fromMs = repeat?.from_ms as number | undefined;
     const seenAt = (presentMs: number): void => {
       // Reads all rows first, because the loop writes to the same table.
-      const rows = this.#history.statement(`${JOBS} WHERE board = ? AND present_ms = ?`).all(board, presentMs) as Row[];
+      const rows = this.#history.rows(`${JOBS} WHERE board = ? AND present_ms = ?`, board, presentMs);
       for (const row of rows) this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
       counts.seen += rows.length;
     };
@@ -217,16 +208,16 @@ export class FeedMerge {
         WHEN is_source_closed = 0 THEN closed_ms IS NOT NULL
         ELSE closed_ms IS NULL OR closed_ms > ? END) AS others
       FROM job WHERE board = ? AND present_ms = ?`;
-    const row = this.#history.statement(sql).get(this.#atMs, this.#atMs, board, presentMs) as Row;
+    const row = this.#history.row(sql, this.#atMs, this.#atMs, board, presentMs)!;
     return { jobs: row.jobs as number, others: row.others as number };
   }
 
   /** Writes the times of earlier repeats into their jobs; by now these are only jobs that later feeds did not list. */
   #settleRepeats(board: number): void {
-    const repeats = this.#history.statement('SELECT from_ms FROM repeated WHERE board = ?').all(board) as Row[];
+    const repeats = this.#history.rows('SELECT from_ms FROM repeated WHERE board = ?', board);
     for (const { from_ms: fromMs } of repeats) {
-      const rows = this.#history.statement(`${JOBS} WHERE board = ? AND present_ms = ?`).all(board, fromMs as number);
-      for (const row of rows as Row[]) {
+      const rows = this.#history.rows(`${JOBS} WHERE board = ? AND present_ms = ?`, board, fromMs as number);
+      for (const row of rows) {
         const known = this.#history.storedJobOf(row);
         this.#writer.storeTimes(known, known);
       }
@@ -260,25 +251,28 @@ export class FeedMerge {
   /** Rows of the board's last complete feeds; before the first one, of its last partial ones. */
   #rowsBefore(board: number): number[] {
     const before = (condition: string): number[] => {
-      const found = this.#history
-        .statement(`SELECT rows FROM feed WHERE board = ? AND at_ms < ? ${condition} ORDER BY at_ms DESC LIMIT ?`)
-        .all(board, this.#atMs, USUAL_FEEDS) as Row[];
+      const found = this.#history.rows(
+        `SELECT rows FROM feed WHERE board = ? AND at_ms < ? ${condition} ORDER BY at_ms DESC LIMIT ?`,
+        board,
+        this.#atMs,
+        USUAL_FEEDS,
+      );
       return found.map(({ rows }) => rows as number);
     };
     const complete = before('AND is_complete = 1');
     return complete.length > 0 ? complete : before('');
   }
 
-  #completeTimes(board: number): number[] {
-    const rows = this.#history
-      .statement('SELECT at_ms FROM feed WHERE board = ? AND is_complete = 1')
-      .all(board) as Row[];
-    return rows.map((row) => row.at_ms as number);
+  /** Times of a board's complete feeds, ascending. @param isComplete the feed of this merge is another one */
+  #completeTimes(board: number, isComplete: boolean): number[] {
+    const rows = this.#history.rows('SELECT at_ms FROM feed WHERE board = ? AND is_complete = 1', board);
+    const times = rows.map((row) => row.at_ms as number);
+    return (isComplete ? [...times, this.#atMs] : times).sort((a, b) => a - b);
   }
 
   /** Merges one job of the feed. @returns true when the history did not know that the feed of this time has the job */
   #mergeSighting(found: Sighting, { board, completeMs, counts, shape }: Target): boolean {
-    const row = this.#history.statement(`${JOBS} WHERE id = ?`).get(found.job.id) as Row | undefined;
+    const row = this.#history.row(`${JOBS} WHERE id = ?`, found.job.id);
     const known = row && this.#history.storedJobOf(row);
     const outcome = sighted(known, found, completeMs);
     counts[outcome.isNew ? 'new' : 'seen']++;
@@ -313,7 +307,7 @@ export class FeedMerge {
   /** Keeps known jobs open if their records were refused, because the source still lists them. */
   #keepRefused(feed: OpenFeed, { completeMs, counts }: Target): void {
     for (const id of this.#staging.refusedIds(feed.serial)) {
-      const row = this.#history.statement(`${JOBS} WHERE id = ?`).get(id) as Row | undefined;
+      const row = this.#history.row(`${JOBS} WHERE id = ?`, id);
       if (row !== undefined) this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
     }
   }
@@ -323,18 +317,18 @@ export class FeedMerge {
     const beforeLast = completeMs.at(-2);
     if (beforeLast === undefined) return;
     // Jobs of a repeat are present until its end, so none of them is missing.
-    const repeat = this.#history
-      .statement('SELECT from_ms FROM repeated WHERE board = ? AND to_ms >= ?')
-      .get(board, beforeLast) as Row | undefined;
+    const repeat = this.#history.row('SELECT from_ms FROM repeated WHERE board = ? AND to_ms >= ?', board, beforeLast);
     // Reads all serials first, because the loop writes to the same table.
-    const serials = this.#history
-      .statement(
-        `SELECT serial FROM job WHERE board = ? AND present_ms < ? AND present_ms IS NOT ? AND is_source_closed = 0
+    const serials = this.#history.rows(
+      `SELECT serial FROM job WHERE board = ? AND present_ms < ? AND present_ms IS NOT ? AND is_source_closed = 0
          AND (closed_ms IS NULL OR closed_ms > ?)`,
-      )
-      .all(board, beforeLast, (repeat?.from_ms as number | undefined) ?? null, this.#atMs) as Row[];
+      board,
+      beforeLast,
+      (repeat?.from_ms as number | undefined) ?? null,
+      this.#atMs,
+    );
     for (const { serial } of serials) {
-      const row = this.#history.statement(`${JOBS} WHERE serial = ?`).get(serial as number) as Row;
+      const row = this.#history.row(`${JOBS} WHERE serial = ?`, serial as number)!;
       const known = this.#history.storedJobOf(row);
       const outcome = missed(known, completeMs);
       if (outcome.next.closedMs === known.closedMs) continue;

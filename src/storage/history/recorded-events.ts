@@ -74,7 +74,7 @@ export function* recordedEvents(
  */
 export function retitledSince(history: HistoryDatabase, serial: number): ReadonlySet<number> {
   const sql = "SELECT DISTINCT job FROM event WHERE serial > ? AND field = 'title'";
-  const rows = history.guarded(() => history.statement(sql).all(serial)) as Row[];
+  const rows = history.rows(sql, serial);
   return new Set(rows.map(({ job }) => job as number));
 }
 

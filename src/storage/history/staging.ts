@@ -3,7 +3,7 @@
  * records. Each member is one savepoint, so a member that breaks off leaves no rows behind.
  */
 import type { Sighting } from '../../ingest/history/observation.ts';
-import type { HistoryDatabase, Row } from './database.ts';
+import type { HistoryDatabase } from './database.ts';
 
 const TABLES = `
   CREATE TEMP TABLE IF NOT EXISTS staged (
@@ -65,9 +65,11 @@ export class Staging {
       .statement('INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
       .run(ordinal, feed, id, member, fetchedMs, text);
     if (Number(inserted.changes) > 0) return undefined;
-    const known = this.#history
-      .statement('SELECT ordinal, member, fetched_ms FROM staged WHERE feed = ? AND id = ?')
-      .get(feed, id) as Row;
+    const known = this.#history.row(
+      'SELECT ordinal, member, fetched_ms FROM staged WHERE feed = ? AND id = ?',
+      feed,
+      id,
+    )!;
     if (known.member === member) return known.ordinal as number;
     const isOlder = fetchedMs !== null && known.fetched_ms !== null && fetchedMs < (known.fetched_ms as number);
     if (isOlder) return undefined;
@@ -82,7 +84,7 @@ export class Staging {
   }
 
   rowCount(feed: number): number {
-    const counted = this.#history.statement('SELECT count(*) AS rows FROM staged WHERE feed = ?').get(feed) as Row;
+    const counted = this.#history.row('SELECT count(*) AS rows FROM staged WHERE feed = ?', feed)!;
     return counted.rows as number;
   }
 
@@ -94,9 +96,11 @@ export class Staging {
 
   /** Ids of refused records that no other record of the feed has. */
   refusedIds(feed: number): string[] {
-    const rows = this.#history
-      .statement('SELECT id FROM refused WHERE feed = ? AND id NOT IN (SELECT id FROM staged WHERE feed = ?)')
-      .all(feed, feed) as Row[];
+    const rows = this.#history.rows(
+      'SELECT id FROM refused WHERE feed = ? AND id NOT IN (SELECT id FROM staged WHERE feed = ?)',
+      feed,
+      feed,
+    );
     return rows.map(({ id }) => id as string);
   }
 }

@@ -4,7 +4,7 @@
  * jobs too.
  */
 import { hasToken } from '../../ingest/companies/employer.ts';
-import type { HistoryDatabase, Row } from './database.ts';
+import type { HistoryDatabase } from './database.ts';
 
 export interface StoredBoard {
   readonly serial: number;
@@ -16,7 +16,7 @@ export interface StoredBoard {
 export function storedBoard(history: HistoryDatabase, shape: string, token: string): StoredBoard | undefined {
   const found = (collation: string): StoredBoard | undefined => {
     const sql = `SELECT serial, token FROM board WHERE shape = ? AND token = ? ${collation} ORDER BY serial LIMIT 1`;
-    const row = history.statement(sql).get(shape, token) as Row | undefined;
+    const row = history.row(sql, shape, token);
     return row && { serial: row.serial as number, token: row.token as string };
   };
   // Looks for the same spelling first: an index has it, and two boards that an earlier release kept apart stay apart.

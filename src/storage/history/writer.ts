@@ -1,6 +1,6 @@
 /** Writes boards, dictionaries, feeds, jobs and their events to the history. */
 import type { LogEntry, Outcome } from '../../ingest/history/observation.ts';
-import { checksumOfJob, type HistoryDatabase, type Row, type StoredJob } from './database.ts';
+import { checksumOfJob, type HistoryDatabase, type StoredJob } from './database.ts';
 import type { DescriptionStore } from './descriptions.ts';
 
 const JOB_COLUMNS = [
@@ -75,8 +75,8 @@ export class HistoryWriter {
   }
 
   boardSerial(shape: string, token: string): number | undefined {
-    const row = this.#history.statement('SELECT serial FROM board WHERE shape = ? AND token = ?').get(shape, token);
-    return (row as Row | undefined)?.serial as number | undefined;
+    const row = this.#history.row('SELECT serial FROM board WHERE shape = ? AND token = ?', shape, token);
+    return row?.serial as number | undefined;
   }
 
   /** The serial of a new board. */
@@ -87,9 +87,7 @@ export class HistoryWriter {
   /** The serial of the dictionary that this import extracts skills with. */
   currentDictionary(): number {
     if (this.#dictionary !== 0) return this.#dictionary;
-    const row = this.#history.statement('SELECT serial FROM dictionary WHERE version = ?').get(this.#skillsVersion) as
-      | Row
-      | undefined;
+    const row = this.#history.row('SELECT serial FROM dictionary WHERE version = ?', this.#skillsVersion);
     this.#dictionary =
       (row?.serial as number | undefined) ??
       this.#write('INSERT INTO dictionary (version) VALUES (?)', this.#skillsVersion);
@@ -187,9 +185,11 @@ export class HistoryWriter {
 
   /** The description that an update replaces may be left without a job. */
   #doubtReplaced(job: number, next: string | null): void {
-    const replaced = this.#history
-      .statement('SELECT description_digest AS digest FROM job WHERE serial = ? AND description_digest IS NOT ?')
-      .get(job, next) as Row | undefined;
+    const replaced = this.#history.row(
+      'SELECT description_digest AS digest FROM job WHERE serial = ? AND description_digest IS NOT ?',
+      job,
+      next,
+    );
     if (typeof replaced?.digest === 'string') this.#descriptions.doubt(replaced.digest);
   }
 

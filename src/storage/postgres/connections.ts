@@ -89,35 +89,42 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
   });
   // When an idle connection is lost, the pool removes it and the next statement opens another.
   pool.on('error', () => {});
-  let crowded: NodeJS.Timeout | undefined;
   const kept = new Set<PoolClient>();
+  let crowded: NodeJS.Timeout | undefined;
+  /** The server refuses further connections: the pool makes do with the open ones for a while. */
+  const makeDo = (): void => {
+    pool.options.max = Math.max(1, openCount);
+    clearTimeout(crowded);
+    crowded = setTimeout(() => {
+      pool.options.max = limits.countMax;
+    }, CROWDED_MS).unref();
+    if (openCount <= kept.size) for (const client of kept) client.end().catch(() => {});
+  };
   /**
    * A server that refuses further connections is not away while this process has some: statements take turns on those.
    */
-  const taken = async (untilMs: number): Promise<PoolClient> => {
-    try {
-      return await pool.connect();
-    } catch (failure) {
-      // All connections are open, so this was a timeout waiting for one, not a failed connect. One that hangs will be
-      // lost soon.
-      if (errorCodeOf(failure) === undefined && openCount >= pool.options.max) {
-        throw new PoolBusyError('all connections are in use', { cause: failure });
+  const taken = async (): Promise<PoolClient> => {
+    const untilMs = performance.now() + limits.connectMs;
+    for (;;) {
+      try {
+        return await pool.connect();
+      } catch (failure) {
+        const code = errorCodeOf(failure);
+        // All connections are open, so this was a timeout waiting for one, not a failed connect. One that hangs will be
+        // lost soon.
+        if (code === undefined && openCount >= pool.options.max) {
+          throw new PoolBusyError('all connections are in use', { cause: failure });
+        }
+        const isCrowded = code === TOO_MANY_CONNECTIONS && pool.totalCount > 0;
+        if (!isCrowded || performance.now() > untilMs) throw failure;
+        makeDo();
       }
-      const isCrowded = errorCodeOf(failure) === TOO_MANY_CONNECTIONS && pool.totalCount > 0;
-      if (!isCrowded || performance.now() > untilMs) throw failure;
-      pool.options.max = Math.max(1, openCount);
-      clearTimeout(crowded);
-      crowded = setTimeout(() => {
-        pool.options.max = limits.countMax;
-      }, CROWDED_MS).unref();
-      if (openCount <= kept.size) for (const client of kept) client.end().catch(() => {});
-      return taken(untilMs);
     }
   };
   return {
     async connect(isKept = false) {
       if (isKept && pool.options.max - kept.size < 2) throw new Error('statements need all connections');
-      const client = await taken(performance.now() + limits.connectMs);
+      const client = await taken();
       if (isKept) kept.add(client);
       const swallow = (): void => {};
       client.on('error', swallow);

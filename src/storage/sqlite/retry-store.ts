@@ -135,8 +135,7 @@ export class SqliteRetryStore implements RetryStore {
       // job again.
       if (record !== undefined) await this.#ports.write({ table: RETRIES, kind: 'release', id });
       this.#held.delete(id);
-      if (record === undefined) return undefined;
-      return record.job.dueAtMs;
+      return record?.job.dueAtMs;
     });
   }
 

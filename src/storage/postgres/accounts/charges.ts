@@ -206,50 +206,51 @@ export class Charges {
     attempt: Attempt,
     purchase: Purchase | undefined,
   ): Promise<Charged[]> {
-    const { entry } = attempt;
-    let state = this.#states.get(organization);
-    let isFresh = false;
+    const remembered = this.#states.get(organization);
+    // The state is unknown from here until the charge is on record.
+    this.#states.delete(organization);
     let judged: Charged[] = [];
+    if (remembered !== undefined) {
+      judged = judgedAll(remembered, amounts);
+      // A refusal needs a state that was read for it.
+      const isWhole = judged.every(({ taken }) => taken !== undefined);
+      if (isWhole && (await this.#record(organization, remembered, judged, attempt, purchase))) return judged;
+    }
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      if (state === undefined) {
-        state = await this.read(organization, entry);
-        if (state === undefined) throw new UnknownOrganizationError();
-        if (state.isCharged) return judged;
-        attempt.inDoubt = undefined;
-        isFresh = true;
-      }
-      // The state is unknown from here until the charge is on record.
-      this.#states.delete(organization);
-      const { balance, nowMs } = state;
-      judged = amounts.map((amount) => judge(balance, amount, nowMs));
-      const taken = judged.flatMap((one) => one.taken ?? []);
-      const isWhole = judged.every((one) => one.taken !== undefined);
-      if (isFresh && taken.length === 0) return judged;
-      if (isFresh || isWhole) {
-        const sum = sumOf(taken);
-        const values: unknown[] = [
-          organization,
-          state.version,
-          state.untilMs,
-          sum.monthMs,
-          sum.amount,
-          sum.subscription,
-        ];
-        const { name, text } = purchase ?? CHARGE;
-        values.push(sum.serials, sum.amounts, entry, ...(purchase?.values ?? []));
-        attempt.inDoubt = [sum.monthMs, sum.amount, sum.subscription, sum.serials, sum.amounts];
-        const [row] = await this.#database.run({ name, text, values }).catch((failure: unknown) => {
-          if (changedNothing(failure)) attempt.inDoubt = undefined;
-          throw failure;
-        });
-        if (row?.is_charged === true) {
-          this.#states.set(organization, { ...state, version: state.version + 1 });
-          return judged;
-        }
-      }
-      state = undefined;
+      const state = await this.read(organization, attempt.entry);
+      if (state === undefined) throw new UnknownOrganizationError();
+      // The statement before is on record, though its answer was lost.
+      if (state.isCharged) return judged;
+      attempt.inDoubt = undefined;
+      judged = judgedAll(state, amounts);
+      if (judged.every(({ taken }) => taken === undefined)) return judged;
+      if (await this.#record(organization, state, judged, attempt, purchase)) return judged;
     }
     throw new Error('other processes charge this organization all the time');
+  }
+
+  /** @returns false when the state is outdated, by others or by an earlier try whose answer was lost */
+  async #record(
+    organization: string,
+    state: CreditState,
+    judged: readonly Charged[],
+    attempt: Attempt,
+    purchase: Purchase | undefined,
+  ): Promise<boolean> {
+    const sum = sumOf(judged.flatMap(({ taken }) => taken ?? []));
+    const { name, text } = purchase ?? CHARGE;
+    const values: unknown[] = [
+      ...[organization, state.version, state.untilMs, sum.monthMs, sum.amount, sum.subscription],
+      ...[sum.serials, sum.amounts, attempt.entry, ...(purchase?.values ?? [])],
+    ];
+    attempt.inDoubt = [sum.monthMs, sum.amount, sum.subscription, sum.serials, sum.amounts];
+    const [row] = await this.#database.run({ name, text, values }).catch((failure: unknown) => {
+      if (changedNothing(failure)) attempt.inDoubt = undefined;
+      throw failure;
+    });
+    if (row?.is_charged !== true) return false;
+    this.#states.set(organization, { ...state, version: state.version + 1 });
+    return true;
   }
 }
 
@@ -264,6 +265,9 @@ class UnknownOrganizationError extends Error {
     super('a charge of an unknown organization');
   }
 }
+
+const judgedAll = ({ balance, nowMs }: CreditState, amounts: readonly number[]): Charged[] =>
+  amounts.map((amount) => judge(balance, amount, nowMs));
 
 function judge(balance: Balance, amount: number, nowMs: number): Charged {
   if (amount === 0) return { charge: { kind: 'charged', remaining: balance.remaining(nowMs) }, taken: undefined };

@@ -18,17 +18,6 @@ const PAGE_ROWS = 1000;
 
 const keyBytes = (key: string): Uint8Array => Buffer.from(key, 'latin1');
 
-function* salesOf(connection: Connection): Iterable<Sale> {
-  let after: { timeMs: number; serial: number } | undefined;
-  for (;;) {
-    const query = { sinceMs: 0, isUndeliveredOnly: false, after, limit: PAGE_ROWS };
-    const page = readSales(connection, { table: SALES, kind: 'page', query }) as readonly Sale[];
-    yield* page;
-    after = page.at(-1);
-    if (after === undefined) return;
-  }
-}
-
 const saleRow = (sale: Sale): readonly unknown[] => {
   const { operation, requestId, question, parameters } = sale;
   return [
@@ -49,7 +38,13 @@ const saleRow = (sale: Sale): readonly unknown[] => {
 
 /** Reads page by page: the books may be long. */
 function* saleRows(connection: Connection): Iterable<readonly unknown[]> {
-  for (const sale of salesOf(connection)) yield saleRow(sale);
+  let after: Sale | undefined;
+  do {
+    const query = { sinceMs: 0, isUndeliveredOnly: false, after, limit: PAGE_ROWS };
+    const page = readSales(connection, { table: SALES, kind: 'page', query }) as readonly Sale[];
+    yield* page.map(saleRow);
+    after = page.at(-1);
+  } while (after !== undefined);
 }
 
 /** @throws DamagedError */

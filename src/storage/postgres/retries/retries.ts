@@ -288,40 +288,52 @@ export class PostgresRetries implements RetryStore {
     const { database, owner, random } = this.#ports;
     if (held !== undefined) await owner.renewLostLease();
     const changeId = random.uuid();
-    let before = held?.known;
-    let after: RetryRecord | undefined;
-    for (;;) {
-      if (before === undefined) {
-        const [row] = await database.run({ ...FIND, values: [id] });
-        // An earlier try of this change, whose answer was lost, took effect after all.
-        if (row !== undefined && row.change_id === changeId) return after;
-        if (row === undefined || (held !== undefined && row.hold !== held.hold)) return undefined;
-        before = versionedOf(row);
+    let tried: RetryRecord | undefined;
+    if (held?.known !== undefined) {
+      const change = decide(held.known.record);
+      if (change !== undefined) {
+        const { isMade, after } = await this.#write(id, held.known, change, changeId, held);
+        if (isMade) return after;
+        tried = after;
       }
-      const change = decide(before.record);
-      if (change === undefined) {
-        // A remembered record may be stale, so the decision is repeated with the record in the database.
-        if (held?.known === undefined || before !== held.known) return undefined;
-        before = undefined;
-        held.known = undefined;
-        continue;
-      }
-      const { attemptsMade = 0, callbacksDelivered = 0, ...changed } = change;
-      after = { ...before.record, ...changed };
-      const usage = this.#usageOf(after.job, 0, attemptsMade, callbacksDelivered);
-      const isEnded = held === undefined && hasEnded(after.job);
-      const values = [
-        ...[id, before.version, held?.hold ?? null, changeId, after.job.dueAtMs, encodeJob(after.job)],
-        ...[changed.secrets !== undefined, changed.secrets ?? null],
-        ...[changed.resultBody !== undefined, changed.resultBody ?? null, isEnded, ...usage],
-      ];
-      const [row] = await database.run({ ...CHANGE, values });
-      const isChanged = row?.is_changed === true;
-      if (held !== undefined)
-        held.known = isChanged ? heldOf({ record: after, version: before.version + 1 }) : undefined;
-      if (isChanged) return after;
-      before = undefined;
+      // A remembered record may be stale, so the decision is repeated with the record in the database.
+      held.known = undefined;
     }
+    for (;;) {
+      const [row] = await database.run({ ...FIND, values: [id] });
+      if (row === undefined) return undefined;
+      // An earlier try of this change, whose answer was lost, took effect after all.
+      if (row.change_id === changeId) return tried;
+      if (held !== undefined && row.hold !== held.hold) return undefined;
+      const before = versionedOf(row);
+      const change = decide(before.record);
+      if (change === undefined) return undefined;
+      const { isMade, after } = await this.#write(id, before, change, changeId, held);
+      if (isMade) return after;
+      tried = after;
+    }
+  }
+
+  /** Makes a change of the present version; `held` then knows the job. */
+  async #write(
+    id: RetryId,
+    before: Versioned,
+    { attemptsMade = 0, callbacksDelivered = 0, ...changed }: RetryChange,
+    changeId: string,
+    held: Held | undefined,
+  ): Promise<{ readonly isMade: boolean; readonly after: RetryRecord }> {
+    const after: RetryRecord = { ...before.record, ...changed };
+    const isEnded = held === undefined && hasEnded(after.job);
+    const values = [
+      ...[id, before.version, held?.hold ?? null, changeId, after.job.dueAtMs, encodeJob(after.job)],
+      ...[changed.secrets !== undefined, changed.secrets ?? null],
+      ...[changed.resultBody !== undefined, changed.resultBody ?? null, isEnded],
+      ...this.#usageOf(after.job, 0, attemptsMade, callbacksDelivered),
+    ];
+    const [row] = await this.#ports.database.run({ ...CHANGE, values });
+    const isMade = row?.is_changed === true;
+    if (held !== undefined) held.known = isMade ? heldOf({ record: after, version: before.version + 1 }) : undefined;
+    return { isMade, after };
   }
 
   async #read(id: RetryId): Promise<Versioned | undefined> {
