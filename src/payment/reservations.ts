@@ -153,7 +153,7 @@ export interface Reservations {
   ): Promise<void>;
   /**
    * settling or unknown -> settled. The sale is in the books with the same commit. In a store that several processes share
-   * also dead -> settled, by a process that learned an outcome the others did not.
+   * also by a process that learned an outcome the others did not: of a key that is dead, or free again after its retention.
    */
   recordSettled(reservation: Reservation, transaction: string): Promise<void>;
   /** settling or unknown -> unknown; '' leaves a known hash as it is. */

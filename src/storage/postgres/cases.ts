@@ -76,36 +76,28 @@ const INTENT = `
   SELECT serial FROM begun
   UNION ALL SELECT k.serial FROM item JOIN paygrade.cases k ON k.serial = item.serial AND k.owner = $1`;
 
-/** @param ended SQL that returns the serials of the items that become sales */
-const settledText = (ended: string): string => `
+/**
+ * A process that knows that money moved is right, whatever became of the case: another one may have ended it as dead, and the
+ * claim may have been removed since. So the serial alone decides; readers of a claim look for its sale first.
+ */
+const SETTLED = `
   WITH item AS (
     SELECT * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::numeric[], $7::text[], $8::text[], $9::text[], $10::text[])
       AS item(serial, key, transaction, operation, amount, network, payer, nonce, facts)
   ), ended AS (
-    ${ended}
-  ), kept AS (
-    UPDATE paygrade.identifiers n
-    SET kept_until_ms = paygrade.now_ms() + ${KEPT_MS}, transaction = item.transaction
-    FROM item JOIN ended ON ended.serial = item.serial WHERE n.serial = item.serial
+    DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial
   ), sold AS (
     INSERT INTO paygrade.sales
       (serial, key, time_ms, operation, amount, network, payer, nonce, transaction, settlement, facts)
     SELECT item.serial, decode(item.key, 'hex'), paygrade.now_ms(), item.operation, item.amount, item.network, item.payer,
       item.nonce, item.transaction, $1, item.facts
-    FROM item JOIN ended ON ended.serial = item.serial
-    ON CONFLICT (serial) DO NOTHING RETURNING serial
+    FROM item ON CONFLICT (serial) DO NOTHING RETURNING serial, transaction
+  ), kept AS (
+    UPDATE paygrade.identifiers n
+    SET kept_until_ms = paygrade.now_ms() + ${KEPT_MS}, transaction = sold.transaction
+    FROM sold WHERE n.serial = sold.serial
   )
-  SELECT serial FROM sold UNION ALL SELECT s.serial FROM item JOIN paygrade.sales s ON s.serial = item.serial`;
-
-const SETTLED = settledText('DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial RETURNING k.serial');
-
-/**
- * For a case that another process ended as dead because this one, cut off from the database, could not record its
- * settlement. The claim stays dead; readers of a claim look for its sale first.
- */
-const SETTLED_AFTER_ALL = settledText(
-  `SELECT c.serial FROM item JOIN paygrade.claims c ON c.serial = item.serial AND c.state = ${DEAD}`,
-);
+  SELECT serial FROM sold`;
 
 /** A hash only makes the holder of the case more careful, so any process may add one and none removes one. */
 const UNKNOWN = `
@@ -182,7 +174,8 @@ export class Cases {
   readonly #owner: string;
   readonly #settlement: SettlementKind;
   readonly intend: Group<IntentItem, Recorded>;
-  readonly settle: Group<SettledItem, Recorded>;
+  /** True: this process has entered the sale. */
+  readonly settle: Group<SettledItem, boolean>;
   readonly markUnknown: Group<EndItem, Recorded>;
   readonly release: Group<EndItem, Recorded>;
   readonly end: Group<EndItem, Recorded>;
@@ -231,7 +224,7 @@ export class Cases {
     ]);
   }
 
-  async #settle(items: readonly SettledItem[]): Promise<Recorded[]> {
+  async #settle(items: readonly SettledItem[]): Promise<boolean[]> {
     const authorizations = items.map(({ order }) => order.authorization);
     const values = [
       this.#settlement,
@@ -246,9 +239,15 @@ export class Cases {
       // JSON, because a query may hold U+0000, which PostgreSQL text cannot.
       items.map(({ sale }) => JSON.stringify(sale)),
     ];
-    const recorded = await this.#record('record-settled', SETTLED, items, values);
-    if (!recorded.includes('gone')) return recorded;
-    return this.#record('record-settled-after-all', SETTLED_AFTER_ALL, items, values);
+    // A repeat finds what a try of ours has entered.
+    let isInDoubt = false;
+    const onDoubt = (): void => {
+      isInDoubt = true;
+    };
+    const statement = { name: 'record-settled', text: SETTLED, values };
+    const rows = await this.#database.run(statement, { isPatient: true, onDoubt });
+    const sold = new Set(rows.map(({ serial }) => serial as number));
+    return items.map(({ serial }) => isInDoubt || sold.has(serial));
   }
 
   /** Outcomes wait while the database is away; an intent does not, because without it no money moves. */

@@ -162,14 +162,10 @@ export class PostgresReservations implements Reservations {
 
   async recordSettled(reservation: Reservation, transaction: string): Promise<void> {
     const open = this.#openOf(reservation, 'settling', 'unknown', 'ended');
-    if (open.isGone) return;
     const { intent, key, serial } = open;
-    if (open.state === 'ended' || intent === undefined) throw new Error('a settlement that has ended');
-    if ((await this.#cases.settle.add({ key, serial, ...intent, transaction })) === 'gone') {
-      await this.#endedElsewhere(open, 'settled');
-      return;
-    }
-    this.#ports.onSold(intent.sale.operation);
+    if (intent === undefined) throw new Error('a settlement without an intent');
+    const isOurs = await this.#cases.settle.add({ key, serial, ...intent, transaction });
+    if (isOurs) this.#ports.onSold(intent.sale.operation);
     this.#close(open, 'ended');
   }
 
@@ -309,7 +305,7 @@ export class PostgresReservations implements Reservations {
    * @param end the outcome that we wanted to record
    * @throws Error unless the other recorded the same outcome; nothing more is recorded for this reservation
    */
-  async #endedElsewhere(open: OpenReservation, end: 'settled' | 'dead' | undefined): Promise<void> {
+  async #endedElsewhere(open: OpenReservation, end: 'dead' | undefined): Promise<void> {
     const found = await this.#claims.find(open.key);
     const kind = found?.serial === open.serial ? found.status.kind : undefined;
     open.isGone = true;

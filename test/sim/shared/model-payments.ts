@@ -87,9 +87,7 @@ export class PaymentTables {
       'free-stray-claims': (values) => this.#freeStrays(values),
       'prune-claims': ([serial]) => this.#prune(serial as unknown as number),
       'record-intent': (values) => this.#intend(values),
-      'record-settled': (values) => this.#settle(values, (serial) => this.cases.delete(serial)),
-      'record-settled-after-all': (values) =>
-        this.#settle(values, (serial) => this.claims.get(serial)?.state === DEAD && !this.sales.has(serial)),
+      'record-settled': (values) => this.#settle(values),
       'mark-unknown': (values) => this.#markUnknown(values),
       'release-case': (values) => this.#releaseCases(values),
       'end-dead': (values) => this.#endDead(values),
@@ -247,12 +245,12 @@ export class PaymentTables {
     return rows;
   }
 
-  #settle(columns: Columns, isEnded: (serial: number) => boolean): Row[] {
+  #settle(columns: Columns): Row[] {
     const rows: Row[] = [];
     const column = (n: number, i: number): string => texts(at(columns, n))[i] as string;
     for (const [i, serial] of numbers(at(columns, 2)).entries()) {
-      if (this.sales.has(serial)) rows.push({ serial });
-      if (!isEnded(serial)) continue;
+      this.cases.delete(serial);
+      if (this.sales.has(serial)) continue;
       const sale: SaleRow = {
         serial,
         key: column(3, i),
