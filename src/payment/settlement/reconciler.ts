@@ -6,7 +6,8 @@
  *
  * A process that stalled while another took over its case stops asking, and records no outcome but a settlement. It may have
  * stalled just before sending the order, which nothing can recall, so no refusal frees a case that was taken over: such a case
- * ends as settled or dead.
+ * ends as settled or dead. After a refusal that would have freed it, only the former holder can still move the money. The new
+ * one asks again when the window is over, so that a facilitator that changes its mind charges for no abandoned request.
  *
  * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
@@ -14,6 +15,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
+import { MAX_TIMEOUT_SECONDS } from '../protocol/network.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
 import { isSilentOnEarlier } from '../protocol/reasons.ts';
 import type { Reservation, Reservations, UnsettledCase } from '../reservations.ts';
@@ -148,7 +150,8 @@ export class Reconciler {
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
     if (outcome.kind === 'refused' && secondsPast < 0 && (await this.#provesNothingMoved(one, outcome))) {
-      return { kind: 'released', detail: outcome.detail };
+      if (!one.reservation.isTakenOver) return { kind: 'released', detail: outcome.detail };
+      one.pauseMs = Math.min(-secondsPast, MAX_TIMEOUT_SECONDS) * 1000;
     }
     if (outcome.kind === 'unknown') {
       if (outcome.transaction !== '') one.transaction = outcome.transaction;
@@ -159,13 +162,12 @@ export class Reconciler {
   }
 
   /**
-   * True when the refusal of a repeat proves that the first attempt moved no money, and will move none. Once a hash is known,
+   * True when the refusal of a repeat proves that no earlier attempt moved money, and none that was sent will. Once a hash is known,
    * only the chain's revert of that transaction proves it. Before that, a failed transaction proves nothing, because it may be
    * the relayer's second one; nor does an insufficient balance or a closed window, because a transfer that did happen also
    * leaves those behind.
    */
   async #provesNothingMoved(one: WatchedCase, refused: SettleOutcome & { readonly kind: 'refused' }): Promise<boolean> {
-    if (one.reservation.isTakenOver) return false;
     const status = await this.#ports.reservations.statusOf(one.order.key);
     const known = one.transaction || (status?.kind === 'unknown' ? status.transaction : '');
     return known === '' ? !isSilentOnEarlier(refused.reason) : refused.transaction === known;

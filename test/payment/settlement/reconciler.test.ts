@@ -132,12 +132,15 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'dead' });
   });
 
-  it('keeps it used when it was refused after a take-over, because the former holder may still send it', async () => {
+  it('keeps it used when it was refused after a take-over, and asks again only when nothing can be charged any more', async () => {
     const script = new Script({ ...UNKNOWN, transaction: HASH }, failed(HASH), REFUSED);
     const kit = await unknownCase(script);
     const { order, reservation } = await kit.add();
     Object.assign(reservation, { isTakenOver: true });
-    await kit.seconds(120);
+    await kit.seconds(119);
+    expect(script.asked).toHaveLength(2);
+    await kit.seconds(5);
+    expect(script.asked).toHaveLength(3);
     expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: HASH });
     await kit.seconds(120);
     expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'dead', transaction: HASH });
