@@ -5,7 +5,7 @@ import { nextMonthMs } from '../../../src/accounts/month.ts';
 import { Charges, type Purchase } from '../../../src/storage/postgres/accounts/charges.ts';
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
-import { DatabaseAwayError, StatementError } from '../../../src/storage/postgres/failures.ts';
+import { DatabaseAwayError, InDoubtError, StatementError } from '../../../src/storage/postgres/failures.ts';
 import { Chance } from '../../support/chance.ts';
 
 const JOB: Purchase = { name: 'charge-and-buy', text: '', values: ['a job'] };
@@ -166,5 +166,14 @@ describe('charges of an organization', () => {
     await expect(charges.charge('acme', 1, JOB)).rejects.toBe(there);
     await expect(charges.charge('nobody', 1)).rejects.toThrow('unknown organization');
     expect(await charges.charge('acme', 1)).toEqual(charged(15));
+  });
+
+  it('wait for those that failed and may be on record to be given back, once they are a thousand', async () => {
+    const { charges, faults, named } = opened();
+    faults.push(...Array(1000).fill(new InDoubtError('away')));
+    for (let i = 0; i < 1000; i++) expect((await charges.charge('acme', 1)).kind).toBe('unavailable');
+    expect((await named(() => charges.charge('acme', 1)))[1]).toEqual([]);
+    await charges.giveBack();
+    expect(await charges.charge('acme', 1)).toEqual(charged(17));
   });
 });

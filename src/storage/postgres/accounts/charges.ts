@@ -22,6 +22,8 @@ import { CHARGE, GIVE_BACK, READ } from './statements.ts';
 const COUNT_MAX = 1000;
 /** States remembered; any other is read again. */
 const STATE_COUNT_MAX = 1000;
+/** Groups still to be given back. With so many, nothing is charged until they are. */
+const FAILED_COUNT_MAX = 1000;
 /** After losing to other processes this often, the charge is answered as unavailable: the organization is too busy. */
 const TRIES_MAX = 100;
 
@@ -188,6 +190,7 @@ export class Charges {
     const amounts = group.map(({ amount }) => amount);
     const purchase = group[0]?.purchase;
     try {
+      if (this.#failed.size >= FAILED_COUNT_MAX) throw new Error('too many charges are still to be given back');
       const charged = await this.#decide(organization, amounts, attempt, purchase);
       return charged.map(({ charge }) => charge);
     } catch (failure) {
