@@ -6,6 +6,7 @@ import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import type { Authorization } from '../../src/payment/protocol/authorization.ts';
 import { BASE } from '../../src/payment/protocol/network.ts';
 import { reservationKeyOf } from '../../src/payment/protocol/order.ts';
+import type { UsedAuthorization } from '../../src/storage/memory/used-authorizations.ts';
 import type { Chance } from '../support/chance.ts';
 import { COMPANY, freshnessOf, versionsIn } from './catalogues.ts';
 import type { Disk } from './disk.ts';
@@ -13,7 +14,7 @@ import type { Facilitator } from './facilitator.ts';
 import { codeOf, type Network } from './network.ts';
 import { decoded, type Offer, paymentHeaderOf } from './payment-header.ts';
 import type { Profile } from './profile.ts';
-import { type Account, Purchase, type RouteName } from './purchase.ts';
+import { type Account, type Family, Purchase, type RouteName } from './purchase.ts';
 import { drawResolve, RESOLVE_URL } from './resolve-clients.ts';
 import { drawOrder, RETRIES_URL } from './retry-clients.ts';
 import { type Answer, BASE_URL, type Exchange, PAY_TO, type Server } from './server.ts';
@@ -60,6 +61,8 @@ export class Buyers {
   onCreated: (answer: Answer, exchange: Exchange) => void = () => {};
   /** A retry or a resolve was sold. */
   onSold: (route: 'retry' | 'resolve', answer: Answer) => void = () => {};
+  /** Jobs that were given again, by their idempotency keys. */
+  readonly #jobs = new Map<string, string>();
   readonly #accounts: Account[] = [];
   readonly #offers = new Map<RouteName, Offer>();
   readonly #world: World;
@@ -122,6 +125,12 @@ export class Buyers {
     const purchase = this.#newPurchase(isPlain);
     this.#world.count('purchases');
     this.#attempt(purchase, 1);
+    for (let i = purchase.family === undefined ? 0 : 1 + this.#chance.below(3); i > 0; i--) {
+      this.#world.after(this.#chance.delayMs(300, 60_000, 0.4), () => {
+        this.#world.count('purchases under shared names');
+        this.#attempt(this.#newPurchase(false, undefined, purchase), 1);
+      });
+    }
     if (!isPlain && this.#chance.is(this.#profile.duplicateShare)) {
       const copies = 1 + this.#chance.below(3);
       for (let i = 0; i < copies; i++) this.#attempt(purchase, 99);
@@ -136,15 +145,19 @@ export class Buyers {
     return purchase;
   }
 
-  /** @param again one whose answer is asked for with another authorization */
-  #newPurchase(isPlain: boolean, again?: Purchase): Purchase {
+  /**
+   * @param again one whose answer is asked for with another authorization
+   * @param relative one of whose family this is another
+   */
+  #newPurchase(isPlain: boolean, again?: Purchase, relative = again): Purchase {
     const chance = this.#chance;
-    const route = again?.route ?? this.#drawRoute(isPlain);
-    const order = again?.order ?? this.#drawOrder(route);
-    const identifier = again?.identifier ?? (order !== undefined && chance.is(0.7) ? chance.hex(16) : undefined);
+    const route = relative?.route ?? this.#drawRoute(isPlain);
+    const order = relative?.order ?? this.#drawOrder(route);
+    const family = relative === undefined ? this.#drawFamily(route) : relative.family;
+    const { identifier, idempotencyKey } = again ?? this.#drawNames(order, family);
     const offer = this.#offers.get(route) as Offer;
     const accepted = offer.accepts[0] as Offer['accepts'][number];
-    const account = again?.account ?? (isPlain ? this.#richAccount() : chance.pick(this.#accounts));
+    const account = relative?.account ?? (isPlain ? this.#richAccount() : chance.pick(this.#accounts));
     const nonce = `0x${chance.hex(32)}`;
     const lifeSeconds = isPlain || chance.is(0.7) ? 120 : chance.pick([3, 8, 15, 40, 40, 149, 400]);
     const validBeforeSeconds =
@@ -157,22 +170,23 @@ export class Buyers {
       validBeforeSeconds,
       nonce,
     };
-    const kind: Purchase['signature'] = isPlain
-      ? 'good'
-      : chance.pick([
-          'good',
-          'good',
-          'good',
-          'good',
-          'good',
-          'good',
-          'good',
-          'good',
-          'bad',
-          'contract',
-          'contract',
-          'bad-contract',
-        ]);
+    const kind: Purchase['signature'] =
+      isPlain || relative !== undefined
+        ? 'good'
+        : chance.pick([
+            'good',
+            'good',
+            'good',
+            'good',
+            'good',
+            'good',
+            'good',
+            'good',
+            'bad',
+            'contract',
+            'contract',
+            'bad-contract',
+          ]);
     let signature: Uint8Array = chance.bytes(96);
     if (kind === 'good' || kind === 'bad') {
       const signer = kind === 'good' ? authorization : { ...authorization, valueAtomic: 1n };
@@ -191,8 +205,11 @@ export class Buyers {
       header,
       order,
       identifier,
+      idempotencyKey,
+      family,
       again,
     });
+    if (again === undefined) family?.members.push(purchase);
     this.purchases.push(purchase);
     this.byKey.set(purchase.key, purchase);
     this.#facilitator.purchases.set(nonce, purchase);
@@ -213,6 +230,29 @@ export class Buyers {
     return route === 'resolve' ? drawResolve(this.#chance, this.#targets) : undefined;
   }
 
+  #drawFamily(route: RouteName): Family | undefined {
+    const chance = this.#chance;
+    if (route !== 'retry' || !chance.is(this.#profile.sharedNamesShare)) return undefined;
+    const names = (): string[] => [chance.hex(16), chance.hex(16)].slice(chance.below(2));
+    return { identifiers: names(), idempotencyKeys: names(), members: [] };
+  }
+
+  /** Of a family a purchase has an identifier, a key or both. */
+  #drawNames(order: string | undefined, family: Family | undefined): Pick<Purchase, 'identifier' | 'idempotencyKey'> {
+    const chance = this.#chance;
+    if (family === undefined) {
+      return {
+        identifier: order !== undefined && chance.is(0.7) ? chance.hex(16) : undefined,
+        idempotencyKey: undefined,
+      };
+    }
+    const kinds = chance.pick(['identifier', 'key', 'both']);
+    return {
+      identifier: kinds === 'key' ? undefined : chance.pick(family.identifiers),
+      idempotencyKey: kinds === 'identifier' ? undefined : chance.pick(family.idempotencyKeys),
+    };
+  }
+
   /** One that can still pay. */
   #richAccount(): Account {
     const rich = this.#accounts.find(({ balanceAtomic }) => balanceAtomic > 10n ** 9n);
@@ -229,7 +269,11 @@ export class Buyers {
       name: `${purchase.name} ${purchase.route}`,
       method,
       url: isStrange ? UNKNOWN_COMPANY : url,
-      headers: { 'payment-signature': purchase.header, ...(purchase.order === undefined ? {} : JSON_TYPE) },
+      headers: {
+        'payment-signature': purchase.header,
+        ...(purchase.order === undefined ? {} : JSON_TYPE),
+        ...(purchase.idempotencyKey === undefined ? {} : { 'idempotency-key': purchase.idempotencyKey }),
+      },
       body: purchase.order,
       address: `10.${purchase.number % 5}.0.1`,
       mayLeave: true,
@@ -288,7 +332,12 @@ export class Buyers {
       case 200:
       case 201:
       case 202:
-        this.#judgeSuccess(purchase.again ?? purchase, answer, exchange);
+        // Of a contract's signature there is nothing but the facilitator's word.
+        if (purchase.signature.startsWith('bad') && !(purchase.signature === 'bad-contract' && purchase.isLiedAbout))
+          world.fail('I6 signatures', `${purchase.name} was signed by somebody else`);
+        if (!headers.has('payment-response') && purchase.idempotencyKey !== undefined)
+          this.#judgeRepeated(purchase, answer);
+        else this.#judgeSuccess(this.#soldTo(purchase, answer), answer, exchange);
         return;
       case 402: {
         const { error } = decoded(headers.get('payment-required'));
@@ -319,6 +368,8 @@ export class Buyers {
         if (code === 'SETTLEMENT_PENDING') this.#judgePending(purchase, answer);
         else if (code === 'SETTLEMENT_UNAVAILABLE') forbid('I5 unknown stays used', '503 unavailable');
         else if (code === 'RESOLVE_CAPACITY_EXCEEDED') forbid('I4 refused costs nothing', code);
+        else if (code === 'STATE_UNAVAILABLE' && purchase.idempotencyKey !== undefined)
+          forbid('I4 refused costs nothing', code);
         else if (code === 'CALLBACK_CAPACITY_EXCEEDED') {
           const claimed = exchange.life.backend?.callbacks.capacity.claimedBytes ?? 0;
           if (claimed + CLAIM_BYTES <= this.#server.capacityBytes) {
@@ -356,14 +407,9 @@ export class Buyers {
     purchase.successCount++;
     world.count('purchases answered');
     this.#judgeBought(purchase, answer);
-    if (purchase.successCount > 1 && purchase.identifier === undefined)
+    if (purchase.successCount > 1 && !purchase.isNamed)
       world.fail('I1 one answer', `${purchase.name} was answered ${purchase.successCount} times`);
-    // Of a contract's signature there is nothing but the facilitator's word.
-    const isItsWord = purchase.signature === 'bad-contract' && purchase.isLiedAbout;
-    if (purchase.signature.startsWith('bad') && !isItsWord)
-      world.fail('I6 signatures', `${purchase.name} was signed by somebody else`);
-    const serial = this.#disk.records.usedKeys.get(purchase.key);
-    const end = serial === undefined ? undefined : this.#disk.records.used.get(serial);
+    const end = this.#endOf(purchase);
     if (end?.kind !== 'settled')
       world.fail('I3 recorded first', `${purchase.name} was answered before its outcome was on disk`);
     const receipt = decoded(headers.get('payment-response'));
@@ -387,6 +433,36 @@ export class Buyers {
     }
   }
 
+  /** The purchase whose answer this is: of those that share a name, the one that the receipt names. */
+  #soldTo(asking: Purchase, answer: Answer): Purchase {
+    const purchase = asking.again ?? asking;
+    const { transaction } = decoded(answer.headers.get('payment-response'));
+    return [purchase, ...asking.namesakes()].find((one) => this.#endOf(one)?.transaction === transaction) ?? purchase;
+  }
+
+  /** The job of its idempotency key, which was bought before: no money moves. */
+  #judgeRepeated(purchase: Purchase, answer: Answer): void {
+    const world = this.#world;
+    world.count('jobs given again to a payer');
+    if (answer.status !== 200 || this.#endOf(purchase)?.kind === 'settled') {
+      world.fail('N1 one name buys once', `${purchase.name} is ${answer.status} without a receipt`);
+    }
+    const { id } = JSON.parse(answer.text) as { id: string };
+    const key = purchase.idempotencyKey as string;
+    const known = this.#jobs.get(key) ?? id;
+    if (known !== id) world.fail('J6 one job for a key', `${purchase.name}: ${known} and ${id}`);
+    this.#jobs.set(key, id);
+    if (purchase.again === undefined) return;
+    purchase.again.successCount++;
+    this.#noteBought(purchase.again, id);
+  }
+
+  #endOf({ key }: Purchase): UsedAuthorization | undefined {
+    const { usedKeys, used } = this.#disk.records;
+    const serial = usedKeys.get(key);
+    return serial === undefined ? undefined : used.get(serial);
+  }
+
   /** A purchase buys one retry or resolve, however often its answer is given. */
   #judgeBought(purchase: Purchase, answer: Answer): void {
     const { route } = purchase;
@@ -397,23 +473,25 @@ export class Buyers {
     if (status === 'failed' && isFirst && !this.#hasDiskTrouble() && purchase.isHonest()) {
       this.#world.fail('S5 a failure within the wait is free', `${purchase.name} paid for a failure`);
     }
-    if (purchase.boughtId !== undefined && purchase.boughtId !== id) {
-      this.#world.fail('I1 one answer', `${purchase.name} bought ${purchase.boughtId} and ${id}`);
-    }
-    purchase.boughtId = id;
+    this.#noteBought(purchase, id);
     this.onSold(route, answer);
   }
 
-  #isSettled({ key }: Purchase): boolean {
-    const { usedKeys, used } = this.#disk.records;
-    const serial = usedKeys.get(key);
-    return serial !== undefined && used.get(serial)?.kind === 'settled';
+  #noteBought(purchase: Purchase, id: string): void {
+    if (purchase.boughtId !== undefined && purchase.boughtId !== id) {
+      this.#world.fail('I1 one answer', `${purchase.name} bought ${purchase.boughtId} and ${id}`);
+    }
+    const other = purchase.family?.members.find((one) => one !== purchase && one.boughtId === id);
+    if (other !== undefined) {
+      this.#world.fail('N2 a purchase has its job', `${purchase.name} and ${other.name} bought ${id}`);
+    }
+    purchase.boughtId = id;
   }
 
   /** Asks, with other authorizations, for what was paid for and never answered. @returns those that must be answered now */
   askForLost(): readonly Purchase[] {
     const lost = this.purchases.filter(
-      (purchase) => purchase.identifier !== undefined && purchase.successCount === 0 && this.#isSettled(purchase),
+      (purchase) => purchase.isNamed && purchase.successCount === 0 && this.#endOf(purchase)?.kind === 'settled',
     );
     for (const purchase of lost) {
       this.#world.count('lost answers asked for');
@@ -451,8 +529,12 @@ export class Buyers {
     ) {
       this.#world.fail('I5 never 402 on unknown', `${purchase.name}: pending with ${JSON.stringify(receipt)}`);
     }
-    const isReason = purchase.hasBeenUnknown || purchase.hasBeenCut || purchase.isLiedAbout || this.#hasDiskTrouble();
-    if (!isReason) this.#world.fail('I5 definite frees', `${purchase.name} is pending without a reason`);
+    const isReason = [purchase, ...purchase.namesakes()].some(
+      (one) =>
+        one.hasBeenUnknown || one.hasBeenCut || one.isLiedAbout || (one !== purchase && one.outstandingCount > 0),
+    );
+    if (!isReason && !this.#hasDiskTrouble())
+      this.#world.fail('I5 definite frees', `${purchase.name} is pending without a reason`);
   }
 
   /** Asks where an authorization stands; at the end it must be final. */

@@ -49,6 +49,8 @@ export interface Profile {
   readonly callbackCapacity: number;
   readonly retryShare: number;
   readonly resolveShare: number;
+  /** Paid retries that others ask for too, with other authorizations under a mixture of the same names. */
+  readonly sharedNamesShare: number;
   /** Retries that are created with a key, for each authorization. */
   readonly keyedShare: number;
   /** Hosts that do not just answer. */
@@ -102,6 +104,7 @@ export function drawProfile(chance: Chance, wishes: ProfileWishes): Profile {
     callbackCapacity: chance.pick([3, 20, 10_000]),
     retryShare: isOutbound ? 0.5 : chance.pick([0, 0.1, 0.3]),
     resolveShare: isOutbound ? 0.6 : chance.pick([0, 0.1, 0.3]),
+    sharedNamesShare: isOutbound ? 0.5 : chance.pick([0, 0.5]),
     keyedShare: isOutbound ? 1 : chance.pick([0, 0.2]),
     targetFaultShare: chance.pick([0, 0.3, 0.7]),
     outboundConcurrency: chance.pick([2, 8, 64]),

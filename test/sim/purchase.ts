@@ -9,6 +9,13 @@ export interface Account {
   balanceAtomic: bigint;
 }
 
+/** Purchases of one payer with one body, each under some of the same names. */
+export interface Family {
+  readonly identifiers: readonly string[];
+  readonly idempotencyKeys: readonly string[];
+  readonly members: Purchase[];
+}
+
 export class Purchase {
   readonly number: number;
   readonly account: Account;
@@ -24,7 +31,11 @@ export class Purchase {
   readonly order: string | undefined;
   /** Its payment identifier, so its answer can be asked for again. */
   readonly identifier: string | undefined;
-  /** Another authorization with the same identifier, whose answer this one asks for. */
+  /** Its idempotency key, as another name of it; of retries only. */
+  readonly idempotencyKey: string | undefined;
+  /** undefined: it shares its names with nobody. */
+  readonly family: Family | undefined;
+  /** Another authorization with the same names, whose answer this one asks for. */
   readonly again: Purchase | undefined;
 
   /** The id of the retry or resolve that it bought. */
@@ -72,6 +83,8 @@ export class Purchase {
       | 'header'
       | 'order'
       | 'identifier'
+      | 'idempotencyKey'
+      | 'family'
       | 'again'
     >,
   ) {
@@ -86,11 +99,29 @@ export class Purchase {
     this.header = fields.header;
     this.order = fields.order;
     this.identifier = fields.identifier;
+    this.idempotencyKey = fields.idempotencyKey;
+    this.family = fields.family;
     this.again = fields.again;
   }
 
   get name(): string {
     return `p${this.number}`;
+  }
+
+  /** Its answer can be asked for again. */
+  get isNamed(): boolean {
+    return this.identifier !== undefined || this.idempotencyKey !== undefined;
+  }
+
+  /** Others that may be bought only once with it. */
+  namesakes(): readonly Purchase[] {
+    const { identifier, idempotencyKey } = this;
+    return (this.family?.members ?? []).filter(
+      (one) =>
+        one !== this &&
+        ((identifier !== undefined && one.identifier === identifier) ||
+          (idempotencyKey !== undefined && one.idempotencyKey === idempotencyKey)),
+    );
   }
 
   /** Money has moved, or something is on its way that may move it. */

@@ -168,10 +168,10 @@ export class RetryClients {
     world.fail('A4 right answers', `${exchange.name}: ${status} ${answer.text}`);
   }
 
-  /** A buyer's job; the same answer may come again. */
+  /** A buyer's job; the same answer may come again, under an idempotency key without its secrets. */
   created(answer: Answer): void {
-    const { id, read_token: token } = JSON.parse(answer.text) as { id: string; read_token: string };
-    if (!this.jobs.has(id)) this.#follow({ id, secret: token, isPaid: true });
+    const { id, read_token: token } = JSON.parse(answer.text) as { id: string; read_token: string | undefined };
+    if (!this.jobs.has(id) && token !== undefined) this.#follow({ id, secret: token, isPaid: true });
   }
 
   #follow(job: Pick<TrackedJob, 'id' | 'secret' | 'isPaid'>): void {

@@ -6,6 +6,7 @@
 import type { App } from '../../src/app/app.ts';
 import { CLAIM_BYTES, LIFETIME_MS, TOMBSTONE_MS } from '../../src/callback/limits.ts';
 import { orderOfText } from '../../src/payment/protocol/order.ts';
+import { KEPT_MS } from '../../src/payment/reservations.ts';
 import type { Operation } from '../../src/storage/sqlite/tables/table.ts';
 import { Chance } from '../support/chance.ts';
 import { Buyers } from './buyers.ts';
@@ -14,6 +15,7 @@ import { Disk } from './disk.ts';
 import { Facilitator } from './facilitator.ts';
 import { Network } from './network.ts';
 import { drawProfile, type Profile, type ProfileWishes } from './profile.ts';
+import type { Purchase } from './purchase.ts';
 import { isPayment } from './records.ts';
 import { ResolveClients } from './resolve-clients.ts';
 import { RetryClients } from './retry-clients.ts';
@@ -67,6 +69,8 @@ class Run {
   readonly #keys = new Map<number, string>();
   /** Reservations of the life that may be settled after the next start, or not. */
   #doubtCount = 0;
+  /** When a settlement became durable, by its key. */
+  readonly #settledMs = new Map<string, number>();
   /** Retries that payments bought, by the keys of their authorizations. */
   readonly #soldRetries = new Set<string>();
 
@@ -159,6 +163,19 @@ class Run {
         this.world.fail('I1 one answer', `${purchase.name} is settled again while it is on record`);
       } else if (purchase.isHonest() && purchase.mayBeCharged() && this.profile.settlement === 'facilitator') {
         this.world.fail('I5 unknown stays used', `${purchase.name} was free again, though it is charged or may be`);
+      } else this.#judgeNames(purchase);
+    }
+  }
+
+  /** What a name has bought within its ten minutes, or may have, it buys no second time. */
+  #judgeNames(purchase: Purchase): void {
+    const { pendingKeys } = this.#disk.records;
+    for (const other of purchase.namesakes()) {
+      // A clock that was set may have ended the ten minutes.
+      const isKept =
+        this.world.nowMs < (this.#settledMs.get(other.key) ?? -KEPT_MS) + KEPT_MS && !this.#server.hasSkewed;
+      if (isKept || pendingKeys.has(other.key)) {
+        this.world.fail('N1 one name buys once', `${purchase.name} is charged beside ${other.name}`);
       }
     }
   }
@@ -171,6 +188,7 @@ class Run {
       }
       if (isPayment(operation) && operation.kind === 'end' && operation.end.kind === 'settled') {
         const { key } = operation.end;
+        this.#settledMs.set(key, this.world.nowMs);
         if (this.#buyers.byKey.get(key)?.route === 'retry') this.#soldRetries.add(key);
       }
       if (operation.kind === 'delete-callback' || operation.kind === 'expire-callback') {
@@ -452,7 +470,7 @@ class Run {
     const answered = new Map<string, bigint>();
     for (const { account, successCount, amountAtomic } of this.#buyers.purchases) {
       const { address } = account.payer;
-      answered.set(address, (answered.get(address) ?? 0n) + BigInt(successCount) * amountAtomic);
+      if (successCount > 0) answered.set(address, (answered.get(address) ?? 0n) + amountAtomic);
     }
     for (const [address, atomic] of answered) {
       const spent = this.#disk.records.spent.get(address) ?? 0n;
