@@ -332,9 +332,7 @@ export class Buyers {
       case 200:
       case 201:
       case 202:
-        // Of a contract's signature there is nothing but the facilitator's word.
-        if (purchase.signature.startsWith('bad') && !(purchase.signature === 'bad-contract' && purchase.isLiedAbout))
-          world.fail('I6 signatures', `${purchase.name} was signed by somebody else`);
+        this.#judgeSigner(purchase);
         if (!headers.has('payment-response') && purchase.idempotencyKey !== undefined)
           this.#judgeRepeated(purchase, answer);
         else this.#judgeSuccess(this.#soldTo(purchase, answer), answer, exchange);
@@ -431,6 +429,13 @@ export class Buyers {
     if (!isOne || meta.freshness.last_observed_at !== freshnessOf(version)) {
       world.fail('A2 one snapshot', `${exchange.name} mixes ${[...versions]}, served were ${[...exchange.versions]}`);
     }
+  }
+
+  /** Of a contract's signature there is nothing but the facilitator's word. */
+  #judgeSigner({ name, signature, isLiedAbout, isVouchedFor }: Purchase): void {
+    const isItsWord = signature === 'bad-contract' && (isLiedAbout || isVouchedFor);
+    if (signature.startsWith('bad') && !isItsWord)
+      this.#world.fail('I6 signatures', `${name} was signed by somebody else`);
   }
 
   /** The purchase whose answer this is: of those that share a name, the one that the receipt names. */

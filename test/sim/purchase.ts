@@ -50,6 +50,8 @@ export class Purchase {
   hasSuccessBeenSaid = false;
   /** The facilitator lied about it: what it cost is its own affair. */
   isLiedAbout = false;
+  /** The facilitator has called it valid without a look at it. */
+  isVouchedFor = false;
   /** Somebody else submitted it. */
   isFrontRun = false;
   /** Some call for it ended without a word that is final. */
