@@ -192,6 +192,8 @@ export class Customers {
       header: paymentHeaderOf(offer, authorization, account.payer.sign(authorization)),
       order: undefined,
       identifier: undefined,
+      idempotencyKey: undefined,
+      family: undefined,
       again: undefined,
     });
     this.purchases.push(purchase);
