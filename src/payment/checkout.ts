@@ -8,7 +8,8 @@
  *            settlement open          used, crowded, unavailable
  *            reserve                  used, unavailable; kept, under-way, conflict, no-room
  *            verify in its turn       invalid, crowded, unavailable; the authorization is free again
- *   settle   compare the window       lapsed
+ *   settle   (settling.ts)
+ *            compare the window       lapsed
  *            record the intent        unavailable, pending
  *            move the money           refused, unavailable, pending
  *            record the outcome       settled, pending
@@ -17,9 +18,7 @@
  * awaited after the signature check; an authorization whose settlement may have happened never becomes free; the work that an
  * unpaid request can cause (a recovery, a call to the facilitator) is bounded, and shared fairly among clients.
  */
-import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
-import type { Random } from '../base/random.ts';
 import { RecordsUnreadableError, type SaleFacts } from './books.ts';
 import {
   type Authorization,
@@ -30,24 +29,15 @@ import {
   signerFault,
 } from './protocol/authorization.ts';
 import { fault, type PaymentFault, type PaymentPayload } from './protocol/envelope.ts';
-import { identifierDigest, type PaymentIdentifier } from './protocol/identifier.ts';
+import type { PaymentIdentifier } from './protocol/identifier.ts';
 import { checksummed, lowerAddressOf } from './protocol/network.ts';
 import { type PaymentOrder, paymentOrder, reservationKeyOf } from './protocol/order.ts';
 import { type Reason, reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
 import type { Begun, Purchase, PurchaseNames, Settled } from './purchase.ts';
-import {
-  ANSWER_BYTES_CLAIMED,
-  type KeptAnswer,
-  RecordInDoubtError,
-  type Reservation,
-  type ReservationStatus,
-  type Reservations,
-} from './reservations.ts';
+import type { KeptAnswer, Reservation, ReservationStatus } from './reservations.ts';
 import { type NotReserved, Reserving, type Wish } from './reserving.ts';
-import { sealAnswer } from './sealed-answer.ts';
-import type { CaseOutcome, Reconciler } from './settlement/reconciler.ts';
-import { type SettleOutcome, SOON_SECONDS, type Unavailable, unavailable } from './settlement/settlement.ts';
+import { SOON_SECONDS, type Unavailable, unavailable } from './settlement/settlement.ts';
 import type { Turn } from './settlement/settlement-turns.ts';
 import {
   CROWDED,
@@ -56,15 +46,11 @@ import {
   type VerificationParts,
   type Verified,
 } from './settlement/verification.ts';
-import type { Recovery, RecoveryQueue } from './signature/recovery-queue.ts';
+import { Settling, type SettlingParts } from './settling.ts';
+import type { Recovery } from './signature/recovery-queue.ts';
 import { SIGNATURE_BYTES } from './signature/signature.ts';
 
-export interface CheckoutParts extends VerificationParts {
-  readonly reservations: Reservations;
-  readonly reconciler: Reconciler;
-  readonly recoveries: RecoveryQueue;
-  readonly random: Random;
-}
+export type CheckoutParts = VerificationParts & SettlingParts;
 
 const invalid = (found: PaymentFault, detail: string = found.error): Begun => ({
   kind: 'invalid',
@@ -96,21 +82,6 @@ const mayHaveBeenGood = (found: PaymentFault, payment: PaymentPayload, offer: Of
 const isOpen = ({ kind }: ReservationStatus): boolean =>
   kind === 'reserved' || kind === 'settling' || kind === 'unknown';
 
-/** The certain outcome of a case; undefined while money may have moved. */
-function endOf(outcome: SettleOutcome): CaseOutcome | undefined {
-  switch (outcome.kind) {
-    case 'settled':
-      return outcome;
-    case 'refused':
-    case 'unavailable':
-      return { kind: 'released', detail: outcome.detail };
-    case 'unknown':
-      return undefined;
-    default:
-      return outcome satisfies never;
-  }
-}
-
 /** Ends the turn of a slow answer early, so that it holds none for seconds; the route bounds such answers itself. */
 function purchaseOf({ order, client, names }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
   const { isSlow = false } = client;
@@ -125,11 +96,13 @@ export class Checkout {
   readonly #parts: CheckoutParts;
   readonly #verification: Verification;
   readonly #reserving: Reserving;
+  readonly #settling: Settling;
 
   constructor(parts: CheckoutParts) {
     this.#parts = parts;
     this.#verification = new Verification(parts);
     this.#reserving = new Reserving(parts.reservations, parts.clock);
+    this.#settling = new Settling(parts);
   }
 
   /** Why no offer should be made now, so that no client signs in vain; undefined = offers go on. */
@@ -182,72 +155,13 @@ export class Checkout {
    * @param sale what the books will record about the request
    * @param content the answer for a client that asks again under a name; stored sealed for ten minutes
    */
-  async settle(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
-    try {
-      return await this.#settleInTurn(purchase, sale, content);
-    } finally {
-      purchase.turn?.end();
-    }
+  settle(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
+    return this.#settling.settle(purchase, sale, content);
   }
 
   /** Replaces the draft by the finished answer. Where that is too long the draft stays, and its route creates it again. */
-  async keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
-    const { reservations, random } = this.#parts;
-    const sealed = sealAnswer(id, content, random);
-    const kept = { serial: sold.serial, digest: identifierDigest(id) };
-    if (sealed.length <= ANSWER_BYTES_CLAIMED) await reservations.replaceKept(kept, sealed);
-  }
-
-  async #settleInTurn(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
-    const { reservations, reconciler, random } = this.#parts;
-    const { order, reservation, client, turn, names } = purchase;
-    const { payer } = order;
-    if (client.isDisconnected()) {
-      await reservations.release(reservation);
-      return { kind: 'abandoned' };
-    }
-    const lapsed = await this.#lapsed(purchase);
-    if (lapsed !== undefined) return { kind: 'lapsed', fault: lapsed };
-    try {
-      const sealed = names.map(({ id }) => sealAnswer(id, content(), random));
-      await reservations.recordIntent(reservation, order, sale, sealed);
-    } catch (failure) {
-      // An intent that may be on record is settled after the next start, so the client must not sign another payment.
-      if (failure instanceof RecordInDoubtError) {
-        return { kind: 'pending', payer, transaction: '', detail: messageOf(failure) };
-      }
-      await reservations.release(reservation);
-      return unavailable(`the intent could not be recorded: ${messageOf(failure)}`);
-    }
-    const outcome = await this.#moveMoney(order);
-    if (outcome.kind === 'settled') turn?.notePaid();
-    if (outcome.kind === 'refused') turn?.noteRefused();
-    try {
-      return await this.#record(order, reservation, client, outcome);
-    } catch (failure) {
-      // The outcome is known but not on record, so no answer may leave; the reconciler records it in the background.
-      const transaction = outcome.kind === 'settled' || outcome.kind === 'unknown' ? outcome.transaction : '';
-      reconciler.watch(reservation, order, endOf(outcome), transaction);
-      return {
-        kind: 'pending',
-        payer,
-        transaction,
-        detail: `the outcome could not be recorded: ${messageOf(failure)}`,
-      };
-    }
-  }
-
-  /** The fault when too little of the window is left after the answer; the authorization is then free, also on rejection. */
-  async #lapsed({ order, reservation }: Purchase): Promise<PaymentFault | undefined> {
-    let lapsed: PaymentFault | undefined;
-    let isKnown = false;
-    try {
-      lapsed = runwayFault(order.authorization.validBeforeSeconds, this.#parts.clock.nowMs());
-      isKnown = true;
-    } finally {
-      if (lapsed !== undefined || !isKnown) await this.#parts.reservations.release(reservation);
-    }
-    return lapsed;
+  keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
+    return this.#settling.keep(id, sold, content);
   }
 
   /**
@@ -348,51 +262,5 @@ export class Checkout {
       if (reserved === undefined || !('key' in reserved)) turn?.end();
     }
     return 'key' in reserved ? purchaseOf(wish, reserved, turn) : reserved;
-  }
-
-  /** Settles the order. A port that throws breaks its promise after money may have moved, so the outcome is unknown. */
-  async #moveMoney(order: PaymentOrder): Promise<SettleOutcome> {
-    try {
-      return await this.#parts.settlement.settle(order);
-    } catch (failure) {
-      return { kind: 'unknown', transaction: '', detail: `settlement threw: ${messageOf(failure)}` };
-    }
-  }
-
-  /** Rejects when the store cannot record the outcome. */
-  async #record(
-    order: PaymentOrder,
-    reservation: Reservation,
-    client: PayingClient,
-    outcome: SettleOutcome,
-  ): Promise<Settled> {
-    const { reservations, reconciler, recoveries } = this.#parts;
-    const { payer } = order;
-    switch (outcome.kind) {
-      case 'settled':
-        await reservations.recordSettled(reservation, outcome.transaction);
-        recoveries.markPaid(client.clientNetwork());
-        return { kind: 'settled', payer, transaction: outcome.transaction };
-      case 'refused': {
-        await reservations.recordReleased(reservation);
-        const { transaction, detail } = outcome;
-        return {
-          kind: 'refused',
-          payer,
-          reason: reasonOf(outcome.reason, 'invalid_transaction_state'),
-          transaction,
-          detail,
-        };
-      }
-      case 'unavailable':
-        await reservations.recordReleased(reservation);
-        return outcome;
-      case 'unknown':
-        await reservations.recordUnknown(reservation, outcome.transaction);
-        reconciler.watch(reservation, order);
-        return { kind: 'pending', payer, transaction: outcome.transaction, detail: outcome.detail };
-      default:
-        return outcome satisfies never;
-    }
   }
 }

@@ -30,7 +30,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'an answer leaves before its outcome is on disk',
     settlement: 'facilitator',
     aim: 'paid',
-    changes: [['payment/checkout.ts', 'await reservations.recordSettled(', 'void reservations.recordSettled(']],
+    changes: [['payment/settling.ts', 'await reservations.recordSettled(', 'void reservations.recordSettled(']],
     found:
       /was settled and is unknown|settled again after it was on record|is settled and not in the books|asks for the answer of/,
   },

@@ -44,20 +44,20 @@ const at = (step: StepName): string => `crashStep('${step}');`;
 
 export const PLACES: readonly Place[] = [
   [
-    'payment/checkout.ts',
+    'payment/settling.ts',
     '      await reservations.recordIntent(reservation, order, sale, sealed);\n',
     `      if (names.length > 0) ${at('step: before the intent')}
       await reservations.recordIntent(reservation, order, sale, sealed);
       if (names.length > 0) ${at('step: intent recorded')}\n`,
   ],
   [
-    'payment/checkout.ts',
+    'payment/settling.ts',
     '    const outcome = await this.#moveMoney(order);\n',
     `    const outcome = await this.#moveMoney(order);
     if (names.length > 0 && outcome.kind === 'settled') ${at('step: money moved')}\n`,
   ],
   [
-    'payment/checkout.ts',
+    'payment/settling.ts',
     '      return await this.#record(order, reservation, client, outcome);\n',
     `      const recorded = await this.#record(order, reservation, client, outcome);
       if (names.length > 0 && recorded.kind === 'settled') ${at('step: outcome recorded')}
