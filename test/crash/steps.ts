@@ -4,7 +4,7 @@
  */
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PROJECT } from '../support/server.ts';
+import { PROJECT } from '../support/server-paths.ts';
 
 /** Variable with the path of the file that names the armed step and how many times it is passed before the kill. */
 export const ARMED_FILE_VARIABLE = 'PAYGRADE_CRASH_ARMED';
