@@ -103,8 +103,12 @@ function makeTemporaryFolder(): void {
 }
 makeTemporaryFolder();
 
-/** Each run bundles into its own folder: one that another run starts its servers from must not be replaced. */
+/**
+ * Each run bundles into its own folder: one that another run starts its servers from must not be replaced. A run that a test starts
+ * uses that of its parent.
+ */
 function nameBundle(): void {
+  if (process.env.PAYGRADE_BUNDLE !== undefined) return;
   removeOfDeadRuns(import.meta.dirname);
   const folder = join(import.meta.dirname, `.bundle-${process.pid}`);
   process.once('exit', () => removeFolder(folder));

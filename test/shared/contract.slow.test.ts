@@ -23,6 +23,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'looks the names up after the payment': RATE,
   'the usage rate, under node': RATE,
   'over the usage rate a good payment is 429': RATE,
+  'are read and cancelled within the rate of a key': RATE,
+  'is 410 from the end of a callback on for an hour': 'its clock is not that of the database',
   'limited to 600 reads': 'reads hold within a tenth (siblings §9)',
   'counts by client': RATE,
   'an unknown path is the Error object too': 'fetch asks for any media type, so the base is the home page',

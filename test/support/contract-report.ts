@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { binaryOf, PROJECT, type Runtime, startProcess } from './server.ts';
+import { BUNDLE } from './server-paths.ts';
 
 export interface ContractFile {
   readonly name: string;
@@ -42,7 +43,7 @@ export async function contractReport(
   const { stdout, stderr } = await startProcess(
     binaryOf(runtime),
     [...(runtime === 'bun' ? ['--bun'] : []), ...words, '--reporter=json', `--outputFile=${file}`],
-    variables,
+    { PAYGRADE_BUNDLE: BUNDLE, ...variables },
   ).ended;
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as { testResults: ContractFile[] }).testResults;
