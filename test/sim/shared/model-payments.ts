@@ -329,7 +329,7 @@ export class PaymentTables {
       .sort((a, b) => a.serial - b.serial)
       .flatMap(({ serial, terms, sale, transaction }) => {
         const claim = this.claims.get(serial);
-        return claim === undefined ? [] : [{ serial, terms, sale, transaction, attempt: claim.attempt, digest: null }];
+        return claim === undefined ? [] : [{ serial, terms, sale, transaction, attempt: claim.attempt }];
       });
   }
 
