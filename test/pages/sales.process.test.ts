@@ -176,6 +176,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     });
     await page.goto(`${server.url}/sales`);
     await open(page, ADMIN_TOKEN);
+    await expect.poll(() => held.length).toBe(1);
     await page.keyboard.press('Enter');
     await page.getByText('Enter the admin token.').waitFor();
     for (const release of held) release();
