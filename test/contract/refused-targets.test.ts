@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Exchange } from '../../src/adapters/outbound/exchange.ts';
+import { parseUrl } from '../../src/base/parsed-url.ts';
 import { ROWS, type Row } from '../outbound/targets.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 import { bodyFor, payWith, RESOLVE_PATH, resolvePayment } from '../support/resolve-client.ts';
@@ -96,9 +97,9 @@ describe(`targets that may not be asked on ${RUNTIME}`, () => {
 
   it('are refused where a page redirects to them, and nothing is charged', { timeout: 300_000 }, async () => {
     await offerFrom(app.fetch(RESOLVE_PATH, bodyFor({ url: HOP })));
-    // What URL does not parse is no redirect, and https:////host is one to a name.
+    // What does not parse is no redirect, and https:////host is one to a name.
     const rows = some(refused.filter(forResolve), 25).filter(([text]) => {
-      const url = URL.parse(text, HOP);
+      const url = parseUrl(text, new URL(HOP));
       return url !== null && !(url.hostname in { 'hop.example': 1, 'example.com': 1 });
     });
     let payment = await resolvePayment(app);
