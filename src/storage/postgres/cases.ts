@@ -77,8 +77,8 @@ const INTENT = `
   UNION ALL SELECT k.serial FROM item JOIN paygrade.cases k ON k.serial = item.serial AND k.owner = $1`;
 
 /**
- * A process that knows that money moved is right, whatever became of the case: another one may have ended it as dead, and the
- * claim may have been removed since. So the serial alone decides; readers of a claim look for its sale first.
+ * Records the sale even if the case is gone: another process may have ended it as dead, and its claim may have been pruned since,
+ * but the process that saw the money move knows better. So the serial alone decides; readers of a claim look for its sale first.
  */
 const SETTLED = `
   WITH item AS (

@@ -22,7 +22,7 @@ import { CHARGE, GIVE_BACK, READ } from './statements.ts';
 const COUNT_MAX = 1000;
 /** States remembered; any other is read again. */
 const STATE_COUNT_MAX = 1000;
-/** Groups still to be given back. With so many, nothing is charged until they are. */
+/** Most groups of charges that may wait for their refund; at this count nothing is charged until some are refunded. */
 const FAILED_COUNT_MAX = 1000;
 /** After losing to other processes this often, the charge is answered as unavailable: the organization is too busy. */
 const TRIES_MAX = 100;
