@@ -128,13 +128,11 @@ export async function checkSessions(
   first.on('end', release);
   try {
     const marking = { text: "SELECT set_config('paygrade.session', $1, false)", values: [mark] };
-    if (
-      !(await first.query(marking).then(
-        () => true,
-        () => false,
-      ))
-    )
-      return;
+    const isMarked = await first.query(marking).then(
+      () => true,
+      () => false,
+    );
+    if (!isMarked) return;
     const [row] = await database.run({ text: "SELECT current_setting('paygrade.session', true) AS mark" });
     if (row?.mark === mark) {
       throw new StateError(
