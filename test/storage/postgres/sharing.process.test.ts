@@ -674,6 +674,20 @@ describe.skipIf(SERVER === undefined)('rates of three processes', () => {
     expect(times.length).toBeLessThanOrEqual(660);
   });
 
+  it('hold a limit of 30 within a tenth when each request is looked at first and counted at its end', async () => {
+    const processes = await three(new ManualTime());
+    const limiters = processes.map(({ stores }) => stores.rateLimits.open('x', 30, MINUTE_MS));
+    let passCount = 0;
+    for (let i = 0; i < 60; i++) {
+      const limiter = at(limiters, i);
+      if ((await limiter.peek('client')) > 0) continue;
+      passCount++;
+      await limiter.tryPass('client');
+    }
+    expect(passCount).toBeGreaterThanOrEqual(30);
+    expect(passCount).toBeLessThanOrEqual(33);
+  });
+
   it('are heard by the others once, also when they are said again, for a minute and a half', async () => {
     const time = new ManualTime();
     const [{ database, owner }] = await three(time);

@@ -82,24 +82,24 @@ class SharedLimiter implements RateLimiter {
     const own = this.#ownOf(key);
     const waitMs = this.#waitOf(key, own.window, nowMs);
     if (waitMs > 0) return waitMs;
-    const allowance = allowanceOf(this.#limit, this.#sharing.processCount);
-    if (own.unshared >= allowance && !this.#sharing.isAlone) {
-      return this.#sharing.share().then(() => this.tryPass(key));
-    }
+    if (this.#hasToShare(own)) return this.#sharing.share().then(() => this.tryPass(key));
     own.window.tryPass(nowMs);
     own.unshared++;
-    if (own.unshared * 2 >= allowance) this.#toShare.add(key);
+    if (own.unshared * 2 >= this.#allowance()) this.#toShare.add(key);
     return 0;
   }
 
-  peek(key: string): number {
+  /** Waits for a share where {@link tryPass} does: an answer without one would let in what the others have counted. */
+  peek(key: string): MaybePromise<number> {
     const own = this.#own.get(key);
-    return this.#waitOf(key, own?.window, this.#sharing.clock.monotonicMs());
+    const waitMs = this.#waitOf(key, own?.window, this.#sharing.clock.monotonicMs());
+    if (waitMs > 0 || own === undefined || !this.#hasToShare(own)) return waitMs;
+    return this.#sharing.share().then(() => this.peek(key));
   }
 
   /** The allowance may be smaller now. */
   processesChanged(): void {
-    const allowance = allowanceOf(this.#limit, this.#sharing.processCount);
+    const allowance = this.#allowance();
     for (const [key, { unshared }] of this.#own.entries()) if (unshared * 2 >= allowance) this.#toShare.add(key);
   }
 
@@ -121,6 +121,14 @@ class SharedLimiter implements RateLimiter {
       if (own !== undefined) own.unshared -= own.telling;
       if ((own?.unshared ?? 0) === 0) this.#toShare.delete(key);
     }
+  }
+
+  #allowance(): number {
+    return allowanceOf(this.#limit, this.#sharing.processCount);
+  }
+
+  #hasToShare({ unshared }: Own): boolean {
+    return unshared >= this.#allowance() && !this.#sharing.isAlone;
   }
 
   #ownOf(key: string): Own {
