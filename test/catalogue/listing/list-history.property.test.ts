@@ -4,11 +4,13 @@ import { Catalogue } from '../../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../../src/catalogue/company-domain.ts';
 import type { Job } from '../../../src/catalogue/job.ts';
 import { POSITION_BYTES_MAX } from '../../../src/catalogue/limits.ts';
+import { feedPositionAt } from '../../../src/catalogue/listing/feed-positions.ts';
 import { listHistory, listJobHistory } from '../../../src/catalogue/listing/list-history.ts';
 import type { HistoryFilters, HistoryPage, ListedEvent } from '../../../src/catalogue/listing/listing-answers.ts';
 import { HISTORY_KINDS, type HistoryKind } from '../../../src/catalogue/packed/history-event.ts';
 import { generatedJobs, NOW_MS, SeededChance } from '../../support/generated-catalogue.ts';
 import { type GeneratedEvent, generatedEvents, openedHistory } from '../../support/generated-events.ts';
+import { minimalJob } from '../../support/minimal-job.ts';
 import { newestFirst } from '../../support/naive-catalogue.ts';
 import { openedJobs } from '../../support/opened-jobs.ts';
 import { partOf } from '../../support/whole.ts';
@@ -249,6 +251,19 @@ describe('a feed that is followed', () => {
     expect(withoutNames(found.slice(found.length - expected.length))).toEqual(withoutNames(expected));
     expect(found.every(({ observedMs }) => observedMs >= feed[place]!.observedMs)).toBe(true);
   });
+});
+
+it('searches 20,000 events for a job with a long id that was observed again, and without it repeats them all', () => {
+  const jobs = Array.from({ length: 20_001 }, (_, i) => minimalJob({ id: `${LONG}${String(i).padStart(6, '0')}` }));
+  const catalogue = new Catalogue(openedJobs(jobs));
+  const firstAfter = (event: number): string | undefined => {
+    const position = feedPositionAt(catalogue.snapshot, event);
+    // The job's last observation was another one.
+    new DataView(position.buffer).setFloat64(10, HOUR_MS);
+    return listHistory(catalogue, {}, position, 1)!.events[0]?.jobId;
+  };
+  expect(firstAfter(19_999)).toBe(jobs[20_000]!.id);
+  expect(firstAfter(20_000)).toBe(jobs[0]!.id);
 });
 
 describe('a position in a feed that is damaged', () => {

@@ -74,8 +74,8 @@ describe('reservations in memory, in size', () => {
   function inRoom(room: AnswerRoom) {
     const time = new ManualTime();
     const store = memoryReservations(time, { room });
-    const reserve = (n: number) => {
-      const order = orderFor({ nonce: `0x${String(n).repeat(64)}` });
+    const reserve = (n: number, payment = n) => {
+      const order = orderFor({ nonce: `0x${String(payment).repeat(64)}` });
       const claim = identifierClaim(`order-000000000${n}` as PaymentIdentifier, 'GET /', order.payer);
       return { order, claim, reserved: store.reserve(order.key, order.authorization.validBeforeSeconds, [claim]) };
     };
@@ -87,7 +87,7 @@ describe('reservations in memory, in size', () => {
       await store.recordSettled(reservation, `0x${'ab'.repeat(32)}`);
       return { serial: reservation.serial, digest: claim.digest };
     };
-    return { time, store, sell, kindOf: (n: number): string => reserve(n).reserved.kind };
+    return { time, store, sell, kindOf: (n: number, payment = n): string => reserve(n, payment).reserved.kind };
   }
 
   it.each([
@@ -106,6 +106,15 @@ describe('reservations in memory, in size', () => {
     const kit = inRoom({ countMax: 2, bytesMax: ANSWER_BYTES_CLAIMED + 100 });
     await kit.store.replaceKept(await kit.sell(1, 10), new Uint8Array(byteCount));
     expect(kit.kindOf(2)).toBe(kind);
+  });
+
+  it('leave the claim of a later purchase as it is when an answer is put in its draft’s place too late', async () => {
+    const kit = inRoom({ countMax: 3, bytesMax: ANSWER_BYTES_CLAIMED + 100 });
+    const replaced = kit.store.replaceKept(await kit.sell(1, 10), new Uint8Array(100));
+    kit.time.pass(KEPT_MS);
+    expect(kit.kindOf(1, 2)).toBe('reserved');
+    await replaced;
+    expect(kit.kindOf(3)).toBe('no-room');
   });
 
   it('give the room of an answer to another purchase when its ten minutes are over', async () => {
