@@ -184,7 +184,6 @@ class Watch {
   /** @param {Extract<Answer, { ok: false }>} answer */
   async #refused(answer) {
     if (this.#endedBy(answer)) return;
-    if (answer.refusal.code === 'EVENT_NOT_FOUND') this.#isSynced = false;
     await this.#pause(answer.refusal.message, answer.retryAfterMs);
   }
 

@@ -62,6 +62,24 @@ describe.skipIf(CHROMIUM === undefined)('the page of the watched boards', () => 
     const shrunk = page.locator('.board').nth(1);
     expect(await shrunk.locator('[data-part="jobs"]').innerText()).toBe('100; the last fetch listed 3');
     expect(await shrunk.locator('[data-part="reason"]').innerText()).toBe('3 jobs, where 100 are usual');
+    const partTexts = (part: string) => page.locator(`.board [data-part="${part}"]`).allInnerTexts();
+    expect((await partTexts('last')).map((text) => text.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d UTC/, 'then'))).toEqual([
+      'then, status 404',
+      'then, status 200',
+      'then, status 503',
+      'never',
+      'then, status 200',
+    ]);
+    expect((await partTexts('next')).map((text) => text.replace(/^[-\d]+ [\d:]+ UTC/, 'then'))).toEqual([
+      'then',
+      'then',
+      'then, overdue',
+      'at once',
+      'then',
+    ]);
+    expect(await partTexts('jobs')).toEqual(['100', '100; the last fetch listed 3', '100', 'unknown', '100']);
+    expect(await page.locator('.board [data-part="reason-row"]').count()).toBe(5);
+    expect(await page.locator('.board [data-part="reason-row"]:visible').count()).toBe(3);
     await page.selectOption('#health', 'ok');
     await page.waitForFunction(() => document.querySelectorAll('.board').length === 1);
     const asked = requests.filter(({ url }) => url.includes('/admin/'));

@@ -77,6 +77,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     await send(callback, '{"number":1}');
     await watch(page, callback);
     await page.getByText('"number": 1').waitFor();
+    expect(await page.innerText('#send-command')).toMatch(new RegExp(`^curl .* '${callback.callback_url}'$`));
     await send(callback, '{"number":2}');
     await page.getByText('"number": 2').waitFor({ timeout: 1_000 });
     expect(await eventTexts(page)).toEqual(['{\n  "number": 2\n}', '{\n  "number": 1\n}']);
@@ -349,6 +350,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     await watch(page, callback);
     await page.locator('#stop').click();
     await page.locator('#state', { hasText: 'Stopped' }).waitFor();
+    expect(await page.locator('#sending').isVisible()).toBe(false);
     const before = watched.requests.length;
     await send(callback, '{"unseen":1}');
     await page.waitForTimeout(1_000);
@@ -384,6 +386,28 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the inbox of a
     await page.keyboard.press('Enter');
     await page.waitForSelector('#state[data-kind="watching"]');
     expect(await page.locator('#token-error').innerText()).toBe('');
+  });
+
+  it('says that there is no such callback, and asks no more', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await page.fill('#address', `cb_${'A'.repeat(24)}`);
+    await page.fill('#token', callback.read_token);
+    await page.keyboard.press('Enter');
+    await page.locator('#state', { hasText: 'There is no such callback' }).waitFor();
+    expect(await page.locator('#watch-form').isVisible()).toBe(true);
+    expect(watched.requests.filter(({ url }) => url.includes('/v1/'))).toHaveLength(1);
+  });
+
+  it('asks no more for the bytes of an event that the server no longer has', async () => {
+    const { callback } = await boughtCallback(server.url);
+    await send(callback, '{"gone":1}');
+    const answer = { status: 404, json: { error: { code: 'EVENT_NOT_FOUND', message: 'no', request_id: 'r' } } };
+    await page.route('**/raw', (route) => route.fulfill(answer));
+    await watch(page, callback);
+    await page.getByText('"gone": 1').waitFor();
+    // After other failures it tries again in half a second.
+    await expect(page.waitForRequest('**/raw', { timeout: 700 })).rejects.toThrow('Timeout');
+    expect(await page.locator('[data-part="inexact"]').isVisible()).toBe(true);
   });
 });
 
@@ -454,6 +478,8 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     clock.aheadMs += TEN_MINUTES_MS - 60_000;
     await page.clock.fastForward(TEN_MINUTES_MS - 60_000);
     await page.locator('#time-left', { hasText: /^(1:00|0:[45]\d) left$/ }).waitFor();
+    const bar = page.locator('#time-bar');
+    expect(await bar.evaluate((one: HTMLProgressElement) => one.value)).toBeCloseTo(0.1, 1);
     // No wait lasts nine minutes, so the page has given up the one in flight and asks again.
     await page.locator('#state', { hasText: /^Watching$/ }).waitFor();
 
@@ -461,6 +487,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
     await page.clock.fastForward(60_000);
     await page.locator('#state', { hasText: 'Expired' }).waitFor();
     expect(await page.locator('#time-left').innerText()).toBe('no time left');
+    expect(await bar.evaluate((one: HTMLProgressElement) => one.value)).toBe(0);
     expect(await eventTexts(page)).toEqual(['{\n  "shown": 1\n}']);
     expect(await page.locator('#watch-form').isVisible()).toBe(true);
     await close();
