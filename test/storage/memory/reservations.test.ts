@@ -5,8 +5,10 @@ import {
   KEPT_MS,
   type KeptAnswer,
   RecordInDoubtError,
+  type Reservation,
 } from '../../../src/payment/reservations.ts';
 import type { AnswerRoom } from '../../../src/storage/memory/kept-answers.ts';
+import type { ReservationOptions } from '../../../src/storage/memory/reservations.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { describeReservations } from '../../suites/reservations.ts';
 import { ManualTime } from '../../support/manual-time.ts';
@@ -71,23 +73,27 @@ describe('reservations in memory, in size', () => {
     expect(store.count).toBe(0);
   });
 
-  function inRoom(room: AnswerRoom) {
+  function inRoom(room: AnswerRoom, options: Partial<ReservationOptions> = {}) {
     const time = new ManualTime();
-    const store = memoryReservations(time, { room });
+    const store = memoryReservations(time, { room, ...options });
+    const claimOf = (n: number) =>
+      identifierClaim(`order-000000000${n}` as PaymentIdentifier, 'GET /', orderFor().payer);
     const reserve = (n: number, payment = n) => {
       const order = orderFor({ nonce: `0x${String(payment).repeat(64)}` });
-      const claim = identifierClaim(`order-000000000${n}` as PaymentIdentifier, 'GET /', order.payer);
-      return { order, claim, reserved: store.reserve(order.key, order.authorization.validBeforeSeconds, [claim]) };
+      return { order, reserved: store.reserve(order.key, order.authorization.validBeforeSeconds, [claimOf(n)]) };
+    };
+    const begin = async (n: number, byteCount: number): Promise<Reservation> => {
+      const { order, reserved } = reserve(n);
+      if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+      await store.recordIntent(reserved.reservation, order, SALE, [new Uint8Array(byteCount)]);
+      return reserved.reservation;
     };
     const sell = async (n: number, byteCount: number): Promise<Omit<KeptAnswer, 'transaction'>> => {
-      const { order, claim, reserved } = reserve(n);
-      if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
-      const { reservation } = reserved;
-      await store.recordIntent(reservation, order, SALE, [new Uint8Array(byteCount)]);
+      const reservation = await begin(n, byteCount);
       await store.recordSettled(reservation, `0x${'ab'.repeat(32)}`);
-      return { serial: reservation.serial, digest: claim.digest };
+      return { serial: reservation.serial, digest: claimOf(n).digest };
     };
-    return { time, store, sell, kindOf: (n: number, payment = n): string => reserve(n, payment).reserved.kind };
+    return { time, store, begin, sell, kindOf: (n: number, payment = n): string => reserve(n, payment).reserved.kind };
   }
 
   it.each([
@@ -117,13 +123,31 @@ describe('reservations in memory, in size', () => {
     expect(kit.kindOf(3)).toBe('no-room');
   });
 
-  it('give the room of an answer to another purchase when its ten minutes are over', async () => {
-    const kit = inRoom({ countMax: 1, bytesMax: ANSWER_BYTES_CLAIMED });
+  it('give the room of every answer to other purchases when their ten minutes are over', async () => {
+    const kit = inRoom({ countMax: 2, bytesMax: 4 * ANSWER_BYTES_CLAIMED });
     await kit.sell(1, 100);
+    await kit.sell(2, 100);
     kit.time.pass(KEPT_MS - 1);
-    expect(kit.kindOf(2)).toBe('no-room');
+    expect(kit.kindOf(3)).toBe('no-room');
     kit.time.pass(1);
-    expect(kit.kindOf(2)).toBe('reserved');
+    expect([3, 4, 5].map((n) => kit.kindOf(n))).toEqual(['reserved', 'reserved', 'no-room']);
+  });
+
+  it('give the room of a purchase back once, though its release is recorded twice at once', async () => {
+    const kit = inRoom({ countMax: 4, bytesMax: 2 * ANSWER_BYTES_CLAIMED });
+    const reservation = await kit.begin(1, ANSWER_BYTES_CLAIMED);
+    await Promise.all([kit.store.recordReleased(reservation), kit.store.recordReleased(reservation)]);
+    expect([2, 3, 4].map((n) => kit.kindOf(n))).toEqual(['reserved', 'reserved', 'no-room']);
+  });
+
+  it.each([
+    [100, 'reserved'],
+    [101, 'no-room'],
+  ])('count an answer of an earlier process by its %d bytes: another purchase is %s', (byteCount, kind) => {
+    const claim = identifierClaim('order-0000000009' as PaymentIdentifier, 'GET /', orderFor().payer);
+    const answers = [{ claim, serial: 1, byteCount, transaction: '', keptUntilMs: undefined }];
+    const loaded = { ends: [], cases: [], answers, usedBeforeSeconds: 0, lastSerial: 1 };
+    expect(inRoom({ countMax: 2, bytesMax: ANSWER_BYTES_CLAIMED + 100 }, { loaded }).kindOf(2)).toBe(kind);
   });
 
   it('accept only their own reservations', () => {
