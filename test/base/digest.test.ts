@@ -9,6 +9,7 @@ import {
   sha256Base64Url,
   sha256Hex,
   sha256Latin1,
+  sha256OfParts,
 } from '../../src/base/digest.ts';
 
 describe('SHA-256 of a text', () => {
@@ -24,6 +25,13 @@ describe('SHA-256 of a text', () => {
   it('of "abc" is the one in FIPS 180-4', () => {
     expect(sha256Hex('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
+});
+
+it('SHA-256 of parts depends on each of them, their order, and where each ends', () => {
+  const of = (...parts: string[]): string => sha256OfParts(parts.map((part) => Buffer.from(part)));
+  const digests = [of(), of(''), of('ab'), of('a', 'b'), of('b', 'a'), of('a', 'b', ''), of('', 'ab'), of('a', 'c')];
+  expect(new Set(digests).size).toBe(digests.length);
+  expect(of('a', 'b')).toBe(of('a', 'b'));
 });
 
 describe('two digests', () => {
@@ -60,6 +68,18 @@ describe('HMAC-SHA-256', () => {
         }
       }),
     );
+  });
+
+  it.each([
+    ['a character of three bytes', '\u20ac'.repeat(180), 0],
+    ['a long text', 'x'.repeat(5_000), 0],
+    ['many bytes', '', 600],
+  ])('is that of the runtime for %s, more than the prepared memory holds', (_, text, count) => {
+    const [key, bytes] = [Buffer.from('key'), new Uint8Array(count).fill(7)];
+    const hmac = new Hmac(key);
+    for (let i = 0; i < 2; i++) {
+      expect(hmac.of(text, bytes)).toBe(createHmac('sha256', key).update(text).update(bytes).digest('latin1'));
+    }
   });
 
   it('gives half of itself as a keyed digest', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorCodeOf, firstLineOf, messageOf } from '../../src/base/failure.ts';
+import { errorCodeOf, firstLineOf, messageOf, stackOf } from '../../src/base/failure.ts';
 
 const system = Object.assign(new Error('ENOENT: no such file'), { code: 'ENOENT' });
 
@@ -17,6 +17,12 @@ describe('a caught value', () => {
   it.each(cases)('%s has a message and may have a code', (value, message, code) => {
     expect(messageOf(value)).toBe(message);
     expect(errorCodeOf(value)).toBe(code);
+  });
+
+  it('has a stack, or its message where there is none', () => {
+    expect(stackOf(system)).toContain('failure.test');
+    expect(stackOf(Object.assign(new Error('bare'), { stack: undefined }))).toBe('bare');
+    expect(stackOf('thrown text')).toBe('thrown text');
   });
 
   it('has a first line', () => {
