@@ -9,6 +9,7 @@ import { objectOf, type SourceRecord } from './source-field.ts';
 /** Records that decide. A file of one shape shows it in its first few. */
 export const SAMPLE_RECORDS = 50;
 
+/** False for no records. */
 function isMostly(shape: Shape, sample: readonly unknown[]): boolean {
   const records = sample.map(objectOf).filter((record): record is SourceRecord => record !== undefined);
   return records.filter((record) => shape.recognises(record)).length * 2 > sample.length;
@@ -16,7 +17,7 @@ function isMostly(shape: Shape, sample: readonly unknown[]): boolean {
 
 /** The shape of separate records, or `undefined`. */
 export function shapeOfRecords(sample: readonly unknown[], shapes: readonly Shape[]): Shape | undefined {
-  return sample.length === 0 ? undefined : shapes.find((shape) => isMostly(shape, sample));
+  return shapes.find((shape) => isMostly(shape, sample));
 }
 
 export type FoundRecords = Records & { readonly ok: true };
@@ -48,7 +49,7 @@ export function shapeOfDocument(document: unknown, shapes: readonly Shape[]): Re
     const found = shape.recordsOf(document);
     if (!found.ok) continue;
     if (found.records.length === 0 && wrapper && shape.claims?.(wrapper)) return { shape, found };
-    if (found.records.length > 0 && isMostly(shape, found.records.slice(0, SAMPLE_RECORDS))) return { shape, found };
+    if (isMostly(shape, found.records.slice(0, SAMPLE_RECORDS))) return { shape, found };
   }
   // Single records last, so that no list of one shape passes for a record of another.
   if (wrapper === undefined || isWrapper(wrapper, shapes)) return undefined;

@@ -27,6 +27,8 @@ describe('CSV rows', () => {
       rows: [['a,\n"b"', 'c']],
       because: 'a quoted field holds marks, and doubled quotes are one',
     },
+    { text: '"a"",b",c', rows: [['a",b', 'c']], because: 'a doubled quote closes nothing, though a mark follows it' },
+    { text: 'a\n"b" ', rows: [['a'], ['b']], because: 'the end of the text may follow the closing quote' },
     { text: 'a"b,"c" \t,d', rows: [['a"b', 'c', 'd']], because: 'blanks may follow the closing quote' },
     { text: '"a" b",c', rows: [['a" b', 'c']], because: 'a quote that no mark follows is text' },
     { text: '"a"\r\nb', rows: [['a'], ['b']], because: 'the CR of a CRLF is a blank' },
@@ -37,6 +39,12 @@ describe('CSV rows', () => {
 
   it('says that a quoted field does not end', () => {
     expect(rowsOf('a\n"b,c\n')).toEqual({ rows: [['a']], end: 2, isOpen: true });
+  });
+
+  it('gives the whole rows of a piece that others follow', () => {
+    const rows = [['a', 'b"'], ['c']];
+    expect(rowsOf('a,"b"""\nc\nd,"e" ,f', false)).toEqual({ rows, end: 10, isOpen: false });
+    expect(rowsOf('a,"b"""\nc\nd,"e', false)).toEqual({ rows, end: 10, isOpen: true });
   });
 
   it('leaves the last row to the next piece, and gives the same rows however the text is cut', () => {
