@@ -89,6 +89,23 @@ describe('the recorder', () => {
   });
 });
 
+describe('the stretches', () => {
+  it('go on to the end without an answer, the last one too where nothing was as expected', () => {
+    const recorder = begun(350);
+    recorder.record('health', '503', false, 1310, 1320);
+    const counts = (nowMs: number) => recorder.stretchesUntil(nowMs).map((one) => [one.expected, one.unexpected]);
+    expect(counts(1340)).toEqual([
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [0, 1],
+    ]);
+    const silent = begun(300);
+    expect(silent.stretchesUntil(1200)).toHaveLength(2);
+    expect(silent.stretchesUntil(5000)).toHaveLength(3);
+  });
+});
+
 describe('the result', () => {
   it('has the latencies of each operation, its most frequent outcome first', () => {
     const recorder = begun();
