@@ -1,9 +1,11 @@
 /** The operator's routes about watched boards: what they show, what they keep, and when they are not there. */
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CompanyDomain } from '../../../src/catalogue/company-domain.ts';
+import { wordOfCompany } from '../../../src/ingest/companies/company-file.ts';
 import { boardsAnswer } from '../../../src/modules/admin/boards.ts';
 import { BoardTables } from '../../../src/storage/history/board-tables.ts';
-import { storedWords } from '../../../src/storage/history/company-tables.ts';
+import { storedWords, storeWords } from '../../../src/storage/history/company-tables.ts';
 import { HistoryDatabase } from '../../../src/storage/history/database.ts';
 import { type JobsApp, openJobsApp } from '../../support/jobs-app.ts';
 import { testFolder } from '../../support/scratch-folder.ts';
@@ -113,6 +115,13 @@ describe('the watched boards of a server', () => {
     const history = HistoryDatabase.openForReading(folder);
     expect(storedWords(history)).toMatchObject([{ kind: 'name', domain: 'example.com', aliases: [] }]);
     history.close();
+    // A word without a domain changes nothing for buyers.
+    const [second] = after.companies_without_domain;
+    const writing = HistoryDatabase.openForSettings(folder);
+    storeWords(writing, [{ ...wordOfCompany(second!.company, 'a.example' as CompanyDomain, []), domain: null }]);
+    writing.commit();
+    writing.close();
+    expect((await listed()).companies_without_domain).toEqual(after.companies_without_domain);
     // As long as a name in a catalogue can be.
     expect((await state('a.example', '𝒜'.repeat(1000))).status).toBe(200);
     for (const [domain, company] of [['nodot'], ['1.2.3.4'], [7], ['a.example', ''], ['a.example', 'x'.repeat(2001)]]) {
