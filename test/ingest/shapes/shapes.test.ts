@@ -1,6 +1,6 @@
 /** What publishers document and the real files at hand do not have: other forms, refusals, and how shapes are told apart. */
 import { describe, expect, it } from 'vitest';
-import { shapeOfDocument, shapeOfRecords, unrecognised } from '../../../src/ingest/input/recognise.ts';
+import { recordsIn, shapeOfDocument, shapeOfRecords, unrecognised } from '../../../src/ingest/input/recognise.ts';
 import { NO_ENVELOPE, type ShapeContext } from '../../../src/ingest/shapes/shape.ts';
 import { SHAPES } from '../../../src/ingest/shapes/shapes.ts';
 
@@ -378,7 +378,12 @@ describe('recognition', () => {
       expect(known?.shape.name).toBe(shapeOfRecords([record], SHAPES)?.name);
       expect(known?.found.records).toEqual([record]);
     }
-    expect(shapeOfDocument({ ...listing, openings: [listing] }, SHAPES)).toBeUndefined();
+    for (const openings of [[listing], [lever]]) {
+      expect(shapeOfDocument({ ...listing, openings }, SHAPES)).toBeUndefined();
+    }
+    const given = SHAPES.find(({ name }) => name === 'listing')!;
+    expect(recordsIn(listing, given)).toMatchObject({ ok: true, records: [listing] });
+    expect(recordsIn({ ...listing, openings: [listing] }, given).ok).toBe(false);
     expect(shapeOfDocument({ ...listing, jobs: [listing, listing] }, SHAPES)?.found.records.length).toBe(2);
   });
 
