@@ -168,6 +168,17 @@ describe('charges of an organization', () => {
     expect(await charges.charge('acme', 1)).toEqual(charged(15));
   });
 
+  it('that failed are given back once, and only those that may be on record', async () => {
+    const { charges, faults, named } = opened();
+    faults.push(new DatabaseAwayError('cancelled'), new StatementError('no', '42601'));
+    for (let i = 0; i < 2; i++) expect((await charges.charge('acme', 1)).kind).toBe('unavailable');
+    expect((await named(() => charges.giveBack()))[1]).toEqual([]);
+    faults.push(new InDoubtError('away'));
+    expect((await charges.charge('acme', 1)).kind).toBe('unavailable');
+    expect((await named(() => charges.giveBack()))[1]).toHaveLength(1);
+    expect((await named(() => charges.giveBack()))[1]).toEqual([]);
+  });
+
   it('wait for those that failed and may be on record to be given back, once they are a thousand', async () => {
     const { charges, faults, named } = opened();
     faults.push(...Array(1000).fill(new InDoubtError('away')));

@@ -20,6 +20,7 @@ function opened(created: (values: readonly unknown[]) => Row | undefined | Promi
   let outage: string | undefined;
   let isSweepFailing = false;
   let claimed = 0;
+  let expired = 0;
   const database = {
     fault: () => outage,
     connect: () => Promise.reject(new Error('no connection for hints')),
@@ -27,12 +28,14 @@ function opened(created: (values: readonly unknown[]) => Row | undefined | Promi
       sent.push({ name, text: '', values });
       if (isPatient) patient.push(name);
       if (name === 'claim-callbacks') {
-        const ids = values[0] as string[];
-        claimed += ids.length;
-        return [{ held: ids, claimed }];
+        const held = (values[0] as string[]).slice(0, Math.max(0, ROOM_COUNT - claimed));
+        claimed += held.length;
+        return [{ held, claimed }];
       }
       if (/^(sweep|forget|count)-/.test(name)) {
         if (isSweepFailing) throw new Error('a sweep');
+        claimed -= expired;
+        expired = 0;
         return [{ count: 0, claimed, live: 0, over: 0, unknown: 0 }];
       }
       if (name === 'give-back-claim') return [{ claimed: --claimed }];
@@ -53,13 +56,34 @@ function opened(created: (values: readonly unknown[]) => Row | undefined | Promi
     isSweepFailing = isFailing;
     outage = because;
   };
-  return { time, callbacks, countOf, patient, valuesOf, faults, failSweeps };
+  /** A sweep finds this many that are over. */
+  const expire = (count: number): void => {
+    expired = count;
+  };
+  return { time, callbacks, countOf, patient, valuesOf, faults, failSweeps, expire };
 }
 
 const isNew = ([, token_digest]: readonly unknown[]): Row => ({ token_digest, is_new: true });
 
 /** The id of the first claim. */
 const claimOf = (values: readonly (readonly unknown[])[]): unknown => (values as string[][][])[0]?.[0]?.[0];
+
+describe('room for callbacks', () => {
+  it('is claimed by those of one turn together, and again only where a sweep has made some', async () => {
+    const { callbacks, valuesOf, expire } = opened(isNew);
+    const { capacity } = callbacks;
+    const claims = (): number => valuesOf('claim-callbacks').length;
+    expect(await capacity.isFree()).toBe(true);
+    expect(await Promise.all([1, 2, 3].map(() => capacity.tryClaim()))).toEqual([true, true, false]);
+    expect([await capacity.isFree(), claims()]).toEqual([false, 1]);
+    expect([await capacity.tryClaim(), claims()]).toEqual([false, 2]);
+    expire(1);
+    expect([await capacity.tryClaim(), claims()]).toEqual([true, 4]);
+    expect(await capacity.isFree()).toBe(false);
+    expire(1);
+    expect(await capacity.isFree()).toBe(true);
+  });
+});
 
 describe('a callback that is created', () => {
   it('takes the oldest claim of its process, or its room unasked', async () => {

@@ -224,7 +224,6 @@ export class Charges {
       if (state === undefined) throw new UnknownOrganizationError();
       // The statement before is on record, though its answer was lost.
       if (state.isCharged) return judged;
-      attempt.inDoubt = undefined;
       judged = judgedAll(state, amounts);
       if (judged.every(({ taken }) => taken === undefined)) return judged;
       if (await this.#record(organization, state, judged, attempt, purchase)) return judged;
