@@ -225,7 +225,7 @@ export class Surface<R extends MadeResponse> {
     if (outcome instanceof Refusal) return this.#recorded(request, operation, response, outcome);
     // Only now: a response that could not be made is never delivered. Deferred answers have no admissions to inform.
     if (outcome.delivered !== undefined && request instanceof HttpRequestView) {
-      this.#parts.deliveries.watch(request, outcome.delivered);
+      this.#parts.deliveries.watch(request, outcome.body, outcome.delivered);
     }
     return this.#recorded(request, operation, response, undefined);
   }

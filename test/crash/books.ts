@@ -10,8 +10,9 @@ import type { CrashHarness } from './harness.ts';
 import { type Authorization, BrokenPromise, nameOf } from './oracle.ts';
 
 /**
- * A sale may stand as undelivered although its client got the answer whole, when the process was killed within this time. The
- * server looks at the connection 200 to 400 ms after the hand-over and gathers deliveries for another 50 ms.
+ * A sale may stand as undelivered although its client got the answer whole, when the process was killed within this time. Under
+ * Bun the server looks at the connection 200 to 400 ms after the hand-over, of a short answer 25 to 50 ms; then it gathers
+ * deliveries for another 50 ms.
  */
 const LAST_COMMITS_MS = 1500;
 /** On a busy machine each of these turns (two looks, gathering, the commit) may come as late as the slowest answer did. */

@@ -91,7 +91,13 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'a sale is delivered at the hand-over, without a look at the connection',
     settlement: 'facilitator',
     aim: 'cut, any moment',
-    changes: [['app/surface.ts', 'this.#parts.deliveries.watch(request, outcome.delivered);', 'outcome.delivered();']],
+    changes: [
+      [
+        'app/surface.ts',
+        'this.#parts.deliveries.watch(request, outcome.body, outcome.delivered);',
+        'outcome.delivered();',
+      ],
+    ],
     found: /as delivered what (its client had cut before|no client got)/,
   },
   {

@@ -96,8 +96,8 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'app/surface.ts',
-    '      this.#parts.deliveries.watch(request, outcome.delivered);\n',
-    `      this.#parts.deliveries.watch(request, outcome.delivered);
+    '      this.#parts.deliveries.watch(request, outcome.body, outcome.delivered);\n',
+    `      this.#parts.deliveries.watch(request, outcome.body, outcome.delivered);
         ${at('step: answer ready')}
         setImmediate(() => { ${at('step: answer handed over')} });\n`,
   ],
