@@ -30,6 +30,8 @@ export class OpenReservation implements Reservation {
   intent: { readonly order: PaymentOrder; readonly sale: SaleFacts } | undefined;
   /** Another process has ended it. */
   isGone = false;
+  /** A record of ours whose answer was lost may have entered the sale; the next one finds it and counts it. */
+  mayBeSold = false;
 
   constructor({ key, validBeforeSeconds, claims }: Wanted, serial: number, attempt: number) {
     this.key = key;

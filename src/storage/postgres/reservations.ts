@@ -164,8 +164,14 @@ export class PostgresReservations implements Reservations {
     const open = this.#openOf(reservation, 'settling', 'unknown', 'ended');
     const { intent, key, serial } = open;
     if (intent === undefined) throw new Error('a settlement without an intent');
-    const isOurs = await this.#cases.settle.add({ key, serial, ...intent, transaction });
-    if (isOurs) this.#ports.onSold(intent.sale.operation);
+    let isOurs: boolean;
+    try {
+      isOurs = await this.#cases.settle.add({ key, serial, ...intent, transaction });
+    } catch (failure) {
+      if (failure instanceof InDoubtError) open.mayBeSold = true;
+      throw failure;
+    }
+    if (isOurs || open.mayBeSold) this.#ports.onSold(intent.sale.operation);
     this.#close(open, 'ended');
   }
 

@@ -18,6 +18,7 @@ import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend, type PostgresOptions } from '../../../src/storage/postgres/backend.ts';
 import type { Connection, Connections, Statement } from '../../../src/storage/postgres/connections.ts';
 import { Database, LATE_MS, PATIENCE_MS } from '../../../src/storage/postgres/database.ts';
+import { InDoubtError } from '../../../src/storage/postgres/failures.ts';
 import { checkMigrated, migrate } from '../../../src/storage/postgres/migrations.ts';
 import { LEASE_MS, LOOK_MS } from '../../../src/storage/postgres/owners.ts';
 import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
@@ -260,6 +261,22 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
         expect(one.backend.fault()).toBeUndefined();
       }),
   );
+
+  it('counts a sale once whose record had no answer until after a long outage', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      const { reservations } = one.backend;
+      await reservations.recordIntent(held, order, SALE);
+      one.losses.set('record-settled', Number.POSITIVE_INFINITY);
+      const settled = (): Promise<void> => reservations.recordSettled(held, localTransactionOf(order));
+      await expect(settled()).rejects.toThrow(InDoubtError);
+      expect([await salesOf(other), countOf(one, other)]).toEqual([1, 0]);
+      one.losses.clear();
+      await until('the database is back', () => one.backend.fault() === undefined);
+      await settled();
+      expect([await salesOf(other), countOf(one, other)]).toEqual([1, 1]);
+    }));
 
   it('frees a claim whose answer never came', () =>
     using(2, async (one, other) => {
