@@ -91,6 +91,12 @@ if (ESCAPED_BYTES_MAX * INLINE_BYTES_MAX > PIECE_BYTES_MAX / 2) throw new Error(
 /** decisions §5: how long an expired id is answered 410 rather than 404. */
 export const TOMBSTONE_MS = 3_600_000;
 
+/**
+ * A start removes only callbacks that have been over for this long beyond their hour of 410: a machine whose hardware clock runs
+ * in local time starts up to fourteen hours ahead and is set back a moment later.
+ */
+export const CLOCK_AHEAD_MS_MAX = 14 * 3_600_000;
+
 /** The least bound on tombstones, so that a restart with less capacity loses none. */
 export const TOMBSTONE_COUNT_FLOOR = 65_536;
 /**

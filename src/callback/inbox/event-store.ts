@@ -48,8 +48,9 @@ export interface EventStore {
   /** Removes the events; the callback's record may stay, so that a restart still knows its id as expired. */
   expire(id: CallbackId): Promise<void>;
   /**
-   * Returns the callbacks of an earlier process, in any order; called once, before any other method. Expired callbacks have no
-   * events. The store may omit and remove callbacks that expired more than `tombstoneMs` before `nowMs`.
+   * Returns the callbacks of an earlier process, in any order; called once, before any other method. They have their events until
+   * {@link expire}, because the clock may be ahead. The store may omit and remove callbacks that expired more than `tombstoneMs`
+   * and CLOCK_AHEAD_MS_MAX before `nowMs`.
    */
   load(nowMs: number, tombstoneMs: number): Promise<readonly LoadedCallback[]>;
 }

@@ -33,6 +33,7 @@ import { digestOf, newReadToken } from '../read-token.ts';
 import { Callback } from './callback.ts';
 import type { CapacityLedger } from './capacity-ledger.ts';
 import type { EventStore, LoadedCallback } from './event-store.ts';
+import { ExpiredAtStart } from './expired-at-start.ts';
 import { Lifetimes } from './lifetimes.ts';
 import { EventReader, type EventSource } from './reading.ts';
 import { EventWriter } from './storing.ts';
@@ -78,6 +79,7 @@ export class Inbox implements Callbacks {
   readonly #reader: EventReader<Callback>;
   readonly #waking: Waking;
   readonly #writer: EventWriter;
+  readonly #expiredAtStart: ExpiredAtStart;
   /** Callbacks that are not on record yet. */
   readonly #creating = new Map<CallbackId, Promise<void>>();
 
@@ -96,6 +98,12 @@ export class Inbox implements Callbacks {
     this.#reader = reader;
     this.#waking = waking;
     this.#writer = new EventWriter({ clock, random, store, lifetimes, waking });
+    this.#expiredAtStart = new ExpiredAtStart({
+      clock,
+      timers,
+      revive: (callbacks) => lifetimes.addAmong(callbacks.map(({ loaded, leftMs }) => this.#restored(loaded, leftMs))),
+      end: (id) => this.#inBackground(store.expire(id)),
+    });
   }
 
   get capacity(): CapacityLedger {
@@ -112,38 +120,46 @@ export class Inbox implements Callbacks {
     const nowMs = this.#ports.clock.nowMs();
     const loaded = await this.#ports.store.load(nowMs, TOMBSTONE_MS);
     const inOrder = [...loaded].sort((a, b) => a.callback.expiresAtMs - b.callback.expiresAtMs);
-    for (const one of inOrder) this.#restore(one, nowMs);
+    const expired: LoadedCallback[] = [];
+    for (const one of inOrder) {
+      const { id, tokenDigest, expiresAtMs } = one.callback;
+      // If the wall clock was set back between two processes, no callback gets more than one lifetime.
+      const leftMs = Math.min(expiresAtMs - nowMs, LIFETIME_MS);
+      if (leftMs > 0) this.#lifetimes.add(this.#restored(one, leftMs), leftMs);
+      else {
+        this.#lifetimes.addTombstone(id, tokenDigest, leftMs + TOMBSTONE_MS);
+        expired.push(one);
+      }
+    }
+    this.#expiredAtStart.watch(expired);
   }
 
-  #restore({ callback: loaded, events }: LoadedCallback, nowMs: number): void {
-    const { clock, store } = this.#ports;
-    // If the wall clock was set back between two processes, no callback gets more than one lifetime.
-    const leftMs = Math.min(loaded.expiresAtMs - nowMs, LIFETIME_MS);
-    if (leftMs <= 0) {
-      this.#lifetimes.addTombstone(loaded.id, loaded.tokenDigest, leftMs + TOMBSTONE_MS);
-      this.#inBackground(store.expire(loaded.id));
-      return;
-    }
-    const callback = new Callback(loaded.id, loaded.tokenDigest, loaded.expiresAtMs, clock.monotonicMs() + leftMs);
+  /** A callback of an earlier process, with its claim. */
+  #restored({ callback: { id, tokenDigest, expiresAtMs }, events }: LoadedCallback, leftMs: number): Callback {
+    const callback = new Callback(id, tokenDigest, expiresAtMs, this.#ports.clock.monotonicMs() + leftMs);
     for (const event of events) {
       callback.addEvent(inboxEventOf(event, event.sizeBytes, event.bytes));
       callback.lastReceivedSeconds = Math.max(callback.lastReceivedSeconds, event.receivedAtSeconds);
     }
     this.capacity.restore();
-    this.#lifetimes.add(callback, leftMs);
+    return callback;
   }
 
   draft(): CallbackDraft {
     const { random } = this.#ports;
     let id = newCallbackId(random);
-    while (this.#lifetimes.isTaken(id)) id = newCallbackId(random);
+    while (this.#isTaken(id)) id = newCallbackId(random);
     return { id, readToken: newReadToken(random) };
+  }
+
+  #isTaken(id: CallbackId): boolean {
+    return this.#lifetimes.isTaken(id) || this.#expiredAtStart.has(id);
   }
 
   async create({ id, readToken }: CallbackDraft = this.draft()): Promise<Created> {
     const { clock, store } = this.#ports;
     const lifetimes = this.#lifetimes;
-    if (lifetimes.isTaken(id)) {
+    if (this.#isTaken(id)) {
       lifetimes.capacity.release();
       // If two requests create one draft, the second waits for the first one's record and fails with it.
       await this.#creating.get(id);
@@ -246,6 +262,7 @@ export class Inbox implements Callbacks {
 
   close(): void {
     this.drain();
+    this.#expiredAtStart.close();
     this.#lifetimes.close();
   }
 

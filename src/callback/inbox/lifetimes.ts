@@ -95,6 +95,18 @@ export class Lifetimes {
     this.#live.set(callback.id, callback, leftMs);
   }
 
+  /** Adds callbacks that may end before those that live, though a tombstone says that they have expired. */
+  addAmong(callbacks: readonly Callback[]): void {
+    const nowMs = this.#ports.clock.monotonicMs();
+    const all = [...this.#live.values(), ...callbacks].sort((a, b) => a.endsAtMs - b.endsAtMs);
+    for (const { id } of all) {
+      this.#live.delete(id);
+      this.#tombstones.delete(id);
+    }
+    for (const callback of all) this.#live.set(callback.id, callback, callback.endsAtMs - nowMs);
+    this.#live.sweep();
+  }
+
   /** Records an expired callback; does nothing when its hour of 410 is over. */
   addTombstone(id: CallbackId, tokenDigest: Uint8Array, tombstoneMs: number): void {
     if (tombstoneMs > 0) this.#tombstones.set(id, { tokenDigest }, tombstoneMs);

@@ -18,7 +18,7 @@ import { firstLineOf } from '../../base/failure.ts';
 import { LATE_START_MS } from '../../base/late-start.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
-import { TOMBSTONE_MS } from '../../callback/limits.ts';
+import { CLOCK_AHEAD_MS_MAX, TOMBSTONE_MS } from '../../callback/limits.ts';
 import { RecordsUnreadableError } from '../../payment/books.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import { START_RETENTION_SECONDS } from '../../payment/reservations.ts';
@@ -285,7 +285,7 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
       lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0, books.lastSerial),
     },
     ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
-    callbacks: loadCallbacks(connection, nowMs, nowMs - TOMBSTONE_MS),
+    callbacks: loadCallbacks(connection, nowMs - TOMBSTONE_MS - CLOCK_AHEAD_MS_MAX),
     accounts: loadAccounts(connection, nowMs),
     resolves: loadResolves(connection, nowMs),
     books,

@@ -42,6 +42,26 @@ class HeldStore extends MemoryEventStore {
   }
 }
 
+/** A store that outlives its process. */
+class KeptStore extends MemoryEventStore {
+  readonly callbacks = new Map<CallbackId, LoadedCallback>();
+  override async create(callback?: LoadedCallback['callback']): Promise<void> {
+    this.callbacks.set(callback!.id, { callback: callback!, events: [] });
+  }
+  override async append(id: CallbackId, event: EventRecord): Promise<void> {
+    const kept = this.callbacks.get(id)!;
+    this.callbacks.set(id, { ...kept, events: [...kept.events, { ...event, sizeBytes: event.bytes.length }] });
+    await super.append(id, event);
+  }
+  override async expire(id: CallbackId): Promise<void> {
+    this.callbacks.set(id, { ...this.callbacks.get(id)!, events: [] });
+    await super.expire(id);
+  }
+  override async load(): Promise<readonly LoadedCallback[]> {
+    return [...this.callbacks.values()].reverse();
+  }
+}
+
 describe('creation', () => {
   it('lives 600,000 ms from the moment it is made, to the millisecond (reliability 131, 205)', async () => {
     const { time, inbox, create } = openInbox();
@@ -250,21 +270,7 @@ describe('lifetime', () => {
 
   it('survives a restart with what is left of it, events and token (invariant 8)', async () => {
     const time = new ManualTime();
-    class Kept extends MemoryEventStore {
-      readonly callbacks = new Map<CallbackId, LoadedCallback>();
-      override async create(callback?: LoadedCallback['callback']): Promise<void> {
-        this.callbacks.set(callback!.id, { callback: callback!, events: [] });
-      }
-      override async append(id: CallbackId, event: EventRecord): Promise<void> {
-        const kept = this.callbacks.get(id)!;
-        this.callbacks.set(id, { ...kept, events: [...kept.events, { ...event, sizeBytes: event.bytes.length }] });
-        await super.append(id, event);
-      }
-      override async load(): Promise<readonly LoadedCallback[]> {
-        return [...this.callbacks.values()].reverse();
-      }
-    }
-    const store = new Kept();
+    const store = new KeptStore();
     const before = openInbox({ store, time });
     const one = await before.create();
     time.pass(400_000);
@@ -294,6 +300,79 @@ describe('lifetime', () => {
     time.pass(1);
     expect(after.inbox.authorize(three.id, three.readToken).kind).toBe('expired');
     expect(after.inbox.capacity.claimedBytes).toBe(0);
+  });
+});
+
+describe('a callback that a start found expired', () => {
+  const AHEAD_MS = 7_200_000;
+
+  async function startedAhead(ageMs: number, roomCount = 0) {
+    const time = new ManualTime();
+    const store = new KeptStore();
+    const before = openInbox({ store, time });
+    const created = await before.create();
+    await before.post(created.id, 'kept');
+    before.inbox.close();
+    time.pass(ageMs);
+    time.stepWall(AHEAD_MS);
+    const after = openInbox({ store, time, roomCount, tokens: before.inbox.tokens });
+    await after.inbox.load();
+    const kindOf = () => after.inbox.authorize(created.id, created.readToken).kind;
+    const storedCount = () => store.callbacks.get(created.id)?.events.length;
+    return { ...after, time, created, kindOf, storedCount };
+  }
+
+  it('lives on once the clock is set back, until its end, and gives its room back at that time', async () => {
+    const { time, inbox, created, kindOf, storedCount } = await startedAhead(100_000);
+    expect(kindOf()).toBe('not-found');
+    time.pass(60_000);
+    expect([kindOf(), inbox.capacity.claimedBytes, storedCount()]).toEqual(['not-found', 0, 1]);
+    time.stepWall(-AHEAD_MS);
+    time.pass(1_000);
+    expect([kindOf(), inbox.capacity.claimedBytes]).toEqual(['allowed', CLAIM_BYTES]);
+    expect(await inbox.eventsOf(created.id)).toMatchObject({ events: [expect.stringContaining('kept')] });
+    time.pass(LIFETIME_MS - 161_001);
+    expect(kindOf()).toBe('allowed');
+    time.pass(1);
+    expect(kindOf()).toBe('expired');
+    await settle();
+    expect([inbox.capacity.claimedBytes, storedCount(), time.pendingCount > 0]).toEqual([0, 0, true]);
+    inbox.close();
+    expect(time.pendingCount).toBe(0);
+  });
+
+  it('is over for good, with its events, after one lifetime', async () => {
+    const { time, inbox, kindOf, storedCount } = await startedAhead(100_000);
+    time.pass(LIFETIME_MS - 1);
+    expect(storedCount()).toBe(1);
+    time.pass(1);
+    await settle();
+    expect([storedCount(), time.pendingCount]).toEqual([0, 0]);
+    time.stepWall(-AHEAD_MS - LIFETIME_MS);
+    time.pass(2_000);
+    expect([kindOf(), inbox.capacity.claimedBytes]).toEqual(['not-found', 0]);
+  });
+
+  it('lives no longer than one lifetime from the start, however far the clock is set back', async () => {
+    const { time, kindOf } = await startedAhead(LIFETIME_MS - 1);
+    time.stepWall(-2 * AHEAD_MS);
+    time.pass(1_000);
+    expect(kindOf()).toBe('allowed');
+    time.pass(LIFETIME_MS - 1_001);
+    expect(kindOf()).toBe('allowed');
+    time.pass(1);
+    expect(kindOf()).toBe('expired');
+  });
+
+  it('gives its room back before one that was created since the start', async () => {
+    const { time, inbox, create, kindOf } = await startedAhead(100_000, 1);
+    const later = await create();
+    time.stepWall(-AHEAD_MS);
+    time.pass(1_000);
+    expect([kindOf(), inbox.capacity.claimedBytes]).toEqual(['allowed', 2 * CLAIM_BYTES]);
+    time.pass(LIFETIME_MS - 101_000 + SWEEP_PAUSE_MS);
+    expect(inbox.capacity.claimedBytes).toBe(CLAIM_BYTES);
+    expect(inbox.authorize(later.id, later.readToken).kind).toBe('allowed');
   });
 });
 

@@ -144,7 +144,7 @@ export async function contentOfFolder(folder: Folder): Promise<Content> {
       cases: loadCases(connection),
       spent: loadSpent(connection),
       accounts: loadAccounts(connection, NOW_MS),
-      callbacks: loadCallbacks(connection, NOW_MS, NOW_MS - HOUR_MS),
+      callbacks: loadCallbacks(connection, NOW_MS - HOUR_MS),
       read: async (callback, eventId, index) => readEvent(connection, { table: CALLBACKS, callback, eventId, index }),
     });
   } finally {

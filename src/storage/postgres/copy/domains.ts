@@ -41,8 +41,10 @@ function* eventRows(connection: Connection, loaded: readonly LoadedCallback[]): 
 
 /** @throws DamagedError */
 export function callbackTables(connection: Connection, nowMs: number): { liveCount: number; tables: CopiedTable[] } {
-  const loaded = loadCallbacks(connection, nowMs, nowMs - TOMBSTONE_MS);
   const isLive = ({ callback }: LoadedCallback): boolean => callback.expiresAtMs > nowMs;
+  const loaded = loadCallbacks(connection, nowMs - TOMBSTONE_MS).map((one) =>
+    isLive(one) ? one : { ...one, events: [] },
+  );
   const tables: CopiedTable[] = [
     {
       name: 'callbacks',

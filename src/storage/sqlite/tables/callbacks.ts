@@ -182,15 +182,11 @@ export const callbacks: Table<CallbackOperation, EventQuery> = {
   },
 };
 
-/**
- * Loads the callbacks with their events in order. Removes callbacks that expired before `fromMs`, and the events of those that
- * have expired at `nowMs`.
- * @throws DamagedError
- */
-export function loadCallbacks(connection: Connection, nowMs: number, fromMs: number): LoadedCallback[] {
+/** Loads the callbacks with their events in order. Removes those that expired before `fromMs`. @throws DamagedError */
+export function loadCallbacks(connection: Connection, fromMs: number): LoadedCallback[] {
   connection.inTransaction(() => {
     connection.run('DELETE FROM callback WHERE expires_at_ms < ?', fromMs);
-    connection.run('DELETE FROM event WHERE callback NOT IN (SELECT id FROM callback WHERE expires_at_ms > ?)', nowMs);
+    connection.run('DELETE FROM event WHERE callback NOT IN (SELECT id FROM callback)');
   });
   const eventsOf = connection.database.prepare(
     `SELECT ${EVENT_COLUMNS}, CASE WHEN is_inline THEN bytes END AS bytes FROM event WHERE callback = ? ORDER BY serial`,

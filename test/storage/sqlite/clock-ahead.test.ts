@@ -1,0 +1,71 @@
+/** A folder that is opened by a machine whose clock is ahead, as before its time service has set it. */
+import { describe, expect, it } from 'vitest';
+import type { Created } from '../../../src/callback/callbacks.ts';
+import { CLAIM_BYTES, CLOCK_AHEAD_MS_MAX } from '../../../src/callback/limits.ts';
+import type { Backend } from '../../../src/storage/backend.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
+import { jsonOf, webhookOf } from '../../support/opened-inbox.ts';
+import { Folder } from './folder.ts';
+
+const OPTIONS = { callbackBytes: 100 * CLAIM_BYTES, play: undefined };
+
+async function created({ callbacks }: Backend): Promise<Created> {
+  expect(await callbacks.capacity.tryClaim()).toBe(true);
+  return callbacks.create();
+}
+
+/** @returns `stored`, or why not */
+async function posted({ callbacks }: Backend, { id }: Created, body: string): Promise<string> {
+  const admission = await callbacks.admit(id);
+  if (admission.kind !== 'admitted') return admission.kind;
+  return (await callbacks.receive(admission.callback, webhookOf(body))).kind;
+}
+
+/** @returns the bodies of its events, or why there are none to read */
+async function bodiesOf({ callbacks }: Backend, { id, readToken }: Created): Promise<unknown> {
+  const authorized = await callbacks.authorize(id, readToken);
+  if (authorized.kind !== 'allowed') return authorized.kind;
+  const listing = await callbacks.events(authorized.callback);
+  const events = listing.kind === 'events' ? await Promise.all(listing.events.map(jsonOf)) : [];
+  return events.map((event) => JSON.parse(event as string).body);
+}
+
+describe('callbacks after a start whose clock was ahead', () => {
+  const LONG = 'y'.repeat(9_000);
+
+  it.each([
+    ['hours', CLOCK_AHEAD_MS_MAX, 'not-found'],
+    ['minutes', 500_000, 'expired'],
+  ])('by %s live on with their events once it is set back', async (_, aheadMs, meanwhile) => {
+    const time = new ManualTime();
+    const folder = new Folder();
+    const before = await folder.openBackend(OPTIONS, time);
+    const over = await created(before);
+    time.pass(300_000);
+    const live = await created(before);
+    for (const one of [over, live]) expect(await posted(before, one, 'one')).toBe('stored');
+    expect(await posted(before, live, LONG)).toBe('stored');
+    time.pass(295_000);
+    const killed = folder.killed();
+    try {
+      time.stepWall(aheadMs);
+      const after = await killed.openBackend(OPTIONS, time);
+      expect([await posted(after, live, 'refused'), await bodiesOf(after, live)]).toEqual([meanwhile, meanwhile]);
+      time.pass(6_000);
+      time.stepWall(-aheadMs);
+      time.pass(1_000);
+      expect(await bodiesOf(after, live)).toEqual(['one', LONG]);
+      expect(await posted(after, live, 'two')).toBe('stored');
+      expect(['expired', 'not-found']).toContain(await bodiesOf(after, over));
+      expect(after.callbacks.capacity.claimedBytes).toBe(CLAIM_BYTES);
+      time.pass(297_999);
+      expect(await bodiesOf(after, live)).toEqual(['one', LONG, 'two']);
+      time.pass(1);
+      await settle();
+      expect(await bodiesOf(after, live)).toBe('expired');
+    } finally {
+      await folder.remove();
+      await killed.remove();
+    }
+  });
+});
