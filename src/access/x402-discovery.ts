@@ -5,6 +5,7 @@
  * whatever the schema lets it omit; `/openapi.json` has the whole contract.
  */
 import * as v from 'valibot';
+import { isObject } from '../base/json-value.ts';
 import type { Contract } from '../http/contract.ts';
 import { type JsonSchema, jsonSchemaOf } from '../http/documents/json-schema.ts';
 import { Refusal } from '../http/errors.ts';
@@ -20,9 +21,6 @@ export const ANSWER_DETAILS = ['example and outline', 'example', 'outline'] as c
 export type AnswerDetail = (typeof ANSWER_DETAILS)[number];
 
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reduces a schema to names and types in the first `depth` levels of objects; deeper ones show their type only. */
 function outline(schema: JsonSchema, depth: number): JsonSchema {

@@ -8,6 +8,7 @@
 import * as v from 'valibot';
 import { decodeUtf8 } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
+import { parseJson } from '../base/json-value.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { bodyFormOf, isUnpacked } from '../base/media-type.ts';
 import { withoutSecrets } from '../base/without-secrets.ts';
@@ -86,11 +87,7 @@ export function unlessJson(request: RequestView): Refusal<'UNSUPPORTED_MEDIA_TYP
 function jsonOf(bytes: Uint8Array, depthMax: number): unknown {
   const text = decodeUtf8(bytes);
   if (text === undefined || isDeeperThan(depthMax, text)) return undefined;
-  try {
-    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
-  } catch {
-    return undefined;
-  }
+  return parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
 }
 
 const NO_OBJECT = 'the body must be a JSON object';

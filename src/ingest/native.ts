@@ -4,6 +4,7 @@
  * are ignored; a refusal names the wrong field with a fixed reason, by which refusals are counted.
  */
 import { parseDateTime } from '../base/date-time.ts';
+import { isObject } from '../base/json-value.ts';
 import { isUrl } from '../base/parsed-url.ts';
 import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { DOMAIN_EVIDENCE } from '../catalogue/domain-evidence.ts';
@@ -290,11 +291,9 @@ function parsed(record: Record<string, unknown>, skills: SkillSource): NativePar
 
 /** A job, or the first wrong field in the order of the specification's list. */
 export function parseNative(value: unknown, skills: SkillSource): NativeParse {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { ok: false, field: '', reason: 'must be a JSON object' };
-  }
+  if (!isObject(value)) return { ok: false, field: '', reason: 'must be a JSON object' };
   try {
-    return parsed(value as Record<string, unknown>, skills);
+    return parsed(value, skills);
   } catch (error) {
     if (error instanceof FieldRefused) return { ok: false, field: error.field, reason: error.reason };
     throw error;

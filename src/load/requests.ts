@@ -2,6 +2,7 @@
  * The requests of a load test: their HTTP/1.1 text, and the paths of the jobs routes. Every request goes to the server under
  * load. The generator never follows an address in an answer (`callback_url`, `next_wait_url`), which may lead elsewhere.
  */
+import { parseJson } from '../base/json-value.ts';
 import type { Answer, Reply } from './connection.ts';
 import type { Target } from './target.ts';
 
@@ -73,10 +74,4 @@ export function outcomeOf({ status, body }: Answer): string {
 export const saidOf = (reply: Reply): string => (reply.kind === 'failure' ? reply.code : outcomeOf(reply));
 
 /** The body as JSON, or undefined. */
-export function jsonOf(answer: Answer): unknown {
-  try {
-    return JSON.parse(answer.body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
+export const jsonOf = (answer: Answer): unknown => parseJson(answer.body.toString('utf8'));

@@ -6,6 +6,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { decodeBase64, decodeUtf8Latin1, encodeBase64, encodeHex, encodeUtf8 } from '../base/codec.ts';
+import { objectOf, parseJson } from '../base/json-value.ts';
 import type { Random } from '../base/random.ts';
 import {
   type Address,
@@ -47,13 +48,8 @@ interface OfferWire {
 
 /** The offer in a `PAYMENT-REQUIRED` header; undefined for one that a load test cannot pay. */
 export function parseOffer(header: string): LoadOffer | undefined {
-  let offer: OfferWire;
-  try {
-    offer = JSON.parse(decodeUtf8Latin1(decodeBase64(header) ?? '') ?? '') as OfferWire;
-  } catch {
-    return undefined;
-  }
-  if (offer === null || typeof offer !== 'object' || offer.x402Version !== X402_VERSION) return undefined;
+  const offer = objectOf(parseJson(decodeUtf8Latin1(decodeBase64(header) ?? '') ?? '')) as OfferWire | undefined;
+  if (offer?.x402Version !== X402_VERSION) return undefined;
   if (!Array.isArray(offer.accepts)) return undefined;
   const accepted = (offer.accepts as NonNullable<OfferWire['accepts']>).find(
     (entry) =>

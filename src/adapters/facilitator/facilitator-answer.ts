@@ -4,6 +4,7 @@
  * answered is `unavailable`.
  */
 import { decodeUtf8 } from '../../base/codec.ts';
+import { objectOf, parseJson } from '../../base/json-value.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import { isIndeterminate } from '../../payment/protocol/reasons.ts';
 import type { SettleOutcome, Unavailable, VerifyOutcome } from '../../payment/settlement/settlement.ts';
@@ -31,13 +32,7 @@ export interface PendingSettlement {
 
 function parseFields(bytes: Uint8Array): Fields | undefined {
   const text = decodeUtf8(bytes);
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
-  } catch {
-    return undefined;
-  }
+  return text === undefined ? undefined : objectOf(parseJson(text));
 }
 
 export function facilitatorAnswerOf(outcome: CallOutcome): FacilitatorAnswer {

@@ -6,6 +6,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { sha256Hex } from '../../base/digest.ts';
+import { objectOf, parseJson } from '../../base/json-value.ts';
 import type { Timers } from '../../base/timers.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { fetchCodeOf } from '../outbound/connection-failure.ts';
@@ -59,8 +60,8 @@ export class FetchedFile {
     } catch (failure) {
       throw new SnapshotError(`${folder}: cannot keep a catalogue there (${fetchCodeOf(failure)})`);
     }
-    const text = await readFile(`${this.path}.json`, 'utf8').catch(() => '{}');
-    const { etag } = jsonOf(text) as { etag?: unknown };
+    const text = await readFile(`${this.path}.json`, 'utf8').catch(() => '');
+    const etag = objectOf(parseJson(text))?.etag;
     this.#keptTag = typeof etag === 'string' && (await exists(this.path)) ? etag : undefined;
   }
 
@@ -214,12 +215,3 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-function jsonOf(text: string): object {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
-}

@@ -2,6 +2,7 @@
  * Reads a snapshot's header. Numbers from the file are compared with its length before anything is allocated by them.
  */
 import * as v from 'valibot';
+import { parseJson } from '../../base/json-value.ts';
 import { HEADER_BYTES_MAX, HOT_BYTES_MAX, INDEX_BYTES_MAX, SNAPSHOT_BYTES_MAX, TEXT_BYTES_MAX } from '../limits.ts';
 import {
   aligned,
@@ -55,12 +56,8 @@ export function readHeader(source: SnapshotSource, refuse: Refuse): OpenedHeader
   const json = source.read(PREFIX_BYTES, jsonLength);
   if (json.length !== jsonLength) throw refuse('is cut off inside its header');
   if (checksumOf(json) !== uint32At(prefix, 16)) throw refuse('has a damaged header (checksum)');
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(decoder.decode(json));
-  } catch {
-    throw refuse('has a header that is not JSON');
-  }
+  const parsed = parseJson(decoder.decode(json));
+  if (parsed === undefined) throw refuse('has a header that is not JSON');
   const result = v.safeParse(headerSchema, parsed);
   if (!result.success) throw refuse('has a header that does not describe a snapshot');
   const header = result.output;

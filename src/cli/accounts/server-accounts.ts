@@ -1,6 +1,7 @@
 /** The accounts of a running server, by its admin routes. */
 import * as v from 'valibot';
 import { isoTimeOrNull } from '../../base/iso-time.ts';
+import { parseJson } from '../../base/json-value.ts';
 import { NOT_FOUND } from '../../http/errors.ts';
 import {
   createdKey,
@@ -30,7 +31,7 @@ export function accountsOfServer(base: string, token: string, send: typeof fetch
       throw new CommandError(`${base} has no admin routes: start the server with ADMIN_TOKEN`);
     }
     if (answer.status !== 200 && answer.status !== 201) throw refused(answer);
-    const parsed = v.safeParse(schema, jsonOf(answer.text));
+    const parsed = v.safeParse(schema, parseJson(answer.text));
     if (!parsed.success) throw new CommandError(`${base} does not answer as a server of this release does`);
     return parsed.output;
   }
@@ -48,12 +49,4 @@ export function accountsOfServer(base: string, token: string, send: typeof fetch
       ask(grantRecord, 'POST', '/grants', { organization, kind, amount, expires_at: isoTimeOrNull(expiresAtMs) }),
     organization: (name) => ask(organizationRecord, 'GET', `/organizations/${encodeURIComponent(name)}`),
   };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

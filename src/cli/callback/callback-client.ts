@@ -1,5 +1,6 @@
 /** What the `callback` commands share: their options, requests to the server, and its refusals as errors of a command. */
 import { setTimeout } from 'node:timers/promises';
+import { isObject, parseJson } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
 import { CommandError, type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -136,13 +137,8 @@ export function refused(answer: Answer): CommandError {
  * @throws CommandError when another kind of server answers
  */
 export function objectFrom<Shown extends object>({ status, text }: Answer, member: keyof Shown & string): Shown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Not JSON: the error below shows it.
-  }
-  if (typeof value === 'object' && value !== null && member in value) return value as Shown;
+  const value = parseJson(text);
+  if (isObject(value) && member in value) return value as Shown;
   const shown = printable(text, SHOWN_BODY_LENGTH);
   throw new CommandError(`the server answered ${status}, but not as paygrade does; check its address: ${shown}`);
 }

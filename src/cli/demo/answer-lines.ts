@@ -3,6 +3,7 @@
  * objects.
  */
 import { grouped } from '../../base/grouped.ts';
+import { isObject, type JsonObject } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
 
 /** Lines of one answer. */
@@ -14,11 +15,6 @@ const LINE_LENGTH_MAX = 100;
 const SMALL_MEMBERS_MAX = 3;
 
 const ADDRESS = /^https?:\/\//;
-
-type Members = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const worded = (name: string): string => name.replaceAll('_', ' ');
 
@@ -41,12 +37,12 @@ function cut(line: string): string {
 }
 
 /** An object as one line, followed by its lists and long texts, such as the skills and the description of a job. */
-function* objectLines(name: string, members: Members): Generator<string> {
+function* objectLines(name: string, members: JsonObject): Generator<string> {
   const isLong = (value: unknown): boolean =>
     Array.isArray(value) || (typeof value === 'string' && value.length > LINE_LENGTH_MAX && !ADDRESS.test(value));
   const [below, beside] = [true, false].map((wanted) =>
     Object.fromEntries(Object.entries(members).filter(([, value]) => isLong(value) === wanted)),
-  ) as [Members, Members];
+  ) as [JsonObject, JsonObject];
   yield `${worded(name)}: ${[...pieces(name, beside)].join(', ')}`;
   for (const line of linesOf(below)) yield `  ${line}`;
 }
@@ -55,11 +51,11 @@ function listLines(name: string, list: readonly unknown[]): string[] {
   if (list.length === 0) return [`${worded(name)}: none`];
   if (!list.some(isObject)) return [`${worded(name)}: ${list.join(', ')}`];
   const items = list.map((item) => [...pieces('', item)].join(', '));
-  const isSmall = list.every((item) => Object.keys(item as Members).length <= SMALL_MEMBERS_MAX);
+  const isSmall = list.every((item) => Object.keys(item as JsonObject).length <= SMALL_MEMBERS_MAX);
   return isSmall ? [`${worded(name)}: ${items.join('; ')}`] : [`${worded(name)}:`, ...items.map((item) => `  ${item}`)];
 }
 
-function* linesOf(data: Members): Generator<string> {
+function* linesOf(data: JsonObject): Generator<string> {
   for (const [name, value] of Object.entries(data)) {
     if (Array.isArray(value)) yield* listLines(name, value);
     else if (isObject(value)) yield* objectLines(name, value);

@@ -3,6 +3,7 @@
  * to lose, any other from the operator's wallet, within the limit that the operator states.
  */
 import { setTimeout } from 'node:timers/promises';
+import { parseJson } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
 import { uint256Of, usdcTextOf } from '../../payment/protocol/amount.ts';
 import { PLAY_MARK } from '../../payment/protocol/requirements.ts';
@@ -43,11 +44,9 @@ const PAUSE_SECONDS_MAX = 10;
 
 function fromBase64<T>(text: string | null): T | null {
   if (text === null) return null;
-  try {
-    return JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as T;
-  } catch {
-    throw new CommandError('the server sent a payment header that is not base64 of JSON');
-  }
+  const value = parseJson(Buffer.from(text, 'base64').toString('utf8'));
+  if (value === undefined) throw new CommandError('the server sent a payment header that is not base64 of JSON');
+  return value as T;
 }
 
 /** The price of an offer's first entry, atomic USDC; the commands pay no other. */
@@ -70,11 +69,9 @@ async function exchange(url: string, init: RequestInit, send: typeof fetch): Pro
 
 async function jsonIn(answer: Response): Promise<unknown> {
   const text = await answer.text();
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new CommandError(`the server answered ${answer.status} with what is not JSON: ${printable(text, 200)}`);
-  }
+  const value = parseJson(text);
+  if (value !== undefined) return value;
+  throw new CommandError(`the server answered ${answer.status} with what is not JSON: ${printable(text, 200)}`);
 }
 
 export class Purchases {

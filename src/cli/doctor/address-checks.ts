@@ -2,8 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Config } from '../../app/configuration.ts';
+import { objectOf, parseJson } from '../../base/json-value.ts';
 import { originOf } from '../../config/settings.ts';
-import { type Asked, ask, fieldsOf } from './ask.ts';
+import { type Asked, ask } from './ask.ts';
 import { type Finding, Findings, oneLine } from './finding.ts';
 
 const LOCAL_TIMEOUT_MS = 2000;
@@ -28,14 +29,15 @@ function unprivilegedFrom(): number {
 }
 
 const isPaygrade = (asked: Asked): boolean => {
-  const { status, version } = (asked.kind === 'answer' && asked.status === 200 && fieldsOf(asked.text)) || {};
+  const { status, version } =
+    (asked.kind === 'answer' && asked.status === 200 && objectOf(parseJson(asked.text))) || {};
   return status === 'ok' && typeof version === 'string';
 };
 
 /** What keeps a server from being ready, by its own `/ready`. */
 function unreadyIn(ready: Asked): readonly string[] {
   if (ready.kind === 'failed') return [`no answer to /ready (${ready.code})`];
-  const components = fieldsOf(ready.text) ?? {};
+  const components = objectOf(parseJson(ready.text)) ?? {};
   const unready = Object.keys(components).filter((name) => components[name] === false);
   return unready.length > 0 || ready.status === 200 ? unready : [`status ${ready.status}`];
 }
@@ -106,7 +108,7 @@ function checkOfferThrough(
       'configure the proxy to pass PAYMENT-* headers',
     );
   } else {
-    const offer = fieldsOf(Buffer.from(header, 'base64').toString('utf8'));
+    const offer = objectOf(parseJson(Buffer.from(header, 'base64').toString('utf8')));
     const [entry] = (Array.isArray(offer?.accepts) ? offer.accepts : []) as { payTo?: unknown }[];
     const { url } = (offer?.resource ?? {}) as { url?: unknown };
     if (payTo !== null && entry?.payTo !== payTo)

@@ -51,13 +51,3 @@ export async function ask(url: string, { method = 'GET', headers = {}, timeoutMs
     return { kind: 'failed', code: signal.aborted ? `no answer in ${timeoutMs / 1000} s` : innermostCodeOf(failure) };
   }
 }
-
-/** The text as a JSON object, or undefined. */
-export function fieldsOf(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -8,10 +8,11 @@ import type { Config } from '../../app/configuration.ts';
 import { MODULES } from '../../app/modules.ts';
 import { sellerOf } from '../../app/payments.ts';
 import { messageOf } from '../../base/failure.ts';
+import { objectOf, parseJson } from '../../base/json-value.ts';
 import { originOf } from '../../config/settings.ts';
 import { type Address, type Network, networkOf, SCHEME, ZERO_ADDRESS } from '../../payment/protocol/network.ts';
 import { SEARCH_BYTES_MAX } from '../../payment/protocol/requirements.ts';
-import { ask, fieldsOf } from './ask.ts';
+import { ask } from './ask.ts';
 import { type Finding, Findings, oneLine } from './finding.ts';
 
 const TIMEOUT_MS = 5000;
@@ -49,7 +50,7 @@ function checkClock(dateHeader: string | null, askedMs: number, answeredMs: numb
 }
 
 function checkSupported(findings: Findings, text: string, network: Network): void {
-  const fields = fieldsOf(text);
+  const fields = objectOf(parseJson(text));
   const support = supportOf(fields, network);
   switch (support.kind) {
     case 'unreadable':

@@ -1,4 +1,5 @@
 /** `retry create`: has a server send a request until it works, for a payment or with an API key. */
+import { parseJson } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
 import { refusedPurchase, walletOf } from '../callback/buy.ts';
 import { exchange, objectFrom, refused } from '../callback/callback-client.ts';
@@ -18,14 +19,7 @@ function headersOf(text: string | undefined): Record<string, string> {
 }
 
 /** JSON text as it is, other text as a JSON string. */
-function bodyText(given: string): string {
-  try {
-    JSON.parse(given);
-    return given;
-  } catch {
-    return JSON.stringify(given);
-  }
-}
+const bodyText = (given: string): string => (parseJson(given) === undefined ? JSON.stringify(given) : given);
 
 export const createRetry = command({
   notes: [

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { systemTimers } from '../../adapters/process/system-timers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isoTime } from '../../base/iso-time.ts';
+import { parseJson } from '../../base/json-value.ts';
 import { type SaleRecord, saleRecordOf } from '../../modules/admin/sale-record.ts';
 import { salesAnswer } from '../../modules/admin/sales.ts';
 import { PAGE_COUNT_MAX, RecordsUnreadableError, type SaleCursor } from '../../payment/books.ts';
@@ -67,19 +68,11 @@ export async function* pagesOfServer(base: string, token: string, wanted: SalesW
     const target = `${base}/admin/v1/sales?${query}`;
     const answer = await exchange(target, init, send);
     if (answer.status !== 200) throw refused(answer);
-    const page = v.safeParse(salesAnswer, jsonOf(answer.text));
+    const page = v.safeParse(salesAnswer, parseJson(answer.text));
     if (!page.success) throw new CommandError(`${base} does not answer as a server of this release does`);
     const { sales, next_cursor } = page.output.data;
     yield sales;
     if (next_cursor === null) return;
     query.set('cursor', next_cursor);
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

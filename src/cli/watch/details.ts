@@ -8,11 +8,12 @@
 import type { BoardClient } from '../../adapters/boards/board-client.ts';
 import { isGone } from '../../adapters/boards/feed-fetch.ts';
 import { PAGE_BYTES_MAX } from '../../adapters/boards/limits.ts';
+import { objectOf } from '../../base/json-value.ts';
 import type { Board } from '../../ingest/boards/board.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
 import { detailRequest, documentOf, hasDetails, withDescription } from '../../ingest/boards/endpoints.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
-import { objectOf, type SourceRecord } from '../../ingest/input/source-field.ts';
+import type { SourceRecord } from '../../ingest/input/source-field.ts';
 import { shapeNamed } from '../../ingest/shapes/shapes.ts';
 import { nextDetailMs } from '../../ingest/watch/schedule.ts';
 import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';

@@ -19,9 +19,10 @@
  * rows without a description in the catalogue; a list without descriptions erases none (ingest/history/observation.ts). A
  * change in the description alone is missed there, which costs less than a request for each job in each round.
  */
+import { objectOf } from '../../base/json-value.ts';
 import { parsedJson } from '../input/lenient-json.ts';
 import { pageContent } from '../input/page-content.ts';
-import { objectOf, type SourceRecord, textOf } from '../input/source-field.ts';
+import { type SourceRecord, textOf } from '../input/source-field.ts';
 import type { Board, BoardShape } from './board.ts';
 import type { BoardRequest, OwnRequest, PageFound } from './board-request.ts';
 import { type BoardOrigins, replacedAddress } from './origins.ts';

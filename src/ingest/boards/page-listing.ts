@@ -1,5 +1,6 @@
 /** The JobPostings of a page's JSON-LD, and the pages that its lists name. */
-import { listOf, objectOf, type SourceRecord, textOf } from '../input/source-field.ts';
+import { objectOf } from '../../base/json-value.ts';
+import { listOf, type SourceRecord, textOf } from '../input/source-field.ts';
 import { isJobPosting, nodesOf } from '../shapes/posting-ld.ts';
 
 export interface PageListing {

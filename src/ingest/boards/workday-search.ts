@@ -6,7 +6,8 @@
  * unsplit search states. A total of 2000 may mean more, so such a feed is never whole. Only the first page of a search
  * states the total reliably (later ones of some tenants say 0), so later requests carry it along.
  */
-import { listOf, objectOf, textOf } from '../input/source-field.ts';
+import { objectOf } from '../../base/json-value.ts';
+import { listOf, textOf } from '../input/source-field.ts';
 import type { Board } from './board.ts';
 import type { OwnRequest, PageFound } from './board-request.ts';
 

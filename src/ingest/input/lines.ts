@@ -4,6 +4,7 @@
  * Memory: the chunks of one line, up to `lineBytesMax`; a longer line is yielded in parts as they come, so that the
  * caller can copy it elsewhere without having it in memory. The bytes of an item are views of its chunk.
  */
+import { parseJson } from '../../base/json-value.ts';
 
 /** Longest line, in bytes. The longest of 260,000 real postings, description included, is under 200 KiB. */
 const LINE_BYTES_MAX = 4 * 1024 * 1024;
@@ -112,13 +113,7 @@ export class LineSplitter {
 
 /** Whether a last line without a line end is whole JSON; otherwise the input was truncated in it. */
 export function isWholeRecord(item: LineItem): boolean {
-  if (item.kind !== 'line') return false;
-  try {
-    JSON.parse(item.text);
-    return true;
-  } catch {
-    return false;
-  }
+  return item.kind === 'line' && parseJson(item.text) !== undefined;
 }
 
 function withoutCr(bytes: Uint8Array): Uint8Array {

@@ -2,9 +2,10 @@
  * Which shape a file has, by its content alone. With `--format auto` shapes are tried in the order of the list, the
  * more specific ones first; the file has the first shape whose fields more than half of the first records have.
  */
+import { objectOf, parseJson } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
 import type { Records, Shape } from '../shapes/shape.ts';
-import { objectOf, type SourceRecord } from './source-field.ts';
+import type { SourceRecord } from './source-field.ts';
 
 /** Records that decide. A file of one shape shows it in its first few. */
 export const SAMPLE_RECORDS = 50;
@@ -109,11 +110,9 @@ export function objectsIn(head: string): unknown[] {
   for (const line of head.split('\n')) {
     if (found.length === SAMPLE_RECORDS) break;
     if (line.trim() === '') continue;
-    try {
-      found.push(JSON.parse(line));
-    } catch {
-      // The intake reports the line with its number when it reads it.
-    }
+    const record = parseJson(line);
+    // The intake reports a line that is not JSON, with its number, when it reads it.
+    if (record !== undefined) found.push(record);
   }
   return found;
 }

@@ -7,11 +7,12 @@
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { isObject, parseJson } from '../../base/json-value.ts';
 import { csvRows } from './csv-rows.ts';
 import { type Bytes, CutShort, InputError, type Member, peek } from './input.ts';
 import { parsedJson } from './lenient-json.ts';
 import { pageContent } from './page-content.ts';
-import { objectOf, type SourceRecord } from './source-field.ts';
+import type { SourceRecord } from './source-field.ts';
 
 /** Bytes of one document. A record costs about 10 KB with its description, so some 25,000 of them. */
 const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
@@ -43,14 +44,6 @@ async function wholeOf(name: string, bytes: Bytes): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function objectIn(line: string): boolean {
-  try {
-    return objectOf(JSON.parse(line)) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
 /** Whether the text begins JSON Lines: it has at least two lines that are not blank, and the first or second is one object. */
 function beginsLines(head: string, complete: boolean): boolean {
   const lines = head.split('\n');
@@ -60,7 +53,7 @@ function beginsLines(head: string, complete: boolean): boolean {
     if (line.trim() !== '') filled.push(line);
     if (filled.length === 2) break;
   }
-  return filled.length === 2 && filled.some(objectIn);
+  return filled.length === 2 && filled.some((line) => isObject(parseJson(line)));
 }
 
 const HIGH = /[\x80-\xff]/g;

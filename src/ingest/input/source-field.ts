@@ -7,11 +7,6 @@ import { decodedEntities } from './html-text.ts';
 
 export type SourceRecord = Readonly<Record<string, unknown>>;
 
-/** The value as a JSON object, or `undefined`; arrays are none. */
-export function objectOf(value: unknown): SourceRecord | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as SourceRecord) : undefined;
-}
-
 /** The members of an array; any other value as an array of one; null and undefined as none. */
 export function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;

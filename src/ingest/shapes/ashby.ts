@@ -10,18 +10,9 @@
  * first, last        `publishedAt` (when missing or later, the observation), the observation
  * status             active: a board lists open postings. An unlisted posting is refused, since it is not public
  */
+import { objectOf } from '../../base/json-value.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
-import {
-  firstText,
-  flagOf,
-  htmlOf,
-  listOf,
-  objectOf,
-  type SourceRecord,
-  textOf,
-  timeOf,
-  urlOf,
-} from '../input/source-field.ts';
+import { firstText, flagOf, htmlOf, listOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { boardOf } from './board.ts';
 import { type Drafted, defineShape, refusal, unlisted } from './define-shape.ts';
 import { joinedPlaces } from './places.ts';

@@ -4,6 +4,7 @@
  * A third entry, "url", is the address of the board itself, for feeds whose postings have only paths (Workday's list).
  */
 import * as v from 'valibot';
+import { parseJson } from '../../base/json-value.ts';
 import { COMPANY_DOMAIN_LENGTH_MAX, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 
@@ -61,12 +62,8 @@ const manifest = v.record(v.string(), entry, 'must be a JSON object of boards');
 
 /** Reads the text of a manifest file. */
 export function parseBoardManifest(text: string): BoardManifestParse {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { ok: false, reason: 'is not JSON' };
-  }
+  const value = parseJson(text);
+  if (value === undefined) return { ok: false, reason: 'is not JSON' };
   // valibot accepts an array as a record keyed by index.
   if (Array.isArray(value)) return { ok: false, reason: 'must be a JSON object of boards' };
   const parsed = v.safeParse(manifest, value, { abortEarly: true });

@@ -1,8 +1,9 @@
 /** A shape from its mapping: the fields that a source has, by the names that the catalogue uses. */
 import { dateTimeOf } from '../../base/date-time.ts';
+import { objectOf } from '../../base/json-value.ts';
 import { isUrl } from '../../base/parsed-url.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
-import { objectOf, type SourceRecord } from '../input/source-field.ts';
+import type { SourceRecord } from '../input/source-field.ts';
 import { hashOf } from './job-id.ts';
 import type { RefusedRecord, Shape, ShapeContext, Shaped } from './shape.ts';
 

@@ -14,17 +14,9 @@
  *                    "Remote" too, but that is free text
  * first, last        `first_published`, the observation; `updated_at` is the time of an edit and says neither
  */
+import { objectOf } from '../../base/json-value.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
-import {
-  firstText,
-  htmlOf,
-  listOf,
-  objectOf,
-  type SourceRecord,
-  textOf,
-  timeOf,
-  urlOf,
-} from '../input/source-field.ts';
+import { firstText, htmlOf, listOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { boardOf, boardOfFileName } from './board.ts';
 import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { employmentTypeOf, workplaceOf } from './employment-terms.ts';

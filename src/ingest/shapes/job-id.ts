@@ -1,6 +1,6 @@
 /** Ids of jobs from what sources say: parts of an id, and hashes for what has none. */
 import { sha256Base64Url } from '../../base/digest.ts';
-import { objectOf } from '../input/source-field.ts';
+import { objectOf } from '../../base/json-value.ts';
 
 /** Longest text that becomes a slug; a longer one is replaced by its hash at once. No company name is that long. */
 const SLUGGED_LENGTH_MAX = 1000;

@@ -8,7 +8,8 @@
  *                    one posting. A posting that has none is refused
  * first, last        `datePosted`, the observation
  */
-import { objectOf, type SourceRecord, urlOf } from '../input/source-field.ts';
+import { objectOf } from '../../base/json-value.ts';
+import { type SourceRecord, urlOf } from '../input/source-field.ts';
 import { boardOf } from './board.ts';
 import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { slugOf } from './job-id.ts';

@@ -11,7 +11,8 @@
  * description        `description` (with `opening`), `lists[]`, `additional`
  * first, last        `createdAt` (epoch milliseconds), the observation
  */
-import { joinedHtml, listOf, objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { objectOf } from '../../base/json-value.ts';
+import { joinedHtml, listOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { boardOf, boardOfFileName } from './board.ts';
 import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { employmentTypeOf, workplaceOf } from './employment-terms.ts';

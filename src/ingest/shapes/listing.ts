@@ -11,13 +11,13 @@
  * status             closed when a row says so in words (CLOSED) or a flag for open is false
  * skills             given ones are read as part of the description, so that they get the catalogue's names
  */
+import { objectOf } from '../../base/json-value.ts';
 import type { RemoteStatus } from '../../catalogue/job.ts';
 import {
   endTimeOf,
   flagOf,
   joinedHtml,
   listOf,
-  objectOf,
   type SourceRecord,
   textOf,
   timeOf,

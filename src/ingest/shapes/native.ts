@@ -2,7 +2,7 @@
  * The native format (decisions §3) as a shape: a record is a native record already, and native.ts checks it. Its lines are the
  * operator's own, so a bad one is not silently left out (intake.ts).
  */
-import { objectOf } from '../input/source-field.ts';
+import { objectOf } from '../../base/json-value.ts';
 import type { NativeRecord } from '../native.ts';
 import { NOT_AN_OBJECT } from './define-shape.ts';
 import { hasAll, listedUnder } from './record-list.ts';

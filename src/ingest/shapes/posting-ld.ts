@@ -8,17 +8,9 @@
  * department         none: `occupationalCategory` and `industry` classify the job, not the company's departments
  * status             closed when `validThrough` is past
  */
+import { objectOf } from '../../base/json-value.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
-import {
-  endTimeOf,
-  firstText,
-  joinedHtml,
-  listOf,
-  objectOf,
-  type SourceRecord,
-  textOf,
-  timeOf,
-} from '../input/source-field.ts';
+import { endTimeOf, firstText, joinedHtml, listOf, type SourceRecord, textOf, timeOf } from '../input/source-field.ts';
 import type { Times } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';
 import { companyDomainOfUrl } from './job-sites.ts';

@@ -1,5 +1,6 @@
 /** Finding the records of a document, and what wrappers of a saved answer say beside their list. */
-import { objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { objectOf } from '../../base/json-value.ts';
+import { type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import type { Envelope, Records } from './shape.ts';
 
 /** What a wrapper says about all records of its list: {company, fetched_at, job_count, jobs} and the like. */

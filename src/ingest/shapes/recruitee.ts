@@ -9,6 +9,7 @@
  * first, last        `published_at`, else `created_at`; the observation
  * status             closed when `close_at` is past; one that is not published is refused
  */
+import { objectOf } from '../../base/json-value.ts';
 import type { RemoteStatus } from '../../catalogue/job.ts';
 import {
   endTimeOf,
@@ -16,7 +17,6 @@ import {
   flagOf,
   joinedHtml,
   listOf,
-  objectOf,
   type SourceRecord,
   textOf,
   timeOf,

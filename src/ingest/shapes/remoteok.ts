@@ -8,7 +8,8 @@
  * employment_type    none: `tags` name fields and skills as well as hours
  * first, last        `epoch` (seconds), else `date`; the observation
  */
-import { firstText, htmlOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { objectOf } from '../../base/json-value.ts';
+import { firstText, htmlOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { defineShape } from './define-shape.ts';
 import { hasAll, listedUnder } from './record-list.ts';
 import type { Records } from './shape.ts';

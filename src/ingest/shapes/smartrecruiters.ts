@@ -13,8 +13,9 @@
  * first, last        `releasedDate`, the observation
  * status             active; one that is not public is refused
  */
+import { objectOf } from '../../base/json-value.ts';
 import type { RemoteStatus } from '../../catalogue/job.ts';
-import { flagOf, joinedHtml, objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { flagOf, joinedHtml, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { boardOf } from './board.ts';
 import { type Drafted, defineShape, refusal, unlisted } from './define-shape.ts';
 import { employmentTypeOf } from './employment-terms.ts';

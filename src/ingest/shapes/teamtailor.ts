@@ -8,7 +8,8 @@
  * department         none in the feed
  * first, last        `date_published`, the observation
  */
-import { htmlOf, objectOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { objectOf } from '../../base/json-value.ts';
+import { htmlOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { boardOf, boardOfFileName } from './board.ts';
 import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { postingFieldsOf } from './posting-ld.ts';

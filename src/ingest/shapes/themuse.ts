@@ -8,8 +8,9 @@
  * employment_type    none: `levels` are seniority; the level "Internship" is an internship
  * first, last        `publication_date`, the observation
  */
+import { objectOf } from '../../base/json-value.ts';
 import type { EmploymentType } from '../../catalogue/job.ts';
-import { htmlOf, listOf, objectOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
+import { htmlOf, listOf, textOf, timeOf, urlOf } from '../input/source-field.ts';
 import { defineShape } from './define-shape.ts';
 import { joinedPlaces } from './places.ts';
 import { hasAll, listedUnder } from './record-list.ts';

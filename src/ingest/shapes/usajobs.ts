@@ -12,6 +12,7 @@
  * first, last        opening date, the observation; once closed, the closing date
  * status             closed when the closing date is past, in the time of the observation
  */
+import { objectOf } from '../../base/json-value.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import {
   endTimeOf,
@@ -19,7 +20,6 @@ import {
   flagOf,
   joinedHtml,
   listOf,
-  objectOf,
   type SourceRecord,
   textOf,
   timeOf,

@@ -11,13 +11,13 @@
  * employment_type    `employment_type`
  * first, last        `published_on`, else `created_at`; the observation
  */
+import { objectOf } from '../../base/json-value.ts';
 import type { RemoteStatus } from '../../catalogue/job.ts';
 import {
   firstText,
   flagOf,
   joinedHtml,
   listOf,
-  objectOf,
   type SourceRecord,
   textOf,
   timeOf,

@@ -15,12 +15,12 @@
  * first, last        `startDate` of the detail, the observation; "Posted 30+ Days Ago" is no date
  * status             closed when the detail says that it is no longer `posted`
  */
+import { objectOf } from '../../base/json-value.ts';
 import {
   firstText,
   flagOf,
   joinedHtml,
   listOf,
-  objectOf,
   type SourceRecord,
   textOf,
   timeOf,

@@ -4,6 +4,7 @@
  * nothing.
  */
 import * as v from 'valibot';
+import { parseJson } from '../../base/json-value.ts';
 import type { RemoteCatalogue } from '../../catalogue/remote-catalogue.ts';
 import { type ErrorCode, type Refusal, refuse } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
@@ -28,14 +29,6 @@ const SERVICES_UNAVAILABLE = 'the catalogue cannot be reached now; nothing was c
 const servicesUnavailable = (detail?: string): Refusal<'CATALOGUE_UNAVAILABLE'> =>
   refuse(CATALOGUE_UNAVAILABLE, SERVICES_UNAVAILABLE, { detail });
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The parameters with their defaults as a query, for the same route of the jobs service. */
 const queryOf = (input: Readonly<Record<string, unknown>>): string =>
   new URLSearchParams(Object.entries(input).map(([name, value]) => [name, String(value)])).toString();
@@ -48,7 +41,7 @@ export function answerReader({ answer, errors }: Pick<Route, 'answer' | 'errors'
   const codes = new Map(errors.filter(({ status }) => status === 404).map((one) => [one.code, one]));
   const parserOf = v.safeParser(answer, { abortEarly: true });
   return (status: 200 | 404, text: string): object | undefined => {
-    const body = jsonOf(text);
+    const body = parseJson(text);
     if (status === 200) {
       const read = parserOf(body);
       return read.success ? (read.output as object) : undefined;

@@ -8,6 +8,7 @@
  */
 import { decodeBase64, decodeUtf8Latin1 } from '../../base/codec.ts';
 import { isDeeperThan } from '../../base/json-depth.ts';
+import { type JsonObject, objectOf, parseJson } from '../../base/json-value.ts';
 import { IDENTIFIER_FORM, PAYMENT_IDENTIFIER, type PaymentIdentifier, parsePaymentIdentifier } from './identifier.ts';
 import { type NetworkId, SCHEME, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
@@ -67,16 +68,6 @@ export const HEADER_LENGTH_MAX = 8192;
 /** Nested arrays and objects. The official client nests 8 deep when it echoes a Bazaar schema; our own schemas stay below 20. */
 const DEPTH_MAX = 64;
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/**
- * The fields of a JSON object; undefined for any other value. Keys such as `__proto__` are own properties after JSON.parse,
- * and no name read here exists on Object.prototype, so a plain read sees only what the client sent.
- */
-function fieldsOf(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
-}
-
 const malformed = (message: string): PaymentFault => fault('invalid_payload', message);
 
 const AUTHORIZATION_KEYS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const;
@@ -84,7 +75,7 @@ const AUTHORIZATION_KEYS = ['from', 'to', 'value', 'validAfter', 'validBefore', 
 const OTHER_PAYLOAD_KEYS = ['permit2Authorization', 'delegationManager', 'permissionContext', 'delegator'] as const;
 
 /** Wraps the fields, so that a client's key named `ok` cannot pass for our own verdict. */
-function decodeJson(header: string): { readonly ok: true; readonly fields: Fields } | PaymentFault {
+function decodeJson(header: string): { readonly ok: true; readonly fields: JsonObject } | PaymentFault {
   if (header.length > HEADER_LENGTH_MAX)
     return malformed(`PAYMENT-SIGNATURE is longer than ${HEADER_LENGTH_MAX} bytes.`);
   const bytes = decodeBase64(header);
@@ -92,18 +83,14 @@ function decodeJson(header: string): { readonly ok: true; readonly fields: Field
   const text = decodeUtf8Latin1(bytes);
   if (text === undefined) return malformed('PAYMENT-SIGNATURE does not decode to UTF-8 text.');
   if (isDeeperThan(DEPTH_MAX, text)) return malformed(`PAYMENT-SIGNATURE nests deeper than ${DEPTH_MAX} levels.`);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return malformed('PAYMENT-SIGNATURE does not decode to JSON.');
-  }
-  const fields = fieldsOf(value);
+  const value = parseJson(text);
+  if (value === undefined) return malformed('PAYMENT-SIGNATURE does not decode to JSON.');
+  const fields = objectOf(value);
   return fields === undefined ? malformed('PAYMENT-SIGNATURE does not decode to a JSON object.') : { ok: true, fields };
 }
 
 function acceptedOf(value: unknown, ourNetwork: NetworkId): AcceptedTerms | PaymentFault {
-  const accepted = fieldsOf(value);
+  const accepted = objectOf(value);
   if (accepted === undefined) return malformed('`accepted` must be the chosen entry of `accepts`.');
   const { scheme, network, amount, asset, payTo, maxTimeoutSeconds } = accepted;
   if (typeof scheme !== 'string') return malformed('`accepted.scheme` must be text.');
@@ -117,7 +104,7 @@ function acceptedOf(value: unknown, ourNetwork: NetworkId): AcceptedTerms | Paym
   if (typeof asset !== 'string') return mismatch('`accepted.asset` must be an address.');
   if (typeof payTo !== 'string') return mismatch('`accepted.payTo` must be an address.');
   if (typeof maxTimeoutSeconds !== 'number') return mismatch('`accepted.maxTimeoutSeconds` must be a number.');
-  const extra = accepted.extra === undefined ? {} : fieldsOf(accepted.extra);
+  const extra = accepted.extra === undefined ? {} : objectOf(accepted.extra);
   if (extra === undefined) return mismatch('`accepted.extra` must be an object.');
   const { name, version, assetTransferMethod, paymentFlow } = extra;
   return {
@@ -133,10 +120,10 @@ function acceptedOf(value: unknown, ourNetwork: NetworkId): AcceptedTerms | Paym
 }
 
 /** The identifier, where the client added one to the extension that every offer declares. */
-function identifierOf(extensions: Fields): PaymentIdentifier | PaymentFault | undefined {
+function identifierOf(extensions: JsonObject): PaymentIdentifier | PaymentFault | undefined {
   const extension = extensions[PAYMENT_IDENTIFIER];
   if (extension === undefined) return undefined;
-  const info = fieldsOf(fieldsOf(extension)?.info);
+  const info = objectOf(objectOf(extension)?.info);
   if (info === undefined) return malformed(`\`extensions.${PAYMENT_IDENTIFIER}.info\` must be an object.`);
   if (info.id === undefined) return undefined;
   return (
@@ -155,7 +142,7 @@ export function decodePayment(header: string, network: NetworkId): DecodedPaymen
   const accepted = acceptedOf(envelope.accepted, network);
   if ('ok' in accepted) return accepted;
 
-  const payload = fieldsOf(envelope.payload);
+  const payload = objectOf(envelope.payload);
   if (payload === undefined) return malformed('`payload` must be an object.');
   for (const key of OTHER_PAYLOAD_KEYS) {
     if (payload[key] !== undefined) {
@@ -164,7 +151,7 @@ export function decodePayment(header: string, network: NetworkId): DecodedPaymen
   }
   const { signature } = payload;
   if (typeof signature !== 'string') return malformed('`payload.signature` must be text.');
-  const fields = fieldsOf(payload.authorization);
+  const fields = objectOf(payload.authorization);
   if (fields === undefined) return malformed('`payload.authorization` must be an object.');
   for (const key of AUTHORIZATION_KEYS) {
     if (typeof fields[key] !== 'string') return malformed(`\`payload.authorization.${key}\` must be text.`);
@@ -172,11 +159,11 @@ export function decodePayment(header: string, network: NetworkId): DecodedPaymen
 
   let resourceUrl: string | undefined;
   if (envelope.resource !== undefined) {
-    const url = fieldsOf(envelope.resource)?.url;
+    const url = objectOf(envelope.resource)?.url;
     if (typeof url !== 'string') return malformed('`resource` must be an object with a url.');
     resourceUrl = url;
   }
-  const extensions = envelope.extensions === undefined ? {} : fieldsOf(envelope.extensions);
+  const extensions = envelope.extensions === undefined ? {} : objectOf(envelope.extensions);
   if (extensions === undefined) return malformed('`extensions` must be an object.');
   const identifier = identifierOf(extensions);
   if (typeof identifier === 'object') return identifier;
@@ -187,7 +174,7 @@ export function decodePayment(header: string, network: NetworkId): DecodedPaymen
       authorization: fields as unknown as AuthorizationText,
       signature,
       resourceUrl,
-      echoesBazaar: fieldsOf(extensions.bazaar) !== undefined,
+      echoesBazaar: objectOf(extensions.bazaar) !== undefined,
       identifier,
     },
   };

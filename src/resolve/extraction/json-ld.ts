@@ -1,5 +1,6 @@
 /** What a page says about itself in JSON-LD (schema.org): the first node with a value wins, in the order of the page. */
 import { isDeeperThan } from '../../base/json-depth.ts';
+import { isObject, type JsonObject, parseJson } from '../../base/json-value.ts';
 
 /** Bounds: characters of one block, blocks of a page, nodes, and nesting. */
 export const LD_LENGTH_MAX = 524_288;
@@ -10,11 +11,7 @@ const LD_NODE_COUNT_MAX = 500;
 const OTHER_TYPES =
   /^(?:.*[/#])?(?:Organization|NewsMediaOrganization|Corporation|Person|WebSite|BreadcrumbList|ListItem|SearchAction|ImageObject|SiteNavigationElement|WPHeader|WPFooter|LocalBusiness|Rating|AggregateRating|Offer|Comment|Answer)$/;
 
-type Node = Readonly<Record<string, unknown>>;
-
-const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const typesOf = ({ '@type': type }: Node): string[] =>
+const typesOf = ({ '@type': type }: JsonObject): string[] =>
   (Array.isArray(type) ? type : [type]).filter((one): one is string => typeof one === 'string');
 
 /** Wrappers that hide a block from old browsers or XML parsers. Anchored, and applied after trimming, for linear time. */
@@ -23,20 +20,17 @@ const WRAPPER_END = /(?:-->|\/\*\]\]>\*\/|(?:\/\/ ?)?\]\]>)$/;
 
 /** The nodes that describe the page: top-level nodes, those in lists and graphs, and their main entities. */
 export class JsonLd {
-  readonly #nodes: Node[] = [];
+  readonly #nodes: JsonObject[] = [];
 
   /** Adds a block; one that is not JSON, too long or too deep is ignored. */
   add(text: string): void {
     if (text.length >= LD_LENGTH_MAX || isDeeperThan(LD_DEPTH_MAX, text)) return;
-    try {
-      this.#gather(JSON.parse(text.trim().replace(WRAPPER_START, '').replace(WRAPPER_END, '')));
-    } catch {
-      // Many pages have broken blocks.
-    }
+    // Many pages have broken blocks, which have no value.
+    this.#gather(parseJson(text.trim().replace(WRAPPER_START, '').replace(WRAPPER_END, '')));
   }
 
   /** The first text that `read` finds in a node of the page. */
-  first(read: (node: Node) => string | undefined): string | undefined {
+  first(read: (node: JsonObject) => string | undefined): string | undefined {
     for (const node of this.#nodes) {
       const found = read(node);
       if (found !== undefined && found.trim() !== '') return found;
@@ -50,7 +44,7 @@ export class JsonLd {
       for (const one of value.slice(0, LD_NODE_COUNT_MAX)) this.#gather(one);
       return;
     }
-    if (!isNode(value)) return;
+    if (!isObject(value)) return;
     if (typesOf(value).some((type) => !OTHER_TYPES.test(type))) this.#nodes.push(value);
     this.#gather(value['@graph']);
     this.#gather(value.mainEntity);
@@ -61,7 +55,7 @@ export class JsonLd {
 export function textIn(value: unknown, member: string): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return textIn(value[0], member);
-  if (!isNode(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const found = value[member];
   return typeof found === 'string' ? found : undefined;
 }

@@ -18,6 +18,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { parseJson } from '../../base/json-value.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
@@ -300,12 +301,7 @@ export class HistoryDatabase {
 
   /** Decodes a row of `JOBS`. @throws HistoryError when the row is damaged */
   storedJobOf(row: Row): StoredJob {
-    let skills: unknown;
-    try {
-      skills = JSON.parse(String(row.skills));
-    } catch {
-      // The checksum below reports it.
-    }
+    const skills = parseJson(String(row.skills)); // the checksum below reports what is not JSON
     const job: StoredJob = {
       serial: row.serial as number,
       board: row.board as number,
