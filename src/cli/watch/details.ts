@@ -58,7 +58,7 @@ export function rowsWithout(
   const { company, domain, address } = board;
   const token = storedBoard(history, board.shape, board.token)?.token ?? board.token;
   const context = { observedAtMs: atMs, board: { company, domain, url: address }, manifest: new Map(), token };
-  const known = history.statement('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL');
+  const known = history.prepared('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL');
   const tries = tables.detailTries(board.name);
   const wanted = new Map<string, Wanted>();
   for (const page of pages) {

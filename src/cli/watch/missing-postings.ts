@@ -13,8 +13,9 @@ import { pageContent } from '../../ingest/input/page-content.ts';
 import { jsonldShape } from '../../ingest/shapes/jsonld.ts';
 import { NO_ENVELOPE } from '../../ingest/shapes/shape.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
-import { type HistoryDatabase, historyErrorOf, type Row } from '../../storage/history/database.ts';
+import { type HistoryDatabase, historyErrorOf } from '../../storage/history/database.ts';
 import { storedBoard } from '../../storage/history/stored-board.ts';
+import type { Row } from '../../storage/sqlite/connection.ts';
 
 /**
  * Most job pages that one visit requests, because other boards of the host wait for them. With more missing jobs the
@@ -75,7 +76,7 @@ function missingFrom({ pages }: Feed, board: WatchedBoard, { history, atMs }: Mi
   const missing = new Map<string, string[]>();
   const sql = 'SELECT id, source_url FROM job WHERE board = ? AND closed_ms IS NULL';
   try {
-    for (const row of history.statement(sql).iterate(serial) as Iterable<Row>) {
+    for (const row of history.prepared(sql).iterate(serial) as Iterable<Row>) {
       const id = row.id as string;
       const page = plain(row.source_url as string);
       if (ids.has(id) || read.has(page)) continue;

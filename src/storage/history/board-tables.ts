@@ -7,7 +7,8 @@ import type { BoardDaySum } from '../../catalogue/watched-boards.ts';
 import { type Board, type BoardShape, nameOfBoard } from '../../ingest/boards/board.ts';
 import type { DayCounts, FetchState } from '../../ingest/boards/fetch-state.ts';
 import { DETAIL_PAUSE_MS_MAX, type DetailTries } from '../../ingest/watch/schedule.ts';
-import type { HistoryDatabase, Row } from './database.ts';
+import type { Row } from '../sqlite/connection.ts';
+import type { HistoryDatabase } from './database.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -155,7 +156,7 @@ export class BoardTables {
   }
 
   #run(sql: string, ...values: (string | number | null)[]): void {
-    this.#history.guarded(() => this.#history.statement(sql).run(...values));
+    this.#history.guarded(() => this.#history.run(sql, ...values));
   }
 }
 

@@ -43,7 +43,7 @@ export function storeWords(history: HistoryDatabase, words: Iterable<OperatorWor
     hasChanged = true;
     history.guarded(() =>
       history
-        .statement('INSERT OR REPLACE INTO word (kind, key, company, domain, url, aliases) VALUES (?, ?, ?, ?, ?, ?)')
+        .prepared('INSERT OR REPLACE INTO word (kind, key, company, domain, url, aliases) VALUES (?, ?, ?, ?, ?, ?)')
         .run(next.kind, next.key, next.name, next.domain, next.url, JSON.stringify(next.aliases)),
     );
   }
@@ -55,7 +55,7 @@ export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>):
   return [...keys].filter((key) =>
     history.guarded(() => {
       const fits = history
-        .statement(
+        .prepared(
           `SELECT 1 FROM board WHERE token = :key OR shape || ':' || token = :key COLLATE NOCASE
            OR substr(token, 1, instr(token, '/') - 1) = :key
            OR shape || ':' || substr(token, 1, instr(token, '/') - 1) = :key COLLATE NOCASE

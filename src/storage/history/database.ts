@@ -17,7 +17,7 @@
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { parseJson } from '../../base/json-value.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
@@ -26,6 +26,7 @@ import { closedFolder, folderFaultOf, linkToNothing } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { firstFindingOf } from '../sqlite/check-verdict.ts';
 import { checksumOfFields } from '../sqlite/checksum.ts';
+import { Connection, type Row, type SqlValue } from '../sqlite/connection.ts';
 import { BUSY, CANNOT_OPEN, FULL, LOCKED, READ_ONLY, resultCodeOf } from '../sqlite/result-code.ts';
 import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
 import { SCHEMA } from './history-schema.ts';
@@ -43,9 +44,6 @@ const BUSY_MS = 10_000;
 const COMMIT_BUSY_MS = 300_000;
 /** Negative: KiB. 64 MiB keep the inner pages of a million jobs' index in memory. */
 const CACHE_SIZE = -65_536;
-
-export type Row = Record<string, unknown>;
-type SqlValue = string | number | Uint8Array | null;
 
 /** Turns a failure of the system or of SQLite into a HistoryError of one line; returns a bug unchanged. */
 export function historyErrorOf(failure: unknown, path: string): Error {
@@ -117,15 +115,13 @@ function pathMadeIn(folder: string): string {
   }
 }
 
-export class HistoryDatabase {
+export class HistoryDatabase extends Connection {
   /** Path of the file, for messages. */
   readonly path: string;
-  readonly database: DatabaseSync;
-  readonly #statements = new Map<string, StatementSync>();
 
   private constructor(path: string, database: DatabaseSync) {
+    super(database);
     this.path = path;
-    this.database = database;
   }
 
   /**
@@ -261,11 +257,6 @@ export class HistoryDatabase {
     }
   }
 
-  close(): void {
-    this.#statements.clear();
-    this.database.close();
-  }
-
   #pragma(name: string): number {
     return Number(Object.values(this.database.prepare(`PRAGMA ${name}`).get() as Row)[0]);
   }
@@ -279,24 +270,14 @@ export class HistoryDatabase {
     }
   }
 
-  /** A prepared statement, memoized by its text. */
-  statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.database.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
-  }
-
   /** The first row of a query. @throws HistoryError */
   row(sql: string, ...values: SqlValue[]): Row | undefined {
-    return this.guarded(() => this.statement(sql).get(...values)) as Row | undefined;
+    return this.guarded(() => this.prepared(sql).get(...values)) as Row | undefined;
   }
 
   /** Every row of a query. @throws HistoryError */
   rows(sql: string, ...values: SqlValue[]): Row[] {
-    return this.guarded(() => this.statement(sql).all(...values)) as Row[];
+    return this.guarded(() => this.prepared(sql).all(...values)) as Row[];
   }
 
   /** Decodes a row of `JOBS`. @throws HistoryError when the row is damaged */

@@ -26,14 +26,14 @@ export class DescriptionStore {
     if (known !== undefined) return;
     const bytes = Buffer.from(description);
     this.#history
-      .statement('INSERT INTO description (digest, is_truncated, bytes, text) VALUES (?, ?, ?, ?)')
+      .prepared('INSERT INTO description (digest, is_truncated, bytes, text) VALUES (?, ?, ?, ?)')
       .run(digest, Number(descriptionTruncated), bytes.length, compressed(bytes, LEVEL));
     this.doubt(digest);
   }
 
   /** Makes `removeUnused` check a description that the import may leave without a job. */
   doubt(digest: string): void {
-    this.#history.statement('INSERT INTO doubtful_description VALUES (?) ON CONFLICT DO NOTHING').run(digest);
+    this.#history.run('INSERT INTO doubtful_description VALUES (?) ON CONFLICT DO NOTHING', digest);
   }
 
   removeUnused(): void {

@@ -28,7 +28,7 @@ export class HostStaging {
   /** @param company the employer's key on its board */
   add(feed: number, company: string, kind: 'site' | 'link', host: CompanyDomain): void {
     this.#history
-      .statement(
+      .prepared(
         'INSERT INTO staged_host VALUES (?, ?, ?, ?, 1) ON CONFLICT (feed, kind, company, host) DO UPDATE SET rows = rows + 1',
       )
       .run(feed, company, kind, host);
@@ -36,7 +36,7 @@ export class HostStaging {
 
   /** An unchanged feed names the same hosts as before. */
   repeat(board: number, beforeMs: number, atMs: number): void {
-    this.#history.statement('UPDATE host SET at_ms = ? WHERE board = ? AND at_ms = ?').run(atMs, board, beforeMs);
+    this.#history.run('UPDATE host SET at_ms = ? WHERE board = ? AND at_ms = ?', atMs, board, beforeMs);
   }
 
   /**
@@ -47,7 +47,7 @@ export class HostStaging {
   keep(feed: number, board: number, atMs: number, isComplete: boolean): boolean {
     let changes = 0;
     const run = (sql: string, ...values: (string | number)[]): void => {
-      changes += Number(this.#history.statement(sql).run(...values).changes);
+      changes += this.#history.run(sql, ...values);
     };
     if (isComplete) {
       run(

@@ -5,7 +5,8 @@
 import type { Job } from '../../catalogue/job.ts';
 import { keyOfDigest, type StoredTexts } from '../../catalogue/packed/distinct-texts.ts';
 import type { StoredDescription } from '../../catalogue/packed/item-texts.ts';
-import { type HistoryDatabase, HistoryError, historyErrorOf, JOBS, type Row } from './database.ts';
+import type { Row } from '../sqlite/connection.ts';
+import { type HistoryDatabase, HistoryError, historyErrorOf, JOBS } from './database.ts';
 import { decompressedText, storedDescription } from './description-table.ts';
 import { shownTimes } from './shown-times.ts';
 
@@ -53,7 +54,7 @@ function jobToBuildOf(history: HistoryDatabase, row: Row): JobToBuild {
 /** In the order in which they were stored. @throws HistoryError */
 export function* jobsToBuild(history: HistoryDatabase): Generator<JobToBuild, void, void> {
   try {
-    for (const row of history.statement(`${DESCRIBED} ORDER BY job.serial`).iterate() as Iterable<Row>) {
+    for (const row of history.prepared(`${DESCRIBED} ORDER BY job.serial`).iterate() as Iterable<Row>) {
       yield jobToBuildOf(history, row);
     }
   } catch (failure) {
@@ -63,7 +64,7 @@ export function* jobsToBuild(history: HistoryDatabase): Generator<JobToBuild, vo
 
 /** Some of them. @throws HistoryError */
 export function* jobsOf(history: HistoryDatabase, serials: Iterable<number>): Generator<JobToBuild, void, void> {
-  const statement = history.statement(`${DESCRIBED} WHERE job.serial = ?`);
+  const statement = history.prepared(`${DESCRIBED} WHERE job.serial = ?`);
   for (const serial of serials) {
     yield history.guarded(() => jobToBuildOf(history, statement.get(serial) as Row));
   }

@@ -7,7 +7,8 @@ import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EventJob, RecordedEvent } from '../../catalogue/packed/history-build.ts';
 import type { ChangedField, HistoryChange, HistoryKind } from '../../catalogue/packed/history-event.ts';
 import type { EventKind } from '../../ingest/history/observation.ts';
-import { type HistoryDatabase, historyErrorOf, type Row } from './database.ts';
+import type { Row } from '../sqlite/connection.ts';
+import { type HistoryDatabase, historyErrorOf } from './database.ts';
 
 const KINDS: Readonly<Record<EventKind, HistoryKind>> = {
   opened: 'first_observed',
@@ -48,7 +49,7 @@ export function* recordedEvents(
 ): Generator<CatalogueEvent, void, void> {
   try {
     let rows: Row[] = [];
-    for (const row of history.statement(EVENTS).iterate(from, to) as Iterable<Row>) {
+    for (const row of history.prepared(EVENTS).iterate(from, to) as Iterable<Row>) {
       const first = rows[0];
       const isSame =
         first !== undefined &&

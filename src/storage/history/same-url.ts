@@ -1,5 +1,6 @@
 /** Jobs of a catalogue that share their address. */
-import { type HistoryDatabase, JOBS, type Row } from './database.ts';
+import type { Row } from '../sqlite/connection.ts';
+import { type HistoryDatabase, JOBS } from './database.ts';
 
 const OLDER_ONES = `
   WITH open AS (
@@ -19,7 +20,7 @@ const OLDER_ONES = `
 export function sameUrlJobs(history: HistoryDatabase, sinceMs: number): ReadonlySet<number> {
   return history.guarded(() => {
     const serials = new Set<number>();
-    for (const { serial } of history.statement(OLDER_ONES).iterate(sinceMs) as Iterable<Row>) {
+    for (const { serial } of history.prepared(OLDER_ONES).iterate(sinceMs) as Iterable<Row>) {
       serials.add(serial as number);
     }
     return serials;

@@ -61,10 +61,8 @@ export class Staging {
   add({ feed, fetchedMs, member, ordinal, sighting }: StagedRow): number | undefined {
     const { id } = sighting.job;
     const text = JSON.stringify(sighting);
-    const inserted = this.#history
-      .statement('INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING')
-      .run(ordinal, feed, id, member, fetchedMs, text);
-    if (Number(inserted.changes) > 0) return undefined;
+    const insert = 'INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+    if (this.#history.run(insert, ordinal, feed, id, member, fetchedMs, text) > 0) return undefined;
     const known = this.#history.row(
       'SELECT ordinal, member, fetched_ms FROM staged WHERE feed = ? AND id = ?',
       feed,
@@ -74,13 +72,13 @@ export class Staging {
     const isOlder = fetchedMs !== null && known.fetched_ms !== null && fetchedMs < (known.fetched_ms as number);
     if (isOlder) return undefined;
     this.#history
-      .statement('UPDATE staged SET ordinal = ?, member = ?, fetched_ms = ?, sighting = ? WHERE feed = ? AND id = ?')
+      .prepared('UPDATE staged SET ordinal = ?, member = ?, fetched_ms = ?, sighting = ? WHERE feed = ? AND id = ?')
       .run(ordinal, member, fetchedMs, text, feed, id);
     return undefined;
   }
 
   addRefused(feed: number, id: string): void {
-    this.#history.statement('INSERT INTO refused VALUES (?, ?) ON CONFLICT DO NOTHING').run(feed, id);
+    this.#history.run('INSERT INTO refused VALUES (?, ?) ON CONFLICT DO NOTHING', feed, id);
   }
 
   rowCount(feed: number): number {
@@ -89,7 +87,7 @@ export class Staging {
   }
 
   *sightings(feed: number): Generator<Sighting, void, void> {
-    for (const { sighting } of this.#history.statement('SELECT sighting FROM staged WHERE feed = ?').iterate(feed)) {
+    for (const { sighting } of this.#history.prepared('SELECT sighting FROM staged WHERE feed = ?').iterate(feed)) {
       yield JSON.parse(String(sighting)) as Sighting;
     }
   }

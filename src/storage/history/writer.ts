@@ -68,10 +68,8 @@ export class HistoryWriter {
 
   /** Records that the board came from a file whose name is the key of a word. */
   nameFile(key: string, board: number): void {
-    const inserted = this.#history
-      .statement('INSERT INTO word_file VALUES (?, ?) ON CONFLICT DO NOTHING')
-      .run(key, board);
-    if (Number(inserted.changes) > 0) this.#hasWritten = true;
+    const insert = 'INSERT INTO word_file VALUES (?, ?) ON CONFLICT DO NOTHING';
+    if (this.#history.run(insert, key, board) > 0) this.#hasWritten = true;
   }
 
   boardSerial(shape: string, token: string): number | undefined {
@@ -101,7 +99,7 @@ export class HistoryWriter {
   currentChange(): number {
     if (this.#change !== 0) return this.#change;
     this.#change = this.#write('INSERT INTO change (token) VALUES (randomblob(16))');
-    this.#history.statement('DELETE FROM change WHERE serial <= ?').run(this.#change - CHANGES_KEPT);
+    this.#history.run('DELETE FROM change WHERE serial <= ?', this.#change - CHANGES_KEPT);
     return this.#change;
   }
 
@@ -201,6 +199,6 @@ export class HistoryWriter {
 
   #write(sql: string, ...values: (string | number | null)[]): number {
     this.#hasWritten = true;
-    return Number(this.#history.statement(sql).run(...values).lastInsertRowid);
+    return Number(this.#history.prepared(sql).run(...values).lastInsertRowid);
   }
 }

@@ -1,4 +1,4 @@
-/** One connection to the state file, with its prepared statements. Everything is synchronous. */
+/** One connection to a file of SQLite, with its prepared statements. Everything is synchronous. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 export type Row = Record<string, unknown>;
