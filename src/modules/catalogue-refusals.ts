@@ -20,8 +20,11 @@ export const {
   CATALOGUE_UNAVAILABLE: { status: 503 },
 });
 
+/** Codes of {@link fromCatalogue} and {@link hasCatalogue}, for the `errors` of a route. */
+export const SNAPSHOT_ERRORS = [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE] as const;
+
 /** Codes of every jobs route, whether the catalogue is in this process or in a jobs service. */
-export const CATALOGUE_ERRORS = [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, UPSTREAM_TIMEOUT] as const;
+export const CATALOGUE_ERRORS = [...SNAPSHOT_ERRORS, UPSTREAM_TIMEOUT] as const;
 
 /** A handler gets the current catalogue once for each request, so that no answer mixes two. */
 export interface CatalogueServices {

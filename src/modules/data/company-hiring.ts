@@ -7,12 +7,7 @@ import { observationPeriod, periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
 import { period } from '../catalogue-parameters.ts';
-import {
-  CATALOGUE_UNAVAILABLE,
-  COMPANY_NOT_FOUND,
-  hasCatalogue,
-  UPSTREAM_INVALID_RESPONSE,
-} from '../catalogue-refusals.ts';
+import { COMPANY_NOT_FOUND, hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { companyDataOf, companyEntries, EXAMPLE_ACTIVITY } from '../company-answer.ts';
 import { inCompany } from './companies.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
@@ -40,7 +35,7 @@ export const getCompanyHiring = route<DataServices>()({
       observation_period: observationPeriod,
     }),
   ),
-  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
+  errors: [...SNAPSHOT_ERRORS, COMPANY_NOT_FOUND],
   examples: {
     params: { domain: EXAMPLE_COMPANY.domain },
     answer: {

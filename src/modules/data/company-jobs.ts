@@ -2,12 +2,7 @@
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_RECORD } from '../catalogue-examples.ts';
-import {
-  CATALOGUE_UNAVAILABLE,
-  COMPANY_NOT_FOUND,
-  hasCatalogue,
-  UPSTREAM_INVALID_RESPONSE,
-} from '../catalogue-refusals.ts';
+import { COMPANY_NOT_FOUND, hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
 import { inCompany } from './companies.ts';
 import { badCursor, INVALID_CURSOR } from './cursors.ts';
@@ -28,7 +23,7 @@ export const listCompanyJobs = route<DataServices>()({
   access: keyed('companies:read', 'record'),
   query: v.strictObject({ ...ofJobs, ...paging }),
   answer: envelope(v.strictObject({ company: companyName, ...jobsEntries })),
-  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  errors: [...SNAPSHOT_ERRORS, COMPANY_NOT_FOUND, INVALID_CURSOR],
   examples: {
     params: { domain: EXAMPLE_COMPANY.domain },
     query: { limit: 1 },

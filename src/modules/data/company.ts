@@ -5,12 +5,7 @@ import { companySummary } from '../../catalogue/listing/companies.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
-import {
-  CATALOGUE_UNAVAILABLE,
-  COMPANY_NOT_FOUND,
-  hasCatalogue,
-  UPSTREAM_INVALID_RESPONSE,
-} from '../catalogue-refusals.ts';
+import { COMPANY_NOT_FOUND, hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
 import { departmentCounts, departmentCountsOf, inCompany } from './companies.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
@@ -37,7 +32,7 @@ export const getCompany = route<DataServices>()({
       last_observed_at: v.nullable(dateTime),
     }),
   ),
-  errors: [CATALOGUE_UNAVAILABLE, COMPANY_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
+  errors: [...SNAPSHOT_ERRORS, COMPANY_NOT_FOUND],
   examples: {
     params: { domain: EXAMPLE_COMPANY.domain },
     answer: {

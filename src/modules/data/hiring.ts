@@ -9,7 +9,7 @@ import { observationPeriod, periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
 import { period } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
 import { departmentCounts, departmentCountsOf } from './companies.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
@@ -54,7 +54,7 @@ export const getHiringMetrics = route<DataServices>()({
       top_skills: top(v.strictObject({ skill: v.string(), active_job_count: count })),
     }),
   ),
-  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE],
+  errors: SNAPSHOT_ERRORS,
   examples: {
     answer: {
       data: {

@@ -4,7 +4,7 @@ import { listHistory } from '../../catalogue/listing/list-history.ts';
 import { HISTORY_KINDS } from '../../catalogue/packed/history-event.ts';
 import { route } from '../../http/route.ts';
 import { companyDomain } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { moment, rule } from '../parameter-rules.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
@@ -33,7 +33,7 @@ export const followHistory = route<DataServices>()({
     ...paging,
   }),
   answer: envelope(v.strictObject(eventsEntries)),
-  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  errors: [...SNAPSHOT_ERRORS, INVALID_CURSOR],
   examples: {
     query: { since: '2026-10-01', limit: 2 },
     answer: {

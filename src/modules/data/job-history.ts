@@ -3,13 +3,7 @@ import * as v from 'valibot';
 import { listJobHistory as listEvents } from '../../catalogue/listing/list-history.ts';
 import { route } from '../../http/route.ts';
 import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
-import {
-  CATALOGUE_UNAVAILABLE,
-  hasCatalogue,
-  JOB_NOT_FOUND,
-  noJob,
-  UPSTREAM_INVALID_RESPONSE,
-} from '../catalogue-refusals.ts';
+import { hasCatalogue, JOB_NOT_FOUND, noJob, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
@@ -30,7 +24,7 @@ export const listJobHistory = route<DataServices>()({
   access: keyed('jobs:read', 'record'),
   query: v.strictObject(paging),
   answer: envelope(v.strictObject({ job_id: v.string(), ...eventsEntries })),
-  errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  errors: [...SNAPSHOT_ERRORS, JOB_NOT_FOUND, INVALID_CURSOR],
   examples: {
     params: { id: EXAMPLE_RECORD.id },
     query: { limit: 2 },

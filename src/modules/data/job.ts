@@ -3,13 +3,7 @@ import * as v from 'valibot';
 import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
 import { route } from '../../http/route.ts';
 import { EXAMPLE_DETAIL } from '../catalogue-examples.ts';
-import {
-  CATALOGUE_UNAVAILABLE,
-  hasCatalogue,
-  JOB_NOT_FOUND,
-  noJob,
-  UPSTREAM_INVALID_RESPONSE,
-} from '../catalogue-refusals.ts';
+import { hasCatalogue, JOB_NOT_FOUND, noJob, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { jobDetail, jobDetailOf } from '../job-answer.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
@@ -27,7 +21,7 @@ export const getJob = route<DataServices>()({
   access: keyed('jobs:read', COST),
   query: v.strictObject({}),
   answer: envelope(v.strictObject({ job: jobDetail })),
-  errors: [CATALOGUE_UNAVAILABLE, JOB_NOT_FOUND, UPSTREAM_INVALID_RESPONSE],
+  errors: [...SNAPSHOT_ERRORS, JOB_NOT_FOUND],
   examples: {
     params: { id: EXAMPLE_DETAIL.id },
     answer: {

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { route } from '../../http/route.ts';
 import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import { companyDomain } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
@@ -22,7 +22,7 @@ export const listAllJobs = route<DataServices>()({
   access: keyed('jobs:read', 'record'),
   query: v.strictObject({ company: v.optional(companyDomain), ...ofJobs, ...paging }),
   answer: envelope(v.strictObject(jobsEntries)),
-  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  errors: [...SNAPSHOT_ERRORS, INVALID_CURSOR],
   examples: {
     query: { status: 'any', observed_since: '2026-11-01', limit: 1 },
     answer: {

@@ -5,7 +5,7 @@ import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { route } from '../../http/route.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_FIRST_OBSERVED_AT, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { answered, envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
 import type { DataServices } from './services.ts';
@@ -36,7 +36,7 @@ export const getOverview = route<DataServices>()({
       last_observed_at: v.nullable(dateTime),
     }),
   ),
-  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE],
+  errors: SNAPSHOT_ERRORS,
   examples: {
     answer: {
       data: {

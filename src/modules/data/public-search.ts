@@ -9,13 +9,7 @@ import { route } from '../../http/route.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_JOB } from '../catalogue-examples.ts';
 import { keyword } from '../catalogue-parameters.ts';
-import {
-  CATALOGUE_UNAVAILABLE,
-  fromCatalogue,
-  hasCatalogue,
-  noCatalogue,
-  UPSTREAM_INVALID_RESPONSE,
-} from '../catalogue-refusals.ts';
+import { fromCatalogue, hasCatalogue, noCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { LIMITATIONS } from '../limitations.ts';
 import { limitationsOf } from './envelope.ts';
 import { cached, PUBLIC_ANSWER_HEADERS, PUBLIC_CACHE_CONTROL } from './public.ts';
@@ -53,7 +47,7 @@ export const searchPublicSamples = route<DataServices>()({
   answerHeaders: PUBLIC_ANSWER_HEADERS,
   isConditional: true,
   cacheControl: PUBLIC_CACHE_CONTROL,
-  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE],
+  errors: SNAPSHOT_ERRORS,
   examples: {
     query: { q: 'engineer' },
     answer: {

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { route } from '../../http/route.ts';
 import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import { companyDomain, department, employmentType, keyword, location } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { boolean } from '../parameter-rules.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
@@ -35,7 +35,7 @@ export const searchJobs = route<DataServices>()({
     ...paging,
   }),
   answer: envelope(v.strictObject(jobsEntries)),
-  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  errors: [...SNAPSHOT_ERRORS, INVALID_CURSOR],
   examples: {
     query: { keyword: 'data engineer', remote: true, limit: 1 },
     answer: {

@@ -4,7 +4,7 @@ import { listSkillCounts } from '../../catalogue/listing/list-skills.ts';
 import { route } from '../../http/route.ts';
 import { count } from '../answer-values.ts';
 import { companyDomain, department } from '../catalogue-parameters.ts';
-import { CATALOGUE_UNAVAILABLE, hasCatalogue, UPSTREAM_INVALID_RESPONSE } from '../catalogue-refusals.ts';
+import { hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
@@ -30,7 +30,7 @@ export const listSkills = route<DataServices>()({
     ...paging,
   }),
   answer: envelope(v.strictObject({ skills: listOf(skillCount), returned_skills: returned, ...page })),
-  errors: [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, INVALID_CURSOR],
+  errors: [...SNAPSHOT_ERRORS, INVALID_CURSOR],
   examples: {
     query: { q: 'sql', limit: 2 },
     answer: {

@@ -1,15 +1,4 @@
 /** The settings of the Resolve API. */
-import { webAddress } from '../../config/parsers.ts';
-import { setting } from '../../config/setting.ts';
+import { surfaceAddress } from '../surface-address.ts';
 
-export const RESOLVE_SETTINGS = {
-  resolveUrl: setting({
-    variable: 'RESOLVE_URL',
-    parse: webAddress,
-    default: null,
-    shownDefault: 'BASE_URL/resolve',
-    help: 'public address of the Resolve API',
-    detail:
-      'The API always answers below the path `/resolve` of the base. If the address has another host, it answers on that host too, at the path of the address.',
-  }),
-};
+export const RESOLVE_SETTINGS = { resolveUrl: surfaceAddress('RESOLVE_URL', 'Resolve API', '/resolve') };
