@@ -3,6 +3,7 @@
  * `RATE_LIMIT_PER_MINUTE`, `CALLBACK_LIMIT_PER_MINUTE`). Only requests that passed validation count. The operations of a
  * module that list it share one count.
  */
+import { MINUTE_MS } from '../base/durations.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Gate } from '../http/access.ts';
@@ -20,9 +21,6 @@ export interface ClientRate {
   readonly limitPerMinute: number;
   readonly limiter: RateLimiter;
 }
-
-/** The window of the limits on client networks. */
-export const MINUTE_MS = 60_000;
 
 /** @param name of the counts @param limitPerMinute 0 = no limit */
 export const openClientRate = (rateLimits: RateLimits, name: string, limitPerMinute: number): ClientRate => ({

@@ -4,12 +4,12 @@
  * tokens are rate-limited by client network, so that no client can try many.
  */
 import { isSameDigest, sha256 } from '../base/digest.ts';
+import { MINUTE_MS } from '../base/durations.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Admission, Gate } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
-import { MINUTE_MS } from './rate-limit.ts';
 
 /** Wrong tokens a minute of one client network that get a 401; further ones get a 429. The right token always passes. */
 export const WRONG_TOKEN_COUNT_MAX = 30;

@@ -3,12 +3,12 @@
  * ended uncharged counts, whatever the reason, because it cost a look-up or a verification. Stands after the payment and the
  * key.
  */
+import { MINUTE_MS } from '../base/durations.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Admission } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
-import { MINUTE_MS } from './rate-limit.ts';
 import type { Payer } from './x402.ts';
 
 /** Uncharged outcomes of one payer or key in any minute. */

@@ -11,6 +11,7 @@ import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import { catalogueSource, isWebAddress, NO_CATALOGUE, type SourcePorts } from '../adapters/files/catalogue-source.ts';
 import { openVerification } from '../adapters/verification/open-verification.ts';
 import type { Clock } from '../base/clock.ts';
+import { DAY_MS } from '../base/durations.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
@@ -87,8 +88,6 @@ export interface Parts {
   /** Notices for the operator at start, one line each. */
   readonly notices: readonly string[];
 }
-
-const DAY_MS = 86_400_000;
 
 function stateComponent(backend: Backend): Component {
   return {

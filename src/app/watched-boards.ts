@@ -1,5 +1,6 @@
 /** Opens the watched boards of the catalogue's folder for the operator's routes, and counts them for the metrics. */
 import type { Clock } from '../base/clock.ts';
+import { DAY_MS } from '../base/durations.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import {
   BoardsUnavailableError,
@@ -13,7 +14,6 @@ import type { Server } from './server.ts';
 
 /** Scrapes within this time, milliseconds, share one reading: a thousand boards take some milliseconds. */
 const KEPT_MS = 10_000;
-const DAY_MS = 86_400_000;
 
 interface Ports {
   readonly clock: Clock;

@@ -4,6 +4,7 @@
  * milliseconds. A leap second is the following midnight, as in POSIX time, and accepted only where one can be: 23:59:60 UTC on
  * the last day of a month.
  */
+import { DAY_MS } from './durations.ts';
 
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
@@ -15,7 +16,6 @@ export const DATE_TIME_PATTERN =
   '^[0-9]{4}-((0[1-9]|1[0-2])-(0[1-9]|[12][0-9])|(0[13-9]|1[0-2])-30|(0[13578]|1[02])-31)' +
   '([Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))?$';
 
-const DAY_MS = 86_400_000;
 /** Days in 400 years of the Gregorian calendar, after which it repeats. */
 const CYCLE_DAYS = 146_097;
 /** 0000-01-01T00:00:00Z and the end of 9999: beyond these `toISOString` does not write four-digit years. */

@@ -1,8 +1,6 @@
 /** Times in answers as text. A page of jobs has fifty of them, on few distinct days. */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 const SECOND_MS = 1000;
 /** Range of Date, either side of 1970. */
 const TIME_MS_MAX = 8.64e15;

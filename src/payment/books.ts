@@ -7,6 +7,7 @@
  * never turns from delivered to undelivered; an entry is retained for as long as the operator set; reads are paged, so a long
  * history delays no payment.
  */
+import { DAY_MS } from '../base/durations.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
 import type { Address, NetworkId } from './protocol/network.ts';
@@ -104,7 +105,6 @@ export interface Books {
   readonly undeliveredCount: number;
 }
 
-const DAY_MS = 86_400_000;
 /** Memoized, because most sales fall on the same day as the one before. */
 let lastDay = { day: Number.NaN, text: '' };
 

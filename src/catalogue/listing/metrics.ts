@@ -1,11 +1,10 @@
 /**
  * The metrics of the whole catalogue (`GET /v1/metrics/hiring`, siblings §4), from counts that are made once and cached.
  */
+import { DAY_MS } from '../../base/durations.ts';
 import type { Catalogue } from '../catalogue.ts';
 import type { ObservationPeriod } from '../questions/period.ts';
 import type { HiringDay, HiringMetrics } from './listing-answers.ts';
-
-const DAY_MS = 86_400_000;
 
 export function hiringMetrics(catalogue: Catalogue, period: ObservationPeriod): HiringMetrics {
   const { hiring } = catalogue.listing;

@@ -1,7 +1,6 @@
 /** A snapshot's observations by time: jobs, active and closed, by the UTC day of their last observation. */
+import { DAY_MS } from '../../base/durations.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-
-const DAY_MS = 86_400_000;
 
 export interface ObservationDays {
   /** Midnight UTC of the first day, milliseconds since the epoch. */

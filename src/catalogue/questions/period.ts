@@ -1,8 +1,7 @@
 /** The observation period (specification, "What the service does"): seven days of UTC that end with the answer. */
+import { DAY_MS } from '../../base/durations.ts';
 
 const OBSERVATION_PERIOD_DAYS = 7;
-
-const DAY_MS = 86_400_000;
 
 /** Milliseconds since the epoch; both ends belong to the period. */
 export interface ObservationPeriod {

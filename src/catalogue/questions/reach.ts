@@ -2,10 +2,9 @@
  * How much of a catalogue its buyers can reach (decisions §8): by the domain of a company, and inside the cohort that the
  * aggregates count over.
  */
+import { DAY_MS } from '../../base/durations.ts';
 import { COHORT_ROWS_MAX } from '../limits.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-
-const DAY_MS = 86_400_000;
 
 export interface Reach {
   readonly activeJobs: number;

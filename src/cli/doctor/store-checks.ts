@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { NO_CATALOGUE, SAMPLE } from '../../adapters/files/catalogue-source.ts';
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import type { Config } from '../../app/configuration.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import { messageOf } from '../../base/failure.ts';
 import { DOMAIN_SHARE_MIN, type Reach, reachAdvice, reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
@@ -17,7 +18,6 @@ import { STATE_FILE } from '../../storage/sqlite/state.ts';
 import { reachText } from '../snapshot/reach-lines.ts';
 import { type Finding, Findings, sizeText } from './finding.ts';
 
-const DAY_MS = 86_400_000;
 /** The observation period of the jobs routes: without newer observations their answers are nearly empty. */
 const PERIOD_DAYS = 7;
 /** A full disk stops all paid work. */

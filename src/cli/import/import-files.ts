@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { dateTimeOf } from '../../base/date-time.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import type { Spill } from '../../catalogue/packed/spill.ts';
@@ -48,7 +49,6 @@ import { spooledStreams, streamsAmong } from './spooled.ts';
 
 /** Most feeds that are listed one by one: an aggregate holds thousands. */
 const LISTED_FEED_COUNT_MAX = 20;
-const DAY_MS = 86_400_000;
 
 export interface ImportPlan {
   readonly paths: readonly string[];

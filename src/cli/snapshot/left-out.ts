@@ -1,4 +1,5 @@
 /** Jobs that a build leaves out of the catalogue file, as if its source did not have them. */
+import { DAY_MS } from '../../base/durations.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { Job } from '../../catalogue/job.ts';
 import type { LeftOut } from '../../catalogue/snapshot/snapshot-file.ts';
@@ -7,7 +8,6 @@ import type { HistoryDatabase } from '../../storage/history/database.ts';
 import { sameUrlJobs } from '../../storage/history/same-url.ts';
 import { RepeatedAddresses } from './repeated-addresses.ts';
 
-const DAY_MS = 86_400_000;
 /** Greatest value of --max-age-days: a century. */
 export const MAX_AGE_DAYS = 36_500;
 

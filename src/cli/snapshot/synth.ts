@@ -5,6 +5,7 @@
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
 import { parseDateTime } from '../../base/date-time.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
@@ -17,7 +18,6 @@ import { Progress } from '../progress.ts';
 import { writeLines } from '../text-lines.ts';
 
 const JOBS_MAX = 20_000_000;
-const DAY_MS = 86_400_000;
 
 function* lines(records: Iterable<NativeRecord>, onRow: () => void): Generator<string> {
   for (const record of records) {

@@ -1,11 +1,11 @@
 /** Options that `watch` and `up` share, and the bounds of visits from them. */
+import { MINUTE_MS } from '../../base/durations.ts';
 import type { VisitBounds } from '../../ingest/watch/schedule.ts';
 import { type Options, type OptionValues, UsageError } from '../command.ts';
 import type { HistoryBuildPlan } from '../snapshot/build-from-history.ts';
 import { MAX_AGE_DAYS } from '../snapshot/left-out.ts';
 import { REACH_OPTIONS } from './watch-settings.ts';
 
-const MINUTE_MS = 60_000;
 /** A board is fetched at least once a month, and at most once a minute. */
 const EVERY_MINUTES_MAX = 31 * 24 * 60;
 

@@ -3,6 +3,7 @@
  * that a reader does not understand is null, never a guess and never an error: one odd date must not cost a row.
  */
 import { parseDateTime } from '../../base/date-time.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import { decodedEntities } from './html-text.ts';
 
 export type SourceRecord = Readonly<Record<string, unknown>>;
@@ -122,8 +123,6 @@ export function timeOf(value: unknown): number | null {
   const fraction = part[4] === undefined ? '' : `.${part[4].slice(1)}`;
   return parseDateTime(`${part[1]}T${part[2]}${part[3] ?? ':00'}${fraction}${offsetOf(part[5])}`) ?? null;
 }
-
-const DAY_MS = 86_400_000;
 
 /** As `timeOf`, for the end of something: a bare date means the end of its day. */
 export function endTimeOf(value: unknown): number | null {

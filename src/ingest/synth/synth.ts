@@ -9,6 +9,7 @@
  * numbers is part of the seed's meaning.
  * Cost: memory of the companies and the vocabulary, whatever the number of jobs; time per job constant.
  */
+import { DAY_MS } from '../../base/durations.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import type { NativeRecord } from '../native.ts';
@@ -30,8 +31,6 @@ export interface SynthOptions {
 
 /** Bound of the exact arithmetic behind ids: ID_STEP times this stays below 2^53. */
 export const JOB_COUNT_MAX = 100_000_000;
-
-const DAY_MS = 86_400_000;
 
 /** 36^7: ids have seven digits to the base 36 behind their prefix. */
 const ID_COUNT = 78_364_164_096;

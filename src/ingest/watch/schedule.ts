@@ -9,6 +9,7 @@
  * Half a changed and half an unchanged visit after PRIOR_GAP_MS are the prior for an unknown board. Older visits count
  * less, so that the schedule follows a board that falls asleep or wakes up within days.
  */
+import { HOUR_MS } from '../../base/durations.ts';
 
 /** A fetch of a board that listed it completely. */
 export interface Visit {
@@ -26,7 +27,6 @@ export interface VisitBounds {
 /** Visits that count: given the fading below, more would change nothing noticeable. */
 export const VISITS_KEPT = 24;
 
-const HOUR_MS = 3_600_000;
 /** An unknown board counts as one that changes a few times a day. */
 const PRIOR_GAP_MS = 6 * HOUR_MS;
 const PRIOR_WEIGHT = 0.5;

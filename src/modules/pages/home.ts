@@ -1,5 +1,6 @@
 /** GET /: the operations and prices of this server, the facts of its catalogue, and how to buy a first answer. */
 import { priceOf } from '../../access/x402.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import { grouped } from '../../base/grouped.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
@@ -14,7 +15,6 @@ import { isOpen, surfaceSection } from './surface-section.ts';
 
 /** Days that the chart shows. */
 const CHART_DAY_COUNT = 30;
-const DAY_MS = 86_400_000;
 
 interface CatalogueFacts {
   readonly activeJobs: number;

@@ -2,6 +2,7 @@
  * The watched boards of a catalogue: the list that `boards` edits, and the watcher's state of each board (fetch-state.ts). They
  * are in the history's file, so that a fetch's jobs and the board's new state become permanent in one transaction.
  */
+import { DAY_MS } from '../../base/durations.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { BoardDaySum } from '../../catalogue/watched-boards.ts';
 import { type Board, type BoardShape, nameOfBoard } from '../../ingest/boards/board.ts';
@@ -9,8 +10,6 @@ import type { DayCounts, FetchState } from '../../ingest/boards/fetch-state.ts';
 import { DETAIL_PAUSE_MS_MAX, type DetailTries } from '../../ingest/watch/schedule.ts';
 import type { Row } from '../sqlite/connection.ts';
 import type { HistoryDatabase } from './database.ts';
-
-const DAY_MS = 86_400_000;
 
 export interface WatchedBoard extends Board {
   /** `shape:token`. */

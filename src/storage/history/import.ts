@@ -3,6 +3,7 @@
  * merges feed by feed (merge.ts). Memory holds only the names and counts of the boards.
  */
 import { sha256Base64Url } from '../../base/digest.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import type { Job } from '../../catalogue/job.ts';
 import { employerKeyOf } from '../../ingest/companies/employer.ts';
 import { namedHosts } from '../../ingest/companies/named-hosts.ts';
@@ -20,8 +21,6 @@ import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
 import { Staging } from './staging.ts';
 import { BoardSpellings, storedBoard } from './stored-board.ts';
 import { HistoryWriter } from './writer.ts';
-
-const DAY_MS = 86_400_000;
 
 /** 96 bits of a text's digest: enough to distinguish the texts of one job. */
 function digestOf(text: string): string {

@@ -1,13 +1,13 @@
 /** Keys by id and by digest. */
 import type { KeyHolder, KeyRecord } from '../../accounts/accounts.ts';
 import { isSameDigest } from '../../base/digest.ts';
+import { MINUTE_MS } from '../../base/durations.ts';
 import type { KeyUse, StoredKey } from './accounts-journal.ts';
 
 /** Pause between two records of the uses of keys. */
 export const USES_PAUSE_MS = 60_000;
 /** Uses of one record, so that no transaction is long. */
 export const USE_COUNT_MAX = 1_000;
-const MINUTE_MS = 60_000;
 /** The minute of a use; nothing finer is stored. */
 export const minuteOf = (nowMs: number): number => nowMs - (nowMs % MINUTE_MS);
 
