@@ -7,7 +7,13 @@ import type { Scope } from '../accounts/scopes.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { Access } from '../http/access.ts';
 import { BEARER_CHALLENGE, defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
-import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, MISSING_AUTHORIZATION } from './bearer-token.ts';
+import {
+  bearerSecurity,
+  bearerToken,
+  CHALLENGE,
+  INVALID_AUTHORIZATION,
+  MISSING_AUTHORIZATION,
+} from './bearer-token.ts';
 
 export const { INVALID_API_KEY, INSUFFICIENT_SCOPE } = defineErrors({
   INVALID_API_KEY: { status: 401, headers: BEARER_CHALLENGE },
@@ -28,17 +34,13 @@ export interface KeyPrincipal {
 export const unknownKey = (): Refusal => refuse(INVALID_API_KEY, 'this is no valid API key of this server', CHALLENGE);
 
 /** How the documents describe a key with these scopes. */
-export const apiKeySecurity = (scopes: readonly Scope[]) =>
-  ({
-    name: 'apiKey',
-    scheme: {
-      type: 'http',
-      scheme: 'bearer',
-      description:
-        "An organization's API key, `svc_key_` and 43 characters. Each operation names the scope that it needs.",
-    },
-    scopes,
-  }) as const;
+export const apiKeySecurity = (scopes: readonly Scope[]) => ({
+  ...bearerSecurity(
+    'apiKey',
+    "An organization's API key, `svc_key_` and 43 characters. Each operation names the scope that it needs.",
+  ),
+  scopes,
+});
 
 /** The refusal of a key that has none of the scopes. */
 export const unlessPermitted = (holder: KeyHolder, scopes: readonly Scope[]): Refusal | undefined =>

@@ -15,6 +15,10 @@ const BEARER = /^bearer(?: +(.*))?$/i;
 /** The runtimes join repeated headers by a comma and a space; no token contains a comma. */
 const REPEATED = /,(?:[ \t]|$)/;
 
+/** How the documents describe a bearer token. @param name of the security scheme */
+export const bearerSecurity = (name: string, description: string) =>
+  ({ name, scheme: { type: 'http', scheme: 'bearer', description } }) as const;
+
 export const CHALLENGE = { headers: { 'www-authenticate': 'Bearer' } };
 
 /** @returns the token of an Authorization header (possibly empty), or a refusal where the header has none */

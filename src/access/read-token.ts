@@ -10,7 +10,14 @@ import { READ_COUNT_MAX, READ_WINDOW_MS } from '../callback/limits.ts';
 import type { Access, Admission } from '../http/access.ts';
 import { defineErrors, RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
 import type { RequestView } from '../http/request-view.ts';
-import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
+import {
+  bearerSecurity,
+  bearerToken,
+  CHALLENGE,
+  INVALID_AUTHORIZATION,
+  INVALID_TOKEN,
+  MISSING_AUTHORIZATION,
+} from './bearer-token.ts';
 
 export const { INVALID_CALLBACK_ID, CALLBACK_NOT_FOUND, CALLBACK_EXPIRED } = defineErrors({
   INVALID_CALLBACK_ID: { status: 400 },
@@ -79,10 +86,7 @@ export const readToken: Access<CallbackReader, ReadTokenServices> = {
   ],
   documentation: {
     sentence: 'Needs `Authorization: Bearer <read_token>`',
-    security: {
-      name: 'readToken',
-      scheme: { type: 'http', scheme: 'bearer', description: 'The read token of one callback' },
-    },
+    security: bearerSecurity('readToken', 'The read token of one callback'),
   },
   open: ({ callbacks }) => ({
     admit: (request) => admitWith(request, (id, token) => callbacks.authorize(id, token)),

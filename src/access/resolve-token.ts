@@ -8,7 +8,14 @@ import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/e
 import { parseResolveId, RESOLVE_ID_FORM } from '../resolve/identifier.ts';
 import type { StoredResolve } from '../resolve/resolve-store.ts';
 import type { ResolveAuthorized, Resolver } from '../resolve/resolver.ts';
-import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
+import {
+  bearerSecurity,
+  bearerToken,
+  CHALLENGE,
+  INVALID_AUTHORIZATION,
+  INVALID_TOKEN,
+  MISSING_AUTHORIZATION,
+} from './bearer-token.ts';
 
 export const { INVALID_RESOLVE_ID, RESOLVE_NOT_FOUND, RESOLVE_EXPIRED } = defineErrors({
   INVALID_RESOLVE_ID: { status: 400 },
@@ -57,10 +64,7 @@ export const resolveToken: Access<ResolveReader, ResolveTokenServices> = {
   ],
   documentation: {
     sentence: 'Needs `Authorization: Bearer <read_token>`',
-    security: {
-      name: 'resolveToken',
-      scheme: { type: 'http', scheme: 'bearer', description: 'The read token of one resolve' },
-    },
+    security: bearerSecurity('resolveToken', 'The read token of one resolve'),
   },
   isPrivate: true,
   open: ({ resolver }) => ({

@@ -28,7 +28,14 @@ import {
   unknownKey,
   unlessPermitted,
 } from './api-key.ts';
-import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
+import {
+  bearerSecurity,
+  bearerToken,
+  CHALLENGE,
+  INVALID_AUTHORIZATION,
+  INVALID_TOKEN,
+  MISSING_AUTHORIZATION,
+} from './bearer-token.ts';
 
 export const { INVALID_RETRY_ID, RETRY_NOT_FOUND, API_KEY_REQUIRED } = defineErrors({
   INVALID_RETRY_ID: { status: 400 },
@@ -60,15 +67,10 @@ export function ifDamaged(failure: unknown): Refusal<'STATE_UNAVAILABLE'> {
 
 const isKey = (token: string): boolean => token.startsWith(KEY_PREFIX);
 
-const READ_SECURITY = {
-  name: 'retryToken',
-  scheme: {
-    type: 'http',
-    scheme: 'bearer',
-    description:
-      "The read token of one paid job, `svc_rt_sk_` and 43 characters, or an organization's API key, `svc_key_` and 43 characters.",
-  },
-} as const;
+const READ_SECURITY = bearerSecurity(
+  'retryToken',
+  "The read token of one paid job, `svc_rt_sk_` and 43 characters, or an organization's API key, `svc_key_` and 43 characters.",
+);
 
 const KEY_ERRORS: readonly ErrorCode[] = [
   MISSING_AUTHORIZATION,

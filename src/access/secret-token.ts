@@ -9,7 +9,14 @@ import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Admission, Gate } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
-import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, INVALID_TOKEN, MISSING_AUTHORIZATION } from './bearer-token.ts';
+import {
+  bearerSecurity,
+  bearerToken,
+  CHALLENGE,
+  INVALID_AUTHORIZATION,
+  INVALID_TOKEN,
+  MISSING_AUTHORIZATION,
+} from './bearer-token.ts';
 
 /** Wrong tokens a minute of one client network that get a 401; further ones get a 429. The right token always passes. */
 export const WRONG_TOKEN_COUNT_MAX = 30;
@@ -68,7 +75,7 @@ export const secretToken = <Services>({
   errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_TOKEN, RATE_LIMIT_EXCEEDED],
   documentation: {
     sentence: `Needs \`Authorization: Bearer <${variable}>\``,
-    security: { name, scheme: { type: 'http', scheme: 'bearer', description } },
+    security: bearerSecurity(name, description),
   },
   isBeforeInput: true,
   isPrivate: true,

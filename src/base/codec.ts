@@ -54,6 +54,16 @@ export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
   return utf8.encode(text);
 }
 
+/** Decodes percent-encoded UTF-8 (RFC 3986 §2.1); undefined for a malformed escape or ill-formed UTF-8. */
+export function decodePercent(text: string): string | undefined {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Checked here because the runtimes take any character's low byte for a digit. */
 const HEX_DIGITS = /^[0-9A-Fa-f]*$/;
 

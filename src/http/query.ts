@@ -5,6 +5,7 @@
  * parameter. Decoding stops at the first fault, so a query of thousands of parameters costs no more than a short one.
  */
 import * as v from 'valibot';
+import { decodePercent } from '../base/codec.ts';
 import { withoutSecrets } from '../base/without-secrets.ts';
 import {
   DUPLICATE_PARAMETER,
@@ -69,15 +70,8 @@ function parameterOf(name: string, schema: v.GenericSchema): Parameter {
 }
 
 /** Form-decoded text (`+` is a blank), or `undefined` for a malformed escape or ill-formed UTF-8. */
-function decoded(text: string): string | undefined {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
-  if (!spaced.includes('%')) return spaced;
-  try {
-    return decodeURIComponent(spaced);
-  } catch {
-    return undefined;
-  }
-}
+const decoded = (text: string): string | undefined =>
+  decodePercent(text.includes('+') ? text.replaceAll('+', ' ') : text);
 
 /** A name as messages show it: cut and escaped, so that no message echoes a long or malformed name, or an API key. */
 function shown(name: string): string {

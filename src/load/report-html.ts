@@ -3,18 +3,10 @@
  * the whole result as JSON. The page loads nothing and has no script; the only address on it is the tested server's, as text.
  */
 import { grouped } from '../base/grouped.ts';
+import { escapedHtml } from '../base/html-escape.ts';
 import type { CurvePoint } from './latencies.ts';
 import type { LoadResult } from './result.ts';
 import { duration } from './summary.ts';
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character]!);
 
 /** Size and margins of a plot, SVG user units. */
 const WIDTH = 760;
@@ -70,23 +62,23 @@ function plot(title: string, xAxis: Axis, xName: string, yAxis: Axis, lines: rea
   const grid = [
     ...yAxis.ticks.map(({ at, label }) => {
       const y = place(yOf(yAxis, at));
-      return `<path class="grid" d="M${LEFT} ${y}H${right}"/><text x="${LEFT - 8}" y="${y}" dy="0.32em" text-anchor="end">${escaped(label)}</text>`;
+      return `<path class="grid" d="M${LEFT} ${y}H${right}"/><text x="${LEFT - 8}" y="${y}" dy="0.32em" text-anchor="end">${escapedHtml(label)}</text>`;
     }),
     ...xAxis.ticks.map(({ at, label }) => {
       const x = place(xOf(xAxis, at));
-      return `<path class="grid" d="M${x} ${TOP}V${bottom}"/><text x="${x}" y="${bottom + 16}" text-anchor="middle">${escaped(label)}</text>`;
+      return `<path class="grid" d="M${x} ${TOP}V${bottom}"/><text x="${x}" y="${bottom + 16}" text-anchor="middle">${escapedHtml(label)}</text>`;
     }),
-    `<text x="${(LEFT + right) / 2}" y="${HEIGHT - 4}" text-anchor="middle">${escaped(xName)}</text>`,
+    `<text x="${(LEFT + right) / 2}" y="${HEIGHT - 4}" text-anchor="middle">${escapedHtml(xName)}</text>`,
   ];
   const drawn = lines.map(({ name, points }, index) => {
     const path = points.map(([x, y]) => `${place(xOf(xAxis, x))} ${place(yOf(yAxis, y))}`).join('L');
     return points.length === 0
       ? ''
-      : `<path class="line c${index % 6}" d="M${path}"><title>${escaped(name)}</title></path>`;
+      : `<path class="line c${index % 6}" d="M${path}"><title>${escapedHtml(name)}</title></path>`;
   });
-  const legend = lines.map(({ name }, index) => `<span class="c${index % 6}">${escaped(name)}</span>`).join(' ');
-  return `<figure><figcaption>${escaped(title)} <small>${legend}</small></figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escaped(title)}">${grid.join('')}${drawn.join('')}</svg></figure>`;
+  const legend = lines.map(({ name }, index) => `<span class="c${index % 6}">${escapedHtml(name)}</span>`).join(' ');
+  return `<figure><figcaption>${escapedHtml(title)} <small>${legend}</small></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escapedHtml(title)}">${grid.join('')}${drawn.join('')}</svg></figure>`;
 }
 
 const milliseconds = (us: number): string => (us === 0 ? '0' : duration(Math.round(us)));
@@ -137,7 +129,7 @@ function outcomeTable({ operations }: LoadResult): string {
     outcomes.map(({ outcome, expected, count, latency_us }) => {
       const cells = COLUMNS.map((name) => (latency_us === null ? '' : duration(latency_us[name])));
       const mark = expected ? '' : ' class="wrong"';
-      return `<tr${mark}><th>${escaped(operation)}</th><td>${escaped(outcome)}</td>${[grouped(count), ...cells].map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`;
+      return `<tr${mark}><th>${escapedHtml(operation)}</th><td>${escapedHtml(outcome)}</td>${[grouped(count), ...cells].map((cell) => `<td class="number">${cell}</td>`).join('')}</tr>`;
     }),
   );
   return `<table><thead><tr>${heads.map((head, i) => `<th${i < 2 ? '' : ' class="number"'}>${head}</th>`).join('')}</tr></thead><tbody>${rows.join('\n')}</tbody></table>`;
@@ -173,7 +165,7 @@ function factList(result: LoadResult): string {
   ];
   if (generator.reason !== null) facts.push(['the limit', `the generator, not the server: ${generator.reason}`]);
   for (const hint of result.hints) facts.push(['hint', hint]);
-  return `<dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escaped(value)}</dd>`).join('')}</dl>`;
+  return `<dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escapedHtml(value)}</dd>`).join('')}</dl>`;
 }
 
 const STYLE = `
@@ -203,19 +195,19 @@ export function reportHtml(result: LoadResult): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>${escaped(title)}</title>
+<title>${escapedHtml(title)}</title>
 <style>${STYLE}
 </style>
 </head>
 <body>
-<h1>${escaped(title)}</h1>
+<h1>${escapedHtml(title)}</h1>
 ${factList(result)}
 ${latencyPlot(result)}
 ${overTime(result).join('\n')}
 <h2>Outcomes</h2>
 <div class="scroll">${outcomeTable(result)}</div>
 <details><summary>The whole result, JSON</summary>
-<pre>${escaped(JSON.stringify(result, null, 1))}</pre>
+<pre>${escapedHtml(JSON.stringify(result, null, 1))}</pre>
 </details>
 </body>
 </html>

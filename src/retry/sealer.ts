@@ -1,19 +1,13 @@
 /**
- * Encrypts a job's secrets (siblings §6, §9): AES-256-GCM (NIST SP 800-38D) under a key that HMAC-SHA-256 derives from the
- * state key. The job's id is authenticated too, so a record cannot be opened in place of another.
- *
- *   0   12  nonce, random
- *  12   16  tag
- *  28       the text, encrypted
+ * Encrypts a job's secrets (siblings §6, §9) under a key that HMAC-SHA-256 derives from the state key. The job's id is
+ * authenticated too, so a record cannot be opened in place of another.
  */
-import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Random } from '../base/random.ts';
+import { sealed, unsealed } from '../base/sealed.ts';
 import type { RetryId } from './identifier.ts';
 import { DamagedJobError } from './store.ts';
 
-const CIPHER = 'aes-256-gcm';
-const NONCE_BYTES = 12;
-const HEAD_BYTES = NONCE_BYTES + 16;
 /** The label under which this key is derived from the state key. */
 const PURPOSE = 'paygrade retries';
 /** The label of {@link Sealer.purchaseKeyOf}. */
@@ -46,18 +40,13 @@ export class Sealer {
   }
 
   seal(id: RetryId, text: string): Uint8Array {
-    const nonce = this.#random.bytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#key, nonce).setAAD(Buffer.from(id));
-    const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-    return new Uint8Array(Buffer.concat([nonce, cipher.getAuthTag(), encrypted]));
+    return new Uint8Array(sealed(this.#key, text, id, this.#random));
   }
 
   /** @throws DamagedJobError when the bytes were sealed for another job or with another key, or were changed */
-  open(id: RetryId, sealed: Uint8Array): string {
+  open(id: RetryId, bytes: Uint8Array): string {
     try {
-      const decipher = createDecipheriv(CIPHER, this.#key, sealed.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(id));
-      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, HEAD_BYTES));
-      return Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8');
+      return unsealed(this.#key, bytes, id);
     } catch (cause) {
       throw new DamagedJobError(id, 'what it carries was changed, or sealed with another STATE_KEY', { cause });
     }

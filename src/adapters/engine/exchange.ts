@@ -6,6 +6,7 @@
  * the time of its `node:http` (bench/split.ts). Bun's `fetch` takes a proxy from the environment, and in Bun 1.4.0 has
  * no `proxy: false`, so if a proxy variable is set Bun uses `node:http` too.
  */
+import { decodeUtf8 } from '../../base/codec.ts';
 import { ANSWER_BYTES_MAX } from './limits.ts';
 
 export type Exchanged =
@@ -36,8 +37,6 @@ export const headersWith = (token: string): Readonly<Record<string, string>> => 
   authorization: `Bearer ${token}`,
 });
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** Collects a body within its bound. */
 export class BodyCollector {
   readonly #chunks: Uint8Array[] = [];
@@ -52,12 +51,10 @@ export class BodyCollector {
 
   /** The whole body. */
   exchanged(status: number): Exchanged {
-    const bytes = this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks);
-    try {
-      return { kind: 'answer', status, text: strictUtf8.decode(bytes) };
-    } catch {
-      return { kind: 'unusable', detail: 'the body is not UTF-8' };
-    }
+    const text = decodeUtf8(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks));
+    return text === undefined
+      ? { kind: 'unusable', detail: 'the body is not UTF-8' }
+      : { kind: 'answer', status, text };
   }
 }
 

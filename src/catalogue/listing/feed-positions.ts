@@ -13,6 +13,7 @@
  * the events of that time whose ids have the same prefix are searched for the digest; if none has it, the feed
  * continues with the first of them, and so may repeat some but skips none. Numbers are big-endian.
  */
+import { decodeUtf8 } from '../../base/codec.ts';
 import { firstWhere } from '../../base/first-where.ts';
 import { POSITION_BYTES_MAX } from '../limits.ts';
 import type { History } from '../packed/history.ts';
@@ -29,8 +30,6 @@ const PREFIX_START = DIGEST_START + DIGEST_BYTES;
 
 /** Most events that are searched for a removed job, some 4 µs each. */
 const SEARCHED_EVENTS_MAX = 20_000;
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 type FeedPosition =
   | { readonly form: 'start' }
@@ -58,22 +57,13 @@ export function parseFeedPosition(bytes: Uint8Array): FeedPosition | undefined {
   if (!isTime(timeMs) || kind >= HISTORY_KINDS.length) return undefined;
   if (form === 2) {
     const id = bytes.subarray(ID_START);
-    return isText(id) ? { form: 'id', timeMs, kind, id } : undefined;
+    return decodeUtf8(id) !== undefined ? { form: 'id', timeMs, kind, id } : undefined;
   }
   if (bytes.length !== POSITION_BYTES_MAX) return undefined;
   const lastObservedMs = view.getFloat64(ID_START);
   if (!isTime(lastObservedMs)) return undefined;
   const digest = String.fromCharCode(...bytes.subarray(DIGEST_START, PREFIX_START));
   return { form: 'digest', timeMs, kind, lastObservedMs, digest, prefix: bytes.subarray(PREFIX_START) };
-}
-
-function isText(bytes: Uint8Array): boolean {
-  try {
-    decoder.decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The position right after an event; -1 = before every event. Does not check whether the file changed. */

@@ -2,6 +2,7 @@
  * Which board an address belongs to, from the address alone: any address of the site that shows the board, of its API, or of
  * the platform's page for embedding it. Pure. Where the address is not enough, the page behind it may be (page-boards.ts).
  */
+import { decodePercent } from '../../base/codec.ts';
 import { isJobSite } from '../shapes/job-sites.ts';
 import { addressOfToken, type Board, type BoardShape, parseBoardName, TOKEN_LENGTH_MAX } from './board.ts';
 
@@ -184,13 +185,7 @@ const MANY_COMPANIES =
   /(?:^|\.)(?:linkedin|indeed|glassdoor|ziprecruiter|monster|facebook|instagram|twitter|x|naukri|stepstone|xing|crunchbase)\.(?:com|co\.[a-z]{2}|[a-z]{2})$/;
 
 function decodedPath(url: URL): string[] {
-  const parts = url.pathname.split('/').map((part) => {
-    try {
-      return decodeURIComponent(part);
-    } catch {
-      return part;
-    }
-  });
+  const parts = url.pathname.split('/').map((part) => decodePercent(part) ?? part);
   return parts.filter((part) => part.trim() !== '');
 }
 

@@ -10,6 +10,7 @@
  * first, last        `publishedAt` (when missing or later, the observation), the observation
  * status             active: a board lists open postings. An unlisted posting is refused, since it is not public
  */
+import { decodePercent } from '../../base/codec.ts';
 import { objectOf } from '../../base/json-value.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import { firstText, flagOf, htmlOf, listOf, type SourceRecord, textOf, timeOf, urlOf } from '../input/source-field.ts';
@@ -35,13 +36,7 @@ const WORKPLACE: ReadonlyMap<string, RemoteStatus> = new Map([
 
 const BOARD_HOST = 'jobs.ashbyhq.com';
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+const decoded = (text: string): string => decodePercent(text) ?? text;
 
 /** File name without its endings, as a board would be called. */
 function stemOf(fileName: string): string {

@@ -2,13 +2,7 @@
  * HTML text from templates. A template escapes every value except the result of another template, so a company name stays text
  * both between tags and inside a quoted attribute.
  */
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+import { escapedHtml } from '../../base/html-escape.ts';
 
 /** Finished HTML, which only {@link html} makes. */
 export class Html {
@@ -25,7 +19,7 @@ const textOf = (part: HtmlPart): string => {
   if (part instanceof Html) return part.text;
   if (part === undefined) return '';
   if (typeof part === 'object') return part.map(textOf).join('');
-  return String(part).replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
+  return escapedHtml(String(part));
 };
 
 /** A template tag. It writes nothing for `undefined` and joins lists. Templates must quote their attributes. */

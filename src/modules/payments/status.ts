@@ -3,6 +3,7 @@
  * server know its nonce (256 random bits). The answer states status and transaction, and nothing about the purchase.
  */
 import * as v from 'valibot';
+import { decodePercent } from '../../base/codec.ts';
 import { chain } from '../../base/maybe-promise.ts';
 import { memoizeRecent } from '../../base/memoize-recent.ts';
 import { defineErrors, Refusal, refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
@@ -30,14 +31,7 @@ const NONCE = `0x${'3c'.repeat(32)}`;
 const TRANSACTION = `0x${'9e'.repeat(32)}`;
 
 /** A path parameter as text; the empty string for malformed escapes, which matches no payment. */
-function decoded(segment = ''): string {
-  if (!segment.includes('%')) return segment;
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return '';
-  }
-}
+const decoded = (segment = ''): string => decodePercent(segment) ?? '';
 
 /** The payment that a path names, in lower case. */
 interface NamedPayment {
