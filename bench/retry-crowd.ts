@@ -107,7 +107,8 @@ class Watched implements Outbound {
       policy,
       concurrency: SLOTS,
       resolver: new SystemResolver({ clock: systemClock, timers: systemTimers }),
-      ownHooks: new OwnHooks(() => new Response(), 'https://hooks.example.com'),
+      ownHooks: new OwnHooks(() => new Response(), 'https://hooks.example.com', 'bench'),
+      userAgent: 'bench',
       clock: systemClock,
       timers: systemTimers,
     });

@@ -60,24 +60,33 @@ function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): v
     .sample(secondsSince(oldestObservedMs, nowMs), { observation: 'oldest' });
 }
 
-/** How a catalogue behind an address is kept up to date. */
-export interface PollOptions {
-  readonly intervalMs: number;
+export interface CatalogueOptions {
+  readonly clock: Clock;
   readonly timers: Timers;
-  /** Called when a new catalogue is served, and with one line when a reload fails; not twice in a row with the same line. */
+  /** False where the operator configured no catalogue. */
+  readonly isExpected: boolean;
+  /** How often a catalogue behind an address is looked for; undefined = it is behind none. */
+  readonly pollMs: number | undefined;
+  /** A poll gave a new catalogue, which is served (undefined), or failed (one line; not twice in a row with the same line). */
   onCatalogue(fault: string | undefined): void;
+  /** Called once with one line when the start's catalogue turns out to be damaged: nothing may be answered from it any more. */
+  onDamaged(reason: string): void;
+  /** Called with a failure that proves no damage: a bug or a disk read error. If it stopped the check, `onDamaged` follows. */
+  onFailure(failure: unknown): void;
 }
 
 /** Reloads at intervals, and at once while nothing is served yet. One reload at a time. */
 class Polling {
   readonly #holder: CatalogueHolder;
-  readonly #options: PollOptions;
+  readonly #pollMs: number;
+  readonly #options: CatalogueOptions;
   #cancel: (() => void) | undefined;
   #isStopped = false;
   #fault: string | undefined;
 
-  constructor(holder: CatalogueHolder, options: PollOptions) {
+  constructor(holder: CatalogueHolder, pollMs: number, options: CatalogueOptions) {
     this.#holder = holder;
+    this.#pollMs = pollMs;
     this.#options = options;
   }
 
@@ -94,7 +103,7 @@ class Polling {
 
   #wait(): void {
     if (this.#isStopped) return;
-    this.#cancel = this.#options.timers.after(this.#options.intervalMs, () => void this.#poll());
+    this.#cancel = this.#options.timers.after(this.#pollMs, () => void this.#poll());
   }
 
   async #poll(): Promise<void> {
@@ -115,20 +124,12 @@ class Polling {
 /** Time for the requests that waited for the start; the parts that they need are checked and built on demand. */
 const FINISH_AFTER_MS = 500;
 
-/** Receives what is found out about the start's catalogue after it is served. */
-export interface StartReports {
-  /** Called once with one line: nothing may be answered from the catalogue any more. */
-  onDamaged(reason: string): void;
-  /** Called with a failure that proves no damage: a bug or a disk read error. If it stopped the check, `onDamaged` follows. */
-  onFailure(failure: unknown): void;
-}
-
 /**
  * Checks what the start left unchecked of its catalogue, then warms it: one part in each turn of the loop, so that requests
  * run in between. Ends when another catalogue is served. Never rejects. A part that cannot be warmed also fails for the
  * question that needs it.
  */
-async function finishInTurns(holder: CatalogueHolder, reports: StartReports): Promise<void> {
+async function finishInTurns(holder: CatalogueHolder, options: CatalogueOptions): Promise<void> {
   const first = holder.current()?.catalogue;
   if (first === undefined) return;
   let isChecked = false;
@@ -141,24 +142,15 @@ async function finishInTurns(holder: CatalogueHolder, reports: StartReports): Pr
     while (holder.current()?.catalogue === first && steps.next().done === false) await new Promise(setImmediate);
   } catch (failure) {
     if (failure instanceof SnapshotChangedError) return; // questions report it themselves
-    if (failure instanceof SnapshotError) return reports.onDamaged(failure.message);
-    reports.onFailure(failure);
-    if (!isChecked) reports.onDamaged(`the catalogue cannot be checked: ${firstLineOf(failure)}`);
+    if (failure instanceof SnapshotError) return options.onDamaged(failure.message);
+    options.onFailure(failure);
+    if (!isChecked) options.onDamaged(`the catalogue cannot be checked: ${firstLineOf(failure)}`);
   }
 }
 
-/**
- * @param isExpected false where the operator configured no catalogue
- * @throws SnapshotError when the catalogue cannot be used
- */
-export function openCatalogue(
-  source: CatalogueSource,
-  isExpected: boolean,
-  clock: Clock,
-  timers: Timers,
-  reports: StartReports,
-  poll?: PollOptions,
-): OpenCatalogue {
+/** @throws SnapshotError when the catalogue cannot be used */
+export function openCatalogue(source: CatalogueSource, options: CatalogueOptions): OpenCatalogue {
+  const { clock, isExpected, pollMs, timers } = options;
   const reloads = { done: 0, unchanged: 0, failed: 0 };
   const holder = new CatalogueHolder({
     load: () => source.load(),
@@ -176,7 +168,7 @@ export function openCatalogue(
     close: () => source.close(),
   });
   let cancelFinishing = (): void => {};
-  const polling = poll === undefined ? undefined : new Polling(holder, poll);
+  const polling = pollMs === undefined ? undefined : new Polling(holder, pollMs, options);
   return {
     holder,
     component: {
@@ -190,7 +182,7 @@ export function openCatalogue(
         writeFacts(page, holder, clock.nowMs());
       },
       start() {
-        cancelFinishing = timers.after(FINISH_AFTER_MS, () => void finishInTurns(holder, reports));
+        cancelFinishing = timers.after(FINISH_AFTER_MS, () => void finishInTurns(holder, options));
         polling?.start(source.isAwaited?.() ?? false);
       },
       drain() {

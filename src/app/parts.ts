@@ -25,7 +25,7 @@ import type { Extractor } from '../resolve/work.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
 import { keptStateKey } from '../storage/state-key.ts';
-import { type OpenCatalogue, openCatalogue, type PollOptions } from './catalogue.ts';
+import { type OpenCatalogue, openCatalogue } from './catalogue.ts';
 import type { Config } from './configuration.ts';
 import { type OpenPayments, openPayments } from './payments.ts';
 import type { Server } from './server.ts';
@@ -122,15 +122,6 @@ const sourcePorts = ({ snapshotCache, stateDir }: Config, ports: PartsPorts): So
   checksLater: ports.onDamagedCatalogue !== undefined,
 });
 
-const pollOf = (config: Config, ports: PartsPorts): PollOptions | undefined =>
-  isWebAddress(config.snapshot)
-    ? {
-        intervalMs: config.snapshotPollSeconds * 1000,
-        timers: ports.timers,
-        onCatalogue: (fault) => ports.onCatalogue?.(fault),
-      }
-    : undefined;
-
 /** Opens a gate's client of its jobs services. The gate's catalogue is ready when theirs is. */
 function openRemoteCatalogue(config: Config, ports: PartsPorts, server: Server) {
   const { engineUrl, engineToken, engineTimeoutMs } = config;
@@ -198,17 +189,15 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   server.add(stateComponent(backend));
   const source = await loading;
   await source.prepare?.();
-  const catalogue = openCatalogue(
-    source,
-    config.snapshot !== NO_CATALOGUE,
+  const catalogue = openCatalogue(source, {
     clock,
     timers,
-    {
-      onDamaged: (reason) => ports.onDamagedCatalogue?.(reason),
-      onFailure: (failure) => ports.onFailure(failure, 'catalogue'),
-    },
-    pollOf(config, ports),
-  );
+    isExpected: config.snapshot !== NO_CATALOGUE,
+    pollMs: isWebAddress(config.snapshot) ? config.snapshotPollSeconds * 1000 : undefined,
+    onCatalogue: (fault) => ports.onCatalogue?.(fault),
+    onDamaged: (reason) => ports.onDamagedCatalogue?.(reason),
+    onFailure: (failure) => ports.onFailure(failure, 'catalogue'),
+  });
   server.add(catalogue.component);
   const { reservations, playLedger, books } = backend;
   const payments = await openPayments(config, {

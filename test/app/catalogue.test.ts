@@ -29,11 +29,12 @@ function openedFrom(serve: () => ServedCatalogue) {
   const time = new ManualTime();
   const damages: string[] = [];
   const failures: unknown[] = [];
-  const reports = {
+  const options = {
+    ...{ clock: time, timers: time, isExpected: true, pollMs: undefined, onCatalogue: expect.unreachable },
     onDamaged: (reason: string) => void damages.push(reason),
     onFailure: (failure: unknown) => void failures.push(failure),
   };
-  return { damages, failures, loaded, time, ...openCatalogue(source, true, time, time, reports) };
+  return { damages, failures, loaded, time, ...openCatalogue(source, options) };
 }
 
 const indexesOf = ({ catalogue }: ServedCatalogue): unknown[] => Object.values(catalogue.byCompany.built);

@@ -28,7 +28,7 @@ export interface ExchangePorts {
   readonly signal: AbortSignal;
   /** Certificates of the authorities, PEM, in place of the system's. */
   readonly ca?: string | undefined;
-  readonly userAgent?: string | undefined;
+  readonly userAgent: string;
 }
 
 /** Sends one request to judged addresses, tried in order, and resolves with the result. Never rejects. */
@@ -87,10 +87,7 @@ export const userAgentOf = (contact: string | null): string =>
   `paygrade/${VERSION}${contact === null ? '' : ` (+${contact})`}`;
 
 /** Headers of the request, as both ways out send them. */
-export function sentHeadersOf(
-  { headers, body, method }: OutboundRequest,
-  userAgent = userAgentOf(null),
-): Record<string, string[]> {
+export function sentHeadersOf({ headers, body, method }: OutboundRequest, userAgent: string): Record<string, string[]> {
   const sent = new Map<string, [string, string[]]>();
   for (const [name, value] of headers) {
     const key = name.toLowerCase();

@@ -29,8 +29,8 @@ export interface OutboundClientOptions {
   readonly ca?: string | undefined;
   /** In place of sockets, for tests. */
   readonly exchange?: Exchange | undefined;
-  /** Default: the program and its version (`userAgentOf`). */
-  readonly userAgent?: string | undefined;
+  /** As `userAgentOf` writes it. */
+  readonly userAgent: string;
 }
 
 /** A host's addresses as text; IPv6 without brackets. */
@@ -119,7 +119,7 @@ export class OutboundClient implements Outbound {
   }
 
   /** The addresses of a target's host, all of them judged. */
-  async #locate(target: Target, signal?: AbortSignal): Promise<Located> {
+  async #locate(target: Target, signal: AbortSignal | undefined): Promise<Located> {
     const resolved = await this.#resolve(target.url.hostname, signal);
     switch (resolved.kind) {
       case 'timeout':
@@ -137,7 +137,7 @@ export class OutboundClient implements Outbound {
     }
   }
 
-  async #resolve(hostname: string, signal?: AbortSignal): Promise<Resolved> {
+  async #resolve(hostname: string, signal: AbortSignal | undefined): Promise<Resolved> {
     if (literalOf(hostname) !== undefined) return { kind: 'addresses', addresses: [bare(hostname)] };
     const ending = endingOf(this.#options.timers, LOOK_UP_MS, signal);
     try {

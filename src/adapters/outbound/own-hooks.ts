@@ -17,13 +17,13 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 export class OwnHooks {
   readonly #fetch: OwnFetch;
   readonly #hook: URL;
-  readonly #userAgent: string | undefined;
+  readonly #userAgent: string;
 
   /**
    * @param hookBaseUrl the public address; its path is the proxy's and is not part of what the handler sees
    * @param userAgent as for requests that leave the process
    */
-  constructor(fetch: OwnFetch, hookBaseUrl: string, userAgent?: string) {
+  constructor(fetch: OwnFetch, hookBaseUrl: string, userAgent: string) {
     this.#fetch = fetch;
     this.#hook = new URL(hookBaseUrl);
     this.#userAgent = userAgent;

@@ -39,6 +39,7 @@ const NO_SERVER = 'http://paygrade.invalid';
 
 function guardedClient({ contact, targetAllow, clock, timers }: WayOutSettings): Outbound {
   const parsed = parseTargetAllow(targetAllow);
+  const userAgent = userAgentOf(contact);
   return new OutboundClient({
     policy: new OutboundPolicy({
       own: { urls: [], hookBaseUrl: NO_SERVER, listening: { ranges: [], port: 0 } },
@@ -46,10 +47,10 @@ function guardedClient({ contact, targetAllow, clock, timers }: WayOutSettings):
     }),
     concurrency: VISITS_AT_ONCE,
     resolver: new SystemResolver({ clock, timers }),
-    ownHooks: new OwnHooks(() => new Response(null, { status: 404 }), NO_SERVER),
+    ownHooks: new OwnHooks(() => new Response(null, { status: 404 }), NO_SERVER, userAgent),
     clock,
     timers,
-    userAgent: userAgentOf(contact),
+    userAgent,
   });
 }
 

@@ -44,11 +44,11 @@ const REASONS: Readonly<Record<number, string>> = {
 
 const REQUEST_ID_PATTERN = '^req_[0-9a-f-]{36}$';
 
-/** A closed object schema. Every property is required unless `optional` names it. */
-export const closed = (properties: JsonSchema, optional: readonly string[] = []): JsonSchema => ({
+/** A closed object schema; every property is required. */
+export const closed = (properties: JsonSchema): JsonSchema => ({
   type: 'object',
   properties,
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  required: Object.keys(properties),
   additionalProperties: false,
 });
 

@@ -45,7 +45,7 @@ export class CompanySink implements JobSink {
   readonly #files = new Map<string, Set<string>>();
 
   /** @param domain the operator's for every board; null = none */
-  constructor(builder: SnapshotBuilder, domain: CompanyDomain | null = null) {
+  constructor(builder: SnapshotBuilder, domain: CompanyDomain | null) {
     this.#builder = builder;
     this.#domain = domain;
   }

@@ -186,13 +186,11 @@ describe('a catalogue behind an address', () => {
     });
     const source = await opened({ startWaitMs: 50 });
     const reported: (string | undefined)[] = [];
-    const poll = {
-      intervalMs: POLL_MS,
-      timers: systemTimers,
+    const { holder, component } = openCatalogue(source, {
+      ...{ clock: systemClock, timers: systemTimers, isExpected: true, pollMs: POLL_MS },
       onCatalogue: (fault?: string) => void reported.push(fault),
-    };
-    const reports = { onDamaged: expect.unreachable, onFailure: expect.unreachable };
-    const { holder, component } = openCatalogue(source, true, systemClock, systemTimers, reports, poll);
+      ...{ onDamaged: expect.unreachable, onFailure: expect.unreachable },
+    });
     component.start?.();
     expect(jobCountOf(holder.current())).toBe(1);
     release();

@@ -7,6 +7,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { userAgentOf } from '../../../src/adapters/outbound/exchange.ts';
 import { OutboundClient, type OutboundClientOptions } from '../../../src/adapters/outbound/outbound-client.ts';
 import { OwnHooks } from '../../../src/adapters/outbound/own-hooks.ts';
 import { type NameResolver, type Resolved, SystemResolver } from '../../../src/adapters/outbound/resolver.ts';
@@ -118,12 +119,17 @@ function opened(allow: string, resolver: NameResolver, options: Partial<Outbound
     }),
     concurrency: 64,
     resolver,
-    ownHooks: new OwnHooks(async (request, { address }) => {
-      const { url, method, headers } = request;
-      const shown = { url, method, address, type: headers.get('content-type'), from: headers.get('x-forwarded-for') };
-      hookRequests.push(JSON.stringify({ ...shown, body: await request.text() }));
-      return Response.json({ ok: true }, { status: 202 });
-    }, hookBaseUrl),
+    ownHooks: new OwnHooks(
+      async (request, { address }) => {
+        const { url, method, headers } = request;
+        const shown = { url, method, address, type: headers.get('content-type'), from: headers.get('x-forwarded-for') };
+        hookRequests.push(JSON.stringify({ ...shown, body: await request.text() }));
+        return Response.json({ ok: true }, { status: 202 });
+      },
+      hookBaseUrl,
+      userAgentOf(null),
+    ),
+    userAgent: userAgentOf(null),
     clock: systemClock,
     timers: systemTimers,
     ...options,

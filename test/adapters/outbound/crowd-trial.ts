@@ -4,6 +4,7 @@
  */
 import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
+import { userAgentOf } from '../../../src/adapters/outbound/exchange.ts';
 import { OutboundClient } from '../../../src/adapters/outbound/outbound-client.ts';
 import { OwnHooks } from '../../../src/adapters/outbound/own-hooks.ts';
 import { SystemResolver } from '../../../src/adapters/outbound/resolver.ts';
@@ -37,13 +38,15 @@ if (process.argv[2] === 'server') {
   const parsed = parseTargetAllow(`127.0.0.0/8:${port}`);
   if (!parsed.ok) throw new Error(parsed.entry);
   const own = { urls: [], hookBaseUrl: 'https://hooks.example.com', listening: { ranges: [], port: 1 } };
+  const userAgent = userAgentOf(null);
   const client = new OutboundClient({
     policy: new OutboundPolicy({ own, allow: parsed.allow }),
     concurrency: 1024,
     resolver: new SystemResolver({ clock: systemClock, timers: systemTimers }),
-    ownHooks: new OwnHooks(() => new Response(), own.hookBaseUrl),
+    ownHooks: new OwnHooks(() => new Response(), own.hookBaseUrl, userAgent),
     clock: systemClock,
     timers: systemTimers,
+    userAgent,
   });
   const startMs = performance.now();
   const cpu = process.cpuUsage();

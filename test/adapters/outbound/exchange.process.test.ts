@@ -20,7 +20,7 @@ it.each([
   ['POST', 'text', ['4']],
   ['GET', '', ['0']],
 ])('%s with the body %j says the length %j', (method, text, length) => {
-  expect(sentHeadersOf(request(method, text))['Content-Length']).toEqual(length);
+  expect(sentHeadersOf(request(method, text), 'x')['Content-Length']).toEqual(length);
 });
 
 it('has its time to connect for that alone: a server may answer later', async () => {
@@ -33,7 +33,7 @@ it('has its time to connect for that alone: a server may answer later', async ()
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const ports = { timers: time, onAnswer: () => {}, signal: new AbortController().signal };
+  const ports = { timers: time, onAnswer: () => {}, signal: new AbortController().signal, userAgent: 'x' };
   const ask = () => exchange(request('GET', null, `http://some.example:${port}`), ['127.0.0.1'], ports);
   expect([await ask(), waiting]).toMatchObject([{ kind: 'answer', status: 200 }, [0]]);
   await new Promise((resolve) => server.close(resolve));

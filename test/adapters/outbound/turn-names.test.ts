@@ -15,7 +15,8 @@ const opened = (ports: Pick<OutboundClientOptions, 'resolver' | 'exchange'>) => 
   const client = new OutboundClient({
     policy: new OutboundPolicy({ own, allow: NOTHING_ALLOWED }),
     concurrency: 64,
-    ownHooks: new OwnHooks(() => new Response('stored'), HOOKS),
+    ownHooks: new OwnHooks(() => new Response('stored'), HOOKS, 'x'),
+    userAgent: 'x',
     clock: systemClock,
     timers: systemTimers,
     ...ports,
