@@ -73,7 +73,7 @@ export function pending(network: NetworkId, { payer, transaction, detail }: Sett
 export const underWay = (network: NetworkId, payer: Address): Refusal =>
   refuse(
     SETTLEMENT_PENDING,
-    'The purchase of this identifier or idempotency key has not ended yet. Nothing new was reserved; send the same request again.',
+    'The purchase of this identifier or idempotency key is under way, or its outcome is not known. Nothing new was reserved; send the same request again.',
     {
       headers: {
         'retry-after': String(SOON_SECONDS),

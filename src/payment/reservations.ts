@@ -17,8 +17,8 @@
  * - A key becomes free again only when it is certain that no money moved and that no process will still ask for any.
  * - A purchase's payment identifiers are claimed in the same step as the key, all or none, each by one purchase at a time.
  *   While the purchase is in flight, nothing else is reserved under them; after its settlement each of them gives its kept
- *   answer for {@link KEPT_MS}; if the purchase ends uncharged, they are free again. The answers are on record with the
- *   intent.
+ *   answer for {@link KEPT_MS}; if it ends as dead, they stay under way for as long, because the money may have moved; if it
+ *   ends uncharged, they are free again. The answers are on record with the intent.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
@@ -57,7 +57,7 @@ export interface Reservation {
   readonly isTakenOver: boolean;
 }
 
-/** Milliseconds for which an identifier gives its answer, from the settlement (decisions §4). */
+/** Milliseconds for which an identifier is kept after its purchase has settled (decisions §4) or ended as dead. */
 export const KEPT_MS = 600_000;
 /**
  * Longest sealed answer, bytes. The longest is an answer of changes over a catalogue whose texts are as long as native input
@@ -84,7 +84,7 @@ export interface KeptAnswer {
 export type KnownIdentifier =
   /** The same purchase has settled under it. */
   | { readonly kind: 'kept'; readonly place: number; readonly kept: KeptAnswer }
-  /** The same purchase is in flight under it, or its outcome is unknown. */
+  /** The same purchase is in flight under it, or its outcome is not known. */
   | { readonly kind: 'under-way' }
   /** It belongs to another purchase. */
   | { readonly kind: 'conflict'; readonly place: number };

@@ -134,8 +134,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'storage/sqlite/tables/payments.ts',
-        'else for (const claim of claims) keepAnswer(connection, serial, claim, keptUntilMs, end.transaction);',
-        'else dropAnswers(connection, serial);',
+        "for (const claim of claims) keepAnswer(connection, serial, claim, keptUntilMs, sale?.transaction ?? '');",
+        'if (claims.length > 0) dropAnswers(connection, serial);',
       ],
     ],
     found: /is charged twice|uses the identifier of|asks for the answer of/,

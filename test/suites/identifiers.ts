@@ -71,6 +71,12 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
       return held;
     }
 
+    async dead(n: Names = 1, hash = ''): Promise<void> {
+      const held = await this.settling(n);
+      await this.backend.reservations.recordUnknown(held, hash);
+      await this.backend.reservations.recordDead(held);
+    }
+
     /** The answer that is kept for an identifier. */
     async kept(n: Names): Promise<{ readonly kept: KeptAnswer; readonly sealed: Uint8Array | undefined }> {
       const known = await this.reserve(this.order(), n);
@@ -163,11 +169,22 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         const { reservations } = kit.backend;
         await reservations.release(await kit.taken(kit.order()));
         await reservations.recordReleased(await kit.settling());
-        const dead = await kit.settling();
-        await reservations.recordUnknown(dead, '');
-        await reservations.recordDead(dead);
         expect((await kit.reserve(kit.order())).kind).toBe('reserved');
       }));
+
+    it.each(['', HASH])(
+      'reserve nothing for ten minutes under an identifier whose purchase ended as dead with hash “%s”, because the money may have moved',
+      (hash) =>
+        using(async (kit, time) => {
+          await kit.dead(1, hash);
+          expect(await kit.reserve(kit.order())).toEqual({ kind: 'under-way' });
+          expect((await kit.reserve(kit.order(), 1, 'GET /other')).kind).toBe('conflict');
+          await kit.pass(KEPT_MS - 1);
+          expect(await kit.reserve(kit.order())).toEqual({ kind: 'under-way' });
+          time.pass(1);
+          expect((await kit.reserve(kit.order())).kind).toBe('reserved');
+        }),
+    );
 
     it('put an answer in the place of its draft', () =>
       using(async (kit) => {
@@ -176,7 +193,7 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         expect((await kit.kept(1)).sealed).toEqual(Uint8Array.of(9));
       }));
 
-    it('reserve nothing under either of two identifiers of a purchase, until it ends uncharged', () =>
+    it('reserve nothing under either of two identifiers of a purchase, until it ends uncharged or long enough after it is dead', () =>
       using(async (kit) => {
         const { reservations } = kit.backend;
         const order = kit.order();
@@ -190,10 +207,9 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         expect(await kit.told()).toEqual(underWay);
         await reservations.recordReleased(refused);
         expect(await kit.told()).toEqual(free);
-        const dead = await kit.settling([1, 2]);
-        await reservations.recordUnknown(dead, '');
+        await kit.dead([1, 2]);
         expect(await kit.told()).toEqual(underWay);
-        await reservations.recordDead(dead);
+        await kit.pass(KEPT_MS);
         expect(await kit.told()).toEqual(free);
       }));
 
@@ -255,6 +271,7 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         await kit.settling([2, 12]);
         await kit.taken(kit.order(), [3, 13]);
         await kit.backend.reservations.recordReleased(await kit.settling(4));
+        await kit.dead([5, 15], HASH);
         await kit.pass(KEPT_MS - 1000); // a renewal under way would bring the killed process back to life
         if (!(await kit.restart())) return;
         const kept = await kit.reserve(kit.order(), 1);
@@ -266,12 +283,15 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         expect(await kit.reserve(kit.order(), 12)).toEqual({ kind: 'under-way' });
         expect((await kit.reserve(kit.order(), [3, 13])).kind).toBe('reserved');
         expect((await kit.reserve(kit.order(), 4)).kind).toBe('reserved');
+        expect(await kit.reserve(kit.order(), 5)).toEqual({ kind: 'under-way' });
+        expect(await kit.reserve(kit.order(), 15)).toEqual({ kind: 'under-way' });
         const [unsettled] = await unsettledOf(kit.backend.reservations);
         await kit.backend.reservations.recordSettled(unsettled!.reservation, HASH);
         expect((await kit.reserve(kit.order(), 2)).kind).toBe('kept');
         expect((await kit.kept(12)).sealed).toEqual(Uint8Array.of(1));
         time.pass(1000);
         expect((await kit.reserve(kit.order(), [1, 11])).kind).toBe('reserved');
+        expect((await kit.reserve(kit.order(), [5, 15])).kind).toBe('reserved');
       }));
   });
 }

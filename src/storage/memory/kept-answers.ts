@@ -1,8 +1,8 @@
 /**
  * Payment identifiers and the room that their kept answers take. Decisions are made in memory; the journal stores the
- * sealed answers. An identifier is claimed with its reservation, returns its answer once the payment has settled, and
- * is free again after {@link KEPT_MS} or when its purchase ends uncharged. Nothing is evicted: without room, a purchase
- * with an identifier is refused before it is paid for.
+ * sealed answers. An identifier is claimed with its reservation, returns its answer once the payment has settled, and is free
+ * again when its purchase ends uncharged, or {@link KEPT_MS} after it has settled or ended as dead. Nothing is evicted:
+ * without room, a purchase with an identifier is refused before it is paid for.
  */
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { ANSWER_BYTES_CLAIMED, ANSWER_BYTES_MAX, KEPT_MS, type KnownIdentifier } from '../../payment/reservations.ts';
@@ -12,9 +12,9 @@ export interface KeptEntry extends IdentifierClaim {
   readonly serial: number;
   /** Bytes of room that it takes: {@link ANSWER_BYTES_CLAIMED} until the answer is known. */
   bytes: number;
-  /** Of the settlement; '' while there is none. */
+  /** Of the settlement; '' while none is known. */
   transaction: string;
-  /** Monotonic time of its removal; undefined until it has settled. */
+  /** Monotonic time of its removal; undefined until its purchase has ended. */
   dueMs: number | undefined;
 }
 
@@ -45,7 +45,7 @@ export function answersFor<Claim>(claims: readonly Claim[], sealed: readonly Uin
 export class KeptAnswers {
   readonly #room: AnswerRoom;
   readonly #byDigest = new Map<string, KeptEntry>();
-  /** Settled ones, in the order of their removal. */
+  /** Those whose purchase has ended, in the order of their removal. */
   readonly #due = new Set<KeptEntry>();
   #bytes = 0;
 
@@ -58,7 +58,7 @@ export class KeptAnswers {
     const entry = this.#byDigest.get(digest);
     if (entry === undefined) return undefined;
     if (entry.fingerprint !== fingerprint) return { kind: 'conflict', place };
-    return entry.dueMs === undefined ? { kind: 'under-way' } : { kind: 'kept', place, kept: entry };
+    return entry.transaction === '' ? { kind: 'under-way' } : { kind: 'kept', place, kept: entry };
   }
 
   /** Whether `count` more answers fit. */
@@ -101,8 +101,11 @@ export class KeptAnswers {
     if (entry?.serial === serial) this.resize(entry, bytes);
   }
 
-  /** From now on the identifier returns its answer. */
-  settle(entry: KeptEntry, transaction: string, nowMs: number, leftMs: number = KEPT_MS): void {
+  /**
+   * The purchase has ended: settled, so that the identifier returns its answer, or dead.
+   * @param transaction of the settlement; '' = dead
+   */
+  end(entry: KeptEntry, transaction: string, nowMs: number, leftMs: number = KEPT_MS): void {
     entry.transaction = transaction;
     entry.dueMs = nowMs + leftMs;
     this.#due.add(entry);

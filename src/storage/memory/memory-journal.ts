@@ -1,6 +1,5 @@
 /** The journal of a process that writes nothing to disk: it enters sales into the books and holds the sealed answers. */
 import type { Sale } from '../../payment/books.ts';
-import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import type { MemoryBooks } from './books.ts';
 import type { AnswerToKeep, ReservationJournal } from './reservation-journal.ts';
@@ -29,14 +28,8 @@ export class MemoryJournal implements ReservationJournal {
 
   async recordUnknown(): Promise<void> {}
 
-  async recordEnd(
-    serial: number,
-    { key }: UsedAuthorization,
-    sale: Sale | undefined,
-    _claims: readonly IdentifierClaim[],
-  ): Promise<void> {
-    if (sale === undefined) this.#sealed.delete(serial);
-    else this.#books.add(sale, key);
+  async recordEnd(_serial: number, { key }: UsedAuthorization, sale: Sale | undefined): Promise<void> {
+    if (sale !== undefined) this.#books.add(sale, key);
   }
 
   async recordReleased(serial: number): Promise<void> {

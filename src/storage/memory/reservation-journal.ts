@@ -19,7 +19,7 @@ export interface ReservationJournal {
   /**
    * Records the outcome; from then on the journal holds only the key and its outcome.
    * @param sale the entry of the books for a settled payment, written in the same commit; undefined for a dead one
-   * @param claims its identifiers, whose answers are kept for ten minutes from a sale, and dropped otherwise
+   * @param claims its identifiers, which are kept for ten minutes more
    */
   recordEnd(
     serial: number,
@@ -51,7 +51,7 @@ export interface LoadedAnswer {
   readonly byteCount: number;
   /** '' while its payment has not settled. */
   readonly transaction: string;
-  /** Milliseconds since 1970; undefined while its payment has not settled. */
+  /** Milliseconds since 1970; undefined while its payment has no outcome. */
   readonly keptUntilMs: number | undefined;
 }
 

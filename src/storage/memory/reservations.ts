@@ -271,12 +271,10 @@ export class MemoryReservations implements Reservations {
     const sale = end.kind === 'settled' ? this.#saleOf(open, end) : undefined;
     await this.#journal.recordEnd(open.serial, end, sale, open.answers);
     if (open.state === 'ended') return;
-    if (sale !== undefined) {
-      const nowMs = this.#clock.monotonicMs();
-      for (const answer of open.answers) this.#answers.settle(answer, end.transaction, nowMs);
-      open.answers = NO_ENTRIES;
-    }
-    this.#used.add(end, open.serial, this.#clock.monotonicMs() + RETAINED_MS);
+    const nowMs = this.#clock.monotonicMs();
+    for (const answer of open.answers) this.#answers.end(answer, sale?.transaction ?? '', nowMs);
+    open.answers = NO_ENTRIES;
+    this.#used.add(end, open.serial, nowMs + RETAINED_MS);
     this.#close(open, 'ended');
   }
 
@@ -328,7 +326,7 @@ export class MemoryReservations implements Reservations {
     return reservation;
   }
 
-  /** @returns the answers of payments that have not settled, by serial */
+  /** @returns the answers of payments without an outcome, by serial */
   #restoreAnswers(loaded: LoadedReservations['answers']): ReadonlyMap<number, readonly KeptEntry[]> {
     const open = new Map<number, KeptEntry[]>();
     for (const { claim, serial, byteCount, transaction, keptUntilMs } of loaded) {
@@ -338,7 +336,7 @@ export class MemoryReservations implements Reservations {
         continue;
       }
       const leftMs = Math.min(Math.max(keptUntilMs - this.#clock.nowMs(), 0), KEPT_MS);
-      this.#answers.settle(entry, transaction, this.#clock.monotonicMs(), leftMs);
+      this.#answers.end(entry, transaction, this.#clock.monotonicMs(), leftMs);
     }
     return open;
   }

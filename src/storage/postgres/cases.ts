@@ -125,12 +125,14 @@ const RELEASED = `
   WHERE NOT EXISTS (SELECT FROM paygrade.cases k WHERE k.serial = item.serial)
     AND NOT EXISTS (SELECT FROM paygrade.claims c WHERE c.serial = item.serial)`;
 
+/** Keeps the identifiers and their answers: another process may still know that the money moved, and enter the sale. */
 const ENDED_DEAD = `
   WITH item AS (SELECT * FROM unnest($2::bigint[], $3::text[]) AS item(serial, transaction)),
   ended AS (
     DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial AND k.owner = $1 RETURNING k.serial
-  ), unnamed AS (
-    DELETE FROM paygrade.identifiers n USING ended WHERE n.serial = ended.serial
+  ), kept AS (
+    UPDATE paygrade.identifiers n SET kept_until_ms = paygrade.now_ms() + ${KEPT_MS}
+    FROM ended WHERE n.serial = ended.serial
   ), dead AS (
     UPDATE paygrade.claims c SET state = ${DEAD}, transaction = item.transaction
     FROM item JOIN ended ON ended.serial = item.serial WHERE c.serial = item.serial

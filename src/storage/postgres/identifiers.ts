@@ -1,7 +1,8 @@
 /**
  * Payment identifiers and their kept answers (decisions §4, tables/payments.ts). Identifiers are claimed before the
  * authorization and given back if the authorization turns out to be used, so a purchase has all of them or none. The intent
- * stores an answer, the settlement sets its expiry, and it is deleted when the purchase ends uncharged (cases.ts).
+ * stores an answer, the settlement or a dead end sets its expiry, and it is deleted when the purchase ends uncharged
+ * (cases.ts).
  *
  * Every look counts the room that answers take (kept-answers.ts); this process adds its own claims in between. So the
  * total may exceed the limit by what other processes claim between two looks.
@@ -28,7 +29,7 @@ const CLAIM = `
   RETURNING digest`;
 
 const FIND = `
-  SELECT n.fingerprint = decode($2, 'hex') AS is_same, n.serial, n.kept_until_ms, n.transaction
+  SELECT n.fingerprint = decode($2, 'hex') AS is_same, n.serial, n.transaction
   FROM paygrade.identifiers n WHERE n.digest = decode($1, 'hex') AND ${IS_FREE} IS NOT TRUE`;
 
 const RELEASE = `
@@ -65,9 +66,9 @@ interface Kept {
 
 function knownOf(row: Row, digest: string, place: number): KnownIdentifier {
   if (row.is_same !== true) return { kind: 'conflict', place };
-  if (row.kept_until_ms === null) return { kind: 'under-way' };
-  const kept = { serial: row.serial as number, digest, transaction: row.transaction as string };
-  return { kind: 'kept', place, kept };
+  const transaction = row.transaction as string;
+  if (transaction === '') return { kind: 'under-way' };
+  return { kind: 'kept', place, kept: { serial: row.serial as number, digest, transaction } };
 }
 
 export class Identifiers {

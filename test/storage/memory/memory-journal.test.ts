@@ -7,11 +7,9 @@ import { Chance } from '../../support/chance.ts';
 import { SALE } from '../../support/sale.ts';
 
 const order = orderFor();
-const dead = { kind: 'dead', key: order.key, validBeforeSeconds: 0, transaction: '' } as const;
 
 it.each<[string, (journal: MemoryJournal) => unknown]>([
   ['was released', (journal) => journal.recordReleased(1)],
-  ['ended without a sale', (journal) => journal.recordEnd(1, dead, undefined, [])],
   ['has had its ten minutes', (journal) => journal.forgetAnswers(1)],
 ])('the answer of a purchase that %s takes no memory, though its finished text comes later', async (_, end) => {
   const journal = new MemoryJournal(new MemoryBooks(new Chance(1)));

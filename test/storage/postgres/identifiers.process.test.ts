@@ -13,6 +13,7 @@ import { orderFor } from '../../payment/fixture.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { SERVER } from '../../support/postgres-database.ts';
 import { SALE } from '../../support/sale.ts';
+import { unsettledOf } from '../../support/unsettled.ts';
 import { Shared } from './opened.ts';
 import { SharedDatabase } from './opened-backend.ts';
 
@@ -169,6 +170,36 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     await database.run(tried);
     const { key } = orderFor({ nonce: `0x${'2'.repeat(64)}` });
     expect((await reservations.reserve(key, validBeforeSeconds, [claimOf(1)])).kind).toBe('kept');
+  });
+
+  it('are for no second charge while the process that knows of the first is cut off, and another ends it as dead', async () => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const options = { callbackBytes: 0, play: undefined };
+    const cutOff = (await shared.process(options)).reservations;
+    const first = orderFor({ validAfterSeconds: 0, validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
+    const reserved = await cutOff.reserve(first.key, first.authorization.validBeforeSeconds, [claimOf(1)]);
+    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+    await cutOff.recordIntent(reserved.reservation, first, SALE, [Uint8Array.of(1)]);
+    // The money moves now; this process learns it, and cannot record it until another has ended the case.
+    await shared.killAll();
+    const { reservations } = await shared.process(options);
+    const again = () => {
+      const { key } = orderFor({ nonce: `0x${'2'.repeat(64)}` });
+      return reservations.reserve(key, Math.floor(time.nowMs() / 1000) + 120, [claimOf(1)]);
+    };
+    const [taken] = await unsettledOf(reservations);
+    expect(await again()).toEqual({ kind: 'under-way' });
+    await reservations.recordDead(taken!.reservation);
+    expect(await reservations.statusOf(first.key)).toMatchObject({ kind: 'dead' });
+    expect(await again()).toEqual({ kind: 'under-way' });
+    const transaction = `0x${'ab'.repeat(32)}`;
+    await cutOff.recordSettled(reserved.reservation, transaction);
+    const known = await again();
+    if (known.kind !== 'kept') throw new Error(known.kind);
+    expect(known.kept.transaction).toBe(transaction);
+    expect(await reservations.readKept(known.kept)).toEqual(Uint8Array.of(1));
   });
 
   it('are reserved with an authorization whose process died before its intent, as that is without one', async () => {

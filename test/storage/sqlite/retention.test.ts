@@ -77,14 +77,14 @@ const apply = (...operations: readonly Operation[]): void =>
 const answers = (nowMs = NOW_MS) => loadAnswers(database.connection, nowMs).map(({ serial }) => serial);
 
 describe('the answer of a payment with an identifier', () => {
-  it('goes with its settlement when that is given up or dead, and else stays to the end of its time', () => {
+  it('goes with its settlement when that is given up, and else stays to the end of its time, if it is dead too', () => {
     apply(...[1, 2, 3, 4].map(intentOf));
     expect(answers()).toEqual([1, 2, 3, 4]);
     apply({ table: PAYMENTS, kind: 'release', serial: 1 } as PaymentOperation);
     expect(answers()).toEqual([2, 3, 4]);
     expect(loadCases(database.connection).map(({ serial }) => serial)).toEqual([2, 3, 4]);
     apply(endOf(soldWith(2), false, undefined, NOW_MS + 1), endOf(soldWith(3), true, undefined, NOW_MS + 1));
-    expect(answers()).toEqual([4, 3]);
+    expect(answers()).toEqual([4, 2, 3]);
     expect(answers(NOW_MS + 1)).toEqual([4]);
     apply({ table: ANSWERS, kind: 'forget', serials: [4] } as Operation);
     expect(answers()).toEqual([]);

@@ -1,7 +1,8 @@
 /**
  * Kept answers in the state file, which a client may ask for again by payment identifier. The intent of a payment inserts a
- * row, the settlement sets its expiry, and it is deleted when the payment ends uncharged or the row expires. A row holds the
- * digest of the identifier and the sealed answer, which only the identifier opens; a payment with two identifiers has two rows.
+ * row, the settlement or a dead end sets its expiry, and it is deleted when the payment ends uncharged or the row expires. A
+ * row holds the digest of the identifier and the sealed answer, which only the identifier opens; a payment with two
+ * identifiers has two rows.
  */
 import type { IdentifierClaim } from '../../../payment/protocol/identifier.ts';
 import type { LoadedAnswer } from '../../memory/reservation-journal.ts';
@@ -36,7 +37,7 @@ const SCHEMA = `
   );
 `;
 
-/** `kept_until_ms` of an answer whose payment has not settled. */
+/** `kept_until_ms` of an answer whose payment has no outcome. */
 const OPEN = 0;
 
 const bytesOf = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
@@ -68,7 +69,7 @@ export function insertAnswer(
   );
 }
 
-/** The payment has settled: keeps the answer until `keptUntilMs`. */
+/** The payment has settled or is dead: keeps the answer until `keptUntilMs`. @param hash of the settlement; '' = dead */
 export function keepAnswer(
   connection: Connection,
   serial: number,

@@ -48,7 +48,7 @@ export interface End extends OfPayments {
   readonly sale: Sale | undefined;
   /** The identifiers of the payment. */
   readonly claims: readonly IdentifierClaim[];
-  /** Only used for a settled payment with an identifier. */
+  /** Only used for a payment with an identifier. */
   readonly keptUntilMs: number;
 }
 
@@ -96,9 +96,7 @@ function applyEnd(connection: Connection, ended: End, gathered: Gathered): void 
   connection.runOnOne('DELETE FROM pending WHERE serial = ?', serial);
   connection.run('INSERT INTO used (serial, record) VALUES (?, ?)', serial, endRecord(serial, end));
   if (sale !== undefined) insertSale(connection, sale, end.key, gathered);
-  if (claims.length === 0) return;
-  if (sale === undefined) dropAnswers(connection, serial);
-  else for (const claim of claims) keepAnswer(connection, serial, claim, keptUntilMs, end.transaction);
+  for (const claim of claims) keepAnswer(connection, serial, claim, keptUntilMs, sale?.transaction ?? '');
 }
 
 function forget(connection: Connection, serials: readonly number[]): void {
