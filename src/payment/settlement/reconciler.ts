@@ -6,8 +6,10 @@
  *
  * A process that stalled while another took over its case stops asking, and records no outcome but a settlement. It may have
  * stalled just before sending the order, which nothing can recall, so no refusal frees a case that was taken over: such a case
- * ends as settled or dead. After a refusal that would have freed it, only the former holder can still move the money. The new
- * one asks again when the window is over, so that a facilitator that changes its mind charges for no abandoned request.
+ * ends as settled or dead.
+ *
+ * After a refusal that frees nothing, the case is asked about again only when the window is over. Inside it, a repeat could
+ * move the money after all, say because the payer's balance is back, and charge for a request that nobody waits for.
  *
  * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
@@ -149,8 +151,10 @@ export class Reconciler {
     const secondsWatched = (clock.monotonicMs() - one.sinceMs) / 1000;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-    if (outcome.kind === 'refused' && secondsPast < 0 && (await this.#provesNothingMoved(one, outcome))) {
-      if (!one.reservation.isTakenOver) return { kind: 'released', detail: outcome.detail };
+    if (outcome.kind === 'refused' && secondsPast < 0) {
+      if (!one.reservation.isTakenOver && (await this.#provesNothingMoved(one, outcome))) {
+        return { kind: 'released', detail: outcome.detail };
+      }
       one.pauseMs = Math.min(-secondsPast, MAX_TIMEOUT_SECONDS) * 1000;
     }
     if (outcome.kind === 'unknown') {

@@ -123,28 +123,44 @@ describe('reconciling an unknown settlement', () => {
       refusedAs('invalid_exact_evm_payload_authorization_valid_before'),
     ],
     ['a transaction failed that may be a second one', UNKNOWN, failed('')],
-  ])('keeps it used when %s', async (_, first, then) => {
-    const kit = await unknownCase(new Script(first, then));
+  ])('keeps it used when %s, and asks again only when nothing can be charged any more', async (_, first, then) => {
+    const script = new Script(first, then);
+    const kit = await unknownCase(script);
     const { order } = await kit.add();
-    await kit.seconds(100);
+    await kit.seconds(119);
+    expect(script.asked).toHaveLength(2);
     expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'unknown' });
-    await kit.seconds(140);
+    await kit.seconds(121);
+    expect(script.asked.length).toBeGreaterThan(2);
     expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'dead' });
   });
 
-  it('keeps it used when it was refused after a take-over, and asks again only when nothing can be charged any more', async () => {
-    const script = new Script({ ...UNKNOWN, transaction: HASH }, failed(HASH), REFUSED);
-    const kit = await unknownCase(script);
-    const { order, reservation } = await kit.add();
-    Object.assign(reservation, { isTakenOver: true });
-    await kit.seconds(119);
-    expect(script.asked).toHaveLength(2);
-    await kit.seconds(5);
-    expect(script.asked).toHaveLength(3);
-    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: HASH });
-    await kit.seconds(120);
-    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'dead', transaction: HASH });
+  it('learns after the window that it had settled, though a repeat was refused inside it', async () => {
+    const kit = await unknownCase(new Script(refusedAs('insufficient_funds'), SETTLED));
+    const { order } = await kit.add();
+    await kit.seconds(130);
+    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
   });
+
+  it.each([
+    ['for certain', failed(HASH)],
+    ['for lack of funds', refusedAs('insufficient_funds')],
+  ])(
+    'keeps it used when it was refused %s after a take-over, and asks again only when nothing can be charged any more',
+    async (_, refused) => {
+      const script = new Script({ ...UNKNOWN, transaction: HASH }, refused, REFUSED);
+      const kit = await unknownCase(script);
+      const { order, reservation } = await kit.add();
+      Object.assign(reservation, { isTakenOver: true });
+      await kit.seconds(119);
+      expect(script.asked).toHaveLength(2);
+      await kit.seconds(5);
+      expect(script.asked).toHaveLength(3);
+      expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: HASH });
+      await kit.seconds(120);
+      expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'dead', transaction: HASH });
+    },
+  );
 
   it.each([
     ['is never answered', UNKNOWN],

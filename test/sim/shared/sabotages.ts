@@ -118,7 +118,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   },
   {
     what: 'a refusal frees a case that was taken over',
-    changes: [['payment/settlement/reconciler.ts', 'if (!one.reservation.isTakenOver) return', 'return']],
+    changes: [['payment/settlement/reconciler.ts', '!one.reservation.isTakenOver && ', '']],
     found: /I3 recorded first|I4 /,
   },
 ];
