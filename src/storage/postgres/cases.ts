@@ -10,6 +10,7 @@ import { hexOfKey } from './claims.ts';
 import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
 import { Group } from './groups.ts';
+import { ownerIsDead } from './owners.ts';
 import { DEAD, INTENDED, RESERVED } from './tables/payments.ts';
 
 export interface IntentItem {
@@ -144,10 +145,10 @@ const ENDED_DEAD = `
  * Takes over the cases of a dead process, and those that an earlier take-over of ours took without our getting the answer. It
  * leaves the cases that we know of: our work on them ends first, with a record or on learning that they are no longer ours.
  */
-const takeOverText = (isDead: string): string => `
+const TAKE_OVER = `
   WITH taken AS (
     UPDATE paygrade.cases k SET owner = $1, is_unknown = true
-    WHERE k.settlement = $2 AND k.serial <> ALL ($3::bigint[]) AND (${isDead} OR k.owner = $1)
+    WHERE k.settlement = $2 AND k.serial <> ALL ($3::bigint[]) AND (${ownerIsDead('k.owner')} OR k.owner = $1)
     RETURNING k.serial, k.terms, k.sale, k.transaction
   )
   SELECT taken.*, c.attempt
@@ -195,13 +196,10 @@ export class Cases {
     this.end = ends('end-dead', ENDED_DEAD, (items) => [owner, serialsOf(items), transactionsOf(items)]);
   }
 
-  /**
-   * @param isDead condition on `k.owner`
-   * @param live serials of the cases that this process works on
-   */
-  async takeOver(isDead: string, live: readonly number[]): Promise<readonly FoundCase[]> {
+  /** @param live serials of the cases that this process works on */
+  async takeOver(live: readonly number[]): Promise<readonly FoundCase[]> {
     const values = [this.#owner, this.#settlement, live];
-    return (await this.#database.run({ text: takeOverText(isDead), values })).map(caseOf);
+    return (await this.#database.run({ text: TAKE_OVER, values })).map(caseOf);
   }
 
   /** Whether a case is open and still held by this process. */

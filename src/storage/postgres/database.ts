@@ -80,7 +80,6 @@ export class Database {
   #probe: Statement = CLOCK_PROBE;
   #outage: string | undefined;
   #skew: string | undefined;
-  #aheadMs: number | undefined;
   #isProbing = false;
   #cancelProbe = (): void => {};
   /** Before repeats; a probe that succeeds ends them. */
@@ -98,13 +97,6 @@ export class Database {
   /** Why the database cannot be used now; undefined = it can. */
   fault(): string | undefined {
     return this.#outage ?? this.#skew;
-  }
-
-  /**
-   * The database's wall clock minus our monotonic one, at the last probe: it changes when the database's clock is set.
-   */
-  get aheadMs(): number | undefined {
-    return this.#aheadMs;
   }
 
   /** Statements that were sent, with repeats. */
@@ -197,7 +189,6 @@ export class Database {
     });
     const tripMs = clock.monotonicMs() - startMs;
     const databaseMs = Number(rows[0]?.now_ms);
-    this.#aheadMs = databaseMs - (startMs + tripMs / 2);
     this.#noteClock(databaseMs - (beforeMs + tripMs / 2), tripMs / 2);
     this.#noteUsable();
     return rows[0]?.read_only !== 'on';

@@ -1,20 +1,20 @@
 /**
- * Which processes are alive: each has a row with a lease that it renews, by the database's clock. The work that a
- * process holds (unsettled cases, retries, deliveries) carries its id; if it dies, others take that work over once its
- * lease has run out, at most {@link LEASE_MS} + {@link LOOK_MS} after its last renewal.
+ * Which processes are alive: each has a row with a lease, which it renews while it lives. The work that a process holds
+ * (unsettled cases, retries, deliveries) carries its id. A process that has seen the same renewal of another for
+ * {@link LEASE_MS} removes that row, and whatever a process without a row holds is taken over: at most {@link LEASE_MS} and
+ * two {@link LOOK_MS} after its last renewal. That time is by the monotonic clock of the process that looks: setting the
+ * database's clock makes no living process look dead, and no dead one alive.
  *
- * A process that cannot renew its lease learns so ({@link Owner.onLeaseLost}) before another may consider it dead, so
- * that its work ends before another begins it again.
+ * A process that cannot renew its lease learns so ({@link Owner.onLeaseLost}) before another may remove its row, so that its
+ * work ends before another begins it again.
  *
- * No process can renew its lease while the database is away. So a process takes nothing over until it has been in
- * contact for {@link LEASE_MS} without a break: by then every other live process has renewed its lease. The same holds
- * after the database's clock was set ahead, which makes every lease look expired.
+ * No process can renew its lease while the database is away. So after a break in its contact a process begins to watch the
+ * others anew.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
-import type { Statement } from './connections.ts';
-import { type Database, LATE_MS } from './database.ts';
+import type { Database } from './database.ts';
 import { DatabaseAwayError } from './failures.ts';
 
 export const LEASE_MS = 10_000;
@@ -22,24 +22,33 @@ export const LEASE_MS = 10_000;
 export const LOOK_MS = 3000;
 /** The owner considers its lease lost this long before others may. */
 const LOSS_MARGIN_MS = 1000;
-/** Rows of processes that ended this long ago are removed. */
-const FORGET_MS = 3_600_000;
 
-/** SQL condition on a column `owner`: the process is dead, because it has no row or its lease has run out. */
+/** SQL condition on a column `owner`: the process is dead. */
 export const ownerIsDead = (column: string): string =>
-  `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column} AND alive.lease_until_ms >= paygrade.now_ms())`;
-
-/**
- * The same condition in a statement by which the process $1 takes over. If the database's clock was set ahead after $1 renewed its
- * lease, every lease looks shorter, its own included.
- */
-export const mayBeTaken = (column: string): string =>
-  `(${ownerIsDead(column)} AND EXISTS (SELECT FROM paygrade.processes taker
-    WHERE taker.id = $1 AND taker.lease_until_ms >= paygrade.now_ms() + ${LEASE_MS / 2}))`;
-
-/** SQL condition on a column `owner`: the process ended and has no row. Does not depend on leases. */
-export const hasNoRow = (column: string): string =>
   `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column})`;
+
+/** Each renewal differs from the one before it, also when the clock was set back. */
+const RENEW = `
+  INSERT INTO paygrade.processes AS p (id, started_ms, lease_until_ms)
+  VALUES ($1, paygrade.now_ms(), paygrade.now_ms() + $2::bigint)
+  ON CONFLICT (id) DO UPDATE SET lease_until_ms = greatest(p.lease_until_ms + 1, excluded.lease_until_ms)
+  RETURNING paygrade.now_ms() AS now_ms`;
+
+/** $1 the process that looks, $2 dead ones, $3 their last renewals. Returns the other processes. */
+const REMOVE_DEAD = `
+  WITH removed AS (
+    DELETE FROM paygrade.processes p USING unnest($2::text[], $3::bigint[]) AS dead(id, renewal)
+    WHERE p.id = dead.id AND p.lease_until_ms = dead.renewal RETURNING p.id
+  )
+  SELECT id, lease_until_ms AS renewal FROM paygrade.processes
+  WHERE id <> $1 AND id NOT IN (SELECT id FROM removed)`;
+
+/** The last renewal of another process. */
+interface Seen {
+  readonly renewal: number;
+  /** Monotonic time at which it was first seen. */
+  readonly sinceMs: number;
+}
 
 /** Work done in each look. It must be repeatable, and may run in several processes at once. */
 export type Look = () => Promise<void>;
@@ -58,15 +67,12 @@ export class Owner {
   readonly #database: Database;
   readonly #ports: OwnerPorts;
   readonly #looks: Look[] = [];
-  readonly #takeOvers: Look[] = [];
   readonly #losses: (() => void)[] = [];
-  /** Monotonic time from which the lease counts as lost. */
-  #lostAtMs = Number.NEGATIVE_INFINITY;
+  /** Monotonic time at which the last renewal that succeeded began. */
+  #renewedMs = Number.NEGATIVE_INFINITY;
   #cancelLoss = (): void => {};
-  /** Monotonic time since which every renewal has succeeded in time; undefined = none since the last failure or loss. */
-  #inContactSinceMs: number | undefined;
-  /** `aheadMs` of the database at the last renewal. */
-  #aheadMs = Number.POSITIVE_INFINITY;
+  /** The other processes, as seen since the last break in the contact. */
+  #seen: ReadonlyMap<string, Seen> = new Map();
   #isEnded = false;
   #cancel = (): void => {};
   #renewing: Promise<void> = Promise.resolve();
@@ -86,11 +92,6 @@ export class Owner {
     this.#looks.push(look);
   }
 
-  /** Adds work that takes over from dead processes ({@link mayBeTaken}), for every look after {@link LEASE_MS} of contact. */
-  onDead(takeOver: Look): void {
-    this.#takeOvers.push(takeOver);
-  }
-
   /** Adds a listener for the loss of the lease: from then on others may take over this process's work. */
   onLeaseLost(run: () => void): void {
     this.#losses.push(run);
@@ -100,7 +101,7 @@ export class Owner {
    * Whether others may take over this process's work. Reads the clock, because timers are late in a process that was suspended.
    */
   get isLeaseLost(): boolean {
-    return this.#ports.clock.monotonicMs() >= this.#lostAtMs;
+    return this.#ports.clock.monotonicMs() >= this.#renewedMs + LEASE_MS - LOSS_MARGIN_MS;
   }
 
   /**
@@ -118,16 +119,15 @@ export class Owner {
 
   /** Registers this process. From now on the database's probe renews its lease. */
   async start(): Promise<void> {
-    this.#database.probeWith(this.#renewal());
+    this.#database.probeWith({ name: 'renew-lease', text: RENEW, values: [this.id, LEASE_MS] });
     await this.#renewLease();
-    this.#inContactSinceMs = this.#ports.clock.monotonicMs();
     this.#renewLater();
   }
 
   /** Ends the lease, so that others take over unfinished work at once. Never rejects. */
   async end(): Promise<void> {
     this.#isEnded = true;
-    this.#lostAtMs = Number.NEGATIVE_INFINITY;
+    this.#renewedMs = Number.NEGATIVE_INFINITY;
     this.#cancel();
     this.#cancelLoss();
     await this.#renewing;
@@ -136,17 +136,6 @@ export class Owner {
     await this.#database
       .run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [this.id] })
       .catch(() => {});
-  }
-
-  #renewal(): Statement {
-    return {
-      name: 'renew-lease',
-      text: `INSERT INTO paygrade.processes AS p (id, started_ms, lease_until_ms)
-             VALUES ($1, paygrade.now_ms(), paygrade.now_ms() + $2::bigint)
-             ON CONFLICT (id) DO UPDATE SET lease_until_ms = greatest(p.lease_until_ms, excluded.lease_until_ms)
-             RETURNING paygrade.now_ms() AS now_ms`,
-      values: [this.id, LEASE_MS],
-    };
   }
 
   #renewLater(): void {
@@ -161,17 +150,14 @@ export class Owner {
    */
   async #renewLease(): Promise<void> {
     const { clock, timers } = this.#ports;
+    // Too long out of contact: the others may not have been able to renew their leases either.
+    if (this.isLeaseLost) this.#seen = new Map();
     const startMs = clock.monotonicMs();
     await this.#database.probe();
     if (this.#isEnded) return;
-    const aheadMs = this.#database.aheadMs ?? 0;
-    // A smaller step expires no lease that is renewed in time.
-    if (aheadMs - this.#aheadMs > LOOK_MS) this.#inContactSinceMs = undefined;
-    this.#aheadMs = aheadMs;
-    this.#lostAtMs = startMs + LEASE_MS - LOSS_MARGIN_MS;
+    this.#renewedMs = startMs;
     this.#cancelLoss();
-    this.#cancelLoss = timers.after(this.#lostAtMs - clock.monotonicMs(), () => {
-      this.#inContactSinceMs = undefined;
+    this.#cancelLoss = timers.after(startMs + LEASE_MS - LOSS_MARGIN_MS - clock.monotonicMs(), () => {
       for (const lose of this.#losses) lose();
     });
   }
@@ -181,31 +167,17 @@ export class Owner {
     try {
       await this.#renewLease();
     } catch {
-      this.#inContactSinceMs = undefined;
+      this.#seen = new Map();
       return;
     }
-    this.#inContactSinceMs ??= this.#ports.clock.monotonicMs();
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
     });
   }
 
-  /** Whether every other live process must have renewed its lease by now. */
-  #mayTakeOver(): boolean {
-    const sinceMs = this.#inContactSinceMs;
-    return sinceMs !== undefined && this.#ports.clock.monotonicMs() - sinceMs >= LEASE_MS;
-  }
-
   /** Runs all work of a look; a failure does not stop the rest. Never rejects. */
   async #look(): Promise<void> {
-    await this.#eachOf(this.#looks, () => true);
-    await this.#eachOf([...this.#takeOvers, this.#forgetProcesses], () => this.#mayTakeOver());
-  }
-
-  /** @param may asked before each: a renewal may fail, or find a clock that was set, while a look runs */
-  async #eachOf(looks: readonly Look[], may: () => boolean): Promise<void> {
-    for (const look of looks) {
-      if (!may()) return;
+    for (const look of [() => this.#removeDead(), ...this.#looks]) {
       try {
         await look();
       } catch (failure) {
@@ -215,18 +187,19 @@ export class Owner {
   }
 
   /**
-   * Also shortens leases given while the database's clock ran ahead; otherwise a dead process's lease would last until
-   * the clock catches up. The new end allows for a renewal made while this statement is carried out late.
+   * The contact is certain up to the last renewal. A process that is dead by then stays so until it renews its lease, so this
+   * may be carried out late.
    */
-  readonly #forgetProcesses: Look = async () => {
-    await this.#database.run({
-      name: 'forget-processes',
-      text: `WITH shortened AS (
-               UPDATE paygrade.processes SET lease_until_ms = paygrade.now_ms() + $2::bigint
-               WHERE lease_until_ms > paygrade.now_ms() + $2::bigint
-             )
-             DELETE FROM paygrade.processes WHERE lease_until_ms < paygrade.now_ms() - $1::bigint`,
-      values: [FORGET_MS, LEASE_MS + LATE_MS],
+  async #removeDead(): Promise<void> {
+    const dead = [...this.#seen].filter(([, { sinceMs }]) => this.#renewedMs - sinceMs >= LEASE_MS);
+    const values = [this.id, dead.map(([id]) => id), dead.map(([, { renewal }]) => renewal)];
+    const others = await this.#database.run({ name: 'remove-dead-processes', text: REMOVE_DEAD, values });
+    const sinceMs = this.#ports.clock.monotonicMs();
+    const seen = others.map((row): [string, Seen] => {
+      const before = this.#seen.get(row.id as string);
+      const renewal = row.renewal as number;
+      return [row.id as string, before?.renewal === renewal ? before : { renewal, sinceMs }];
     });
-  };
+    this.#seen = new Map(seen);
+  }
 }

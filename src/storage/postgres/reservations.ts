@@ -29,7 +29,7 @@ import { DatabaseAwayError, InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
 import { type Doubt, OpenReservation, readable, type State, type Wanted } from './open-reservation.ts';
-import { hasNoRow, mayBeTaken, type Owner } from './owners.ts';
+import type { Owner } from './owners.ts';
 import { Retention } from './retention.ts';
 
 /** Tries to claim a key that other processes keep removing and claiming; after that it counts as taken. */
@@ -81,7 +81,7 @@ export class PostgresReservations implements Reservations {
     this.#cases = new Cases(database, owner.id, ports.settlement);
     this.#identifiers = new Identifiers(database, owner.id, onDoubt);
     owner.onLook(() => this.#look());
-    owner.onDead(() => this.#takeOver(mayBeTaken));
+    owner.onLook(() => this.#takeOver());
   }
 
   fault(): string | undefined {
@@ -220,7 +220,7 @@ export class PostgresReservations implements Reservations {
 
   async handOver(receive: (one: UnsettledCase) => void): Promise<void> {
     this.#receive = receive;
-    await this.#takeOver(hasNoRow);
+    await this.#takeOver();
   }
 
   async #reserve(wanted: Wanted): Promise<Reserved> {
@@ -370,10 +370,10 @@ export class PostgresReservations implements Reservations {
     await this.#identifiers.freeStrays(lastAttempt, live);
   }
 
-  async #takeOver(isDead: (column: string) => string): Promise<void> {
+  async #takeOver(): Promise<void> {
     const receive = this.#receive;
     if (receive === undefined) return;
-    const taken = await this.#cases.takeOver(isDead('k.owner'), this.#heldSerials());
+    const taken = await this.#cases.takeOver(this.#heldSerials());
     const began = this.#heldSerials();
     for (const found of taken.filter(({ serial }) => !began.includes(serial))) {
       receive({ reservation: this.#adopted(found), order: found.order });

@@ -1,7 +1,6 @@
 /** What the statements about payments mean: claims, cases, sales and the play ledger (src/storage/postgres). */
 import { RETENTION_SECONDS } from '../../../src/payment/reservations.ts';
 import type { Row } from '../../../src/storage/postgres/connections.ts';
-import { LEASE_MS } from '../../../src/storage/postgres/owners.ts';
 import { DEAD, INTENDED, RESERVED } from '../../../src/storage/postgres/tables/payments.ts';
 import type { Meaning, Meanings, Processes } from './model.ts';
 
@@ -103,7 +102,7 @@ export class PaymentTables {
 
   unnamed(text: string): Meaning | undefined {
     if (text.includes('count(*) AS count FROM paygrade.claims')) return () => this.#count();
-    if (text.includes('UPDATE paygrade.cases k SET owner')) return (values) => this.#takeOver(values, text);
+    if (text.includes('UPDATE paygrade.cases k SET owner')) return (values) => this.#takeOver(values);
     return undefined;
   }
 
@@ -309,16 +308,14 @@ export class PaymentTables {
     });
   }
 
-  #takeOver([owner, settlement, live]: Columns, text: string): Row[] {
+  #takeOver([owner, settlement, live]: Columns): Row[] {
     const by = owner as string;
     const mine = new Set(numbers(live));
-    const asksForLease = text.includes('lease_until_ms');
-    const isSure = !asksForLease || this.#processes.leftMs(by) >= LEASE_MS / 2;
     const taken = [...this.cases.values()].filter(
       (found) =>
         found.settlement === settlement &&
         !mine.has(found.serial) &&
-        ((this.#processes.isDead(found.owner, asksForLease) && isSure) || found.owner === by),
+        (this.#processes.isDead(found.owner) || found.owner === by),
     );
     for (const found of taken) {
       if (found.owner !== by) this.watch.onTakenOver(found, by);

@@ -20,24 +20,13 @@ interface Process {
   leaseUntilMs: number;
 }
 
-/** Who may be alive, by the database's clock. */
+/** Who may be alive. */
 export class Processes {
   readonly rows = new Map<string, Process>();
-  readonly #nowMs: () => number;
 
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
-
-  /** What is left of a lease. */
-  leftMs(id: string): number {
-    return (this.rows.get(id)?.leaseUntilMs ?? Number.NEGATIVE_INFINITY) - this.#nowMs();
-  }
-
-  /** As `ownerIsDead`, or as `hasNoRow` where a text asks for no lease. */
-  isDead(id: string, asksForLease = true): boolean {
-    const row = this.rows.get(id);
-    return row === undefined || (asksForLease && row.leaseUntilMs < this.#nowMs());
+  /** As `ownerIsDead`. */
+  isDead(id: string): boolean {
+    return !this.rows.has(id);
   }
 }
 
@@ -45,10 +34,8 @@ const NOTHING: Meaning = () => [];
 
 /** Statements over tables that are empty here. */
 const OF_EMPTY_TABLES: Meanings = {
-  'free-retries-left': NOTHING,
   'free-retries-of-the-dead': NOTHING,
   'free-retry-keys-of-the-dead': NOTHING,
-  'take-resolves-left': NOTHING,
   'take-resolves-of-the-dead': NOTHING,
   'expire-resolves': NOTHING,
   'forget-resolves': NOTHING,
@@ -72,7 +59,7 @@ export class ModelDatabase {
 
   constructor(nowMs: () => number) {
     this.nowMs = nowMs;
-    this.processes = new Processes(nowMs);
+    this.processes = new Processes();
     this.payments = new PaymentTables(nowMs, this.processes);
     this.callbacks = new CallbackTables(nowMs);
     this.#meanings = {
@@ -80,7 +67,7 @@ export class ModelDatabase {
       ...this.payments.meanings,
       ...this.callbacks.meanings,
       'renew-lease': ([id, leaseMs]) => this.#renew(id as unknown as string, leaseMs as unknown as number),
-      'forget-processes': (values) => this.#forgetProcesses(values as unknown as readonly [number, number]),
+      'remove-dead-processes': (values) => this.#removeDead(values),
       'share-rates': (values) => this.#shareRates(values),
       'forget-rates': () => this.#forgetRates(),
     };
@@ -131,17 +118,16 @@ export class ModelDatabase {
     const nowMs = this.nowMs();
     const row = this.processes.rows.get(id);
     if (row === undefined) this.processes.rows.set(id, { startedMs: nowMs, leaseUntilMs: nowMs + leaseMs });
-    else row.leaseUntilMs = Math.max(row.leaseUntilMs, nowMs + leaseMs);
+    else row.leaseUntilMs = Math.max(row.leaseUntilMs + 1, nowMs + leaseMs);
     return [{ now_ms: nowMs }];
   }
 
-  #forgetProcesses([forgetMs, leaseMsMax]: readonly [number, number]): Row[] {
-    const nowMs = this.nowMs();
-    for (const [id, process] of this.processes.rows) {
-      process.leaseUntilMs = Math.min(process.leaseUntilMs, nowMs + leaseMsMax);
-      if (process.leaseUntilMs < nowMs - forgetMs) this.processes.rows.delete(id);
+  #removeDead([by, dead, renewals]: readonly unknown[]): Row[] {
+    const { rows } = this.processes;
+    for (const [i, id] of (dead as readonly string[]).entries()) {
+      if (rows.get(id)?.leaseUntilMs === (renewals as readonly number[])[i]) rows.delete(id);
     }
-    return [];
+    return [...rows].flatMap(([id, { leaseUntilMs }]) => (id === by ? [] : [{ id, renewal: leaseUntilMs }]));
   }
 
   #shareRates([process, serial, sums, sinceMs]: readonly unknown[]): Row[] {
@@ -155,8 +141,7 @@ export class ModelDatabase {
       const said = { process: process as string, serial: serial as number, atMs: nowMs };
       this.#rateSums.set(key, { ...said, sums: JSON.parse(sums as string) });
     }
-    const living = [...this.processes.rows.keys()].filter((id) => !this.processes.isDead(id));
-    return [{ now_ms: nowMs, processes: living.length, heard }];
+    return [{ now_ms: nowMs, processes: this.processes.rows.size, heard }];
   }
 
   #forgetRates(): Row[] {

@@ -48,8 +48,8 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   {
     what: 'what a dead process held is taken over by none',
     changes: [
-      ['storage/postgres/reservations.ts', 'owner.onDead(() => this.#takeOver(mayBeTaken));', ''],
-      ['storage/postgres/reservations.ts', 'await this.#takeOver(hasNoRow);', ''],
+      ['storage/postgres/reservations.ts', 'owner.onLook(() => this.#takeOver());', ''],
+      ['storage/postgres/reservations.ts', 'await this.#takeOver();', ''],
     ],
     found: /L1 (taken over|everything ends)/,
   },

@@ -156,7 +156,7 @@ async function processOn({ url, connections }: TestDatabase, seed: number): Prom
   const again = (name: string): Promise<void> => query(losing.sent.get(name) as Statement);
   const loseLease = (): Promise<void> =>
     query({
-      text: 'UPDATE paygrade.processes SET lease_until_ms = 0 WHERE id = $1',
+      text: 'DELETE FROM paygrade.processes WHERE id = $1',
       values: [losing.sent.get('renew-lease')?.values?.[0]],
     });
   const { losses, cancels, waits, sent } = losing;
@@ -853,7 +853,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
         const connection = await inner.connect();
         return {
           async query(statement) {
-            if (statement.name !== 'take-resolves-left') return connection.query(statement);
+            if (statement.name !== 'take-resolves-of-the-dead') return connection.query(statement);
             throw Object.assign(new Error('refused'), { code: 'XX000', severity: 'ERROR' });
           },
           on: (event: string, listener: never) => connection.on(event as 'error', listener),

@@ -1,23 +1,23 @@
 /** Looks of a process that shares a database (siblings §9). */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../src/base/random.ts';
-import { Database, LATE_MS } from '../../../src/storage/postgres/database.ts';
-import { hasNoRow, LEASE_MS, LOOK_MS, mayBeTaken, Owner, ownerIsDead } from '../../../src/storage/postgres/owners.ts';
+import { Database } from '../../../src/storage/postgres/database.ts';
+import { LEASE_MS, LOOK_MS, Owner, ownerIsDead } from '../../../src/storage/postgres/owners.ts';
 import { ManualTime } from '../../support/manual-time.ts';
-import { SERVER, testDatabase } from '../../support/postgres-database.ts';
-import { pause } from '../../support/until.ts';
+import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 
 interface OpenedOwner {
   readonly time: ManualTime;
+  readonly on: TestDatabase;
   readonly database: Database;
   readonly owner: Owner;
   readonly failures: string[];
 }
 
-/** An owner that has not started. */
-async function openedOwner(): Promise<OpenedOwner> {
-  const time = new ManualTime();
-  const on = await testDatabase(SERVER!, time);
+/** An owner that has not started, alone on a database or beside another. */
+async function openedOwner(other?: OpenedOwner): Promise<OpenedOwner> {
+  const time = other?.time ?? new ManualTime();
+  const on = other?.on ?? (await testDatabase(SERVER!, time));
   const ports = { clock: time, timers: time };
   const database = new Database(on.connections(), { ...ports, onFault() {} });
   const failures: string[] = [];
@@ -29,9 +29,9 @@ async function openedOwner(): Promise<OpenedOwner> {
   onTestFinished(async () => {
     await owner.end();
     await database.close();
-    await on.remove();
+    if (other === undefined) await on.remove();
   });
-  return { time, database, owner, failures };
+  return { time, on, database, owner, failures };
 }
 
 describe.skipIf(SERVER === undefined)('a look', () => {
@@ -43,54 +43,53 @@ describe.skipIf(SERVER === undefined)('a look', () => {
     const done: string[] = [];
     owner.onLook(failing('look'));
     owner.onLook(async () => void done.push('look'));
-    owner.onDead(failing('take-over'));
-    owner.onDead(async () => void done.push('take-over'));
+    owner.onLook(failing('another look'));
+    owner.onLook(async () => void done.push('another look'));
     await owner.start();
-    for (let passedMs = 0; passedMs <= LEASE_MS; passedMs += LOOK_MS) {
-      const before = done.length;
-      time.pass(LOOK_MS);
-      await expect.poll(() => done.length).toBeGreaterThan(before);
-    }
-    await expect.poll(() => done).toContain('take-over');
-    expect(new Set(failures)).toEqual(new Set(['look', 'take-over']));
+    time.pass(LOOK_MS);
+    await expect.poll(() => done).toEqual(['look', 'another look']);
+    expect(failures).toEqual(['look', 'another look']);
   });
 });
 
-describe.skipIf(SERVER === undefined)('a process that stood still', () => {
-  it('takes nothing over before the others had time to renew their leases', async () => {
-    const { owner, time } = await openedOwner();
-    const done: string[] = [];
-    owner.onLook(async () => void done.push('look'));
-    owner.onDead(async () => void done.push('take-over'));
-    await owner.start();
-    const looked = async (passedMs: number): Promise<string[]> => {
-      done.length = 0;
-      time.pass(passedMs);
-      await expect.poll(() => done).not.toEqual([]);
-      await pause(50);
-      return [...done];
-    };
-    for (let passedMs = LOOK_MS; passedMs < LEASE_MS; passedMs += LOOK_MS)
-      expect(await looked(LOOK_MS)).toEqual(['look']);
-    expect(await looked(LOOK_MS)).toEqual(['look', 'take-over']);
-    expect(await looked(6 * LEASE_MS)).toEqual(['look']);
-  });
+const IDS = { text: 'SELECT id FROM paygrade.processes' };
 
-  it("takes nothing over for a lease after the database's clock was set ahead", async () => {
-    const { owner, time } = await openedOwner();
-    let takeOverCount = 0;
-    owner.onDead(async () => void takeOverCount++);
-    await owner.start();
-    const passed = async (): Promise<number> => {
-      time.pass(LOOK_MS);
-      await pause(50);
-      return takeOverCount;
-    };
-    await expect.poll(passed, { timeout: 5000 }).toBeGreaterThan(0);
-    takeOverCount = 0;
-    time.stepWall(2 * LEASE_MS);
-    for (let passedMs = 0; passedMs < LEASE_MS; passedMs += LOOK_MS) expect(await passed()).toBe(0);
-    await expect.poll(passed, { timeout: 5000 }).toBeGreaterThan(0);
+/** Lets time pass until the next look has ended. @returns the processes that have rows then */
+async function looked({ database, owner, time }: OpenedOwner): Promise<unknown[]> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  owner.onLook(async () => resolve());
+  time.pass(LOOK_MS);
+  await promise;
+  return (await database.run(IDS)).map(({ id }) => id);
+}
+
+describe.skipIf(SERVER === undefined)('the row of a process', () => {
+  it.each([0, -3_600_000, 3_600_000])(
+    "that is dead goes after a lease, also when the database's clock is set by %i ms",
+    async (stepMs) => {
+      const one = await openedOwner();
+      await one.owner.start();
+      const gone = "INSERT INTO paygrade.processes VALUES ('gone', paygrade.now_ms(), paygrade.now_ms() + 10000)";
+      await one.database.run({ text: gone });
+      expect(await looked(one)).toContain('gone');
+      one.time.stepWall(stepMs);
+      for (let passedMs = LOOK_MS; passedMs < LEASE_MS; passedMs += LOOK_MS)
+        expect(await looked(one)).toContain('gone');
+      expect(await looked(one)).toEqual([one.owner.id]);
+    },
+  );
+
+  it("that lives stays, however the database's clock is set", async () => {
+    const one = await openedOwner();
+    const other = await openedOwner(one);
+    await one.owner.start();
+    await other.owner.start();
+    for (let i = 0; i < 12; i++) {
+      one.time.stepWall(i % 3 === 0 ? 3 * LEASE_MS : -2 * LEASE_MS);
+      const others = looked(other);
+      expect(await looked(one)).toHaveLength(2);
+      expect(await others).toHaveLength(2);
+    }
   });
 });
 
@@ -118,66 +117,27 @@ describe.skipIf(SERVER === undefined)('a lease', () => {
     expect(losses).toBe(2);
   });
 
-  it('that has run out, or does not exist, makes its process a dead one', async () => {
-    const { database, owner, time } = await openedOwner();
+  it('that does not exist makes its process a dead one', async () => {
+    const { database, owner } = await openedOwner();
     await owner.start();
     const isDead = async (id: string): Promise<unknown> => {
-      const [row] = await database.run({
-        text: `SELECT ${ownerIsDead('holder')} AS is_dead, ${hasNoRow('holder')} AS has_no_row FROM (SELECT $1::text AS holder) AS held`,
-        values: [id],
-      });
-      return row;
+      const text = `SELECT ${ownerIsDead('holder')} AS is_dead FROM (SELECT $1::text AS holder) AS held`;
+      return (await database.run({ text, values: [id] }))[0]?.is_dead;
     };
-    time.stepWall(LEASE_MS);
-    expect(await isDead(owner.id)).toEqual({ is_dead: false, has_no_row: false });
-    time.stepWall(1);
-    expect(await isDead(owner.id)).toEqual({ is_dead: true, has_no_row: false });
-    expect(await isDead('another')).toEqual({ is_dead: true, has_no_row: true });
+    expect([await isDead(owner.id), await isDead('another')]).toEqual([false, true]);
   });
 
-  it("is another one's to judge only while that one has more than half of its own left, by the same clock", async () => {
+  it("is another one after each renewal, also when the database's clock was set back", async () => {
     const { database, owner, time } = await openedOwner();
+    const renewal = async () => (await database.run({ text: 'SELECT lease_until_ms FROM paygrade.processes' }))[0];
     await owner.start();
-    const mayBeTakenBy = async (id: string): Promise<unknown> => {
-      const text = `SELECT ${mayBeTaken('holder')} AS it_may FROM (SELECT $2::text AS holder) AS held`;
-      return (await database.run({ text, values: [id, 'dead'] }))[0]?.it_may;
-    };
-    time.stepWall(LEASE_MS / 2);
-    expect(await mayBeTakenBy(owner.id)).toBe(true);
-    // Set ahead since the renewal: another that lives may look dead.
-    time.stepWall(1);
-    expect(await mayBeTakenBy(owner.id)).toBe(false);
-    expect(await mayBeTakenBy('unknown')).toBe(false);
-    await database.probe();
-    expect(await mayBeTakenBy(owner.id)).toBe(true);
-  });
-
-  it('lasts as long as the latest renewal says, also when an earlier one is carried out after it', async () => {
-    const { database, owner, time } = await openedOwner();
-    const untilMs = async () => (await database.run({ text: 'SELECT lease_until_ms FROM paygrade.processes' }))[0];
-    await owner.start();
-    expect(await untilMs()).toEqual({ lease_until_ms: time.nowMs() + LEASE_MS });
-    // The repeat of one whose answer was lost, by the time at which it began.
+    const untilMs = time.nowMs() + LEASE_MS;
+    expect(await renewal()).toEqual({ lease_until_ms: untilMs });
     time.stepWall(-500);
     await database.probe();
-    expect(await untilMs()).toEqual({ lease_until_ms: time.nowMs() + 500 + LEASE_MS });
-  });
-
-  it('that was given by a clock that ran ahead ends soon after the clock is set back', async () => {
-    const { database, owner, time } = await openedOwner();
-    await owner.start();
-    await database.run({
-      text: "INSERT INTO paygrade.processes VALUES ('gone', paygrade.now_ms(), paygrade.now_ms() + 3600000)",
-    });
-    const leftMs = async (id: string): Promise<unknown> => {
-      const text = 'SELECT lease_until_ms - paygrade.now_ms() AS left_ms FROM paygrade.processes WHERE id = $1';
-      return (await database.run({ text, values: [id] }))[0]?.left_ms;
-    };
-    const looked = async (): Promise<unknown> => {
-      time.pass(LOOK_MS);
-      return leftMs('gone');
-    };
-    await expect.poll(looked, { timeout: 5000 }).toBeLessThanOrEqual(LEASE_MS + LATE_MS);
-    expect(await leftMs(owner.id)).toBeLessThanOrEqual(LEASE_MS);
+    expect(await renewal()).toEqual({ lease_until_ms: untilMs + 1 });
+    time.stepWall(5000);
+    await database.probe();
+    expect(await renewal()).toEqual({ lease_until_ms: untilMs + 4500 });
   });
 });

@@ -14,21 +14,24 @@ function opened() {
   /** What was carried out, and what the owner did. */
   const done: string[] = [];
   const failures: unknown[] = [];
-  const renewals = { answer: async (): Promise<void> => {}, aheadMs: 0 };
+  const renewals = { answer: async (): Promise<void> => {} };
+  /** The last renewals of the other processes. */
+  const others = new Map<string, number>();
   let fault: string | undefined;
   const database = {
     probeWith() {},
     fault: () => fault,
-    get aheadMs() {
-      return renewals.aheadMs;
-    },
     async probe() {
       await renewals.answer();
       done.push('renewed');
     },
-    async run({ name = 'ended' }: Statement) {
-      done.push(name);
-      return [];
+    async run({ name, values = [] }: Statement) {
+      if (name !== 'remove-dead-processes') done.push('ended');
+      const [, dead, seen] = values as [string, string[], number[]];
+      for (const [i, id] of (dead ?? []).entries()) {
+        if (others.get(id) === seen[i] && others.delete(id)) done.push(`removed ${id}`);
+      }
+      return [...others].map(([id, renewal]) => ({ id, renewal }));
     },
   } as unknown as Database;
   const owner = new Owner(database, {
@@ -37,7 +40,6 @@ function opened() {
     random: systemRandom,
     onFailure: (failure) => void failures.push(failure),
   });
-  owner.onDead(async () => void done.push('took over'));
   owner.onLeaseLost(() => done.push('lost'));
   /** @returns what was done in that time, and in what follows at once */
   const passed = async (ms: number): Promise<string[]> => {
@@ -49,7 +51,7 @@ function opened() {
   const setFault = (what: string | undefined): void => {
     fault = what;
   };
-  return { owner, time, done, failures, renewals, passed, setFault };
+  return { owner, time, done, failures, renewals, others, passed, setFault };
 }
 
 describe('a lease', () => {
@@ -68,38 +70,47 @@ describe('a lease', () => {
     expect(await passed(1)).toEqual(['lost']);
   });
 
-  it('lets its process take nothing over for a whole lease after a renewal that failed', async () => {
-    const { owner, passed, renewals } = opened();
+  it('that another has not renewed is removed after a whole lease of contact, counted from the last break', async () => {
+    const { owner, others, passed, renewals } = opened();
     await owner.start();
-    for (let passedMs = LOOK_MS; passedMs < LEASE_MS; passedMs += LOOK_MS)
-      expect(await passed(LOOK_MS)).toEqual(['renewed']);
-    expect(await passed(LOOK_MS)).toEqual(['renewed', 'took over', 'forget-processes']);
+    others.set('dead', 1);
+    others.set('living', 1);
+    const looked = (): Promise<string[]> => {
+      others.set('living', (others.get('living') as number) + 1);
+      return passed(LOOK_MS);
+    };
+    for (let i = 0; i < 4; i++) expect(await looked()).toEqual(['renewed']);
     renewals.answer = AWAY;
-    expect(await passed(LOOK_MS)).toEqual([]);
+    expect(await looked()).toEqual([]);
     renewals.answer = async () => {};
-    for (let passedMs = 0; passedMs < LEASE_MS; passedMs += LOOK_MS) expect(await passed(LOOK_MS)).toEqual(['renewed']);
-    expect(await passed(LOOK_MS)).toEqual(['renewed', 'took over', 'forget-processes']);
+    // The first look sees it, and the first that begins a lease later removes it.
+    for (let i = 0; i < 4; i++) expect(await looked()).toEqual(['renewed']);
+    expect(await looked()).toEqual(['renewed', 'removed dead']);
+    for (let i = 0; i < 9; i++) expect(await looked()).toEqual(['renewed']);
   });
 
-  it.each(['fails', "finds the database's clock set ahead"])(
-    'lets its process take no more over once a renewal %s in the middle of a look',
-    async (what) => {
-      const { done, owner, passed, renewals } = opened();
-      const { promise, resolve } = Promise.withResolvers<void>();
-      owner.onDead(() => promise);
-      owner.onDead(async () => void done.push('took over again'));
-      await owner.start();
-      for (let passedMs = LOOK_MS; passedMs < LEASE_MS; passedMs += LOOK_MS) await passed(LOOK_MS);
-      expect(await passed(LOOK_MS)).toEqual(['renewed', 'took over']);
-      if (what === 'fails') renewals.answer = AWAY;
-      else renewals.aheadMs = LEASE_MS;
-      await passed(LOOK_MS);
-      done.length = 0;
-      resolve();
-      await settle();
-      expect(done).toEqual([]);
-    },
-  );
+  it('that another has not renewed is left for another lease when the process that looks stood still', async () => {
+    const { owner, others, passed } = opened();
+    await owner.start();
+    others.set('dead', 1);
+    expect(await passed(LOOK_MS)).toEqual(['renewed']);
+    expect(await passed(6 * LEASE_MS)).toEqual(['lost', 'renewed']);
+    let passedMs = 0;
+    while (!(await passed(LOOK_MS)).includes('removed dead')) passedMs += LOOK_MS;
+    expect(passedMs).toBeGreaterThanOrEqual(LEASE_MS);
+  });
+
+  it('that another renews just before its row is removed stays', async () => {
+    const { owner, others, passed, renewals } = opened();
+    await owner.start();
+    others.set('late', 1);
+    for (let i = 0; i < 4; i++) await passed(LOOK_MS);
+    renewals.answer = async () => void others.set('late', 2);
+    expect(await passed(LOOK_MS)).toEqual(['renewed']);
+    renewals.answer = async () => {};
+    for (let i = 0; i < 3; i++) expect(await passed(LOOK_MS)).toEqual(['renewed']);
+    expect(await passed(LOOK_MS)).toEqual(['renewed', 'removed late']);
+  });
 
   it('that ran out is renewed once for all decisions that wait for it then', async () => {
     const { done, owner, passed, renewals } = opened();

@@ -585,7 +585,7 @@ describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
       timers: time,
       random: systemRandom,
       database: losing as Database,
-      owner: { id: owner.id, onDead: (look: Look) => (takeOver = look) } as unknown as Owner,
+      owner: { id: owner.id, onLook: (look: Look) => (takeOver = look) } as unknown as Owner,
       onFault() {},
     });
     await expect(takeOver()).rejects.toThrow('lost');
@@ -700,9 +700,7 @@ describe.skipIf(SERVER === undefined)('rates of three processes', () => {
     for (let i = 0; i < 2; i++) expect(await share('a', 1, '{}')).toEqual({ heard: [], processes: 3 });
     expect((await share('b', 1, null)).heard).toEqual([['a', 1]]);
     expect((await share('b', 1, null, saidMs)).heard).toEqual([]);
-    await database.run({
-      text: `UPDATE paygrade.processes SET lease_until_ms = ${saidMs - 1} WHERE id = '${owner.id}'`,
-    });
+    await database.run({ text: `DELETE FROM paygrade.processes WHERE id = '${owner.id}'` });
     expect((await share('b', 1, null)).processes).toBe(2);
     for (const [passMs, heard] of [
       [1.5 * MINUTE_MS, [['a', 1]]],

@@ -13,7 +13,7 @@ export const SHARE = {
       WHERE $3::text IS NOT NULL ON CONFLICT (process, serial) DO NOTHING
     )
     SELECT paygrade.now_ms() AS now_ms,
-      (SELECT count(*) FROM paygrade.processes WHERE lease_until_ms >= paygrade.now_ms()) AS processes,
+      (SELECT count(*) FROM paygrade.processes) AS processes,
       (SELECT coalesce(json_agg(json_build_array(process, serial, at_ms, sums) ORDER BY at_ms), '[]')
        FROM paygrade.rate_sums WHERE at_ms > $4::bigint AND process <> $1) AS heard`,
 } as const;

@@ -16,22 +16,11 @@ import type {
   StoredResolve,
 } from '../../../resolve/resolve-store.ts';
 import type { ResolveOutcome, ResolveQuestion } from '../../../resolve/result.ts';
-import type { Row, Statement } from '../connections.ts';
+import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
 import type { Owner } from '../owners.ts';
 import { Repeated } from '../repeated.ts';
-import {
-  COUNTS,
-  CREATE,
-  EXPIRE,
-  FIND,
-  FINISH,
-  FORGET,
-  OUTCOME,
-  SWEEP_COUNT_MAX,
-  TAKE_DEAD,
-  TAKE_LEFT,
-} from './statements.ts';
+import { COUNTS, CREATE, EXPIRE, FIND, FINISH, FORGET, OUTCOME, SWEEP_COUNT_MAX, TAKE_DEAD } from './statements.ts';
 
 export interface PostgresResolvesPorts {
   readonly clock: Clock;
@@ -73,7 +62,7 @@ export class PostgresResolves implements ResolveStore {
         if (database.fault() === undefined) ports.onFault(fault);
       },
     );
-    ports.owner.onDead(() => this.#takeOver(TAKE_DEAD));
+    ports.owner.onLook(() => this.#takeOver());
   }
 
   get counts(): ResolveCounts {
@@ -84,7 +73,7 @@ export class PostgresResolves implements ResolveStore {
   async start(): Promise<void> {
     await this.#sweeps.now();
     this.#sweeps.start();
-    await this.#takeOver(TAKE_LEFT);
+    await this.#takeOver();
   }
 
   onPending(listener: () => void): void {
@@ -138,11 +127,11 @@ export class PostgresResolves implements ResolveStore {
     await this.#sweeps.close();
   }
 
-  async #takeOver(statement: Statement): Promise<void> {
+  async #takeOver(): Promise<void> {
     const { database, owner, random } = this.#ports;
     if (this.#isClosed) return;
     this.#takeOverId ??= random.uuid();
-    const rows = await database.run({ ...statement, values: [owner.id, this.#takeOverId] });
+    const rows = await database.run({ ...TAKE_DEAD, values: [owner.id, this.#takeOverId] });
     this.#takeOverId = undefined;
     if (rows.length === 0) return;
     this.#pending.push(...rows.map(recordOf));

@@ -1,6 +1,6 @@
 /** The statements of resolves. Each may be repeated. */
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
-import { hasNoRow, mayBeTaken } from '../owners.ts';
+import { ownerIsDead } from '../owners.ts';
 
 const TAKEN_COUNT_MAX = 128;
 /** Most resolves that one sweep ends. */
@@ -37,23 +37,21 @@ export const OUTCOME = {
     WHERE id = $1 AND outcome IS NOT NULL AND created_ms > paygrade.now_ms() - ${KEPT_MS}`,
 } as const;
 
-const takeOverText = (isDead: string): string => `
+/** $1 holder, $2 hold. Takes the pending resolves of dead processes. */
+export const TAKE_DEAD = {
+  name: 'take-resolves-of-the-dead',
+  text: `
     WITH taken AS (
       UPDATE paygrade.resolves SET holder = $1, hold = $2 WHERE id IN (
         SELECT id FROM paygrade.resolves WHERE status = 'pending' AND created_ms > paygrade.now_ms() - ${KEPT_MS}
-          AND ${isDead}
+          AND ${ownerIsDead('holder')}
         ORDER BY created_ms LIMIT ${TAKEN_COUNT_MAX} FOR UPDATE SKIP LOCKED
       ) RETURNING id, token_digest, created_ms, question
     )
     SELECT * FROM taken UNION ALL
     SELECT id, token_digest, created_ms, question FROM paygrade.resolves WHERE holder = $1 AND hold = $2 AND status = 'pending'
-    ORDER BY created_ms`;
-
-/** $1 holder, $2 hold. Takes the pending resolves of dead processes. */
-export const TAKE_DEAD = { name: 'take-resolves-of-the-dead', text: takeOverText(mayBeTaken('holder')) } as const;
-
-/** The same for processes that have shut down cleanly. */
-export const TAKE_LEFT = { name: 'take-resolves-left', text: takeOverText(hasNoRow('holder')) } as const;
+    ORDER BY created_ms`,
+} as const;
 
 /** Ends resolves whose hour is over, with a row for each. {@link SWEEP_COUNT_MAX} rows mean that more may be due. */
 export const EXPIRE = {

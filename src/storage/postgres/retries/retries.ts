@@ -40,7 +40,6 @@ import {
   FIND_BY_KEY,
   FREE_DEAD,
   FREE_DEAD_KEYS,
-  FREE_LEFT,
   FREE_STRAYS,
   RELEASE,
   RELEASE_KEY,
@@ -115,16 +114,15 @@ export class PostgresRetries implements RetryStore {
     ports.owner.onLook(async () => {
       for (const [claim, key] of [...this.#unreleased]) await this.releaseKey(key, claim);
     });
-    ports.owner.onDead(async () => {
-      const values = [ports.owner.id];
-      await ports.database.run({ ...FREE_DEAD, values });
-      await ports.database.run({ ...FREE_DEAD_KEYS, values });
+    ports.owner.onLook(async () => {
+      await ports.database.run(FREE_DEAD);
+      await ports.database.run(FREE_DEAD_KEYS);
     });
   }
 
   /** Frees the jobs that earlier processes held. Called once, before any other method. */
   async start(): Promise<void> {
-    await this.#ports.database.run(FREE_LEFT);
+    await this.#ports.database.run(FREE_DEAD);
   }
 
   onLeaseLost(run: () => void): void {

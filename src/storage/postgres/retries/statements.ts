@@ -1,7 +1,7 @@
 /** The statements of retry jobs. Each may be repeated. */
 import { chargeText, PURCHASE_FIRST } from '../accounts/statements.ts';
 import { SKEW_MS_MAX } from '../database.ts';
-import { hasNoRow, mayBeTaken } from '../owners.ts';
+import { ownerIsDead } from '../owners.ts';
 
 /** No request holds an idempotency key longer than this. */
 const KEY_CLAIM_MS = 120_000;
@@ -114,14 +114,12 @@ export const FREE_STRAYS = {
     WHERE holder = $1 AND NOT EXISTS (SELECT FROM unnest($2::text[]) AS known (id) WHERE known.id = r.id)`,
 } as const;
 
-const freeText = (isDead: string): string => `
-    UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder IS NOT NULL AND ${isDead}`;
-
-/** Frees the jobs that dead processes held. $1 the process that asks. */
-export const FREE_DEAD = { name: 'free-retries-of-the-dead', text: freeText(mayBeTaken('holder')) } as const;
-
-/** The same for processes that have shut down cleanly. */
-export const FREE_LEFT = { name: 'free-retries-left', text: freeText(hasNoRow('holder')) } as const;
+/** Frees the jobs that dead processes held. */
+export const FREE_DEAD = {
+  name: 'free-retries-of-the-dead',
+  text: `
+    UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder IS NOT NULL AND ${ownerIsDead('holder')}`,
+} as const;
 
 /** $1 id, $2 hold. Returns when the next step is due, whether or not the job had that hold. */
 export const RELEASE = {
@@ -151,10 +149,10 @@ export const CLAIM_KEY = {
     WHERE c.owner = excluded.owner OR c.until_ms <= paygrade.now_ms() RETURNING owner`,
 } as const;
 
-/** Frees idempotency keys whose requests were under way in dead processes. $1 the process that asks. */
+/** Frees idempotency keys whose requests were under way in dead processes. */
 export const FREE_DEAD_KEYS = {
   name: 'free-retry-keys-of-the-dead',
-  text: `DELETE FROM paygrade.retry_claims WHERE ${mayBeTaken("split_part(owner, ' ', 1)")}`,
+  text: `DELETE FROM paygrade.retry_claims WHERE ${ownerIsDead("split_part(owner, ' ', 1)")}`,
 } as const;
 
 /** $1 digest, $2 owner of the claim. */
