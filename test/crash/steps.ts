@@ -65,8 +65,9 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'storage/sqlite/tables/payments.ts',
-    '  if (claims.length === 0) return;\n  if (sale === undefined) dropAnswers',
-    `  if (claims.length === 0) return;\n  ${at('step: outcome in its transaction')}\n  if (sale === undefined) dropAnswers`,
+    '  if (sale !== undefined) insertSale(connection, sale, end.key, gathered);\n',
+    `  if (sale !== undefined) insertSale(connection, sale, end.key, gathered);
+  if (claims.length > 0) ${at('step: outcome in its transaction')}\n`,
   ],
   [
     'storage/sqlite/writer.ts',

@@ -9,7 +9,7 @@
  * ends as settled or dead.
  *
  * After a refusal that frees nothing, the case is asked about again only when the window is over. Inside it, a repeat could
- * move the money after all, say because the payer's balance is back, and charge for a request that nobody waits for.
+ * move the money after all, say because the payer's balance is back, and charge for a request that has no client any more.
  *
  * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.

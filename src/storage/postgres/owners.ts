@@ -8,8 +8,8 @@
  * A process that cannot renew its lease learns so ({@link Owner.onLeaseLost}) before another may remove its row, so that its
  * work ends before another begins it again.
  *
- * No process can renew its lease while the database is away. So after a break in its contact a process begins to watch the
- * others anew.
+ * No process can renew its lease while the database is away. So after a break in its contact a process watches the others from
+ * the beginning.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';

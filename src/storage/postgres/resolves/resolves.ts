@@ -47,6 +47,7 @@ export class PostgresResolves implements ResolveStore {
   #pending: ResolveRecord[] = [];
   /** Names a take-over until its answer arrives, so that a repeat finds what an unanswered one took. */
   #takeOverId: string | undefined;
+  #takingOver: Promise<void> | undefined;
   #onPending = (): void => {};
   readonly #sweeps: Repeated;
   #isClosed = false;
@@ -127,7 +128,15 @@ export class PostgresResolves implements ResolveStore {
     await this.#sweeps.close();
   }
 
-  async #takeOver(): Promise<void> {
+  /** One at a time: a second would be given what the first took, whose name it shares. */
+  #takeOver(): Promise<void> {
+    this.#takingOver ??= this.#takeOverOnce().finally(() => {
+      this.#takingOver = undefined;
+    });
+    return this.#takingOver;
+  }
+
+  async #takeOverOnce(): Promise<void> {
     const { database, owner, random } = this.#ports;
     if (this.#isClosed) return;
     this.#takeOverId ??= random.uuid();
