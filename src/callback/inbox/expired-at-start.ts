@@ -6,7 +6,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { CallbackId } from '../identifier.ts';
-import { LIFETIME_MS } from '../limits.ts';
+import { LIFETIME_MS, SWEEP_COUNT_MAX } from '../limits.ts';
 import type { LoadedCallback } from './event-store.ts';
 
 /** Between two looks at the clock. */
@@ -21,16 +21,19 @@ export interface ExpiredAtStartPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly revive: (callbacks: readonly Revived[]) => void;
-  /** The callback is over for good. */
-  readonly end: (id: CallbackId) => void;
+  /** These callbacks are over for good. Resolves once the store has been told; never rejects. */
+  readonly end: (ids: readonly CallbackId[]) => Promise<void>;
 }
 
 export class ExpiredAtStart {
   readonly #ports: ExpiredAtStartPorts;
   readonly #callbacks = new Map<CallbackId, LoadedCallback>();
+  /** The latest end of all; while the clock is past it, none lives. */
+  #lastEndMs = 0;
   /** Monotonic, milliseconds. */
   #untilMs = 0;
   #cancel = (): void => {};
+  #isClosed = false;
 
   constructor(ports: ExpiredAtStartPorts) {
     this.#ports = ports;
@@ -42,34 +45,49 @@ export class ExpiredAtStart {
 
   /** Called once, at the start. */
   watch(callbacks: readonly LoadedCallback[]): void {
-    for (const one of callbacks) this.#callbacks.set(one.callback.id, one);
+    for (const one of callbacks) {
+      this.#callbacks.set(one.callback.id, one);
+      this.#lastEndMs = Math.max(this.#lastEndMs, one.callback.expiresAtMs);
+    }
     this.#untilMs = this.#ports.clock.monotonicMs() + LIFETIME_MS;
     this.#lookLater();
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#cancel();
   }
 
-  #lookLater(): void {
-    if (this.#callbacks.size > 0) this.#cancel = this.#ports.timers.after(LOOK_PAUSE_MS, () => this.#look());
+  #lookLater(pauseMs = LOOK_PAUSE_MS): void {
+    if (this.#callbacks.size === 0 || this.#isClosed) return;
+    this.#cancel = this.#ports.timers.after(pauseMs, () => this.#look());
   }
 
   #look(): void {
-    const { clock, revive, end } = this.#ports;
+    const { clock, revive } = this.#ports;
     const restMs = this.#untilMs - clock.monotonicMs();
     if (restMs <= 0) {
-      for (const id of this.#callbacks.keys()) end(id);
-      this.#callbacks.clear();
+      void this.#endSome();
       return;
     }
     const nowMs = clock.nowMs();
     const live: Revived[] = [];
-    for (const [id, loaded] of this.#callbacks) {
+    for (const [id, loaded] of nowMs < this.#lastEndMs ? this.#callbacks : []) {
       const leftMs = Math.min(loaded.callback.expiresAtMs - nowMs, restMs);
       if (leftMs > 0 && this.#callbacks.delete(id)) live.push({ loaded, leftMs });
     }
     if (live.length > 0) revive(live);
     this.#lookLater();
+  }
+
+  /** The next ones follow once the store has these: it refuses what is too much at once, also what customers have paid for. */
+  async #endSome(): Promise<void> {
+    const ids: CallbackId[] = [];
+    for (const id of this.#callbacks.keys()) {
+      if (ids.push(id) === SWEEP_COUNT_MAX) break;
+    }
+    for (const id of ids) this.#callbacks.delete(id);
+    await this.#ports.end(ids);
+    this.#lookLater(0);
   }
 }

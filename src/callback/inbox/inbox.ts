@@ -90,7 +90,7 @@ export class Inbox implements Callbacks {
     const lifetimes = new Lifetimes(capacityBytes, {
       clock,
       timers,
-      onExpired: (callback, storing) => this.#inBackground(this.#expireStored(callback.id, storing)),
+      onExpired: (callback, storing) => void this.#reported(this.#expireStored(callback.id, storing)),
     });
     const reader = new EventReader(sourceOf(store, lifetimes));
     const waking = new Waking({ clock, timers, lifetimes, reader, onStoreFault: (fault) => ports.onStoreFault(fault) });
@@ -102,7 +102,7 @@ export class Inbox implements Callbacks {
       clock,
       timers,
       revive: (callbacks) => lifetimes.addAmong(callbacks.map(({ loaded, leftMs }) => this.#restored(loaded, leftMs))),
-      end: (id) => this.#inBackground(store.expire(id)),
+      end: (ids) => this.#endedStored(ids),
     });
   }
 
@@ -271,7 +271,14 @@ export class Inbox implements Callbacks {
     await this.#ports.store.expire(id);
   }
 
-  #inBackground(work: Promise<void>): void {
-    work.catch((fault: unknown) => this.#ports.onStoreFault(fault));
+  /** A record whose hour of 410 is over goes as well. */
+  async #endedStored(ids: readonly CallbackId[]): Promise<void> {
+    const { store } = this.#ports;
+    const ending = ids.map((id) => (this.#lifetimes.isTaken(id) ? store.expire(id) : store.delete(id)));
+    await Promise.all(ending.map((end) => this.#reported(end)));
+  }
+
+  #reported(work: Promise<void>): Promise<void> {
+    return work.catch((fault: unknown) => this.#ports.onStoreFault(fault));
   }
 }

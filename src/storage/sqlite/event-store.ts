@@ -9,6 +9,12 @@ import type { CallbackRecord, EventStore, LoadedCallback } from '../../callback/
 import type { Journal } from './journal.ts';
 import { CALLBACKS, type CallbackOperation, type EventQuery } from './tables/callbacks.ts';
 
+/**
+ * Records that are removed with one expiry: more than one, so that a backlog shrinks, but few, because the journal refuses what is
+ * too much at once.
+ */
+const REMOVALS_MAX = 2;
+
 interface Ended {
   readonly id: CallbackId;
   /** Monotonic time from which its record may be removed. */
@@ -51,9 +57,8 @@ export class SqliteEventStore implements EventStore {
     await this.#write({ table: CALLBACKS, kind: 'expire-callback', id });
     const nowMs = this.#clock.monotonicMs();
     this.#ended.push({ id, dueMs: nowMs + this.#tombstoneMs });
-    const firstKept = this.#ended.findIndex(({ dueMs }) => dueMs > nowMs);
-    const due = this.#ended.splice(0, firstKept < 0 ? this.#ended.length : firstKept);
-    await Promise.all(due.map((ended) => this.delete(ended.id)));
+    const dueCount = this.#ended.slice(0, REMOVALS_MAX).filter(({ dueMs }) => dueMs <= nowMs).length;
+    await Promise.all(this.#ended.splice(0, dueCount).map((ended) => this.delete(ended.id)));
   }
 
   /** Returns the loaded callbacks and drops them, so that the store does not hold them for the life of the process. */

@@ -57,6 +57,10 @@ class KeptStore extends MemoryEventStore {
     this.callbacks.set(id, { ...this.callbacks.get(id)!, events: [] });
     await super.expire(id);
   }
+  override async delete(id: CallbackId): Promise<void> {
+    this.callbacks.delete(id);
+    await super.delete(id);
+  }
   override async load(): Promise<readonly LoadedCallback[]> {
     return [...this.callbacks.values()].reverse();
   }
@@ -341,13 +345,13 @@ describe('a callback that a start found expired', () => {
     expect(time.pendingCount).toBe(0);
   });
 
-  it('is over for good, with its events, after one lifetime', async () => {
+  it('is over for good, with its events and its record, after one lifetime', async () => {
     const { time, inbox, kindOf, storedCount } = await startedAhead(100_000);
     time.pass(LIFETIME_MS - 1);
     expect(storedCount()).toBe(1);
     time.pass(1);
     await settle();
-    expect([storedCount(), time.pendingCount]).toEqual([0, 0]);
+    expect([storedCount(), time.pendingCount]).toEqual([undefined, 0]);
     time.stepWall(-AHEAD_MS - LIFETIME_MS);
     time.pass(2_000);
     expect([kindOf(), inbox.capacity.claimedBytes]).toEqual(['not-found', 0]);
@@ -362,6 +366,58 @@ describe('a callback that a start found expired', () => {
     expect(kindOf()).toBe('allowed');
     time.pass(1);
     expect(kindOf()).toBe('expired');
+  });
+
+  describe('beside many others', () => {
+    const FEW_DELETED: string[] = Array(SWEEP_COUNT_MAX).fill('delete');
+    const FEW_EXPIRED: string[] = Array(SWEEP_COUNT_MAX).fill('expire');
+
+    /** The hour of 410 is over for as many as end at once, and begins for the others. */
+    async function started(count: number) {
+      const time = new ManualTime();
+      const told: string[] = [];
+      const answers: (() => void)[] = [];
+      const telling = (what: string) => (): Promise<void> => {
+        told.push(what);
+        return new Promise((resolve) => answers.push(resolve));
+      };
+      const store = new KeptStore();
+      store.expire = telling('expire');
+      store.delete = telling('delete');
+      for (let n = 0; n < count; n++) {
+        const id = `cb_${String(n).padStart(24, '0')}` as CallbackId;
+        const expiresAtMs = time.nowMs() - (n < SWEEP_COUNT_MAX ? TOMBSTONE_MS : LIFETIME_MS);
+        await store.create({ id, tokenDigest: new Uint8Array(32), expiresAtMs });
+      }
+      const { inbox } = openInbox({ store, time });
+      await inbox.load();
+      time.pass(LIFETIME_MS + 10_000);
+      await settle();
+      const answered = async (): Promise<void> => {
+        for (const answer of answers.splice(0)) answer();
+        await settle();
+        time.pass(0);
+      };
+      return { time, inbox, told, answered };
+    }
+
+    it('is over with a few, and the next few once the store has those; its record stays for its hour of 410', async () => {
+      const { inbox, told, answered } = await started(2 * SWEEP_COUNT_MAX + 1);
+      expect(told).toEqual(FEW_DELETED);
+      await answered();
+      expect(told).toEqual([...FEW_DELETED, ...FEW_EXPIRED]);
+      await answered();
+      await answered();
+      expect(told).toEqual([...FEW_DELETED, ...FEW_EXPIRED, 'expire']);
+      inbox.close();
+    });
+
+    it('is left to the next start when the inbox closes meanwhile', async () => {
+      const { time, inbox, told, answered } = await started(2 * SWEEP_COUNT_MAX);
+      inbox.close();
+      await answered();
+      expect([told, time.pendingCount]).toEqual([FEW_DELETED, 0]);
+    });
   });
 
   it('gives its room back before one that was created since the start', async () => {

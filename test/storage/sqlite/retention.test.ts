@@ -288,5 +288,14 @@ describe('records that may go', () => {
     }
     const ends = ['expire-callback a', 'expire-callback b', 'expire-callback c', 'delete-callback a'];
     expect(written).toEqual([...ends, 'expire-callback d', 'delete-callback b', 'delete-callback c']);
+    for (const name of ['e', 'f', 'g']) await store.expire(name as CallbackId);
+    time.pass(1000);
+    written.length = 0;
+    for (const name of ['h', 'i']) await store.expire(name as CallbackId);
+    // A few with each, so that many at once do not fill the queue of the journal.
+    expect(written).toEqual([
+      ...['expire-callback h', 'delete-callback d', 'delete-callback e'],
+      ...['expire-callback i', 'delete-callback f', 'delete-callback g'],
+    ]);
   });
 });

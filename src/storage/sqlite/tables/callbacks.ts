@@ -191,12 +191,15 @@ export function loadCallbacks(connection: Connection, fromMs: number): LoadedCal
   const eventsOf = connection.database.prepare(
     `SELECT ${EVENT_COLUMNS}, CASE WHEN is_inline THEN bytes END AS bytes FROM event WHERE callback = ? ORDER BY serial`,
   );
+  // Nearly all are over and have none.
+  const haveEvents = new Set(connection.all('SELECT DISTINCT callback FROM event').map(({ callback }) => callback));
   return connection.all('SELECT id, token_digest, expires_at_ms, checksum FROM callback').map((row) => {
     const id = row.id as CallbackId;
     const tokenDigest = row.token_digest as Uint8Array;
     const expiresAtMs = row.expires_at_ms as number;
     if (checksumOfFields(id, tokenDigest, expiresAtMs) !== row.checksum) throw new DamagedError(`callback ${id}`);
-    const events = (eventsOf.all(id) as Row[]).map((found) => loadedEvent(id, found));
+    const rows = haveEvents.has(id) ? (eventsOf.all(id) as Row[]) : [];
+    const events = rows.map((found) => loadedEvent(id, found));
     return { callback: { id, tokenDigest, expiresAtMs }, events };
   });
 }
