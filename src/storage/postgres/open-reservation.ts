@@ -30,7 +30,10 @@ export class OpenReservation implements Reservation {
   intent: { readonly order: PaymentOrder; readonly sale: SaleFacts } | undefined;
   /** Another process has ended it. */
   isGone = false;
-  /** A record of ours whose answer was lost may have entered the sale; the next one finds it and counts it. */
+  /**
+   * A record of ours whose answer was lost may have entered the sale, so the next one counts it. Two processes count one sale when
+   * another took the case over and entered it, which takes a process that alone is cut off; otherwise any outage could hide one.
+   */
   mayBeSold = false;
 
   constructor({ key, validBeforeSeconds, claims }: Wanted, serial: number, attempt: number) {
