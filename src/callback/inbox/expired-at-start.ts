@@ -21,7 +21,7 @@ export interface ExpiredAtStartPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly revive: (callbacks: readonly Revived[]) => void;
-  /** These callbacks are over for good. Resolves once the store has been told; never rejects. */
+  /** These callbacks are over for good. Resolves once the store has dropped them or failed; never rejects. */
   readonly end: (ids: readonly CallbackId[]) => Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export class ExpiredAtStart {
     this.#lookLater();
   }
 
-  /** The next ones follow once the store has these: it refuses what is too much at once, also what customers have paid for. */
+  /** The next ones follow once the store has dropped these: with too many at once it refuses writes, also those of customers. */
   async #endSome(): Promise<void> {
     const ids: CallbackId[] = [];
     for (const id of this.#callbacks.keys()) {
