@@ -19,6 +19,8 @@ export interface OutboundRequest {
   /** True: a packed body over `wireBytesMax` is `unreachable`, not an answer. Otherwise the part before the cut is unpacked. */
   readonly isWhole?: boolean;
   readonly signal?: AbortSignal;
+  /** Whether the head is all that is wanted of an answer: its body is then left unread, and the answer has an empty one. */
+  endsAtHead?(head: AnswerHead): boolean;
   /** Awaited before a part of the unpacked body is retained; the rest is not read meanwhile. */
   onPart?(bytes: number): Promise<void>;
   /** Awaited once the turn is granted and the addresses are judged, before the first byte is sent. Rejecting ends the request. */
@@ -29,6 +31,9 @@ export interface OutboundRequest {
 
 /** What a request carries. */
 export type SentParts = Pick<OutboundRequest, 'headers' | 'body'>;
+
+/** Status and headers of an answer. */
+export type AnswerHead = Pick<OutboundAnswer, 'headers' | 'status'>;
 
 export interface OutboundAnswer {
   readonly kind: 'answer';

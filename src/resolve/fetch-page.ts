@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { decodeUtf8Latin1 } from '../base/codec.ts';
 import { parseUrl } from '../base/parsed-url.ts';
 import { headerOf, REDIRECT_STATUSES } from '../outbound/answer.ts';
-import type { Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
+import type { AnswerHead, Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
 import { REDIRECT_COUNT_MAX, URL_LENGTH_MAX, WIRE_BYTES_MAX } from './limits.ts';
 import type { FailureCode, Redirect } from './result.ts';
@@ -52,7 +52,7 @@ export interface FetchOptions {
 }
 
 /** The target of a redirect; undefined for any other answer, null if the location is not an address. */
-export function redirectTarget(answer: Pick<OutboundAnswer, 'headers' | 'status'>, from: URL): URL | null | undefined {
+export function redirectTarget(answer: AnswerHead, from: URL): URL | null | undefined {
   if (!REDIRECT_STATUSES.has(answer.status)) return undefined;
   const location = headerOf(answer, 'location');
   if (location === null) return undefined;
@@ -60,6 +60,12 @@ export function redirectTarget(answer: Pick<OutboundAnswer, 'headers' | 'status'
   const next = parseUrl((decodeUtf8Latin1(location) ?? location).trim(), from);
   return next === null || next.href.length > URL_LENGTH_MAX ? null : next;
 }
+
+/** Whether an answer is a redirect that can be followed, whose body nobody reads: it may be long, or never come. */
+export const isFollowed =
+  (from: URL) =>
+  (answer: AnswerHead): boolean =>
+    redirectTarget(answer, from) instanceof URL;
 
 function withHash(url: URL, hash: string): string {
   const shown = new URL(url);
@@ -90,6 +96,7 @@ export async function fetchPage(
       wireBytesMax: WIRE_BYTES_MAX,
       unpackedBytesMax: null,
       signal,
+      endsAtHead: isFollowed(target.url),
     });
     if (answer.kind !== 'answer') return { kind: 'failed', code: FAILURES[answer.kind] };
     const next = redirectTarget(answer, target.url);

@@ -35,7 +35,8 @@ class Target {
       const path = request.url ?? '';
       this.paths.push(path);
       const html = { 'content-type': 'text/html; charset=utf-8' };
-      if (path === '/redirect') response.writeHead(302, { location: '/page' }).end();
+      // Its body never comes.
+      if (path === '/redirect') response.writeHead(302, { location: '/page', 'content-length': 100 }).flushHeaders();
       else if (path === '/big') response.writeHead(200, html).end(BIG);
       else if (path === '/bomb') response.writeHead(200, { ...html, 'content-encoding': 'gzip' }).end(BOMB);
       else if (path === '/hang') this.#held.push(() => response.writeHead(200, html).end('<title>At last</title>'));

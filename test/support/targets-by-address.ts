@@ -7,6 +7,8 @@ export interface FakeAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly isTruncated?: boolean;
+  /** The body does not come: the time is over before, unless the head is enough. */
+  readonly isStuck?: true;
 }
 
 export type TargetAnswer =
@@ -27,7 +29,7 @@ export class TargetsByAddress implements Outbound {
   /** Addresses in the order of the requests. */
   readonly sent: OutboundRequest[] = [];
   lookUpCount = 0;
-  readonly #held = new Map<string, (result: OutboundResult) => void>();
+  readonly #held = new Map<string, (target: Exclude<TargetAnswer, 'held'>) => void>();
 
   readonly policy = {
     judge(text: string): Judged & { readonly rule?: never } {
@@ -53,9 +55,9 @@ export class TargetsByAddress implements Outbound {
       body: 'not found',
       headers: { 'content-type': 'text/plain' },
     };
-    if (target !== 'held') return Promise.resolve(resultOf(target));
+    if (target !== 'held') return Promise.resolve(resultOf(target, request));
     return new Promise((resolve) => {
-      this.#held.set(href, resolve);
+      this.#held.set(href, (later) => resolve(resultOf(later, request)));
       request.signal?.addEventListener('abort', () => resolve({ kind: 'aborted', detail: '', durationMs: 1 }));
     });
   }
@@ -63,7 +65,7 @@ export class TargetsByAddress implements Outbound {
   /** Lets a held target answer; waits for its request. */
   async answer(href: string, target: Exclude<TargetAnswer, 'held'>): Promise<void> {
     while (!this.#held.has(href)) await new Promise((resolve) => setImmediate(resolve));
-    this.#held.get(href)?.(resultOf(target));
+    this.#held.get(href)?.(target);
     this.#held.delete(href);
   }
 
@@ -72,13 +74,17 @@ export class TargetsByAddress implements Outbound {
   }
 }
 
-function resultOf(target: Exclude<TargetAnswer, 'held'>): OutboundResult {
+function resultOf(target: Exclude<TargetAnswer, 'held'>, request: OutboundRequest): OutboundResult {
   if ('fails' in target) return { kind: target.fails, detail: 'as the test says', durationMs: 1 };
   const {
     status = 200,
     headers = { 'content-type': 'text/html; charset=utf-8' },
     body = '',
     isTruncated = false,
+    isStuck = false,
   } = target;
-  return { kind: 'answer', status, headers: Object.entries(headers), body: bytesOf(body), isTruncated, durationMs: 1 };
+  const head = { status, headers: Object.entries(headers) };
+  const isOver = request.endsAtHead?.(head) === true;
+  if (isStuck && !isOver) return { kind: 'timeout', detail: 'no whole answer', durationMs: 1 };
+  return { kind: 'answer', ...head, body: bytesOf(isOver ? '' : body), isTruncated, durationMs: 1 };
 }

@@ -16,7 +16,7 @@ import type {
   OutboundResult,
 } from '../../outbound/outbound.ts';
 import type { Target } from '../../outbound/target.ts';
-import { redirectTarget } from '../../resolve/fetch-page.ts';
+import { isFollowed, redirectTarget } from '../../resolve/fetch-page.ts';
 import { retryAfterSecondsOf } from '../../retry/policy.ts';
 import type { FeedClaim } from './feed-memory.ts';
 import type { HostPace } from './host-pace.ts';
@@ -180,6 +180,7 @@ export class BoardClient {
         unpackedBytesMax: bytesMax,
         isWhole: true,
         signal,
+        endsAtHead: isFollowed(target.url),
         ...(onPart && { onPart }),
       }),
     );

@@ -11,7 +11,7 @@ import {
 } from '../../ingest/watch/robots.ts';
 import { headerOf } from '../../outbound/answer.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
-import { redirectTarget } from '../../resolve/fetch-page.ts';
+import { isFollowed, redirectTarget } from '../../resolve/fetch-page.ts';
 import { retryAfterSecondsOf } from '../../retry/policy.ts';
 import type { HostPace } from './host-pace.ts';
 import { REQUEST_MS } from './limits.ts';
@@ -127,6 +127,7 @@ export class RobotsFiles {
           wireBytesMax: ROBOTS_BYTES_MAX,
           unpackedBytesMax: UNPACKED_BYTES_MAX,
           signal,
+          endsAtHead: isFollowed(target.url),
         }),
       );
       if (result === undefined || result.kind === 'aborted') return GIVEN_UP;

@@ -179,6 +179,10 @@ async function answerOf(response: IncomingMessage, request: OutboundRequest): Pr
   const status = response.statusCode as number; // an answer always has one
   // The parsers take any three digits.
   if (status < STATUS_MIN) throw new Error('no status of HTTP');
+  if (request.endsAtHead !== undefined) {
+    const head = { status, headers: headersOf(response, false) };
+    if (request.endsAtHead(head)) return { kind: 'answer', ...head, body: new Uint8Array(0), isTruncated: false };
+  }
   const known = knownCodingsOf(response);
   const codings = known ?? [];
   const { bytes, isTruncated } = await readBody(response, codings, request, lengthOf(response));

@@ -32,7 +32,8 @@ function asked(targets: Readonly<Record<string, TargetAnswer>>, accept: 'applica
   return client.ask({ method: 'GET', url: PAGE, body: null, accept }, { validators: null, bytesMax: 1000, signal });
 }
 
-const movedTo = (location: string): TargetAnswer => ({ status: 302, headers: { location } });
+/** Its body never comes. */
+const movedTo = (location: string): TargetAnswer => ({ status: 302, headers: { location }, isStuck: true });
 
 it.each([
   ['relative', './stellen', 'https://site.example/stellen'],

@@ -254,6 +254,19 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
     const judged = client.policy.judge(location ?? '', 'resolve');
     return [shown(result), judged.ok ? 'allowed' : judged.rule];
   },
+  async 'leaves the body of a head that is enough'() {
+    let closed = (): void => {};
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const head = 'Location: /next\r\nContent-Length: 100\r\n\r\n';
+    const from = await raw(`HTTP/1.1 302 Found\r\n${head}part`, (socket) => socket.on('close', closed));
+    const endsAtHead: OutboundRequest['endsAtHead'] = ({ status, headers }) =>
+      status === 302 && headers.some(([name, value]) => name === 'location' && value === '/next');
+    const redirect = await get(from, { endsAtHead });
+    await isClosed;
+    return [redirect, await get(await web((_, response) => response.end('whole')), { endsAtHead })];
+  },
   async 'uses no proxy of the environment'() {
     return get(await web((_, response) => response.end('direct')));
   },

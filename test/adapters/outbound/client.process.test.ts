@@ -66,6 +66,7 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   'refuses a name with one address that is not allowed': [LOOPBACK, 'blocked'],
   'tries the next address of a name': '200 ok',
   'follows no redirect, and the policy judges its target': ['302 ', 'port'],
+  'leaves the body of a head that is enough': ['302 ', '200 whole'],
   'uses no proxy of the environment': '200 direct',
   'ends a head that does not come': 'timeout: no whole answer in 4000 ms',
   'ends a body that drips': 'timeout: no whole answer in 4000 ms',
