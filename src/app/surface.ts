@@ -53,6 +53,9 @@ interface ServedOperation extends MountedOperation {
   readonly saysUnavailable: boolean;
 }
 
+/** That a page may send to a path that does not exist. */
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 function meterOf(operation: Operation, errors: readonly ErrorCode[], mount: Mount): OperationMeter {
@@ -252,18 +255,22 @@ export class Surface<R extends MadeResponse> {
     return response;
   }
 
-  /** Answers 404 for an unknown path, else 405, or a preflight. */
+  /** Answers 404 for an unknown path, else 405, or a preflight, which lets a browser show either of them (decisions §2). */
   #unmatched(view: HttpRequestView, match: Match<ServedOperation> | undefined): R {
     const { responderFor, preflightFor } = this.#parts;
     const responder = responderFor(view.path);
     const variant = match === undefined ? undefined : variantOf(match);
+    const preflight = view.method === 'OPTIONS' ? preflightFor(view.path) : undefined;
     if (match === undefined || !isOffered(variant, view)) {
+      if (preflight !== undefined && view.header('access-control-request-method') !== null) {
+        const headers = { 'access-control-allow-methods': METHODS, ...preflight };
+        return this.#recorded(view, undefined, responder.empty(headers, view.requestId), undefined);
+      }
       const headers = variant === undefined ? undefined : { vary: capitalized(variant.header) };
       const refusal = refuse(NOT_FOUND, 'there is nothing at this path', { headers });
       return this.#recorded(view, undefined, responder.refusal(refusal, view.requestId), refusal);
     }
     const { allow } = match.table;
-    const preflight = view.method === 'OPTIONS' ? preflightFor(view.path) : undefined;
     if (preflight !== undefined) {
       const headers = { allow, 'access-control-allow-methods': allow, ...preflight };
       return this.#recorded(view, undefined, responder.empty(headers, view.requestId), undefined);

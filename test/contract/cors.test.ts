@@ -37,7 +37,7 @@ describe(`browsers, under ${RUNTIME}`, () => {
         for (const name of ['X-CREDITS-CHARGED', 'X-CREDITS-REMAINING']) expect(exposed).toContain(name);
         expect(headers.get('access-control-allow-credentials')).toBeNull();
       }
-      for (const path of ['/v1/jobs/search', '/v1/jobs/company', '/health']) {
+      for (const path of ['/v1/jobs/search', '/v1/jobs/company', '/health', '/nothing', '/hooks/a/b']) {
         const preflight = await jobs.transport.fetch(path, {
           method: 'OPTIONS',
           headers: {
@@ -55,6 +55,39 @@ describe(`browsers, under ${RUNTIME}`, () => {
           ...['access-control-expose-headers', 'authorization', 'content-type', 'idempotency-key', 'if-none-match'],
           ...['payment-signature', 'sign-in-with-x', 'x-payment'],
         ]);
+      }
+      await jobs.close();
+    },
+  );
+
+  it.each(['', '/data', '/retry', '/resolve'])(
+    'a page may read the 404 and the 405 of %s, whose preflights it passes, and none of the operator',
+    async (mount) => {
+      const jobs = await openJobsApp({ CORS_ORIGIN: '*', ADMIN_TOKEN: 'x'.repeat(32) });
+      const preflightOf = (path: string, method: string) =>
+        jobs.send(path, {
+          method: 'OPTIONS',
+          headers: {
+            Origin: 'https://app.example',
+            'Access-Control-Request-Method': method,
+            'Access-Control-Request-Headers': 'content-type, payment-signature',
+          },
+        });
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const preflight = await preflightOf(`${mount}/v1/nothing`, method);
+        expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+        expect(preflight.headers.get('access-control-allow-methods')?.split(', ')).toContain(method);
+        expect(preflight.headers.get('access-control-allow-headers')).toContain('payment-signature');
+      }
+      const unknown = await jobs.send(`${mount}/v1/nothing`, { method: 'POST', headers: {} });
+      expectError(unknown, 404, 'NOT_FOUND');
+      const other = await jobs.send(`${mount}/health`, { method: 'POST' });
+      expectError(other, 405, 'METHOD_NOT_ALLOWED');
+      for (const { headers } of [unknown, other]) expect(headers.get('access-control-allow-origin')).toBe('*');
+      expectError(await jobs.send(`${mount}/v1/nothing`, { method: 'OPTIONS' }), 404, 'NOT_FOUND');
+      for (const path of ['/admin/v1/nothing', '/internal/v1/nothing', '/sales/nothing', '/boards/nothing']) {
+        const refused = await preflightOf(path, 'GET');
+        expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([404, null]);
       }
       await jobs.close();
     },

@@ -44,6 +44,16 @@ describe('a response as published', () => {
       seen({ method: 'OPTIONS', status: 204, headers: { 'access-control-allow-methods': 'GET' }, body: '' }),
     ],
     [
+      'a preflight of a path that nobody has',
+      seen({
+        method: 'OPTIONS',
+        path: '/nothing',
+        status: 204,
+        headers: { 'access-control-allow-methods': 'GET' },
+        body: '',
+      }),
+    ],
+    [
       'a type with parameters',
       seen({ path: '/metrics', headers: { 'content-type': 'text/plain; version=0.0.4' }, body: 'x' }),
     ],

@@ -113,6 +113,9 @@ const ERROR_OBJECT = {
 const isPage = ({ path, status, headers }: Seen): boolean =>
   PAGE_PATHS.has(path) && status === 200 && headers.get('content-type') === 'text/html; charset=utf-8';
 
+const isPreflight = ({ method, status, headers }: Seen): boolean =>
+  method === 'OPTIONS' && status === 204 && headers.get('access-control-allow-methods') !== null;
+
 /** A document as a checker of responses. */
 /** A server's document names only its network, but this checker sees servers of every network. */
 function ofEveryNetwork(schemas: Readonly<Record<string, object>>): Readonly<Record<string, object>> {
@@ -158,8 +161,10 @@ export class Published {
     return `${seen.method} ${seen.path} ${seen.status}: ${fault}; ${text}`;
   }
 
-  /** An unpublished path has only one valid answer. */
-  #strangerFault({ method, status, headers, bytes }: Seen): string | undefined {
+  /** An unpublished path has only one valid answer, besides that to a preflight. */
+  #strangerFault(seen: Seen): string | undefined {
+    const { method, status, headers, bytes } = seen;
+    if (isPreflight(seen)) return undefined;
     if (status !== 404) return 'not published';
     if (headers.get('content-type') !== 'application/json') return `content type ${headers.get('content-type')}`;
     return method === 'HEAD' || bytes === undefined ? undefined : this.#bodyFault(ERROR_OBJECT, bytes);
@@ -169,9 +174,7 @@ export class Published {
     const item = this.contract.paths[template]!;
     const operation = item[seen.method.toLowerCase()];
     if (operation !== undefined) return this.#responseFault(seen, operation);
-    if (seen.method === 'OPTIONS' && seen.status === 204) {
-      return seen.headers.get('access-control-allow-methods') === null ? '204 without CORS' : undefined;
-    }
+    if (isPreflight(seen)) return undefined;
     if (seen.status !== 405) return 'the path does not publish this method';
     for (const [method, other] of Object.entries(item)) {
       if (method === 'head') continue; // refusals to HEAD have no body, this one has
