@@ -88,9 +88,10 @@ describe.each(oneRuntime('bun'))('a webhook on %s', (runtime) => {
         ]),
         { answerCount: 2, timeoutMs: 1_500 },
       );
-      const final = answers.find(({ status }) => status >= 200);
-      expect(final?.status).toBe(413);
-      expect(final?.text).toContain('PAYLOAD_TOO_LARGE');
+      // Bun asks for the body itself, before the server sees the request.
+      const isAskedFor = runtime === 'bun' && more.length > 0;
+      expect(answers.map(({ status }) => status)).toEqual(isAskedFor ? [100, 413] : [413]);
+      expect(answers.at(-1)?.text).toContain('PAYLOAD_TOO_LARGE');
     }
   });
 

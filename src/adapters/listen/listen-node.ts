@@ -61,6 +61,13 @@ export async function listen({
   const server = nodeHttp().createServer(SERVER_OPTIONS, (incoming, outgoing) => sockets.receive(incoming, outgoing));
   // For an unknown or empty expectation node:http would answer 417 without a body.
   server.on('checkExpectation', (incoming, outgoing) => sockets.receive(incoming, outgoing));
+  // node:http would ask for every body before its request is judged. Here reading asks for it (reliability 170).
+  server.on('checkContinue', (incoming, outgoing) => {
+    incoming.once('resume', () => {
+      if (!outgoing.headersSent) outgoing.writeContinue();
+    });
+    sockets.receive(incoming, outgoing);
+  });
   if (bounds.connectionsMax > 0) server.maxConnections = bounds.connectionsMax;
   server.on('connection', (socket) => sockets.open(socket));
   server.on('drop', () => sockets.countRefused());

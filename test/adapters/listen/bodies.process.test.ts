@@ -150,6 +150,17 @@ describe.each(RUNTIMES)('bodies under the listener of %s', (runtime) => {
     one.destroy();
   });
 
+  it('with Expect: 100-continue that nobody reads are not asked for, except by Bun (reliability 170)', async () => {
+    for (const path of ['/unread', '/unread-later?pause=60']) {
+      const one = await opened();
+      one.send(`POST ${path} HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1000000000\r\n\r\n`);
+      await expect.poll(() => one.received()).toContain('200 OK');
+      expect(one.received().startsWith('HTTP/1.1 100 Continue')).toBe(runtime === 'bun');
+      if (runtime === 'node') await expect.poll(() => one.isClosed()).toBe(true);
+      one.destroy();
+    }
+  });
+
   it('that are cut give back their memory and harm nobody', async () => {
     for (const framing of FRAMINGS) {
       const one = await opened();
