@@ -2,7 +2,7 @@
 import { base64Bytes } from '../base/codec.ts';
 import { parseTargetAllow } from '../outbound/target-allow.ts';
 import { type Prices, parsePrices } from '../payment/prices.ts';
-import { type Address, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
+import { type Address, NETWORK_IDS, networkOf, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
 import { InvalidSetting, type Parse } from './setting.ts';
 
 const refuse = (must: string): never => {
@@ -37,9 +37,14 @@ export const wholeNumber =
     return value >= min && value <= max ? value : refuse(`a whole number from ${min} to ${max}`);
   };
 
-/** Atomic USDC (6 decimals), at most 30 digits. */
+/** Most digits of an amount. */
+const AMOUNT_DIGITS_MAX = 30;
+
+/** Atomic USDC (6 decimals). */
 export const atomicAmount: Parse<bigint> = (text) =>
-  /^(0|[1-9][0-9]{0,29})$/.test(text) ? BigInt(text) : refuse('a whole number of atomic USDC (6 decimals)');
+  /^(0|[1-9][0-9]*)$/.test(text) && text.length <= AMOUNT_DIGITS_MAX
+    ? BigInt(text)
+    : refuse(`a whole number of atomic USDC (6 decimals) of at most ${AMOUNT_DIGITS_MAX} digits`);
 
 /** Prices by name: `search=0.02,company=0.05`. */
 export const priceList: Parse<Prices> = (text) => {
@@ -124,10 +129,12 @@ export const webAddressList =
     return addresses.length <= countMax ? addresses : refuse(`at most ${countMax} addresses, comma-separated`);
   };
 
+const FILE_OR_ADDRESS = 'a file, or an http or https address';
+
 /** A file's path or one of its words, or an http or https address without a user, as given. */
 export const fileOrAddress: Parse<string> = (text) => {
-  if (!/^https?:/i.test(text)) return notBlank(text);
-  const url = URL.canParse(text) ? new URL(text) : refuse('a file, or an http or https address');
+  if (!/^https?:/i.test(text)) return /^[a-z][\w+.-]*:\/\//i.test(text) ? refuse(FILE_OR_ADDRESS) : notBlank(text);
+  const url = URL.canParse(text) ? new URL(text) : refuse(FILE_OR_ADDRESS);
   if (url.username !== '' || url.password !== '' || url.hash !== '') refuse('an address without user and fragment');
   return url.href;
 };
@@ -152,5 +159,9 @@ export const payee: Parse<Address> = (text) => {
   if (address === undefined) {
     return refuse('an address of 0x and 40 hex digits; mixed case must have a valid checksum (EIP-55)');
   }
-  return address === ZERO_ADDRESS ? refuse('an address that can be paid, not the zero address') : address;
+  if (address === ZERO_ADDRESS) refuse('an address that can be paid, not the zero address');
+  if (NETWORK_IDS.some((id) => networkOf(id).usdc === address)) {
+    refuse('an address other than the contract of USDC, where payments would be lost');
+  }
+  return address;
 };

@@ -165,6 +165,24 @@ describe('the configuration', () => {
   });
 
   it.each([
+    ['LOCAL_BALANCE', String(2n ** 256n), 'at most 30 digits'],
+    ['SNAPSHOT', 'ftp://files.example/jobs', 'a file, or an http or https address, not "ftp:'],
+    [
+      'PAY_TO',
+      '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+      'PAY_TO must be an address other than the contract of USDC',
+    ],
+    [
+      'PAY_TO',
+      '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+      'PAY_TO must be an address other than the contract of USDC',
+    ],
+    ['PAY_TO', `0x${'0'.repeat(40)}`, 'not the zero address'],
+  ])('says what is wrong with %s=%j', (name, value, words) => {
+    expect(CONFIGURATION.faults({ [name]: value })).toEqual([expect.stringContaining(words)]);
+  });
+
+  it.each([
     ['HOST', 'my-host_2', 'my-host_2'],
     ['HOST', '255.249.199.0', '255.249.199.0'],
     ['HOST', '::', '::'],

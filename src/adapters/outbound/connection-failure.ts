@@ -1,12 +1,16 @@
 /** What a failed `fetch` shows about the connection: whether the request may have been sent, and a code for the log. */
 import { errorCodeOf } from '../../base/failure.ts';
 
+/** All that Node says of a port of another protocol, which `fetch` never connects to (Fetch, "port blocking"). */
+const BAD_PORT = 'bad port';
+
 /**
  * Error codes of a connection that was never made. After any other failure the request may have been written.
  * Node (undici) has them on `error.cause`, on each of `cause.errors` when it tried several addresses, or as the code of the TLS
  * layer; Bun has them on the error itself. A reset during a handshake has the same code as a later one, so it counts as sent.
  */
 const NOT_SENT_CODES: ReadonlySet<string> = new Set([
+  BAD_PORT,
   'ECONNREFUSED',
   'ConnectionRefused',
   'ENOTFOUND',
@@ -47,21 +51,24 @@ interface ErrorFacts {
   readonly syscall?: unknown;
   readonly cause?: unknown;
   readonly errors?: unknown;
+  readonly message?: unknown;
 }
 
 const factsOf = (value: unknown): ErrorFacts => (typeof value === 'object' && value !== null ? value : {});
+
+const codeOf = (failure: unknown): string | undefined =>
+  errorCodeOf(failure) ?? (factsOf(failure).message === BAD_PORT ? BAD_PORT : undefined);
 
 /** Certain that no byte of the request was written. */
 export function isNotSent(failure: unknown): boolean {
   const { syscall, cause, errors } = factsOf(failure);
   if (Array.isArray(errors) && errors.length > 0) return errors.every(isNotSent);
-  const code = errorCodeOf(failure);
+  const code = codeOf(failure);
   if (code !== undefined) {
     return NOT_SENT_CODES.has(code) || (syscall === 'connect' && NOT_SENT_WHEN_CONNECTING.has(code));
   }
   return cause !== undefined && isNotSent(cause);
 }
 
-/** The code of a failure, for the log. Never the message: it can hold an address with credentials. */
-export const fetchCodeOf = (failure: unknown): string =>
-  errorCodeOf(failure) ?? errorCodeOf(factsOf(failure).cause) ?? 'no code';
+/** The code of a failure, for the log. Never another message: it can hold an address with credentials. */
+export const fetchCodeOf = (failure: unknown): string => codeOf(failure) ?? codeOf(factsOf(failure).cause) ?? 'no code';

@@ -1,4 +1,5 @@
 /** Checks of what lies outside this process: the jobs services of a gate, and the catalogue behind an address. */
+import { fetchCodeOf } from '../../adapters/outbound/connection-failure.ts';
 import type { Config } from '../../app/configuration.ts';
 import { AddressJudge } from '../../outbound/address-rules.ts';
 import { literalOf } from '../../outbound/target-allow.ts';
@@ -64,8 +65,11 @@ export async function checkFetchedSnapshot({ snapshot }: Config): Promise<readon
     } else {
       findings.mend(`${origin}${pathname} answers ${response.status}`, 'upload the file, or correct SNAPSHOT');
     }
-  } catch {
-    findings.mend(`${origin}${pathname} cannot be fetched`, 'check the name, the network and the certificate');
+  } catch (failure) {
+    findings.mend(
+      `${origin}${pathname} cannot be fetched (${fetchCodeOf(failure)})`,
+      'check the name, the network and the certificate',
+    );
   }
   return findings.all;
 }

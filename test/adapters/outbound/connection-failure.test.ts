@@ -11,6 +11,12 @@ describe('a failure of fetch', () => {
     ['refused, on Node', wrapped({ code: 'ECONNREFUSED', syscall: 'connect' }), true, 'ECONNREFUSED'],
     ['refused, on Bun', failure({ code: 'ConnectionRefused' }), true, 'ConnectionRefused'],
     ['an unknown name', wrapped({ code: 'ENOTFOUND', syscall: 'getaddrinfo' }), true, 'ENOTFOUND'],
+    [
+      'a port that fetch leaves alone, on Node',
+      new TypeError('fetch failed', { cause: new Error('bad port') }),
+      true,
+      'bad port',
+    ],
     ['no file descriptor, on Node', wrapped({ code: 'EMFILE', syscall: 'connect' }), true, 'EMFILE'],
     ['no file descriptor, on Bun', failure({ code: 'EMFILE' }), true, 'EMFILE'],
     ['a wrong certificate', wrapped({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
