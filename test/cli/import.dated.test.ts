@@ -119,6 +119,22 @@ describe('dated files of one board', () => {
     expect(stderr).toContain('beta.2999-01-01.json: has a date in its name that is still to come: import it with');
   });
 
+  it('are of no day that only a file which was not taken has', async () => {
+    const rows = Array.from(
+      { length: 200 },
+      (_, id) => `in-${id},indeed,https://x.example/${id},Cook,Acme,2026-07-01\n`,
+    );
+    const csv = `id,site,job_url,title,company,date_posted\n${rows.join('')}`;
+    const [broken, whole] = [at('indeed.2026-08-02.csv'), at('indeed.2026-08-01.csv')];
+    // A record that does not end within 4 MiB: nothing of the file is taken.
+    writeFileSync(broken, `${csv}"${'x'.repeat(5_000_000)}`);
+    writeFileSync(whole, csv);
+    const { exitCode, stderr, report } = await imported('--observed-at', '2026-08-01', broken, whole);
+    expect(stderr).toContain('is not well-formed CSV');
+    expect(stderr).not.toContain('different days');
+    expect([exitCode, report.new]).toEqual([2, 200]);
+  });
+
   it('of one day are parts of one feed', async () => {
     const files = [board('acme.2026-08-01.json', [1]), board('acme-2.2026-08-01.json', [2])];
     expect((await imported('--observed-at', '2026-08-01', ...files)).exitCode).toBe(0);

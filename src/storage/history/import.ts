@@ -50,6 +50,8 @@ export class HistoryImport implements JobSink {
   readonly #feeds = new Map<string, OpenFeed>();
   /** Accepted rows of the current member, by feed. */
   readonly #ofMember = new Map<OpenFeed, number>();
+  /** Feeds to the day that only the current member has. */
+  readonly #daysOfMember = new Map<OpenFeed, number>();
   #memberFile = '';
   /** When the current member was fetched. */
   #atMs = 0;
@@ -99,6 +101,7 @@ export class HistoryImport implements JobSink {
     this.#settleBoardless();
     this.#atMs = observedAtMs;
     this.#ofMember.clear();
+    this.#daysOfMember.clear();
     this.#history.guarded(() => this.#staging.beginMember());
   }
 
@@ -107,7 +110,9 @@ export class HistoryImport implements JobSink {
       feed.isCutShort = true;
       feed.rowsByFile.set(this.#memberFile, (feed.rowsByFile.get(this.#memberFile) ?? 0) - rows);
     }
+    for (const [feed, day] of this.#daysOfMember) feed.fileOfDay.delete(day);
     this.#ofMember.clear();
+    this.#daysOfMember.clear();
     this.#history.guarded(() => this.#staging.undoMember());
   }
 
@@ -166,7 +171,10 @@ export class HistoryImport implements JobSink {
     this.#rowCount++;
     // Native records state their own times, whatever day their file carries.
     const day = isOwn ? null : dayInNameOf(document);
-    if (day !== null && !feed.fileOfDay.has(day)) feed.fileOfDay.set(day, member);
+    if (day !== null && !feed.fileOfDay.has(day)) {
+      feed.fileOfDay.set(day, member);
+      this.#daysOfMember.set(feed, day);
+    }
     this.#memberFile = document.member.archive ?? member;
     feed.rowsByFile.set(this.#memberFile, (feed.rowsByFile.get(this.#memberFile) ?? 0) + 1);
     this.#ofMember.set(feed, (this.#ofMember.get(feed) ?? 0) + 1);
