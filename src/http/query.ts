@@ -123,7 +123,7 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
     if (name in values) return refuse(DUPLICATE_PARAMETER, `\`${name}\` is given more than once`);
     const text = equals < 0 ? '' : decoded(pair.slice(equals + 1));
     if (text === undefined) return refuse(INVALID_PARAMETER, `\`${name}\` is not valid percent-encoded UTF-8`);
-    if (text.includes('\0')) return refuse(INVALID_PARAMETER, `\`${name}\` must be text without U+0000`);
+    if (text.includes('\0')) return refuse(parameter.code, `\`${name}\` must be text without U+0000`);
     const parsed = v.safeParse(parameter.schema, parameter.fromText(text), ABORT_EARLY);
     if (!parsed.success) return refuse(parameter.code, `\`${name}\` must be ${parameter.rule}`);
     values[name] = parsed.output;

@@ -92,6 +92,7 @@ describe(`cursors, under ${RUNTIME}`, () => {
       'A'.repeat(301),
       'AAAA',
       '%2B',
+      '%00',
       '',
     ]) {
       const { status, code } = await ask(`/v1/jobs?limit=1&cursor=${one}`);
