@@ -587,6 +587,19 @@ describe('import', () => {
     expect(await events('--kind', 'changed')).toMatchObject([{ field: 'description' }]);
   });
 
+  it('counts no other order of the skills that a source names as a change, and shows the newest', async () => {
+    const native = (skills: readonly string[], day: number) => {
+      const at = { first_observed_at: '2026-07-01', last_observed_at: `2026-08-0${day}` };
+      const job = { id: 'n', title: 'Cook', company: 'Acme', source_url: 'https://acme.example/', skills, ...at };
+      return on(day, file('n.jsonl', `${JSON.stringify(job)}\n`));
+    };
+    await native(['baking', 'pastry'], 1);
+    expect((await native(['pastry', 'baking'], 2)).counts).toEqual([0, 1, 0, 0, 0]);
+    expect((await jobs()).n?.skills).toEqual(['pastry', 'baking']);
+    expect((await native(['pastry', 'grill'], 3)).counts).toEqual([0, 1, 1, 0, 0]);
+    expect(await events('--kind', 'changed')).toMatchObject([{ field: 'skills' }]);
+  });
+
   it('knows a posting that was closed when it was first seen, and one that its source closes and opens', async () => {
     const row = (id: string, active: boolean) => ({
       id,

@@ -154,6 +154,11 @@ function succeeded(known: Facts, found: Facts): Facts {
   };
 }
 
+/** Sources list the same skills in one order and another. */
+const haveSameSkills = (known: Facts, next: Facts): boolean =>
+  known.job.skills.length === next.job.skills.length &&
+  known.job.skills.every((skill) => next.job.skills.includes(skill));
+
 /**
  * What the source has changed. Skills count only if the source names them both times: extracted ones change with title
  * and description, which are recorded anyway, or with the dictionary, which does not change the posting. Nor is a first
@@ -166,6 +171,7 @@ function changesBetween(known: Facts, next: Facts): Change[] {
     const before = textOf(known, field);
     const after = textOf(next, field);
     if (before === after || (field === 'description' && (before === null || after === null))) continue;
+    if (field === 'skills' && haveSameSkills(known, next)) continue;
     changes.push({ field, before, after });
   }
   return changes;
