@@ -61,7 +61,7 @@ export function redirectTarget(answer: AnswerHead, from: URL): URL | null | unde
   return next === null || next.href.length > URL_LENGTH_MAX ? null : next;
 }
 
-/** Whether an answer is a redirect that can be followed, whose body nobody reads: it may be long, or never come. */
+/** Whether an answer is a redirect that can be followed. Its body is not used, and may never arrive. */
 export const isFollowed =
   (from: URL) =>
   (answer: AnswerHead): boolean =>
