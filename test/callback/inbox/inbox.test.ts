@@ -106,6 +106,17 @@ describe('creation', () => {
     }
   });
 
+  it('makes no second callback of a draft whose callback has expired, and takes no room for it', async () => {
+    const { time, inbox } = openInbox();
+    const draft = inbox.draft();
+    inbox.capacity.tryClaim();
+    await inbox.create(draft);
+    time.pass(LIFETIME_MS + SWEEP_PAUSE_MS);
+    inbox.capacity.tryClaim();
+    await expect(inbox.create(draft)).rejects.toThrow('has ended');
+    expect([inbox.counts.live, inbox.capacity.claimedBytes]).toEqual([0, 0]);
+  });
+
   it('makes another id when one is taken, and leaves the old callback alone (reliability 129)', async () => {
     const fixed = new Uint8Array(24).fill(7);
     let draws = 0;
@@ -310,7 +321,7 @@ describe('lifetime', () => {
 describe('a callback that a start found expired', () => {
   const AHEAD_MS = 7_200_000;
 
-  async function startedAhead(ageMs: number, roomCount = 0) {
+  async function startedAhead(ageMs: number, { roomCount = 0, aheadMs = AHEAD_MS } = {}) {
     const time = new ManualTime();
     const store = new KeptStore();
     const before = openInbox({ store, time });
@@ -318,7 +329,7 @@ describe('a callback that a start found expired', () => {
     await before.post(created.id, 'kept');
     before.inbox.close();
     time.pass(ageMs);
-    time.stepWall(AHEAD_MS);
+    time.stepWall(aheadMs);
     const after = openInbox({ store, time, roomCount, tokens: before.inbox.tokens });
     await after.inbox.load();
     const kindOf = () => after.inbox.authorize(created.id, created.readToken).kind;
@@ -421,7 +432,7 @@ describe('a callback that a start found expired', () => {
   });
 
   it('gives its room back before one that was created since the start', async () => {
-    const { time, inbox, create, kindOf } = await startedAhead(100_000, 1);
+    const { time, inbox, create, kindOf } = await startedAhead(100_000, { roomCount: 1 });
     const later = await create();
     time.stepWall(-AHEAD_MS);
     time.pass(1_000);
@@ -429,6 +440,25 @@ describe('a callback that a start found expired', () => {
     time.pass(LIFETIME_MS - 101_000 + SWEEP_PAUSE_MS);
     expect(inbox.capacity.claimedBytes).toBe(CLAIM_BYTES);
     expect(inbox.authorize(later.id, later.readToken).kind).toBe('allowed');
+  });
+
+  it('is unknown once it lives on and is deleted, though it was expired before', async () => {
+    const { time, inbox, created, kindOf } = await startedAhead(100_000, { aheadMs: LIFETIME_MS });
+    expect(kindOf()).toBe('expired');
+    time.stepWall(-LIFETIME_MS);
+    time.pass(1_000);
+    expect(await inbox.deleteOf(created.id)).toEqual({ kind: 'deleted' });
+    expect(kindOf()).toBe('not-found');
+  });
+
+  it('is looked at no more once the inbox is closed; where there is none, nothing is', async () => {
+    const { time, inbox } = await startedAhead(100_000);
+    expect(time.pendingCount).toBe(1);
+    inbox.close();
+    expect(time.pendingCount).toBe(0);
+    const empty = openInbox();
+    await empty.inbox.load();
+    expect(empty.time.pendingCount).toBe(0);
   });
 });
 

@@ -26,7 +26,7 @@ function opened() {
       done.push('renewed');
     },
     async run({ name, values = [] }: Statement) {
-      if (name !== 'remove-dead-processes') done.push('ended');
+      if (name !== 'remove-dead-processes') done.push(values[0] === owner.id ? 'ended' : 'ended another');
       const [, dead, seen] = values as [string, string[], number[]];
       for (const [i, id] of (dead ?? []).entries()) {
         if (others.get(id) === seen[i] && others.delete(id)) done.push(`removed ${id}`);
@@ -142,7 +142,26 @@ describe('a lease', () => {
     const idle = opened();
     await idle.owner.start();
     await idle.owner.end();
-    expect(idle.time.pendingCount).toBe(0);
+    expect([idle.time.pendingCount, idle.owner.isLeaseLost]).toEqual([0, true]);
+    await expect(idle.owner.renewLostLease()).rejects.toBeInstanceOf(DatabaseAwayError);
+  });
+
+  it('is renewed while a look takes long, without a second look, and ends after that look', async () => {
+    const { done, owner, passed } = opened();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    owner.onLook(async () => {
+      done.push('looks');
+      await promise;
+      done.push('looked');
+    });
+    await owner.start();
+    expect(await passed(LOOK_MS)).toEqual(['renewed', 'looks']);
+    expect(await passed(LOOK_MS)).toEqual(['renewed']);
+    const ending = owner.end();
+    expect(await passed(LOOK_MS)).toEqual([]);
+    resolve();
+    await ending;
+    expect(done).toEqual(['looked', 'ended']);
   });
 
   it('that has ended is renewed by no decision, also by one that waits for it then', async () => {
