@@ -745,6 +745,7 @@ describe('settlement', () => {
     const header = await signed();
     const refusal = await (await kit.passed(header)).settle();
     expect(refusal).toMatchObject({ code: 'SETTLEMENT_PENDING' });
+    expect(responseOf((refusal as Refusal).extras.headers)).toMatchObject({ success: false, transaction: HASH });
     expect((await kit.refused(header)).code).toBe('PAYMENT_ALREADY_USED');
     kit.reservations.recordSettled = record;
     kit.time.pass(1000);

@@ -99,10 +99,8 @@ export class Lifetimes {
   addAmong(callbacks: readonly Callback[]): void {
     const nowMs = this.#ports.clock.monotonicMs();
     const all = [...this.#live.values(), ...callbacks].sort((a, b) => a.endsAtMs - b.endsAtMs);
-    for (const { id } of all) {
-      this.#live.delete(id);
-      this.#tombstones.delete(id);
-    }
+    for (const { id } of callbacks) this.#tombstones.delete(id);
+    // Each moves behind those before it.
     for (const callback of all) this.#live.set(callback.id, callback, callback.endsAtMs - nowMs);
     this.#live.sweep();
   }

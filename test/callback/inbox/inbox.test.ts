@@ -729,10 +729,16 @@ describe('waiting', () => {
     expect(await waited).toEqual({ kind: 'timed-out' });
   });
 
-  it('looks at the clock again when a timer fires early', async () => {
+  it.each([
+    ['time-out', 0, 'timed-out'],
+    ['callback’s end', LIFETIME_MS - 1_000, 'expired'],
+  ])('looks at the clock again when the timer of its %s fires early', async (_, ageMs, kind) => {
     const time = new ManualTime();
     const { inbox, create } = openInbox({ time });
+    await create();
+    time.pass(1_000);
     const { id } = await create();
+    time.pass(ageMs); // no sweep ends the callback in the next half minute
     const after = time.after.bind(time);
     let early = true;
     time.after = (delayMs, run) => {
@@ -744,7 +750,8 @@ describe('waiting', () => {
     time.pass(999.6);
     expect(inbox.counts.waits).toBe(1);
     time.pass(1);
-    expect(await waited).toEqual({ kind: 'timed-out' });
+    expect(inbox.counts.waits).toBe(0);
+    expect(await waited).toEqual({ kind });
   });
 
   it('ends with 410 at expiry, with 404 at deletion, with a time-out at shutdown (reliability 200, 201)', async () => {
@@ -773,7 +780,10 @@ describe('waiting', () => {
     const { id } = await create();
     time.pass(LIFETIME_MS - 1_000); // the sweep that ends the first one; the next is half a minute away
     expect(inbox.counts).toMatchObject({ live: 1, tombstones: 1 });
-    const waits = [waitOn(inbox, id, null, 30_000), waitOn(inbox, id, null, 1_000)];
+    const waits = [waitOn(inbox, id, null, 30_000)];
+    const { pendingCount } = time;
+    waits.push(waitOn(inbox, id, null, 1_000));
+    expect(time.pendingCount).toBe(pendingCount); // both wait for the same end
     time.pass(999);
     expect(inbox.counts.waits).toBe(2);
     time.pass(1);
@@ -781,6 +791,17 @@ describe('waiting', () => {
     expect(inbox.counts).toMatchObject({ live: 0, tombstones: 2, waits: 0 });
     time.pass(SWEEP_PAUSE_MS);
     expect(time.pendingCount).toBe(1); // of the tombstones
+  });
+
+  it('leaves no timer of its callback’s end behind: neither at a deletion nor at shutdown', async () => {
+    const { time, inbox, create } = openInbox();
+    const [one, other] = [await create(), await create()];
+    time.pass(LIFETIME_MS - 1_000);
+    inbox.admit(UNKNOWN_ID);
+    for (const { id } of [one, other]) void waitOn(inbox, id, null, 30_000);
+    await inbox.deleteOf(other.id);
+    inbox.close();
+    expect(time.pendingCount).toBe(0);
   });
 
   it('ends with 410 at the moment of expiry even if no sweep runs', async () => {
