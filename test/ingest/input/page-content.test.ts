@@ -79,6 +79,15 @@ describe('the content of a page', () => {
         ' href="https://c.example/"',
         '<meta content="https://d.example/" property="OG:URL">',
       ],
+      // Others with the same attributes.
+      ...[
+        '<link rel=stylesheet href=https://e.example/>',
+        '<a rel=canonical href=https://f.example/>',
+        '<meta name=description content=https://g.example/>',
+        '<link property=og:url content=https://h.example/>',
+        '<p rel=next>',
+        '<script type="application/ld+json"/>',
+      ],
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {

@@ -132,16 +132,17 @@ describe('turns with the facilitator', () => {
     const flood = many(1000, FLOOD);
     time.pass(WAIT_MS_MAX - 1);
     await settle();
-    expect(turns.counts().waiting).toBe(WAITING_COUNT_MAX / 2);
+    const [waiting, rejected] = [WAITING_COUNT_MAX / 2, 1000 - (NEWCOMER_COUNT_MAX + WAITING_COUNT_MAX) / 2];
+    expect(turns.counts()).toMatchObject({ waiting, rejected });
     time.pass(1);
     await settle();
-    expect(turns.counts().waiting).toBe(0);
+    expect(turns.counts()).toMatchObject({ waiting: 0, rejected: rejected + waiting });
     expect(flood.filter(({ given }) => given === 'waited-too-long')).toHaveLength(WAITING_COUNT_MAX / 2);
     expect(time.pendingCount).toBe(0);
   });
 
   it('are not given to a client that went away', async () => {
-    const { many, turns } = setUp();
+    const { many, time, turns } = setUp();
     const flood = many(NEWCOMER_COUNT_MAX / 2 + 3, FLOOD);
     const waiting = flood.slice(-3);
     for (const one of waiting.slice(0, 2)) one.isGone = true;
@@ -152,7 +153,8 @@ describe('turns with the facilitator', () => {
       'client-gone',
       'turn',
     ]);
-    expect(turns.counts().waiting).toBe(0);
+    time.pass(WAIT_MS_MAX);
+    expect(turns.counts()).toMatchObject({ waiting: 0, rejected: 2 });
   });
 
   it('are fewer for a network whose payments are refused, until one settles or a minute has passed', () => {
