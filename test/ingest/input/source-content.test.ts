@@ -105,10 +105,17 @@ describe('CSV', () => {
 });
 
 describe('text of unknown encoding', () => {
-  it('is empty when there are no bytes, and ASCII as it stands', async () => {
-    for (const text of ['', 'abc']) {
+  it.each([
+    ['nothing', '', ''],
+    ['ASCII', 'abc', 'abc'],
+    ['UTF-8 that ends in its first other character', 'ab🍲', Buffer.from('ab🍲')],
+    ['UTF-8 whose first other character is long', 'ab🍲cdé', Buffer.from('ab🍲cdé')],
+    ['Windows-1252 that ends in its first other character', 'abé', Buffer.from('abé', 'latin1')],
+    ['Windows-1252 that has one pair as in UTF-8', 'é é é Ã© a', Buffer.from('é é é Ã© a', 'latin1')],
+  ])('is read as what it is: %s', async (_what, text, bytes) => {
+    for (const size of [1, 2, 3, 4, 5, 100]) {
       let out = '';
-      for await (const part of decodedText(chunked(Buffer.from(text), 2))) out += part;
+      for await (const part of decodedText(chunked(Buffer.from(bytes), size))) out += part;
       expect(out).toBe(text);
     }
   });

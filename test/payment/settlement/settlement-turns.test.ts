@@ -214,6 +214,23 @@ describe('turns with the facilitator', () => {
     expect(paidCount).toBe(SECONDS * 20);
   });
 
+  it('are given to one who comes in a pause of its lane as soon as that is over, though no turn ends then', async () => {
+    const { time, ask } = setUp();
+    for (let i = 0; i <= NEWCOMER_COUNT_MAX; i++) {
+      const asked = ask(`10.0.0.${i}`);
+      turnOf(asked).noteRefused();
+      end(asked);
+    }
+    const late = ask(HONEST);
+    const pauseMs = 1000 / REFUSALS_PER_SECOND;
+    time.pass(pauseMs - 1);
+    await settle();
+    expect(late.given).toBeUndefined();
+    time.pass(1);
+    await settle();
+    expect(hasTurn(late)).toBe(true);
+  });
+
   it('all end: whatever was asked, nothing is held and no timer is left', async () => {
     const { time, turns, ask, known } = setUp();
     let seed = 1;
