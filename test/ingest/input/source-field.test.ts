@@ -45,6 +45,7 @@ describe('markup of a source', () => {
     ['<p>a</p>', '<p>a</p>'],
     ['&lt;p&gt;a&lt;/p&gt;', '&lt;p&gt;a&lt;/p&gt;'],
     ['&amp;lt;p&amp;gt;a', '&lt;p&gt;a'],
+    ['<p>Know what &amp;lt;p&amp;gt; shows', '<p>Know what &amp;lt;p&amp;gt; shows'],
     ['  ', null],
     [null, null],
   ])('%j is %j', (value, expected) => {
@@ -123,6 +124,7 @@ describe('a time of a source', () => {
   it('as an end, a bare date is the end of its day, and a time is itself', () => {
     expect(endTimeOf('2026-08-05')).toBe(midnight + 86_400_000);
     expect(endTimeOf('2026-08-05T12:00:00Z')).toBe(noon);
+    expect(endTimeOf(noon)).toBe(noon);
     expect(endTimeOf(null)).toBeNull();
   });
 });

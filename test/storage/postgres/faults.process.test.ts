@@ -6,6 +6,11 @@ import { systemClock } from '../../../src/base/clock.ts';
 import type { Timers } from '../../../src/base/timers.ts';
 import { newCallbackId } from '../../../src/callback/identifier.ts';
 import { CLAIM_BYTES, RATE_COUNT_MAX } from '../../../src/callback/limits.ts';
+import {
+  type IdentifierClaim,
+  identifierClaim,
+  type PaymentIdentifier,
+} from '../../../src/payment/protocol/identifier.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import { RecordInDoubtError, type Reservation, type UnsettledCase } from '../../../src/payment/reservations.ts';
 import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
@@ -166,8 +171,12 @@ async function processOn({ url, connections }: TestDatabase, seed: number): Prom
 const freshOrder = (): PaymentOrder =>
   orderFor({ validAfterSeconds: 0, validBeforeSeconds: Math.floor(Date.now() / 1000) + 100 });
 
-async function reserved({ backend: { reservations } }: Process, order: PaymentOrder): Promise<Reservation> {
-  const end = await reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+async function reserved(
+  { backend: { reservations } }: Process,
+  order: PaymentOrder,
+  claims: readonly IdentifierClaim[] = [],
+): Promise<Reservation> {
+  const end = await reservations.reserve(order.key, order.authorization.validBeforeSeconds, claims);
   if (end.kind !== 'reserved') throw new Error(JSON.stringify(end));
   return end.reservation;
 }
@@ -297,26 +306,45 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
   it.each([
     ['at once', 0],
     ['after a long outage', LATE_MS],
-  ])('frees a claim that comes after its repeat was given back, %s, and none that is held or being made', (_, awayMs) =>
+  ])('frees a claim that comes after its repeat was given back, %s, and none held, being made or sold', (_, awayMs) =>
     using(2, async (one, other) => {
       const [order, held, made] = [freshOrder(), freshOrder(), freshOrder()];
       const statusOf = ({ key }: PaymentOrder) => other.backend.reservations.statusOf(key);
-      await reserved(one, held);
-      one.losses.set('claim', 1);
+      const named = ({ payer }: PaymentOrder, name: string): IdentifierClaim[] => [
+        identifierClaim(`pay_000000000000${name}` as PaymentIdentifier, 'GET /', payer),
+      ];
       const { reservations } = one.backend;
-      await reservations.release(await reserved(one, order));
+      const sold = freshOrder();
+      const selling = await reserved(one, sold, named(sold, 'sold'));
+      await reservations.recordIntent(selling, sold, SALE, [new Uint8Array(1)]);
+      await reservations.recordSettled(selling, localTransactionOf(sold));
+      const holding = await reserved(one, held, named(held, 'held'));
+      one.losses.set('claim', 1);
+      await reservations.release(await reserved(one, order, named(order, 'free')));
+      await one.again('claim-identifier');
       await one.again('claim');
       const answer = Promise.withResolvers<void>();
       one.waits.set('claim', answer.promise);
-      const making = reserved(one, made);
+      const making = reserved(one, made, named(made, 'made'));
       await until('all are claimed', async () => (await statusOf(made)) !== undefined);
       expect(await statusOf(order)).toEqual({ kind: 'reserved' });
       one.time.standStill(awayMs);
       one.time.look();
-      await until('the claim is free', async () => (await statusOf(order)) === undefined);
+      await until(
+        'the claim and its name are free',
+        async () => (await other.backend.reservations.find(order.key, named(order, 'free'))) === undefined,
+      );
       for (const kept of [held, made]) expect(await statusOf(kept)).toEqual({ kind: 'reserved' });
       answer.resolve();
-      await making;
+      const later = freshOrder();
+      const laterHeld = await reserved(one, later, named(later, 'late'));
+      // As if what freed them came only now.
+      for (const name of ['free-stray-claims', 'free-stray-identifiers']) await one.again(name);
+      await reservations.recordIntent(holding, held, SALE, [new Uint8Array(1)]);
+      await reservations.recordIntent(await making, made, SALE, [new Uint8Array(1)]);
+      await reservations.recordIntent(laterHeld, later, SALE, [new Uint8Array(1)]);
+      const found = await other.backend.reservations.find(freshOrder().key, named(sold, 'sold'));
+      expect(found).toMatchObject({ kind: 'kept' });
     }),
   );
 
