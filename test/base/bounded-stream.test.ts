@@ -9,8 +9,15 @@ function endlessBytes(): { stream: ReadableStream<Uint8Array>; pulledCount: () =
 }
 
 describe('a stream that is read up to a bound', () => {
-  const read = (chunks: readonly string[], bytesMax: number): Promise<Uint8Array | undefined> =>
-    readAtMost(ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk))).getReader(), bytesMax);
+  function read(chunks: readonly string[], bytesMax: number): Promise<Uint8Array | undefined> {
+    const stream = new ReadableStream<Uint8Array>({
+      start(to) {
+        for (const chunk of chunks) to.enqueue(Buffer.from(chunk));
+        to.close();
+      },
+    });
+    return readAtMost(stream.getReader(), bytesMax);
+  }
 
   it.each([
     { chunks: [], bytesMax: 0, found: '' },
