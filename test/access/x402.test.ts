@@ -664,6 +664,20 @@ describe('settlement', () => {
     }
   });
 
+  it('that is being settled when its window closes is 409 and no new offer until it ends', async () => {
+    const kit = setUp(new Scripted());
+    const answer = Promise.withResolvers<SettleOutcome>();
+    kit.settlement.settled = () => answer.promise;
+    const header = await signed({ authorization: { validBefore: String(NOW_SECONDS + 20) } });
+    const settling = (await kit.passed(header)).settle();
+    await settle();
+    kit.time.pass(14_001);
+    expect(await kit.refused(header)).toMatchObject({ code: 'PAYMENT_ALREADY_USED', extras: { detail: 'settling' } });
+    answer.resolve({ kind: 'settled', transaction: HASH });
+    expect(await settling).not.toBeInstanceOf(Refusal);
+    expect((await kit.refused(header)).code).toBe('PAYMENT_INVALID');
+  });
+
   it('that was sold is 409 after its window while the state has a fault, and one that was not is 503', async () => {
     const kit = setUp(new Scripted());
     const sold = await signed({ authorization: { validBefore: String(NOW_SECONDS + 20) } });
