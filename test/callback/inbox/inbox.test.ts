@@ -318,6 +318,27 @@ describe('lifetime', () => {
   });
 });
 
+describe('webhooks to one callback', () => {
+  it('are stored one after another, also one that comes when the first is stored and the second is not', async () => {
+    const store = new HeldStore();
+    const { create, post } = openInbox({ store });
+    const { id } = await create();
+    const posted = [post(id, 'one'), post(id, 'two')];
+    store.held[0]!.end();
+    await posted[0];
+    await settle();
+    posted.push(post(id, 'three'));
+    await settle();
+    expect(store.held).toHaveLength(2);
+    store.held[1]!.end();
+    await posted[1];
+    await settle();
+    expect(store.held).toHaveLength(3);
+    store.held[2]!.end();
+    expect(await posted[2]).toMatchObject({ kind: 'stored' });
+  });
+});
+
 describe('a callback that a start found expired', () => {
   const AHEAD_MS = 7_200_000;
 
