@@ -116,7 +116,7 @@ async function post(inbox: Inbox, id: Created['id'], bytes: Uint8Array): Promise
 
 function create(inbox: Inbox): Promise<Created> {
   ok(inbox.capacity.tryClaim());
-  return inbox.create();
+  return inbox.create(inbox.draft());
 }
 
 /** As a request with the read token finds it. */

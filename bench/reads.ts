@@ -71,7 +71,7 @@ export async function measure({ size }: Context): Promise<Figure[]> {
       onStoreFault: () => {},
     });
     ok(inbox.capacity.tryClaim());
-    const { id } = await inbox.create();
+    const { id } = await inbox.create(inbox.draft());
     const form = bodyFormOf(contentType);
     ok(form);
     const admission = inbox.admit(id);

@@ -27,7 +27,7 @@ export async function measure({ size }: Context): Promise<Figure[]> {
   const before = heapBytes();
   const reservations = memoryReservations(CLOCK);
   for (let i = 0; i < liveCount; i++) {
-    const reserved = reservations.reserve(newKey(), VALID_BEFORE_SECONDS);
+    const reserved = reservations.reserve(newKey(), VALID_BEFORE_SECONDS, []);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
     await reservations.recordIntent(reserved.reservation, order, SALE);
     await reservations.recordSettled(reserved.reservation, order.signature.slice(0, 66));
@@ -36,11 +36,11 @@ export async function measure({ size }: Context): Promise<Figure[]> {
   deepStrictEqual(reservations.count, liveCount);
 
   const used = newKey();
-  const reserved = reservations.reserve(used, VALID_BEFORE_SECONDS);
+  const reserved = reservations.reserve(used, VALID_BEFORE_SECONDS, []);
   ok(reserved.kind === 'reserved');
   await reservations.recordIntent(reserved.reservation, order, SALE);
   await reservations.recordSettled(reserved.reservation, order.signature.slice(0, 66));
-  deepStrictEqual(reservations.reserve(used, VALID_BEFORE_SECONDS).kind, 'taken');
+  deepStrictEqual(reservations.reserve(used, VALID_BEFORE_SECONDS, []).kind, 'taken');
   const keys = Array.from({ length: 4096 }, newKey);
   let turn = 0;
   const note = `${liveCount} live`;
@@ -49,19 +49,19 @@ export async function measure({ size }: Context): Promise<Figure[]> {
       'reserved and released',
       size,
       () => {
-        const reserved = reservations.reserve(keys[turn++ % keys.length]!, VALID_BEFORE_SECONDS);
+        const reserved = reservations.reserve(keys[turn++ % keys.length]!, VALID_BEFORE_SECONDS, []);
         if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
         reservations.release(reserved.reservation);
       },
       note,
     ),
     await timedAsync('reserved, intended, released', size, async () => {
-      const reserved = reservations.reserve(keys[turn++ % keys.length]!, VALID_BEFORE_SECONDS);
+      const reserved = reservations.reserve(keys[turn++ % keys.length]!, VALID_BEFORE_SECONDS, []);
       if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
       await reservations.recordIntent(reserved.reservation, order, SALE);
       await reservations.recordReleased(reserved.reservation);
     }),
-    await timed('a used one refused', size, () => reservations.reserve(used, VALID_BEFORE_SECONDS)),
+    await timed('a used one refused', size, () => reservations.reserve(used, VALID_BEFORE_SECONDS, [])),
     { name: 'heap of a settled one', value: bytesEach, unit: 'B', note },
   ];
   deepStrictEqual(reservations.count, liveCount + 1);

@@ -87,7 +87,7 @@ async function inBatches<Item, Result>(items: readonly Item[], act: (item: Item)
 
 async function callback(callbacks: Callbacks): Promise<CallbackHandle> {
   if (!(await callbacks.capacity.tryClaim())) throw new Error('there is no room for a callback');
-  const { id, readToken } = await callbacks.create();
+  const { id, readToken } = await callbacks.create(callbacks.draft());
   const authorized = await callbacks.authorize(id, readToken);
   if (authorized.kind !== 'allowed') throw new Error(`a new callback is ${authorized.kind}`);
   return authorized.callback;

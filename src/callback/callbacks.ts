@@ -153,11 +153,11 @@ export interface Callbacks {
   /** Draws a free id and a read token. Nothing is stored. */
   draft(): CallbackDraft;
   /**
-   * Creates a callback from the draft, or from a new one; its lifetime begins now. The caller has claimed its bytes from
-   * `capacity`; this call takes over the claim and releases it on rejection. If a live callback of the draft exists, it is
-   * returned unchanged: a crash after the first call may have lost the customer's answer.
+   * Creates a callback from the draft; its lifetime begins now. The caller has claimed its bytes from `capacity`; this call
+   * takes over the claim and releases it on rejection. If a live callback of the draft exists, it is returned unchanged: a
+   * crash after the first call may have lost the customer's answer.
    */
-  create(draft?: CallbackDraft): Promise<Created>;
+  create(draft: CallbackDraft): Promise<Created>;
   /** The checks of a webhook that need no body: rate, existence, expiry, limit of events. */
   admit(id: CallbackId): MaybePromise<WebhookAdmission>;
   /** Validates a JSON body and stores the webhook; checks expiry and the limit of events again. */

@@ -133,9 +133,9 @@ export interface Reservations {
    * One indivisible step: reserves the key and the identifiers if all are free, otherwise returns what is known: first of a
    * used key, then of the identifiers in their order.
    */
-  reserve(key: ReservationKey, validBeforeSeconds: number, claims?: readonly IdentifierClaim[]): MaybePromise<Reserved>;
+  reserve(key: ReservationKey, validBeforeSeconds: number, claims: readonly IdentifierClaim[]): MaybePromise<Reserved>;
   /** What {@link reserve} would return, without reserving; undefined = all are free. */
-  find(key: ReservationKey, claims?: readonly IdentifierClaim[]): MaybePromise<Known | undefined>;
+  find(key: ReservationKey, claims: readonly IdentifierClaim[]): MaybePromise<Known | undefined>;
   /** undefined = the key is free. */
   statusOf(key: ReservationKey): MaybePromise<ReservationStatus | undefined>;
   /** reserved -> free. */

@@ -4,6 +4,7 @@
  * not if the job was cancelled meanwhile, has expired or has used up its attempts.
  */
 import type { Clock } from '../base/clock.ts';
+import { encodeUtf8 } from '../base/codec.ts';
 import { drawFrom, type Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Outbound, OutboundRequest, OutboundResult, SentParts } from '../outbound/outbound.ts';
@@ -161,7 +162,7 @@ export class JobRunner {
     const answered = await this.#send('retry', url, {
       method,
       headers: attemptHeaders(id, job.attempts.length + 1, request),
-      body: body === null ? null : new TextEncoder().encode(body),
+      body: body === null ? null : encodeUtf8(body),
       timeoutMs: policy.attemptTimeoutSeconds * 1000,
       customer,
       signal: AbortSignal.any([signal, expired.signal]),
@@ -255,7 +256,7 @@ export class JobRunner {
     const { clock, sealer } = this.#ports;
     const event = completionEvent(job, resultBody === null ? null : sealer.open(job.id, resultBody));
     const headers = signedHeaders(eventIdOf(job), secret, event, clock.nowMs());
-    return { headers, body: new TextEncoder().encode(event) };
+    return { headers, body: encodeUtf8(event) };
   }
 
   async #endDelivery(id: RetryId, statusCode: number | null): Promise<void> {

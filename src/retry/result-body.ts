@@ -4,6 +4,7 @@
  */
 import { decodeUtf8 } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
+import { parseJson } from '../base/json-value.ts';
 import { type BodyForm, bodyFormOf, UTF_8 } from '../base/media-type.ts';
 import { RESPONSE_BYTES_MAX, RESULT_DEPTH_MAX } from './limits.ts';
 
@@ -36,12 +37,7 @@ const textOf = (bytes: Uint8Array, charset: string, isTruncated: boolean): strin
 function jsonTextOf(bytes: Uint8Array): string | undefined {
   const text = decodeUtf8(bytes)?.replace(/^\ufeff/, '');
   if (text === undefined || isDeeperThan(RESULT_DEPTH_MAX, text)) return undefined;
-  try {
-    JSON.parse(text);
-    return text.trim();
-  } catch {
-    return undefined;
-  }
+  return parseJson(text) === undefined ? undefined : text.trim();
 }
 
 /** @param isCut the body on the wire was longer than what was read */

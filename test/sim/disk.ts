@@ -165,6 +165,7 @@ export class Disk {
         ),
         options,
         wired,
+        null,
       );
     }
     this.#compare(this.#folder, ports.clock);
@@ -174,7 +175,7 @@ export class Disk {
     );
     if (state.journal === undefined) this.#world.fail('D1 disk', `the state is damaged: ${state.fault()}`);
     else this.#database = new StateDatabase({ path: join(this.#folder, STATE_FILE), sync });
-    return backendOver(state, options, wired);
+    return backendOver(state, options, wired, null);
   }
 
   /** What a start finds. */

@@ -21,7 +21,7 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
     orderFor({ validAfterSeconds: 0, validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
 
   async function settling({ reservations }: Backend, order: PaymentOrder): Promise<Reservation> {
-    const reserved = await reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+    const reserved = await reservations.reserve(order.key, order.authorization.validBeforeSeconds, []);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
     await reservations.recordIntent(reserved.reservation, order, SALE);
     return reserved.reservation;
@@ -41,7 +41,7 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         expect(backend.fault()).toBeUndefined();
         await buy(backend, orderAt(time));
         expect(await backend.callbacks.capacity.tryClaim()).toBe(true);
-        await backend.callbacks.create();
+        await backend.callbacks.create(backend.callbacks.draft());
         backend.drain();
         await backend.close();
         await backend.close();
@@ -55,7 +55,7 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         expect(await buy(backend, bought)).toBe('settled');
         const held = await settling(backend, unknown);
         await backend.reservations.recordUnknown(held, '');
-        await backend.reservations.reserve(reserved.key, reserved.authorization.validBeforeSeconds);
+        await backend.reservations.reserve(reserved.key, reserved.authorization.validBeforeSeconds, []);
 
         const again = await reopen();
         const { reservations } = again;
@@ -85,7 +85,7 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         time.stepWall(AHEAD_MS);
         const again = await reopen();
         const reserve = (order: PaymentOrder) =>
-          again.reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+          again.reservations.reserve(order.key, order.authorization.validBeforeSeconds, []);
         await reserve(orderAt(time)); // a request at which the store looks for what it may remove
         time.stepWall(-AHEAD_MS);
         time.pass(119_000);
@@ -97,7 +97,7 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
       using(async ({ backend, reopen }, time) => {
         if (reopen === undefined) return;
         expect(await backend.callbacks.capacity.tryClaim()).toBe(true);
-        const { id, readToken, expiresAtMs } = await backend.callbacks.create();
+        const { id, readToken, expiresAtMs } = await backend.callbacks.create(backend.callbacks.draft());
         for (const body of ['short', 'y'.repeat(9_000)]) {
           const admission = await backend.callbacks.admit(id);
           if (admission.kind !== 'admitted') throw new Error(admission.kind);

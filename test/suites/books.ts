@@ -21,7 +21,7 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
   async function sell({ reservations }: Backend, time: ManualTime, operation = 'searchJobs'): Promise<PaymentOrder> {
     const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
     const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds });
-    const reserved = await reservations.reserve(order.key, validBeforeSeconds);
+    const reserved = await reservations.reserve(order.key, validBeforeSeconds, []);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
     await reservations.recordIntent(reserved.reservation, order, { ...SALE, operation });
     await reservations.recordSettled(reserved.reservation, localTransactionOf(order));
@@ -44,7 +44,7 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
       using(async ({ backend }, time) => {
         const order = await sell(backend, time);
         const other = orderFor({ validAfterSeconds: 0, validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
-        const reserved = await backend.reservations.reserve(other.key, other.authorization.validBeforeSeconds);
+        const reserved = await backend.reservations.reserve(other.key, other.authorization.validBeforeSeconds, []);
         if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
         await backend.reservations.recordIntent(reserved.reservation, other, SALE);
         await backend.reservations.recordReleased(reserved.reservation);

@@ -35,7 +35,7 @@ class Kit {
 
   async make(): Promise<Made> {
     if (!(await this.callbacks.capacity.tryClaim())) throw new Error('no capacity');
-    const created = await this.callbacks.create();
+    const created = await this.callbacks.create(this.callbacks.draft());
     const authorized = await this.callbacks.authorize(created.id, created.readToken);
     if (authorized.kind !== 'allowed') throw new Error(authorized.kind);
     return { ...created, handle: authorized.callback };

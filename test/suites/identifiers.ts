@@ -149,7 +149,7 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
         await kit.backend.reservations.recordIntent(held, order, SALE, [SEALED]);
         await kit.backend.reservations.recordSettled(held, HASH);
         expect(await kit.reserve(order)).toEqual({ kind: 'taken', status: { kind: 'settled', transaction: HASH } });
-        expect((await kit.backend.reservations.find(order.key))?.kind).toBe('taken');
+        expect((await kit.backend.reservations.find(order.key, []))?.kind).toBe('taken');
       }));
 
     it('refuse another question and another payer under an identifier', () =>
@@ -250,7 +250,7 @@ export function describeIdentifiers(name: string, open: (time: ManualTime) => Pr
       using(async (kit) => {
         const order = kit.order();
         const { reservations } = kit.backend;
-        const plain = await reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+        const plain = await reservations.reserve(order.key, order.authorization.validBeforeSeconds, []);
         if (plain.kind !== 'reserved') throw new Error(plain.kind);
         await expect(reservations.recordIntent(plain.reservation, order, SALE, [SEALED])).rejects.toThrow('belong');
         const other = kit.order();

@@ -32,7 +32,7 @@ export function describeReservations(
     const order = (validForSeconds = 120): PaymentOrder =>
       orderFor({ validBeforeSeconds: Math.floor(time.nowMs() / 1000) + validForSeconds });
     const reserve = async (one: PaymentOrder): Promise<Reserved> =>
-      store.reserve(one.key, one.authorization.validBeforeSeconds);
+      store.reserve(one.key, one.authorization.validBeforeSeconds, []);
     const taken = async (one: PaymentOrder): Promise<Reservation> => {
       const reserved = await reserve(one);
       if (reserved.kind !== 'reserved') throw new Error(`expected a reservation, got ${reserved.kind}`);
@@ -58,7 +58,7 @@ export function describeReservations(
       const reserveLater = async (one: PaymentOrder): Promise<Reserved> => {
         for (let turns = random.below(6); turns > 0; turns--) await Promise.resolve();
         if (random.below(4) === 0) await settle();
-        return store.reserve(one.key, one.authorization.validBeforeSeconds);
+        return store.reserve(one.key, one.authorization.validBeforeSeconds, []);
       };
       for (let round = 0; round < 20; round++) {
         const [one, other] = [order(), order()];

@@ -72,7 +72,7 @@ export class NamedInbox extends Inbox {
     this.tokens = tokens;
   }
 
-  override async create(draft?: CallbackDraft): Promise<Created> {
+  override async create(draft: CallbackDraft = this.draft()): Promise<Created> {
     const created = await super.create(draft);
     this.tokens.set(created.id, created.readToken);
     return created;

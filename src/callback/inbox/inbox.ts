@@ -156,7 +156,7 @@ export class Inbox implements Callbacks {
     return this.#lifetimes.isTaken(id) || this.#expiredAtStart.has(id);
   }
 
-  async create({ id, readToken }: CallbackDraft = this.draft()): Promise<Created> {
+  async create({ id, readToken }: CallbackDraft): Promise<Created> {
     const { clock, store } = this.#ports;
     const lifetimes = this.#lifetimes;
     if (this.#isTaken(id)) {

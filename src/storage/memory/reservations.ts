@@ -12,13 +12,13 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Sale, SaleFacts, SettlementKind } from '../../payment/books.ts';
+import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
   KEPT_MS,
   type KeptAnswer,
   type Known,
-  NO_CLAIMS,
   RETENTION_SECONDS,
   RecordInDoubtError,
   type Reservation,
@@ -160,7 +160,7 @@ export class MemoryReservations implements Reservations {
     return this.#open.size + this.#used.count;
   }
 
-  find(key: ReservationKey, claims = NO_CLAIMS): Known | undefined {
+  find(key: ReservationKey, claims: readonly IdentifierClaim[]): Known | undefined {
     const status = this.statusOf(key);
     if (status !== undefined) return { kind: 'taken', status };
     for (const [place, claim] of claims.entries()) {
@@ -172,7 +172,7 @@ export class MemoryReservations implements Reservations {
     return undefined;
   }
 
-  reserve(key: ReservationKey, validBeforeSeconds: number, claims = NO_CLAIMS): Reserved {
+  reserve(key: ReservationKey, validBeforeSeconds: number, claims: readonly IdentifierClaim[]): Reserved {
     this.#removeDue();
     const known = this.find(key, claims);
     if (known !== undefined) return known;

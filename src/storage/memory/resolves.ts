@@ -3,6 +3,7 @@
  * disk only and read back on request. The clock decides when a resolve expires, not the sweep that later removes it.
  */
 import type { Clock } from '../../base/clock.ts';
+import { encodeUtf8 } from '../../base/codec.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { ResolveId } from '../../resolve/identifier.ts';
@@ -103,7 +104,7 @@ export class MemoryResolves implements ResolveStore {
     const entry = this.#live.get(id);
     if (entry?.status !== 'pending') return;
     if (entry.finished !== undefined) return entry.finished;
-    const bytes = new TextEncoder().encode(outcome);
+    const bytes = encodeUtf8(outcome);
     const finished = (): void => {
       if (this.#live.get(id) !== entry) return;
       entry.status = status;

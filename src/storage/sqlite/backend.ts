@@ -23,7 +23,7 @@ export async function backendOver(
   state: SqliteState,
   options: StoreOptions,
   ports: BackendPorts,
-  stateDir: string | null = null,
+  stateDir: string | null,
 ): Promise<Backend> {
   // The backend does not hold `state` itself: what the start loaded must not live as long as the process.
   const { persistence, journal: _journal, notices, ...open } = state;

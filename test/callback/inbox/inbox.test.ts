@@ -137,8 +137,8 @@ describe('creation', () => {
     });
     inbox.capacity.tryClaim();
     inbox.capacity.tryClaim();
-    const first = await inbox.create();
-    const second = await inbox.create();
+    const first = await inbox.create(inbox.draft());
+    const second = await inbox.create(inbox.draft());
     expect(first.id).toBe(`cb_${'H'.repeat(24)}`);
     expect(second.id).not.toBe(first.id);
     expect(inbox.authorize(first.id, first.readToken)).toMatchObject({ kind: 'allowed', callback: { id: first.id } });

@@ -49,7 +49,7 @@ async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
   });
   const add = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
     const order = orderFor({ validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
-    const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+    const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds, []);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
     await reservations.recordIntent(reserved.reservation, order, SALE);
     await reservations.recordUnknown(reserved.reservation, '');

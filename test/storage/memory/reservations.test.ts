@@ -23,7 +23,7 @@ describe('reservations in memory, over the records of a journal', () => {
     const loaded = { ends: [], cases: [], answers: [], usedBeforeSeconds, lastSerial: 0 };
     const store = memoryReservations(new ManualTime(), { loaded });
     const reserved = (validBeforeSeconds: number): string =>
-      store.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
+      store.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds, []).kind;
     expect(reserved(usedBeforeSeconds - 30)).toBe('unavailable');
     expect(reserved(usedBeforeSeconds)).toBe('unavailable');
     expect(reserved(usedBeforeSeconds + 1)).toBe('reserved');
@@ -36,7 +36,7 @@ describe('reservations in memory, over the records of a journal', () => {
     const journal = { ...NO_JOURNAL, recordIntent: () => Promise.reject(failure) };
     const store = memoryReservations(new ManualTime(), { journal });
     const order = orderFor();
-    const reserved = store.reserve(order.key, order.authorization.validBeforeSeconds);
+    const reserved = store.reserve(order.key, order.authorization.validBeforeSeconds, []);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
     await expect(store.recordIntent(reserved.reservation, order, SALE)).rejects.toBe(failure);
     if (status === undefined) store.release(reserved.reservation);
@@ -66,7 +66,7 @@ describe('reservations in memory, in size', () => {
     const store = memoryReservations(new ManualTime(), { countMax: 2 });
     const { key, authorization } = orderFor();
     for (let i = 0; i < 10_000; i++) {
-      const reserved = store.reserve(key, authorization.validBeforeSeconds);
+      const reserved = store.reserve(key, authorization.validBeforeSeconds, []);
       if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
       store.release(reserved.reservation);
     }

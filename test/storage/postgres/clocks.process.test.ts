@@ -79,7 +79,7 @@ describe.skipIf(SERVER === undefined)('a process whose clock is minutes off', ()
   it("ends a wait after its timeout, though a clock ahead of the database's says that its callback ends first", async () => {
     const { url, remove } = await testDatabase(SERVER!);
     const off = await openingAt(url, LIFETIME_MS + MINUTES_MS);
-    const { id, readToken } = await off.callbacks.create();
+    const { id, readToken } = await off.callbacks.create(off.callbacks.draft());
     const authorized = await off.callbacks.authorize(id, readToken);
     if (authorized.kind !== 'allowed') throw new Error(authorized.kind);
     expect(await off.callbacks.wait(authorized.callback, null, 100, client(), { woken() {} })).toEqual({

@@ -89,9 +89,9 @@ describe('a callback that is created', () => {
   it('takes the oldest claim of its process, or its room unasked', async () => {
     const { callbacks, countOf, patient, valuesOf } = opened(isNew);
     await callbacks.capacity.tryClaim();
-    await callbacks.create();
+    await callbacks.create(callbacks.draft());
     expect([countOf(), callbacks.counts.live]).toEqual([1, 1]);
-    await callbacks.create();
+    await callbacks.create(callbacks.draft());
     expect([countOf(), callbacks.counts.live]).toEqual([2, 2]);
     expect(valuesOf('create-callback').map((values) => values[2])).toEqual([claimOf(valuesOf('claim-callbacks')), '']);
     expect(patient).toEqual(['create-callback', 'create-callback']);
@@ -100,14 +100,14 @@ describe('a callback that is created', () => {
   it('gives its claim back where it was made before, or cannot be made', async () => {
     const before = opened(([, token_digest]) => ({ token_digest, is_new: false }));
     await before.callbacks.capacity.tryClaim();
-    await before.callbacks.create();
+    await before.callbacks.create(before.callbacks.draft());
     expect([before.countOf(), before.callbacks.counts.live]).toEqual([0, 0]);
 
     const failing = opened(() => {
       throw new Error('away');
     });
     await failing.callbacks.capacity.tryClaim();
-    await expect(failing.callbacks.create()).rejects.toThrow('away');
+    await expect(failing.callbacks.create(failing.callbacks.draft())).rejects.toThrow('away');
     expect(failing.valuesOf('give-back-claim')).toEqual([[claimOf(failing.valuesOf('claim-callbacks'))]]);
     expect(failing.countOf()).toBe(0);
     await failing.callbacks.capacity.release();
@@ -117,7 +117,7 @@ describe('a callback that is created', () => {
   it('gives back no claim of another purchase where it had none', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
     const { callbacks, countOf, valuesOf } = opened(() => promise);
-    const creating = callbacks.create();
+    const creating = callbacks.create(callbacks.draft());
     expect(await callbacks.capacity.tryClaim()).toBe(true);
     reject(new Error('away'));
     await expect(creating).rejects.toThrow('away');
@@ -127,11 +127,11 @@ describe('a callback that is created', () => {
   it('is asked for again while another makes it, and is not one that has ended or has another token', async () => {
     let tries = 0;
     const late = opened((values) => (++tries < 3 ? undefined : isNew(values)));
-    await late.callbacks.create();
+    await late.callbacks.create(late.callbacks.draft());
     expect(tries).toBe(3);
     for (const row of [{ expires_ms: 0 }, { token_digest: digestOf('another') }]) {
       const { callbacks } = opened((values) => ({ ...isNew(values), is_new: false, ...row }));
-      await expect(callbacks.create()).rejects.toThrow('has ended');
+      await expect(callbacks.create(callbacks.draft())).rejects.toThrow('has ended');
     }
   });
 });

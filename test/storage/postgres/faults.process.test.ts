@@ -261,10 +261,12 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
         const order = freshOrder();
         expect(await buy(one, order)).toBe('settled');
         expect(one.losses.get(name)).toBe(0);
-        expect(await other.backend.reservations.reserve(order.key, order.authorization.validBeforeSeconds)).toEqual({
-          kind: 'taken',
-          status: { kind: 'settled', transaction: localTransactionOf(order) },
-        });
+        expect(await other.backend.reservations.reserve(order.key, order.authorization.validBeforeSeconds, [])).toEqual(
+          {
+            kind: 'taken',
+            status: { kind: 'settled', transaction: localTransactionOf(order) },
+          },
+        );
         expect(await salesOf(other)).toBe(1);
         expect(countOf(one, other)).toBe(1);
         expect(one.backend.fault()).toBeUndefined();
@@ -292,7 +294,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       one.losses.set('claim', Number.POSITIVE_INFINITY);
       const order = freshOrder();
       const { validBeforeSeconds } = order.authorization;
-      expect((await one.backend.reservations.reserve(order.key, validBeforeSeconds)).kind).toBe('unavailable');
+      expect((await one.backend.reservations.reserve(order.key, validBeforeSeconds, [])).kind).toBe('unavailable');
       expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'reserved' });
       one.losses.clear();
       one.time.look();
@@ -535,7 +537,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
   it('says that a callback is deleted when the answer about that is lost, and later that there is none', () =>
     using(2, async ({ backend: { callbacks }, losses }, other) => {
       await callbacks.capacity.tryClaim();
-      const { id, readToken } = await callbacks.create();
+      const { id, readToken } = await callbacks.create(callbacks.draft());
       const found = await callbacks.authorize(id, readToken);
       if (found.kind !== 'allowed') throw new Error(found.kind);
       losses.set('delete-callback', 1);
@@ -760,7 +762,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
   it('refuses purchases of one authorization that wait for each other together when statements are cancelled', () =>
     using(1, async ({ backend, cancels, time }) => {
       const { key, authorization } = freshOrder();
-      const reserved = () => backend.reservations.reserve(key, authorization.validBeforeSeconds);
+      const reserved = () => backend.reservations.reserve(key, authorization.validBeforeSeconds, []);
       cancels.add('claim');
       const beganMs = time.monotonicMs();
       const ends = await Promise.all([reserved(), reserved(), reserved()]);

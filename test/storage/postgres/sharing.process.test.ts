@@ -58,7 +58,7 @@ const at = <T>(list: readonly T[], index: number): T => list[index % list.length
 
 async function made(callbacks: Callbacks, reader = callbacks): Promise<CallbackHandle> {
   expect(await callbacks.capacity.tryClaim()).toBe(true);
-  const { id, readToken } = await callbacks.create();
+  const { id, readToken } = await callbacks.create(callbacks.draft());
   const authorized = await reader.authorize(id, readToken);
   if (authorized.kind !== 'allowed') throw new Error(authorized.kind);
   return authorized.callback;

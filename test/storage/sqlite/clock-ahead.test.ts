@@ -11,7 +11,7 @@ const OPTIONS = { callbackBytes: 100 * CLAIM_BYTES, play: undefined };
 
 async function created({ callbacks }: Backend): Promise<Created> {
   expect(await callbacks.capacity.tryClaim()).toBe(true);
-  return callbacks.create();
+  return callbacks.create(callbacks.draft());
 }
 
 /** @returns `stored`, or why not */

@@ -170,7 +170,7 @@ describe('a database file with one bit turned', () => {
         loaded: reset.persistence.reservations,
       });
       const reserved = (validBeforeSeconds: number): string =>
-        reservations.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds).kind;
+        reservations.reserve(orderFor({ validBeforeSeconds }).key, validBeforeSeconds, []).kind;
       expect([120, 150, 151].map((seconds) => reserved(nowSeconds + seconds))).toEqual([
         'unavailable',
         'unavailable',

@@ -197,7 +197,7 @@ export class History {
     const hash = (n: number): string => `0x${String(n).repeat(64)}`;
     const intent = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
       const order = orderFor({ validBeforeSeconds: NOW_MS / 1000 + 120 });
-      const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds);
+      const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds, []);
       if (reserved.kind !== 'reserved') throw new Error(`expected a reservation, got ${reserved.kind}`);
       await reservations.recordIntent(reserved.reservation, order, SALE);
       payments[keyText(order.key)] = 'open ';

@@ -121,7 +121,7 @@ export class PostgresCallbacks implements Callbacks {
     return { id: newCallbackId(random), readToken: newReadToken(random) };
   }
 
-  async create({ id, readToken }: CallbackDraft = this.draft()): Promise<Created> {
+  async create({ id, readToken }: CallbackDraft): Promise<Created> {
     const { database } = this.#ports;
     const claim = this.capacity.take();
     const digest = digestOf(readToken);
