@@ -9,7 +9,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
-import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
   type KeptAnswer,
@@ -97,7 +96,7 @@ export class PostgresReservations implements Reservations {
    * Reads the identifiers first: a purchase that another process settles in between then appears as used, without its
    * kept answer.
    */
-  async find(key: ReservationKey, claims: readonly IdentifierClaim[]): Promise<Known | undefined> {
+  async find(key: ReservationKey, claims: typeof NO_CLAIMS): Promise<Known | undefined> {
     const named = await readable(this.#identifiers.find(claims));
     const status = await this.statusOf(key);
     return status === undefined ? named : { kind: 'taken', status };
@@ -109,11 +108,7 @@ export class PostgresReservations implements Reservations {
     return this.#statusOf(key, await readable(this.#claims.find(key)), this.#claiming.has(key));
   }
 
-  async reserve(
-    key: ReservationKey,
-    validBeforeSeconds: number,
-    claims: readonly IdentifierClaim[],
-  ): Promise<Reserved> {
+  async reserve(key: ReservationKey, validBeforeSeconds: number, claims: typeof NO_CLAIMS): Promise<Reserved> {
     const fault = this.#database.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
     for (let before = this.#claiming.get(key); before !== undefined; before = this.#claiming.get(key)) {
