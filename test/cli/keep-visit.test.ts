@@ -1,7 +1,4 @@
 /** Visits that are kept beside other processes that write into the catalogue. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { FetchedFeed } from '../../src/adapters/boards/feed-fetch.ts';
@@ -11,6 +8,7 @@ import type { Board } from '../../src/ingest/boards/board.ts';
 import { loadSkillExtractor } from '../../src/ingest/skills/skills.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 
 const NOW_MS = Date.UTC(2026, 7, 1);
 const ACME: Board = {
@@ -21,12 +19,11 @@ const ACME: Board = {
 let folder: string;
 let history: HistoryDatabase;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-visits-'));
+  folder = testFolder();
   history = HistoryDatabase.openForWatching(folder);
 });
 afterEach(() => {
   history.close();
-  rmSync(folder, { recursive: true });
 });
 
 const JOB = '{"id":1,"title":"Cook","absolute_url":"https://a.example/1","updated_at":"2026-07-01T00:00:00Z"}';

@@ -1,7 +1,4 @@
 /** Descriptions that `watch` asks for one by one. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PageAnswer } from '../../src/adapters/boards/board-client.ts';
 import { fetchDetails, rowsWithout } from '../../src/cli/watch/details.ts';
@@ -9,6 +6,7 @@ import type { Board } from '../../src/ingest/boards/board.ts';
 import type { BoardRequest } from '../../src/ingest/boards/board-request.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { NOW_MS } from './captured-io.ts';
 
 const BOARD: Board = {
@@ -46,7 +44,7 @@ async function found(...answers: readonly PageAnswer[]) {
 
 describe('descriptions of a visit', () => {
   it('are fetched again where the last try was made while the clock ran ahead', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'paygrade-details-'));
+    const folder = testFolder();
     const history = HistoryDatabase.openForSettings(folder);
     try {
       const tables = new BoardTables(history);
@@ -64,7 +62,6 @@ describe('descriptions of a visit', () => {
       expect(wantedIds()).toEqual(ids);
     } finally {
       history.close();
-      rmSync(folder, { recursive: true });
     }
   });
 

@@ -1,6 +1,5 @@
 /** `watch` in virtual time: a round that a slow host holds up has what it found built meanwhile, and gives way to other hosts. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -10,6 +9,7 @@ import type { Board } from '../../src/ingest/boards/board.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { ManualTime } from '../support/manual-time.ts';
+import { testFolder } from '../support/scratch-folder.ts';
 import { answer } from '../support/targets-by-host.ts';
 import { type Played, SlowOutbound } from '../support/virtual-rounds.ts';
 import { capturedIo, run } from './captured-io.ts';
@@ -19,11 +19,10 @@ const MINUTE_MS = 60_000;
 let folder: string;
 let watch: ReturnType<typeof watching>;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-long-round-'));
+  folder = testFolder();
 });
 afterEach(async () => {
   await watch.stop();
-  rmSync(folder, { recursive: true });
 });
 
 const board = (shape: Board['shape'], token: string, address: string): Board => ({

@@ -1,12 +1,12 @@
-import { chmodSync, cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { requireWritable } from '../../src/cli/snapshot/build-report.ts';
 import { closedFolder } from '../../src/storage/folder-fault.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { BooksFile } from '../../src/storage/sqlite/books-file.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
+import { suiteFolder, testFolder } from '../support/scratch-folder.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -22,29 +22,27 @@ function asNobody<T>(act: () => T): T {
 }
 
 it('a folder that only its server may look into is told from one without the file', () => {
-  const closed = mkdtempSync(join(tmpdir(), 'paygrade-closed-'));
+  const closed = testFolder();
   chmodSync(closed, isRoot ? 0o700 : 0o000);
   const words = `${closed} is closed to this user: run this as the user that runs the server`;
   expect(asNobody(() => closedFolder(closed, 'state.db'))).toBe(words);
   chmodSync(closed, 0o755);
   expect(asNobody(() => closedFolder(closed, 'state.db'))).toBeUndefined();
   expect(asNobody(() => closedFolder(join(closed, 'none'), 'state.db'))).toBeUndefined();
-  rmSync(closed, { recursive: true });
 });
 
 it('books that only their server may read are told from those that are damaged', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'paygrade-closed-'));
+  const folder = testFolder();
   const path = join(folder, 'state.db');
   new StateDatabase({ path, sync: 'normal' }).close();
   chmodSync(path, isRoot ? 0o600 : 0o000);
   chmodSync(folder, 0o755);
   const list = () => new BooksFile(folder).list({ sinceMs: 0, isUndeliveredOnly: false, after: undefined, limit: 1 });
   expect(() => asNobody(list)).toThrow(`${path} is closed to this user: run this as the user that runs the server`);
-  rmSync(folder, { recursive: true });
 });
 
 it('an --out in a folder that this user may not write to is refused before the work', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'paygrade-closed-'));
+  const folder = testFolder();
   const out = join(folder, 'out');
   await requireWritable(out);
   expect(readdirSync(folder)).toEqual([]);
@@ -55,13 +53,11 @@ it('an --out in a folder that this user may not write to is refused before the w
   } finally {
     if (isRoot) process.seteuid?.(0);
   }
-  rmSync(folder, { recursive: true });
 });
 
 describe('a catalogue that this user may not read', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'paygrade-closed-'));
+  const folder = suiteFolder();
   const path = join(folder, 'catalogue.sqlite');
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each<[string, () => void, string]>([
     [
@@ -81,14 +77,13 @@ describe('a catalogue that this user may not read', () => {
       'a write that a kill cut off',
       () => {
         chmodSync(path, 0o644);
-        const killed = mkdtempSync(join(tmpdir(), 'paygrade-closed-'));
+        const killed = testFolder();
         const { database } = HistoryDatabase.openForSettings(folder);
         database.exec('PRAGMA cache_size = 1; CREATE TABLE many (text); INSERT INTO many VALUES (randomblob(100000))');
         cpSync(folder, killed, { recursive: true });
         database.exec('ROLLBACK');
         database.close();
         cpSync(killed, folder, { recursive: true });
-        rmSync(killed, { recursive: true });
         chmodSync(path, 0o444);
         chmodSync(folder, 0o555);
       },

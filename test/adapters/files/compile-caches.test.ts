@@ -1,6 +1,5 @@
 /** Old folders of what runtimes compiled: only those of their own naming, of other versions, and unused for thirty days go. */
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { removeUnusedCaches, UNUSED_MS } from '../../../src/adapters/files/compile-caches.ts';
@@ -50,7 +49,7 @@ describe('the folders of what runtimes compiled', () => {
   });
 
   it('leaves files and links of such a name, and what links lead to', async () => {
-    const outside = mkdtempSync(join(tmpdir(), 'paygrade-outside-'));
+    const outside = testFolder();
     writeFileSync(join(outside, 'kept'), '');
     symlinkSync(outside, join(folder, 'v22.18.0-x64-00250a7c-0'));
     writeFileSync(join(folder, 'v22.17.0-x64-00250a7c-0'), '');
@@ -59,7 +58,6 @@ describe('the folders of what runtimes compiled', () => {
     expect(lstatSync(join(folder, 'v22.18.0-x64-00250a7c-0')).isSymbolicLink()).toBe(true);
     expect(existsSync(join(outside, 'kept'))).toBe(true);
     expect(isThere('v22.17.0-x64-00250a7c-0')).toBe(true);
-    rmSync(outside, { recursive: true });
   });
 
   it.each([

@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseHosts, SystemResolver } from '../../../src/adapters/outbound/resolver.ts';
 import { OTHER_FAMILY_MS } from '../../../src/outbound/limits.ts';
 import { ManualTime } from '../../support/manual-time.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 
 /** Codes of answers (RFC 1035 §4.1.1): the one address of the family, none of it, no such name. */
 const [FOUND, NO_DATA, NO_NAME] = ['found', 'no data', 'no name'] as const;
@@ -81,8 +81,7 @@ it('a family that is silent is left some time after the other has answered, and 
 describe('a hosts file', () => {
   it('comes before the name servers, and is read again after a second', async () => {
     const time = new ManualTime();
-    const folder = mkdtempSync(join(tmpdir(), 'paygrade-hosts-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = testFolder();
     const hostsFile = join(folder, 'hosts');
     const resolver = new SystemResolver({ clock: time, timers: time, servers: [await nameServer()], hostsFile });
     const addressesOf = async (name: string): Promise<unknown> =>

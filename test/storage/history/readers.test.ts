@@ -1,7 +1,4 @@
 /** A change of the history while another process, such as a build, reads it. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parseCompanyDomain } from '../../../src/catalogue/company-domain.ts';
 import { BoardsUnavailableError } from '../../../src/catalogue/watched-boards.ts';
@@ -9,13 +6,14 @@ import { wordOfCompany } from '../../../src/ingest/companies/company-file.ts';
 import { storedWords, storeWords } from '../../../src/storage/history/company-tables.ts';
 import { HistoryDatabase, HistoryError } from '../../../src/storage/history/database.ts';
 import { WatchedBoardsFile } from '../../../src/storage/history/watched-boards-file.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
 
 const DOMAIN = parseCompanyDomain('acme.example')!;
 
 let folder: string;
 let reader: HistoryDatabase;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'paygrade-readers-'));
+  folder = testFolder();
   const history = HistoryDatabase.openForSettings(folder);
   history.commit();
   history.close();
@@ -23,7 +21,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   reader.close();
-  rmSync(folder, { recursive: true });
 });
 
 it('is refused by the server in a moment, as something that may be tried again', () => {
