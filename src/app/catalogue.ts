@@ -5,7 +5,7 @@ import type { Exposition } from '../base/prometheus.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { CatalogueHolder, type CatalogueSource } from '../catalogue/holder.ts';
-import { type Reach, reachOf } from '../catalogue/questions/reach.ts';
+import { reachOf } from '../catalogue/questions/reach.ts';
 import { SnapshotChangedError, SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import type { Component } from '../modules/module.ts';
 
@@ -16,12 +16,8 @@ export interface OpenCatalogue {
 
 const secondsSince = (thenMs: number, nowMs: number): number => (nowMs - thenMs) / 1000;
 
-/** Counted once for each catalogue, because a served catalogue does not change. */
-const reachByCatalogue = new WeakMap<Catalogue, Reach>();
-
-function writeReach(page: Exposition, catalogue: Catalogue): void {
-  const reach = reachByCatalogue.get(catalogue) ?? reachOf(catalogue.snapshot);
-  reachByCatalogue.set(catalogue, reach);
+function writeReach(page: Exposition, { snapshot }: Catalogue): void {
+  const reach = reachOf(snapshot);
   page
     .family(
       'paygrade_reachable_jobs_ratio',

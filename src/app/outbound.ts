@@ -38,6 +38,7 @@ export function openOutbound(
   const { clock, timers, resolver = new SystemResolver({ clock, timers }), exchange } = ports;
   const parsed = parseTargetAllow(targetAllow);
   const listening = { ranges: listeningRanges(host), port };
+  const userAgent = userAgentOf(contact);
   const policy = new OutboundPolicy({
     own: { urls: mounts.map(({ mount }) => mount.baseUrl), hookBaseUrl, listening },
     allow: parsed.ok ? parsed.allow : NOTHING_ALLOWED, // the setting's parser has accepted it
@@ -46,11 +47,11 @@ export function openOutbound(
     policy,
     concurrency: outboundConcurrency,
     resolver,
-    ownHooks: new OwnHooks(ownFetch, hookBaseUrl, userAgentOf(contact)),
+    ownHooks: new OwnHooks(ownFetch, hookBaseUrl, userAgent),
     clock,
     timers,
     exchange,
-    userAgent: userAgentOf(contact),
+    userAgent,
   });
   server.add({ metrics: (page) => client.metrics(page) });
   return ports.outbound ?? client;

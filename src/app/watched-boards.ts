@@ -15,14 +15,10 @@ import type { Server } from './server.ts';
 /** Scrapes within this time, milliseconds, share one reading: a thousand boards take some milliseconds. */
 const KEPT_MS = 10_000;
 
-interface Ports {
-  readonly clock: Clock;
-}
-
 /** Only a server with `CATALOGUE` loads the code that reads its folder. @returns null without it */
 export async function openWatchedBoards(
   { catalogue }: Config,
-  { clock }: Ports,
+  { clock }: { readonly clock: Clock },
   server: Server,
 ): Promise<WatchedBoards | null> {
   if (catalogue === null) return null;

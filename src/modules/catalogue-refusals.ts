@@ -48,9 +48,7 @@ export const hasCatalogue = ({ catalogue }: CatalogueServices): Refusal<'CATALOG
   catalogue.current() === undefined ? noCatalogue() : undefined;
 
 const altered = (detail?: string): Refusal<'CATALOGUE_UNAVAILABLE'> =>
-  refuse(CATALOGUE_UNAVAILABLE, 'the catalogue file was altered in place and has to be loaded again', {
-    ...(detail !== undefined && { detail }),
-  });
+  refuse(CATALOGUE_UNAVAILABLE, 'the catalogue file was altered in place and has to be loaded again', { detail });
 
 /**
  * The same for routes that are paid per request and whose answers contain texts of jobs. Those are read from the snapshot's

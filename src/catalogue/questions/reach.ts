@@ -3,6 +3,7 @@
  * aggregates count over.
  */
 import { DAY_MS } from '../../base/durations.ts';
+import { memoizeByObject } from '../../base/memoize-by-object.ts';
 import { COHORT_ROWS_MAX } from '../limits.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
@@ -26,14 +27,9 @@ export type ReachSubject = Pick<
   'activeCount' | 'companyHasDomain' | 'employer' | 'employerCompany' | 'lastObserved'
 >;
 
-/** One pass over two columns. */
-export function reachOf({
-  activeCount,
-  companyHasDomain,
-  employer,
-  employerCompany,
-  lastObserved,
-}: ReachSubject): Reach {
+/** One pass over two columns, at the first call for a snapshot. */
+export const reachOf = memoizeByObject((snapshot: ReachSubject): Reach => {
+  const { activeCount, companyHasDomain, employer, employerCompany, lastObserved } = snapshot;
   let jobsWithDomain = 0;
   let observationDays = 0;
   let dayBefore = Number.NaN;
@@ -54,7 +50,7 @@ export function reachOf({
     cohortShare: shareOf(cohortJobs),
     observationDays,
   };
-}
+});
 
 /** `62.4 %`; never rounded up to 100 %. */
 export function percentOf(share: number): string {

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { ChargedAnswer } from '../../access/credits.ts';
 import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
+import { memoizeByObject } from '../../base/memoize-by-object.ts';
 import type { Catalogue } from '../../catalogue/catalogue.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { Refusal } from '../../http/errors.ts';
@@ -52,17 +53,10 @@ type Charged<D> = ChargedAnswer<{ data: D; meta: v.InferInput<typeof meta> }>;
 const textOf = <D>({ cost, data }: Costing<D>): DataText => dataText(JSON.stringify(data), cost);
 
 /** The members of `meta` that depend only on the catalogue, as JSON text. */
-const catalogueTexts = new WeakMap<ServedCatalogue, { readonly freshness: string; readonly limitations: string }>();
-
-function textsOf(served: ServedCatalogue): { readonly freshness: string; readonly limitations: string } {
-  let texts = catalogueTexts.get(served);
-  if (texts === undefined) {
-    const freshness = JSON.stringify({ last_observed_at: freshnessOf(served) });
-    texts = { freshness, limitations: JSON.stringify(limitationsOf(served)) };
-    catalogueTexts.set(served, texts);
-  }
-  return texts;
-}
+const textsOf = memoizeByObject((served: ServedCatalogue) => ({
+  freshness: JSON.stringify({ last_observed_at: freshnessOf(served) }),
+  limitations: JSON.stringify(limitationsOf(served)),
+}));
 
 let lastTime = { ms: 0, text: isoTime(0) };
 

@@ -25,9 +25,7 @@ export const getJob = route<DataServices>()({
   examples: {
     params: { id: EXAMPLE_DETAIL.id },
     answer: {
-      data: {
-        job: EXAMPLE_DETAIL,
-      },
+      data: { job: EXAMPLE_DETAIL },
       meta: exampleMeta(COST),
     },
   },

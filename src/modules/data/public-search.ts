@@ -32,9 +32,7 @@ export const searchPublicSamples = route<DataServices>()({
   path: '/v1/public/search',
   summary: 'Up to five samples from a fixed pool of twelve jobs',
   access: [perClient],
-  query: v.strictObject({
-    q: keyword,
-  }),
+  query: v.strictObject({ q: keyword }),
   answer: v.strictObject({
     data: v.strictObject({
       samples: v.pipe(v.array(sample), v.maxLength(PUBLIC_SAMPLES_MAX)),

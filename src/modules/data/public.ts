@@ -1,6 +1,7 @@
 /** What the two public operations share: their cache header, and an entity tag of snapshot and question (siblings §4). */
 import * as v from 'valibot';
 import { sha256Base64Url } from '../../base/digest.ts';
+import { memoizeByObject } from '../../base/memoize-by-object.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { Reply } from '../../http/answers.ts';
 import type { AnswerHeader } from '../../http/contract.ts';
@@ -15,14 +16,7 @@ export const PUBLIC_ANSWER_HEADERS: Readonly<Record<string, AnswerHeader>> = {
 
 export const PUBLIC_CACHE_CONTROL = 'max-age=60, s-maxage=300, stale-while-revalidate=600';
 
-/** Digests of catalogues, each computed once. */
-const digests = new WeakMap<ServedCatalogue, string>();
-
-function digestOf(served: ServedCatalogue): string {
-  const known = digests.get(served) ?? served.catalogue.snapshot.contentDigest;
-  digests.set(served, known);
-  return known;
-}
+const digestOf = memoizeByObject(({ catalogue }: ServedCatalogue) => catalogue.snapshot.contentDigest);
 
 /** Weak, because answers with one tag differ in `generated_at`. */
 const entityTagOf = (served: ServedCatalogue, question: string): string =>

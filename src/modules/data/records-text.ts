@@ -13,6 +13,7 @@ import {
   timeInto,
 } from '../../base/json-bytes.ts';
 import { KeptBytes } from '../../base/kept-bytes.ts';
+import { memoizeByObject } from '../../base/memoize-by-object.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import type { JobPage } from '../../catalogue/listing/listing-answers.ts';
 import type { RowTexts } from '../../catalogue/snapshot/cold-rows.ts';
@@ -92,17 +93,8 @@ export class RecordTexts {
   }
 }
 
-const textsBySnapshot = new WeakMap<Snapshot, RecordTexts>();
-
 /** The record texts of a snapshot; dropped with it. */
-export function recordTextsOf(snapshot: Snapshot): RecordTexts {
-  let texts = textsBySnapshot.get(snapshot);
-  if (texts === undefined) {
-    texts = new RecordTexts(snapshot);
-    textsBySnapshot.set(snapshot, texts);
-  }
-  return texts;
-}
+export const recordTextsOf = memoizeByObject((snapshot: Snapshot) => new RecordTexts(snapshot));
 
 /** Makes room for `count` more bytes in the page. */
 function makeRoom(end: number, count: number): void {

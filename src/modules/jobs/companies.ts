@@ -32,7 +32,7 @@ export const findCompanies = route<JobsServices>()({
   access: [perClient],
   query: v.strictObject({ q: terms({ min: 2, max: 80, matching: "each in the company's name or domain" }) }),
   answer: v.strictObject({ data: companiesData, meta: v.strictObject({ generated_at: dateTime }) }),
-  errors: [...CATALOGUE_ERRORS],
+  errors: CATALOGUE_ERRORS,
   examples: {
     query: { q: 'example' },
     answer: {

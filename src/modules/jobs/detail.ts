@@ -54,9 +54,7 @@ export const getJob = route<JobsServices>()({
   examples: {
     query: { id: EXAMPLE_DETAIL.id },
     answer: {
-      data: {
-        job: EXAMPLE_DETAIL,
-      },
+      data: { job: EXAMPLE_DETAIL },
       meta: exampleMeta('monitored catalogue', 1, { basis: 'one job', history: HISTORY }),
     },
   },

@@ -56,7 +56,7 @@ export const describeMarket = route<JobsServices>()({
   access: [perClient, unlessOverloaded, paid('0.09', 'market')],
   query: v.strictObject({ ...cohortFilters, period: v.optional(period, '7d') }),
   answer: envelope(marketData),
-  errors: [...CATALOGUE_ERRORS],
+  errors: CATALOGUE_ERRORS,
   examples: {
     query: { role: 'data engineer' },
     answer: {

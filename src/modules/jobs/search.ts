@@ -44,15 +44,11 @@ export const searchJobs = route<JobsServices>()({
     limit: v.optional(integer(1, RESULT_COUNT_MAX), RESULT_COUNT_MAX),
   }),
   answer: envelope(searchData),
-  errors: [...CATALOGUE_ERRORS],
+  errors: CATALOGUE_ERRORS,
   examples: {
     query: { keyword: 'data engineer', remote: true, limit: 3 },
     answer: {
-      data: {
-        jobs: [EXAMPLE_JOB],
-        returned_jobs: 1,
-        limit: 3,
-      },
+      data: { jobs: [EXAMPLE_JOB], returned_jobs: 1, limit: 3 },
       meta: exampleMeta('monitored catalogue', 4210, { basis: 'matching jobs' }),
     },
   },
@@ -65,11 +61,7 @@ export const searchJobs = route<JobsServices>()({
     const found = fromCatalogue(() => search(served.catalogue, filters, limit));
     if (found instanceof Refusal) return found;
     return {
-      data: {
-        jobs: found.jobs.map(jobOf),
-        returned_jobs: found.jobs.length,
-        limit,
-      },
+      data: { jobs: found.jobs.map(jobOf), returned_jobs: found.jobs.length, limit },
       meta: metaOf(served, found.coverage, periodEndingAt(clock.nowMs())),
     };
   },

@@ -77,7 +77,7 @@ export const findSignals = route<JobsServices>()({
     limit: v.optional(integer(1, COMPANY_COUNT_MAX), COMPANY_COUNT_MAX),
   }),
   answer: envelope(signalsData),
-  errors: [...CATALOGUE_ERRORS],
+  errors: CATALOGUE_ERRORS,
   examples: {
     query: { role: 'data engineer', limit: 3 },
     answer: {

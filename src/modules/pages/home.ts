@@ -1,11 +1,13 @@
 /** GET /: the operations and prices of this server, the facts of its catalogue, and how to buy a first answer. */
 import { priceOf } from '../../access/x402.ts';
-import { DAY_MS } from '../../base/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../base/durations.ts';
 import { grouped } from '../../base/grouped.ts';
+import { memoizeByObject } from '../../base/memoize-by-object.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type ObservationDays, observationDays } from '../../catalogue/questions/observation-days.ts';
 import { percentOf, type Reach, reachOf } from '../../catalogue/questions/reach.ts';
+import type { Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import type { Operation } from '../../http/operation.ts';
 import { pageRoute } from './document.ts';
 import { exampleUrl } from './example-url.ts';
@@ -16,44 +18,15 @@ import { isOpen, surfaceSection } from './surface-section.ts';
 /** Days that the chart shows. */
 const CHART_DAY_COUNT = 30;
 
-interface CatalogueFacts {
-  readonly activeJobs: number;
-  readonly closedJobs: number;
-  readonly companies: number;
-  readonly newestObservedMs: number | null;
-  readonly observed: ObservationDays | undefined;
-  readonly isSynthetic: boolean;
-  readonly reach: Reach;
-}
-
-/** Counts the rows of a catalogue once, because a served catalogue does not change. */
-const factsByCatalogue = new WeakMap<ServedCatalogue, CatalogueFacts>();
-
-function factsOf(served: ServedCatalogue): CatalogueFacts {
-  let facts = factsByCatalogue.get(served);
-  if (facts === undefined) {
-    const { snapshot } = served.catalogue;
-    facts = {
-      activeJobs: snapshot.activeCount,
-      closedJobs: snapshot.rowCount - snapshot.activeCount,
-      companies: snapshot.companyCount,
-      newestObservedMs: snapshot.newestObservedMs,
-      observed: observationDays(snapshot, CHART_DAY_COUNT),
-      isSynthetic: served.isSynthetic,
-      reach: reachOf(snapshot),
-    };
-    factsByCatalogue.set(served, facts);
-  }
-  return facts;
-}
+const observedDaysOf = memoizeByObject((snapshot: Snapshot) => observationDays(snapshot, CHART_DAY_COUNT));
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 const AGES = [
   [DAY_MS, 'day'],
-  [3_600_000, 'hour'],
-  [60_000, 'minute'],
+  [HOUR_MS, 'hour'],
+  [MINUTE_MS, 'minute'],
 ] as const;
 
 /** The age of a time, in the largest unit that fits. */
@@ -136,30 +109,33 @@ function catalogueSection(
     }</p>
 </section>`;
   }
-  const facts = factsOf(served);
-  const { newestObservedMs, closedJobs } = facts;
+  const { snapshot } = served.catalogue;
+  const { activeCount, companyCount, newestObservedMs } = snapshot;
+  const closedCount = snapshot.rowCount - activeCount;
+  const reach = reachOf(snapshot);
+  const observed = observedDaysOf(snapshot);
   return html`<section aria-labelledby="catalogue">
 <h2 id="catalogue">What the catalogue holds</h2>
 ${
-  facts.isSynthetic
+  served.isSynthetic
     ? html`<p class="note"><strong>Sample data.</strong> Every job and company in this catalogue is made up.</p>`
     : undefined
 }
 <dl class="figures">
-<div><dt>Active jobs</dt><dd>${grouped(facts.activeJobs)}${
-    closedJobs === 0 ? undefined : html`<small>and ${grouped(closedJobs)} closed</small>`
+<div><dt>Active jobs</dt><dd>${grouped(activeCount)}${
+    closedCount === 0 ? undefined : html`<small>and ${grouped(closedCount)} closed</small>`
   }</dd></div>
-<div><dt>Companies</dt><dd>${grouped(facts.companies)}<small>with a job, active or closed</small></dd></div>
+<div><dt>Companies</dt><dd>${grouped(companyCount)}<small>with a job, active or closed</small></dd></div>
 <div><dt>Newest observation</dt><dd>${
     newestObservedMs === null
       ? 'none'
       : html`<time datetime="${new Date(newestObservedMs).toISOString()}">${ageOf(newestObservedMs, nowMs)}</time><small>${minuteOf(newestObservedMs)}</small>`
   }</dd></div>
-<div><dt>Can be asked for by company</dt><dd>${percentOf(facts.reach.domainShare)}<small>of the active jobs${
+<div><dt>Can be asked for by company</dt><dd>${percentOf(reach.domainShare)}<small>of the active jobs${
     has('jobs') ? html`; <a href="./v1/companies?q=example">/v1/companies</a> finds the domain of a company` : undefined
   }</small></dd></div>
-${has('jobs') ? cohortFigure(facts.reach) : undefined}</dl>
-${facts.observed === undefined ? undefined : chart(facts.observed)}
+${has('jobs') ? cohortFigure(reach) : undefined}</dl>
+${observed === undefined ? undefined : chart(observed)}
 <p>${has('jobs') ? COHORT_TEXT : undefined}The figures describe this catalogue, not the labour market.</p>
 </section>`;
 }
