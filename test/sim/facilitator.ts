@@ -65,6 +65,7 @@ export class Facilitator {
   readonly #payTo: string;
   /** Told when `/settle` is asked for; the run looks whether it may be. */
   onSettleAsked: (purchase: Purchase) => void = () => {};
+  onMoved: (purchase: Purchase) => void = () => {};
 
   constructor(world: World, chance: Chance, profile: Profile, payTo: string) {
     this.#world = world;
@@ -257,6 +258,7 @@ export class Facilitator {
     this.movedCount++;
     this.#world.count('transfers');
     this.#world.note(`moved ${purchase.name}`);
+    this.onMoved(purchase);
     return undefined;
   }
 

@@ -2,6 +2,7 @@
  * Customers of several processes: each authorization is sent to one process after another and to several at once, again when
  * no answer came. Every answer is judged when it is given, and every authorization once all is well again.
  */
+import { LOOK_UP_MS } from '../../../src/outbound/limits.ts';
 import type { Authorization } from '../../../src/payment/protocol/authorization.ts';
 import { BASE } from '../../../src/payment/protocol/network.ts';
 import { reservationKeyOf } from '../../../src/payment/protocol/order.ts';
@@ -10,16 +11,38 @@ import type { Chance } from '../../support/chance.ts';
 import { COMPANY } from '../catalogues.ts';
 import { decoded, type Offer, paymentHeaderOf } from '../payment-header.ts';
 import { type Account, Purchase } from '../purchase.ts';
+import { RETRIES_URL } from '../retry-clients.ts';
 import { type Answer, BASE_URL, PAY_TO } from '../server.ts';
 import type { Gate, Outside } from './gate.ts';
 import type { SaleRow } from './model-payments.ts';
+import { NamedPurchases, type Question, type Wanted } from './names.ts';
+
+const orderOf = (path: string): string =>
+  `{"request":{"method":"GET","url":"https://well.example.com/${path}"},"policy":{"max_attempts":1}}`;
 
 const PLACES = {
-  search: { method: 'GET', url: `${BASE_URL}/v1/jobs/search?limit=3` },
-  company: { method: 'GET', url: `${BASE_URL}/v1/jobs/company?company=${COMPANY}` },
-  create: { method: 'POST', url: `${BASE_URL}/v1/callbacks` },
+  search: { method: 'GET', url: `${BASE_URL}/v1/jobs/search?limit=3`, order: undefined },
+  company: { method: 'GET', url: `${BASE_URL}/v1/jobs/company?company=${COMPANY}`, order: undefined },
+  create: { method: 'POST', url: `${BASE_URL}/v1/callbacks`, order: undefined },
+  retry: { method: 'POST', url: RETRIES_URL, order: orderOf('') },
 } as const;
 type Place = keyof typeof PLACES;
+/** Other questions than those. */
+const OTHER = { url: `${BASE_URL}/v1/jobs/search?limit=2`, order: orderOf('other') } as const;
+
+const requestOf = (
+  { header, idempotencyKey, route }: Purchase,
+  { url, order }: Pick<Wanted, 'url' | 'order'>,
+): Request =>
+  new Request(url, {
+    method: PLACES[route as Place].method,
+    headers: {
+      'payment-signature': header,
+      ...(order === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    },
+    ...(order === undefined ? {} : { body: order }),
+  });
 
 /** As the configuration of the processes has it: what each payer may spend of play money. */
 const OPENING_ATOMIC = 100_000n;
@@ -29,6 +52,13 @@ const TRIES_MAX = 5;
 /** A refusal because of the window says nothing of what was charged before. */
 const WINDOW_SLACK_SECONDS = 10;
 
+/** How often an answer is asked for with another authorization; each is sent as often as any. */
+const ASKED_MAX = 3;
+/** A claim of an idempotency key ends by itself, and a request waits for it up to fifteen seconds. */
+const KEY_HELD_MS = 150_000;
+/** Names that are tried once their time is over. */
+const REUSED_MAX = 10;
+
 /** `used`: 409; `free`: the answer says that nothing is charged; `open`: it says that this is not known; `cut`: none came. */
 type Outcome = 'paid' | 'used' | 'free' | 'open' | 'cut';
 
@@ -37,6 +67,8 @@ export const codeOf = ({ text }: Answer): string => /^\{"error":\{"code":"([A-Z_
 export class Customers {
   readonly purchases: Purchase[] = [];
   readonly byKey = new Map<string, Purchase>();
+  /** When faults stopped. */
+  healedMs = Number.POSITIVE_INFINITY;
   /** A callback was sold. */
   onCreated: (answer: Answer) => void = () => {};
   readonly #outside: Outside;
@@ -45,12 +77,14 @@ export class Customers {
   readonly #accounts: Account[] = [];
   readonly #offers = new Map<Place, Offer>();
   readonly #outcomes = new Map<Purchase, Outcome[]>();
+  readonly #names: NamedPurchases;
 
   /** @param gates the processes that there are */
   constructor(outside: Outside, chance: Chance, gates: () => readonly Gate[]) {
     this.#outside = outside;
     this.#chance = chance;
     this.#gates = gates;
+    this.#names = new NamedPurchases(outside, chance.fork());
     const { poorShare } = outside.profile;
     for (let i = 0; i < PAYER_COUNT; i++) {
       const balanceAtomic = chance.is(poorShare) ? BigInt(chance.below(60_000)) : 10n ** 12n;
@@ -60,8 +94,9 @@ export class Customers {
 
   async learnOffers(gate: Gate): Promise<void> {
     for (const place of Object.keys(PLACES) as Place[]) {
-      const { method, url } = PLACES[place];
-      const response = await gate.app?.fetch(new Request(url, { method }));
+      const { method, url, order } = PLACES[place];
+      const body = order === undefined ? {} : { body: order, headers: { 'content-type': 'application/json' } };
+      const response = await gate.app?.fetch(new Request(url, { method, ...body }));
       if (response?.status !== 402) throw new Error(`no offer of ${place}: ${response?.status}`);
       this.#offers.set(place, decoded(response.headers.get('payment-required')) as unknown as Offer);
     }
@@ -71,14 +106,57 @@ export class Customers {
   buy(): void {
     const { world, profile } = this.#outside;
     const chance = this.#chance;
-    const place = chance.is(profile.callbackShare) ? 'create' : chance.pick(['search', 'search', 'company'] as const);
-    const purchase = this.#newPurchase(place, chance.pick(this.#accounts));
+    const place = this.#drawPlace();
+    const account = chance.pick(this.#accounts);
+    const isNamed = chance.is(profile.namedShare);
+    const question = isNamed ? this.#names.name({ ...PLACES[place], route: place, account }) : undefined;
+    const purchase = this.#newPurchase(place, account, question);
     world.count('authorizations');
     world.note(`new ${purchase.name} ${hexOfKey(purchase.key)}`);
     const copyCount = chance.is(profile.copiesShare) ? 1 + chance.below(4) : 0;
     for (let i = 0; i <= copyCount; i++) {
       world.after(chance.is(0.5) ? 0 : chance.between(0, 40), () => this.#send(purchase, 1));
     }
+    if (question !== undefined) this.#buyAgain(question);
+  }
+
+  #drawPlace(): Place {
+    const { callbackShare, retryShare } = this.#outside.profile;
+    if (this.#chance.is(callbackShare)) return 'create';
+    if (this.#chance.is(retryShare)) return 'retry';
+    return this.#chance.pick(['search', 'search', 'company'] as const);
+  }
+
+  /** Asks under the same names with other authorizations, at once and later; at times for something else, or as another payer. */
+  #buyAgain(question: Question): void {
+    const chance = this.#chance;
+    const { world } = this.#outside;
+    for (let i = chance.below(ASKED_MAX); i >= 0; i--) {
+      world.after(chance.pick([0, 20, 2_000, 20_000, 180_000]) * chance.unit(), () => {
+        this.#send(this.#asking(question), 1);
+      });
+    }
+    if (!chance.is(0.2)) return;
+    const { names, order } = question;
+    // Of an idempotency key each payer has his own.
+    const other =
+      chance.is(0.5) && names.key === undefined
+        ? { ...question, account: chance.pick(this.#accounts) }
+        : {
+            ...question,
+            ...(order === undefined ? { route: 'search' as const, url: OTHER.url } : { order: OTHER.order }),
+          };
+    const asked = this.#names.ask(names, other);
+    world.after(chance.pick([0, 2_000, 60_000]) * chance.unit(), () => this.#send(this.#asking(asked), 1));
+  }
+
+  /** Another authorization for a question. @param hasAll it has all names of the question */
+  #asking(question: Question, hasAll = false): Purchase {
+    const { world } = this.#outside;
+    const purchase = this.#newPurchase(question.route as Place, question.account, question, hasAll);
+    world.count('authorizations under known names');
+    world.note(`new ${purchase.name} ${hexOfKey(purchase.key)}, as ${question.purchases[0]?.name}`);
+    return purchase;
   }
 
   /** A payer who never bought before, at this process. */
@@ -88,6 +166,11 @@ export class Customers {
     world.count('authorizations after an outage');
     world.note(`new ${purchase.name} ${hexOfKey(purchase.key)} after an outage`);
     this.#send(purchase, TRIES_MAX, also, gate);
+  }
+
+  /** Money has moved. */
+  charged(purchase: Purchase): void {
+    this.#names.charged(purchase);
   }
 
   /** @param key hexadecimal */
@@ -106,19 +189,79 @@ export class Customers {
     return this.#outside.wire.database.payments.transfers.has(hexOfKey(purchase.key));
   }
 
-  /** Sends what is not sold and could be to any process: it must be sold now. */
+  /** Sends what is not sold and could be to any process: it must be sold now, or its answer be given. */
   buyTheRest(): void {
     const { world, wire } = this.#outside;
+    const asked = new Set<object>();
     for (const purchase of this.purchases) {
-      const isOpen = world.wallMs / 1000 + 15 < purchase.validBeforeSeconds;
+      const isLive = world.wallMs / 1000 + 15 < purchase.validBeforeSeconds;
       const isKnown = this.salesOf(purchase).length > 0 || wire.database.payments.caseOf(hexOfKey(purchase.key));
-      if (!isOpen || isKnown || purchase.account.balanceAtomic < 10n ** 9n || this.#isCharged(purchase)) continue;
+      if (!isLive || isKnown || !this.#isRich(purchase.account) || this.#isCharged(purchase)) continue;
+      // One under the same names; another question may have come before it.
+      const names = this.#names.questionOf(purchase)?.names;
+      if (names !== undefined) {
+        if (asked.has(names) || names.questions.length > 1 || this.#names.isOpen(names)) continue;
+        asked.add(names);
+      }
       world.count('sent again when all is well');
-      this.#send(purchase, TRIES_MAX, (answer) => {
-        if (answer.status === 200 || answer.status === 201 || this.#isShort(answer)) return;
-        world.fail('L2 free is free', `${purchase.name} is not charged, and ${answer.status} ${codeOf(answer)}`);
+      this.#buyNow(purchase, 'L2 free is free');
+    }
+  }
+
+  /** Every name gives its kept answer, or buys. */
+  askNamed(): void {
+    for (const { questions } of this.#names.all) {
+      const holders = questions.filter((one) => this.#names.keptSale(one) !== undefined);
+      const question = holders[0] ?? questions[0];
+      // Of two names each may belong to another question.
+      if (question === undefined || holders.length > 1 || !this.#isRich(question.account)) continue;
+      const other = questions.find((one) => one !== question);
+      const ask = (): void => {
+        if (other !== undefined && this.#names.keptSale(question) !== undefined) this.#beRefused(other);
+      };
+      this.#buyNow(this.#asking(question, true), 'N4 a kept answer is given', ask);
+    }
+  }
+
+  /** Ten minutes later every identifier buys again. The job of an idempotency key is shown for a day. */
+  reuseNames(): void {
+    const { world } = this.#outside;
+    for (const { key, questions } of this.#names.all.slice(-REUSED_MAX)) {
+      const [question] = questions;
+      if (question === undefined || key !== undefined || !this.#isRich(question.account)) continue;
+      const purchase = this.#asking(question);
+      this.#buyNow(purchase, 'N5 no identifier is held for ever', (answer) => {
+        const isSold = this.salesOf(purchase).length === 1;
+        if (!isSold && !this.#isShort(answer))
+          world.fail('N5 no answer is kept for ever', `${purchase.name}: ${answer.status}`);
       });
     }
+  }
+
+  #isRich({ balanceAtomic }: Account): boolean {
+    return balanceAtomic >= 10n ** 9n;
+  }
+
+  #buyNow(purchase: Purchase, invariant: string, also: (answer: Answer) => void = () => {}): void {
+    const { world } = this.#outside;
+    this.#send(purchase, TRIES_MAX, (answer) => {
+      // A try to hold an idempotency key that came after its release holds it for two minutes.
+      const isKeyHeld = purchase.idempotencyKey !== undefined && codeOf(answer) === 'STATE_UNAVAILABLE';
+      if (isKeyHeld && world.nowMs < this.healedMs + KEY_HELD_MS) return;
+      if (answer.status !== 200 && answer.status !== 201 && !this.#isShort(answer))
+        world.fail(invariant, `${purchase.name} is not charged, and ${answer.status} ${codeOf(answer)}`);
+      also(answer);
+    });
+  }
+
+  /** Asks for something else under the names of a kept answer. */
+  #beRefused(other: Question): void {
+    const { world } = this.#outside;
+    const purchase = this.#asking(other, true);
+    this.#send(purchase, TRIES_MAX, (answer) => {
+      if (!codeOf(answer).endsWith('_CONFLICT'))
+        world.fail('N3 one question for a name', `${purchase.name}: ${answer.status} ${codeOf(answer)}`);
+    });
   }
 
   /** A payer of play money has spent it all. */
@@ -166,7 +309,8 @@ export class Customers {
     }
   }
 
-  #newPurchase(place: Place, account: Account): Purchase {
+  /** @param question of its names @param hasAll it has all of them */
+  #newPurchase(place: Place, account: Account, question?: Question, hasAll = false): Purchase {
     const chance = this.#chance;
     const { world, facilitator } = this.#outside;
     const offer = this.#offers.get(place) as Offer;
@@ -180,6 +324,8 @@ export class Customers {
       validBeforeSeconds: Math.floor(world.wallMs / 1000) + lifeSeconds,
       nonce,
     };
+    const signature = account.payer.sign(authorization);
+    const { identifier, idempotencyKey } = this.#namesOf(question, hasAll);
     const purchase = new Purchase({
       number: this.purchases.length,
       account,
@@ -189,10 +335,10 @@ export class Customers {
       amountAtomic: authorization.valueAtomic,
       validBeforeSeconds: authorization.validBeforeSeconds,
       signature: 'good',
-      header: paymentHeaderOf(offer, authorization, account.payer.sign(authorization)),
-      order: undefined,
-      identifier: undefined,
-      idempotencyKey: undefined,
+      header: paymentHeaderOf(offer, authorization, signature, identifier),
+      order: question?.order,
+      identifier,
+      idempotencyKey,
       family: undefined,
       again: undefined,
     });
@@ -200,7 +346,18 @@ export class Customers {
     this.byKey.set(purchase.key, purchase);
     facilitator.purchases.set(nonce, purchase);
     this.#outcomes.set(purchase, []);
+    if (question !== undefined) this.#names.add(question, purchase);
     return purchase;
+  }
+
+  #namesOf(question: Question | undefined, hasAll: boolean): Pick<Purchase, 'identifier' | 'idempotencyKey'> {
+    const { identifier, key: idempotencyKey } = question?.names ?? { identifier: undefined, key: undefined };
+    const isWhole = hasAll || identifier === undefined || idempotencyKey === undefined;
+    const left = isWhole ? 'both' : this.#chance.pick(['identifier', 'key', 'both', 'both'] as const);
+    return {
+      identifier: left === 'key' ? undefined : identifier,
+      idempotencyKey: left === 'identifier' ? undefined : idempotencyKey,
+    };
   }
 
   /** @param only undefined: to any process, and a next try to another */
@@ -216,21 +373,24 @@ export class Customers {
       again(1);
       return;
     }
-    const { method, url } = PLACES[purchase.route as Place];
-    const request = new Request(url, { method, headers: { 'payment-signature': purchase.header } });
+    const question = this.#names.questionOf(purchase);
+    const request = requestOf(purchase, question ?? PLACES[purchase.route as Place]);
     const outcomes = this.#outcomes.get(purchase) as Outcome[];
     // A refusal that was decided before another process sold it may be told after.
     const wasCharged = this.#isCharged(purchase);
+    const kept = question && this.#names.keptSale(question, purchase);
     purchase.outstandingCount++;
     chance.pick(gates).arrive(
       `${purchase.name} ${purchase.route}`,
       request,
       (answer) => {
         purchase.outstandingCount--;
-        if (answer.status === 409 && outcomes.length === 0 && purchase.outstandingCount === 0) {
+        const code = answer.status < 300 ? '' : codeOf(answer);
+        if (code === 'PAYMENT_ALREADY_USED' && outcomes.length === 0 && purchase.outstandingCount === 0) {
           world.fail('L2 free is free', `${purchase.name} is refused as used, and was sent to no other process`);
         }
         outcomes.push(this.#judge(purchase, answer, wasCharged));
+        this.#names.judge(purchase, kept, answer.status, code);
         also(answer);
         again(answer.status === 503 ? 0.7 : 0.2);
       },
@@ -247,14 +407,17 @@ export class Customers {
     const { status } = answer;
     const code = status < 300 ? '' : codeOf(answer);
     const { name } = purchase;
-    const isLapsing = world.wallMs / 1000 + WINDOW_SLACK_SECONDS >= purchase.validBeforeSeconds;
+    const slackSeconds = WINDOW_SLACK_SECONDS + (purchase.route === 'retry' ? LOOK_UP_MS / 1000 : 0);
+    const isLapsing = world.wallMs / 1000 + slackSeconds >= purchase.validBeforeSeconds;
     switch (`${status} ${code}`) {
       case '200 ':
       case '201 ':
-        this.#judgePaid(purchase, answer);
-        return 'paid';
+        return this.#judgePaid(purchase, answer);
       case '409 PAYMENT_ALREADY_USED':
         return 'used';
+      case '409 PAYMENT_IDENTIFIER_CONFLICT':
+      case '409 IDEMPOTENCY_CONFLICT':
+        return 'free';
       case '503 SETTLEMENT_PENDING':
         return 'open';
       case '402 PAYMENT_NOT_SETTLED':
@@ -269,19 +432,30 @@ export class Customers {
         return 'free';
       case '503 STATE_UNAVAILABLE':
       case '500 INTERNAL_ERROR':
-        // A callback that was paid for and could not be made (decisions §4).
-        if (purchase.route === 'create') return 'open';
+        // A callback or a job that was paid for and could not be made (decisions §4).
+        if (purchase.route === 'create' || purchase.route === 'retry') return 'open';
         break;
     }
     world.fail('A4 right answers', `${name}: ${status} ${answer.text.slice(0, 300)}`);
     return 'open';
   }
 
-  #judgePaid(purchase: Purchase, answer: Answer): void {
+  /** @param asking of an answer that is given again, another authorization than that by which it was bought */
+  #judgePaid(asking: Purchase, answer: Answer): Outcome {
+    const purchase = this.#names.soldTo(asking, answer);
+    if (purchase === undefined) return 'free';
+    this.#judgeSold(purchase, answer, purchase !== asking);
+    return purchase === asking ? 'paid' : 'free';
+  }
+
+  #judgeSold(purchase: Purchase, answer: Answer, isAgain: boolean): void {
     const { world, profile } = this.#outside;
     const { name } = purchase;
-    world.count('sold');
-    if (++purchase.successCount > 1) world.fail('I1 one answer', `${name} was answered ${purchase.successCount} times`);
+    if (!isAgain) {
+      world.count('sold');
+      if (++purchase.successCount > 1)
+        world.fail('I1 one answer', `${name} was answered ${purchase.successCount} times`);
+    }
     const [sale] = this.salesOf(purchase);
     if (sale === undefined) {
       world.fail('I3 recorded first', `${name} was answered before its sale was in the books`);
@@ -293,7 +467,7 @@ export class Customers {
     if (receipt.success !== true || receipt.transaction !== sale.transaction || !isMoved) {
       world.fail('I3 receipt', `${name}: ${JSON.stringify(receipt)}, sold as ${sale.transaction}`);
     }
-    if (purchase.route === 'create') this.onCreated(answer);
+    if (purchase.route === 'create' && !isAgain) this.onCreated(answer);
   }
 
   #ask(purchase: Purchase, gate: Gate): void {

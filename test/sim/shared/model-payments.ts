@@ -3,6 +3,7 @@ import { RETENTION_SECONDS } from '../../../src/payment/reservations.ts';
 import type { Row } from '../../../src/storage/postgres/connections.ts';
 import { DEAD, INTENDED, RESERVED } from '../../../src/storage/postgres/tables/payments.ts';
 import type { Meaning, Meanings, Processes } from './model.ts';
+import type { IdentifierTable } from './model-identifiers.ts';
 
 export interface ClaimRow {
   readonly key: string;
@@ -45,6 +46,8 @@ export interface PaymentWatch {
   onTakenOver(found: CaseRow, by: string): void;
   /** A claim without an intent is removed by another than its owner. */
   onClaimRemoved(claim: ClaimRow): void;
+  /** The play ledger moves money. @param key hexadecimal */
+  onMoved(key: string): void;
 }
 
 /** A statement's parameters: arrays of columns, as they come. */
@@ -55,6 +58,9 @@ const texts = (value: unknown): readonly string[] => value as readonly string[];
 
 /** $n of {@link Columns}. */
 const at = (columns: Columns, n: number): unknown => columns[n - 1];
+
+/** For how long a statement keeps identifiers from now on. */
+const keptMsOf = (text: string): number => Number(/now_ms\(\) \+ ([0-9]+)/.exec(text)?.[1]);
 
 export class PaymentTables {
   readonly claims = new Map<number, ClaimRow>();
@@ -69,15 +75,17 @@ export class PaymentTables {
   readonly meanings: Meanings;
   /** Whose statement is carried out. */
   actor = '';
-  watch: PaymentWatch = { onTakenOver() {}, onClaimRemoved() {} };
+  watch: PaymentWatch = { onTakenOver() {}, onClaimRemoved() {}, onMoved() {} };
   readonly #byKey = new Map<string, ClaimRow[]>();
   readonly #nowMs: () => number;
   readonly #processes: Processes;
+  readonly #identifiers: IdentifierTable;
   #lastSerial = 0;
 
-  constructor(nowMs: () => number, processes: Processes) {
+  constructor(nowMs: () => number, processes: Processes, identifiers: IdentifierTable) {
     this.#nowMs = nowMs;
     this.#processes = processes;
+    this.#identifiers = identifiers;
     this.meanings = {
       claim: (values, text) => this.#claim(values, text),
       'find-claim': (values) => this.#find(values),
@@ -86,10 +94,10 @@ export class PaymentTables {
       'free-stray-claims': (values) => this.#freeStrays(values),
       'prune-claims': ([serial]) => this.#prune(serial as unknown as number),
       'record-intent': (values) => this.#intend(values),
-      'record-settled': (values) => this.#settle(values),
+      'record-settled': (values, text) => this.#settle(values, text),
       'mark-unknown': (values) => this.#markUnknown(values),
-      'release-case': (values) => this.#releaseCases(values),
-      'end-dead': (values) => this.#endDead(values),
+      'release-case': (values, text) => this.#releaseCases(values, text),
+      'end-dead': (values, text) => this.#endDead(values, text),
       'mark-delivered': ([serials]) => this.#markDelivered(numbers(serials)),
       'count-undelivered': ([ageMs]) => this.#countUndelivered(ageMs as unknown as number),
       'find-case': (values) => this.#findCase(values),
@@ -227,14 +235,27 @@ export class PaymentTables {
     const owner = at(columns, 1) as string;
     const settlement = at(columns, 2) as string;
     const keys = texts(at(columns, 3));
+    const serials = numbers(at(columns, 4));
+    const attempts = numbers(at(columns, 5));
+    const names = numbers(at(columns, 8)).map((serial, i) => {
+      const digest = texts(at(columns, 9))[i] as string;
+      return { serial, digest, sealed: texts(at(columns, 10))[i] as string };
+    });
+    const held = new Set<string>();
+    for (const { serial, digest } of names) {
+      if (this.#identifiers.isHeld(digest, owner, attempts[serials.indexOf(serial)] as number)) held.add(digest);
+    }
     const rows: Row[] = [];
-    for (const [i, serial] of numbers(at(columns, 4)).entries()) {
+    for (const [i, serial] of serials.entries()) {
       const claim = this.claims.get(serial);
-      const attempt = numbers(at(columns, 5))[i];
+      const attempt = attempts[i];
+      const ours = names.filter((name) => name.serial === serial);
       const before = this.cases.get(serial);
       if (before?.owner === owner) rows.push({ serial });
       if (claim === undefined || claim.key !== keys[i] || claim.owner !== owner) continue;
       if (claim.attempt !== attempt || claim.state !== RESERVED) continue;
+      if (!ours.every(({ digest }) => held.has(digest))) continue;
+      for (const name of ours) this.#identifiers.name(name);
       claim.state = INTENDED;
       const terms = texts(at(columns, 6))[i] as string;
       const sale = texts(at(columns, 7))[i] as string;
@@ -244,7 +265,8 @@ export class PaymentTables {
     return rows;
   }
 
-  #settle(columns: Columns): Row[] {
+  #settle(columns: Columns, text: string): Row[] {
+    const keptMs = keptMsOf(text);
     const rows: Row[] = [];
     const column = (n: number, i: number): string => texts(at(columns, n))[i] as string;
     for (const [i, serial] of numbers(at(columns, 2)).entries()) {
@@ -266,6 +288,7 @@ export class PaymentTables {
       this.sales.set(serial, sale);
       this.salesByKey.set(sale.key, [...(this.salesByKey.get(sale.key) ?? []), sale]);
       this.#undelivered.set(serial, sale);
+      this.#identifiers.keep(serial, keptMs, sale.transaction);
       rows.push({ serial });
     }
     return rows;
@@ -286,16 +309,19 @@ export class PaymentTables {
     return this.cases.get(serial)?.owner === owner && this.cases.delete(serial);
   }
 
-  #releaseCases([owner, serials]: Columns): Row[] {
+  #releaseCases([owner, serials]: Columns, text: string): Row[] {
+    const freesIdentifiers = text.includes('DELETE FROM paygrade.identifiers');
     return numbers(serials).flatMap((serial) => {
       const claim = this.claims.get(serial);
       const isEnded = this.#endCase(serial, owner);
       if (isEnded && claim !== undefined) this.#drop(claim);
+      if (isEnded && freesIdentifiers) this.#identifiers.free(serial);
       return isEnded || (claim === undefined && !this.cases.has(serial)) ? [{ serial }] : [];
     });
   }
 
-  #endDead([owner, serials, transactions]: Columns): Row[] {
+  #endDead([owner, serials, transactions]: Columns, text: string): Row[] {
+    const freesIdentifiers = text.includes('DELETE FROM paygrade.identifiers');
     return numbers(serials).flatMap((serial, i) => {
       const claim = this.claims.get(serial);
       const wasDead = claim?.state === DEAD;
@@ -304,6 +330,8 @@ export class PaymentTables {
         claim.state = DEAD;
         claim.transaction = texts(transactions)[i] as string;
       }
+      if (isEnded && freesIdentifiers) this.#identifiers.free(serial);
+      else if (isEnded) this.#identifiers.keep(serial, keptMsOf(text));
       return isEnded || wasDead ? [{ serial }] : [];
     });
   }
@@ -401,6 +429,7 @@ export class PaymentTables {
       if (verdict !== undefined) return { verdict };
       if (!debited.has(payer)) return { verdict: 'short' };
       this.transfers.set(key, validBefore);
+      this.watch.onMoved(key);
       return { verdict: 'moved' };
     });
   }

@@ -3,12 +3,14 @@
  * statement at a time. It knows statements by their names, and `model.process.test.ts` holds it against a real PostgreSQL:
  * the statements of a run, carried out there in the same order, give the same rows.
  *
- * Tables that no run of this simulator fills (accounts, retries, resolves, identifiers) are empty.
+ * Tables that no run of this simulator fills (accounts, resolves) are empty.
  */
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
 import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
 import { CallbackTables } from './model-callbacks.ts';
+import { IdentifierTable } from './model-identifiers.ts';
 import { PaymentTables } from './model-payments.ts';
+import { RetryTables } from './model-retries.ts';
 
 /** Carries out a statement. @param values its parameters */
 export type Meaning = (values: readonly never[], text: string) => Row[];
@@ -34,23 +36,20 @@ const NOTHING: Meaning = () => [];
 
 /** Statements over tables that are empty here. */
 const OF_EMPTY_TABLES: Meanings = {
-  'free-retries-of-the-dead': NOTHING,
-  'free-retry-keys-of-the-dead': NOTHING,
   'take-resolves-of-the-dead': NOTHING,
   'expire-resolves': NOTHING,
   'forget-resolves': NOTHING,
   'count-resolves': () => [{ live: 0, expired: 0, bytes: 0 }],
-  'prune-identifiers': NOTHING,
-  'count-identifiers': () => [{ count: 0, bytes: 0 }],
-  'free-stray-identifiers': NOTHING,
 };
 
 export class ModelDatabase {
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
   readonly processes: Processes;
+  readonly identifiers: IdentifierTable;
   readonly payments: PaymentTables;
   readonly callbacks: CallbackTables;
+  readonly retries: RetryTables;
   /** Called with each statement that was carried out, and what it gave. */
   onExecuted: (statement: Statement, rows: readonly Row[]) => void = () => {};
   readonly #secrets = new Map<string, Uint8Array>();
@@ -60,12 +59,16 @@ export class ModelDatabase {
   constructor(nowMs: () => number) {
     this.nowMs = nowMs;
     this.processes = new Processes();
-    this.payments = new PaymentTables(nowMs, this.processes);
+    this.identifiers = new IdentifierTable(nowMs, this.processes);
+    this.payments = new PaymentTables(nowMs, this.processes, this.identifiers);
     this.callbacks = new CallbackTables(nowMs);
+    this.retries = new RetryTables(nowMs, this.processes);
     this.#meanings = {
       ...OF_EMPTY_TABLES,
+      ...this.identifiers.meanings,
       ...this.payments.meanings,
       ...this.callbacks.meanings,
+      ...this.retries.meanings,
       'renew-lease': ([id, leaseMs]) => this.#renew(id as unknown as string, leaseMs as unknown as number),
       'remove-dead-processes': (values) => this.#removeDead(values),
       'share-rates': (values) => this.#shareRates(values),

@@ -43,6 +43,9 @@ export interface SharedProfile {
   readonly callbackShare: number;
   readonly copiesShare: number;
   readonly poorShare: number;
+  /** Share of the purchases that have a payment identifier; of those of retries, an idempotency key or both. */
+  readonly namedShare: number;
+  readonly retryShare: number;
   /** The facilitator's part. */
   readonly outside: Profile;
 }
@@ -78,6 +81,8 @@ export function drawSharedProfile(chance: Chance, purchaseCount: number): Shared
     callbackShare: chance.pick([0, 0.1, 0.3]),
     copiesShare: chance.pick([0.2, 0.6, 1]),
     poorShare: chance.pick([0, 0, 0.2]),
+    namedShare: chance.pick([0, 0.1, 0.3]),
+    retryShare: chance.pick([0, 0, 0.1, 0.2]),
     outside: {
       ...drawn,
       facilitatorFaultShare: some(0.6, 0.05, 0.2),

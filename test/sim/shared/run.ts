@@ -14,6 +14,7 @@ import { Callers } from './callers.ts';
 import { Customers } from './customers.ts';
 import { Gate, type Outside } from './gate.ts';
 import { ModelDatabase } from './model.ts';
+import { KEPT_MS } from './names.ts';
 import { drawSharedProfile, type SharedProfile } from './profile.ts';
 import { Resumption } from './resumption.ts';
 import { type OutageKind, Wire } from './wire.ts';
@@ -55,6 +56,8 @@ class Run {
   readonly #callers: Callers;
   #lifeCount = 0;
   #isHealed = false;
+  /** No process is started again. */
+  #isResting = false;
 
   constructor(seed: number, { purchaseCount, onDatabase }: SharedRunWishes, onLine?: (line: string) => void) {
     const world = new World(seed, onLine);
@@ -82,7 +85,9 @@ class Run {
     database.payments.watch = {
       onTakenOver: (found, by) => this.#judgeTaken(found.owner, `case ${found.serial} by ${by}`),
       onClaimRemoved: (claim) => this.#judgeTaken(claim.owner, `claim ${claim.serial}`),
+      onMoved: (key) => this.#charged(key),
     };
+    facilitator.onMoved = (purchase) => this.#customers.charged(purchase);
   }
 
   async play(): Promise<void> {
@@ -135,9 +140,15 @@ class Run {
   /** A process that has ended is started again after a while. */
   #supervise(): void {
     this.world.after(this.#chance.between(100, 3_000), () => {
-      for (const [place, gate] of this.#gates.entries()) if (gate.isDead) this.#startGate(place);
+      for (const [place, gate] of this.#gates.entries()) if (gate.isDead && !this.#isResting) this.#startGate(place);
       this.#supervise();
     });
+  }
+
+  /** @param key hexadecimal */
+  #charged(key: string): void {
+    const purchase = this.#customers.byKey.get(Buffer.from(key, 'hex').toString('latin1'));
+    if (purchase !== undefined) this.#customers.charged(purchase);
   }
 
   /** A process that lives and could renew its lease loses nothing to another. */
@@ -155,6 +166,7 @@ class Run {
     if (world.violation !== undefined) return;
     world.note('faults stop');
     this.#isHealed = true;
+    this.#customers.healedMs = world.nowMs;
     wire.isHealed = true;
     wire.outage = undefined;
     facilitator.isHealed = true;
@@ -171,23 +183,59 @@ class Run {
       }
     }
     if (this.#gates.some(({ outstanding }) => outstanding.size > 0)) await world.passUntil(world.nowMs + 30_000);
-    for (const { key, serial, state, owner } of payments.claims.values()) {
-      // What a dead process reserved is free already.
-      const isHeld = state === RESERVED && !wire.database.processes.isDead(owner);
-      if (isHeld)
-        world.fail(
-          'L2 free is free',
-          `${this.#customers.nameOf(key)} stays reserved by ${this.#gates.find((gate) => gate.ownerId === owner)?.name}, claim ${serial}`,
-        );
-    }
+    this.#judgeFree();
     this.#customers.buyTheRest();
     await world.passUntil(world.nowMs + 10_000);
     this.#callers.listAll();
     await world.until(() => payments.cases.size === 0, ENDED_MS);
     for (const { serial } of payments.cases.values()) world.fail('L1 everything ends', `case ${serial} has no end`);
+    this.#judgeNamed();
+    this.#customers.askNamed();
+    await world.passUntil(world.nowMs + 10_000);
     this.#customers.askAll();
     await world.passUntil(world.nowMs + 1_000);
     if (world.violation === undefined) this.#customers.audit();
+    if (world.violation === undefined && wire.database.identifiers.rows.size > 0) await this.#passTheirTime();
+  }
+
+  /** Nothing is reserved any more; what a dead process reserved is free already. */
+  #judgeFree(): void {
+    const { world } = this;
+    const { payments, identifiers, processes } = this.#outside.wire.database;
+    const nameOf = (owner: string): string | undefined => this.#gates.find((gate) => gate.ownerId === owner)?.name;
+    for (const { key, serial, state, owner } of payments.claims.values()) {
+      if (state !== RESERVED || processes.isDead(owner)) continue;
+      const what = `${this.#customers.nameOf(key)} stays reserved by ${nameOf(owner)}, claim ${serial}`;
+      world.fail('L2 free is free', what);
+    }
+    for (const { digest, sealed, owner } of identifiers.rows.values()) {
+      if (sealed === null && !processes.isDead(owner))
+        world.fail('N5 no identifier is held for ever', `${digest} stays claimed by ${nameOf(owner)}`);
+    }
+  }
+
+  /** No purchase is under way, so an identifier is free, or has its time. */
+  #judgeNamed(): void {
+    const { identifiers, payments } = this.#outside.wire.database;
+    for (const { digest, serial, sealed, keptUntilMs } of identifiers.rows.values()) {
+      if (sealed !== null && keptUntilMs === null && !payments.cases.has(serial as number))
+        this.world.fail('N5 no identifier is held for ever', `${digest} belongs to ${serial}, which has ended`);
+    }
+  }
+
+  /** No process runs until the time of all identifiers is over; then another one starts, to which they are new. */
+  async #passTheirTime(): Promise<void> {
+    const { world } = this;
+    this.#isResting = true;
+    for (const gate of this.#gates) gate.kill('at the end');
+    await world.passUntil(world.nowMs + KEPT_MS);
+    this.#gates.length = 0;
+    this.#startGate(0);
+    if (!(await world.until(() => this.#gates[0]?.isAccepting === true, START_MS))) {
+      return world.fail('P3 starts again', 'no process serves');
+    }
+    this.#customers.reuseNames();
+    await world.passUntil(world.nowMs + 10_000);
   }
 }
 

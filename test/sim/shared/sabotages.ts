@@ -121,4 +121,48 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
     changes: [['payment/settlement/reconciler.ts', '!one.reservation.isTakenOver && ', '']],
     found: /I3 recorded first|I4 /,
   },
+  {
+    what: 'a late try to claim an identifier wipes its kept answer',
+    changes: [
+      [
+        'storage/postgres/identifiers.ts',
+        'n.attempt = excluded.attempt AND n.sealed IS NULL)',
+        'n.attempt = excluded.attempt)',
+      ],
+    ],
+    found: /N\d /,
+  },
+  {
+    what: 'a claim of an identifier is not exclusive',
+    changes: [
+      ['storage/postgres/identifiers.ts', 'OR (n.owner = excluded.owner', 'OR true OR (n.owner = excluded.owner'],
+    ],
+    found: /N\d /,
+  },
+  {
+    what: 'an identifier is free while its outcome is open, once its process is dead',
+    changes: [['storage/postgres/identifiers.ts', 'OR (n.sealed IS NULL AND ', 'OR (true AND ']],
+    found: /N\d /,
+  },
+  {
+    what: 'an identifier whose purchase was refused is never free',
+    changes: [
+      [
+        'storage/postgres/cases.ts',
+        '    DELETE FROM paygrade.identifiers n USING ended WHERE n.serial = ended.serial\n  ), freed AS (',
+        '    SELECT serial FROM ended\n  ), freed AS (',
+      ],
+    ],
+    found: /N5 no identifier is held for ever|L2 free is free/,
+  },
+  {
+    what: 'a claim of an identifier that comes after its release is left alone',
+    changes: [['storage/postgres/reservations.ts', 'await this.#identifiers.freeStrays(lastAttempt, live);', '']],
+    found: /N5 no identifier is held for ever|L2 free is free/,
+  },
+  {
+    what: 'an answer is kept for half a minute',
+    changes: [['payment/reservations.ts', 'export const KEPT_MS = 600_000;', 'export const KEPT_MS = 30_000;']],
+    found: /N\d /,
+  },
 ];

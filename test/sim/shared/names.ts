@@ -1,0 +1,203 @@
+/**
+ * The names of purchases in a run, payment identifiers and idempotency keys: what is asked for under each, with which
+ * authorizations, and what was charged and answered. A name belongs to one purchase until ten minutes after its settlement
+ * (decisions §4, siblings §6): it is charged once, whatever is asked under it, and every answer to its question is the first one's.
+ */
+import { hexOfKey } from '../../../src/storage/postgres/claims.ts';
+import { DEAD } from '../../../src/storage/postgres/tables/payments.ts';
+import type { Chance } from '../../support/chance.ts';
+import { decoded } from '../payment-header.ts';
+import type { Account, Purchase } from '../purchase.ts';
+import type { Answer } from '../server.ts';
+import type { Outside } from './gate.ts';
+import type { SaleRow } from './model-payments.ts';
+
+/**
+ * A case that ends dead frees its names, although its money may have moved: then another purchase is charged under them, and the
+ * answer of a sale that is recorded later is not kept. To be removed together with that hole.
+ */
+const DEAD_CASES_FREE_THEIR_NAMES = true;
+
+/** From the settlement (decisions §4). */
+export const KEPT_MS = 600_000;
+/** Less than this is left of the time of a kept answer: it may be over when it is read. */
+const KEPT_MARGIN_MS = 5_000;
+
+/** Refusals that say that an answer is not there, or belongs to another. */
+const NOT_KEPT: ReadonlySet<string> = new Set([
+  'PAYMENT_IDENTIFIER_CONFLICT',
+  'IDEMPOTENCY_CONFLICT',
+  'SETTLEMENT_PENDING',
+  'PAYMENT_NOT_SETTLED',
+]);
+
+/** What one payer asks for. */
+export interface Wanted {
+  readonly route: Purchase['route'];
+  readonly url: string;
+  readonly order: string | undefined;
+  readonly account: Account;
+}
+
+/** What is asked for under names. */
+export interface Question extends Wanted {
+  /** Shared with other questions, which are refused while this one is under way or kept. */
+  readonly names: Names;
+  readonly purchases: Purchase[];
+  /** What answers said first, by the purchases that they are of. */
+  readonly answers: Map<Purchase, string>;
+  /** The job that its idempotency key has. */
+  keyJob: string | undefined;
+}
+
+/** A purchase has one of them or both. */
+export interface Names {
+  readonly identifier: string | undefined;
+  readonly key: string | undefined;
+  /** The first is asked by the owner. */
+  readonly questions: Question[];
+  readonly charges: { readonly purchase: Purchase; readonly atMs: number }[];
+}
+
+const shareName = (one: Purchase, other: Purchase): boolean =>
+  (one.identifier !== undefined && one.identifier === other.identifier) ||
+  (one.idempotencyKey !== undefined && one.idempotencyKey === other.idempotencyKey);
+
+/** The name that is looked up first is one of the other's, too. */
+const isFirstNameOf = (one: Purchase, other: Purchase): boolean =>
+  one.identifier === undefined ? one.idempotencyKey === other.idempotencyKey : one.identifier === other.identifier;
+
+export class NamedPurchases {
+  readonly all: Names[] = [];
+  readonly #questions = new Map<Purchase, Question>();
+  readonly #outside: Outside;
+  readonly #chance: Chance;
+
+  constructor(outside: Outside, chance: Chance) {
+    this.#outside = outside;
+    this.#chance = chance;
+  }
+
+  /** The first question under new names. */
+  name(wanted: Wanted): Question {
+    const chance = this.#chance;
+    const kinds = wanted.route === 'retry' ? chance.pick(['identifier', 'key', 'both', 'both'] as const) : 'identifier';
+    const names: Names = {
+      identifier: kinds === 'key' ? undefined : chance.hex(16),
+      key: kinds === 'identifier' ? undefined : chance.hex(16),
+      questions: [],
+      charges: [],
+    };
+    this.all.push(names);
+    return this.ask(names, wanted);
+  }
+
+  /** Another question under the same names. */
+  ask(names: Names, wanted: Wanted): Question {
+    const question = { ...wanted, names, purchases: [], answers: new Map(), keyJob: undefined };
+    names.questions.push(question);
+    return question;
+  }
+
+  add(question: Question, purchase: Purchase): void {
+    question.purchases.push(purchase);
+    this.#questions.set(purchase, question);
+  }
+
+  /** undefined: it has no name. */
+  questionOf(purchase: Purchase): Question | undefined {
+    return this.#questions.get(purchase);
+  }
+
+  /** Its money has moved. */
+  charged(purchase: Purchase): void {
+    const { world } = this.#outside;
+    const charges = this.questionOf(purchase)?.names.charges;
+    if (charges === undefined) return;
+    for (const { purchase: earlier, atMs } of charges) {
+      const agoMs = world.nowMs - atMs;
+      if (!shareName(earlier, purchase) || agoMs >= KEPT_MS || this.#isFreedByDeath(earlier)) continue;
+      world.fail(
+        'N1 one charge for a name',
+        `${earlier.name} and ${purchase.name} are charged, ${agoMs.toFixed(0)} ms apart`,
+      );
+    }
+    charges.push({ purchase, atMs: world.nowMs });
+  }
+
+  /** A sale whose answer is kept. @param asking undefined = any; otherwise the one whose answer it must get */
+  keptSale(question: Question, asking?: Purchase): SaleRow | undefined {
+    const { world } = this.#outside;
+    for (const one of question.purchases) {
+      const sale = this.#saleOf(one);
+      if (sale === undefined || this.#isFreedByDeath(one) || (asking && !isFirstNameOf(asking, one))) continue;
+      if (world.wallMs < sale.timeMs + KEPT_MS - KEPT_MARGIN_MS) return sale;
+    }
+    return undefined;
+  }
+
+  /** A case is open, so nothing new may be sold. */
+  isOpen({ questions }: Names): boolean {
+    const { payments } = this.#outside.wire.database;
+    return questions.some(({ purchases }) => purchases.some(({ key }) => payments.caseOf(hexOfKey(key)) !== undefined));
+  }
+
+  /** Judges an answer 200 or 201. @returns the purchase that it is of; undefined for none, or a job that is shown again */
+  soldTo(asking: Purchase, answer: Answer): Purchase | undefined {
+    const question = this.questionOf(asking);
+    if (question === undefined) return asking;
+    const { world } = this.#outside;
+    const receipt = answer.headers.get('payment-response');
+    if (receipt === null && asking.idempotencyKey !== undefined) {
+      this.#judgeRepeated(question, asking, answer);
+      return undefined;
+    }
+    const { transaction } = decoded(receipt);
+    const sold = question.purchases.find((one) => this.#saleOf(one)?.transaction === transaction);
+    if (sold === undefined) {
+      world.fail('N2 its own answer', `${asking.name} got an answer of ${String(transaction)}, not sold to it`);
+      return undefined;
+    }
+    const first = question.answers.get(sold) ?? answer.text;
+    question.answers.set(sold, first);
+    if (answer.text !== first) {
+      world.fail('N2 byte for byte', `${asking.name} got ${answer.text}, and before it ${sold.name} ${first}`);
+    }
+    if (sold !== asking) world.count('answers given again');
+    return sold;
+  }
+
+  /** The job of its key, without its secrets: nothing is charged. */
+  #judgeRepeated(question: Question, asking: Purchase, { status, text }: Answer): void {
+    const { world } = this.#outside;
+    world.count('jobs shown again');
+    const { id, read_token: token } = JSON.parse(text) as { id: string; read_token: string | null };
+    question.keyJob ??= id;
+    if (question.keyJob !== id) world.fail('N2 one job for a key', `${asking.name}: ${question.keyJob} and ${id}`);
+    if (status !== 200 || token !== null || this.#saleOf(asking) !== undefined)
+      world.fail('N2 one job for a key', `${asking.name} is ${status} without a receipt: ${text}`);
+  }
+
+  /** Judges any answer. @param kept the sale whose answer was kept when it was sent */
+  judge(purchase: Purchase, kept: SaleRow | undefined, status: number, code: string): void {
+    const { world } = this.#outside;
+    const question = this.questionOf(purchase);
+    if (question === undefined) return;
+    if (code.endsWith('_CONFLICT')) {
+      world.count('refused as another question');
+      const others = question.names.questions.filter((one) => one !== question && one.purchases.length > 0);
+      if (others.length === 0) world.fail('N3 no conflict with itself', `${purchase.name}: ${code}`);
+    }
+    if (kept === undefined || kept !== this.keptSale(question, purchase) || !NOT_KEPT.has(code)) return;
+    world.fail('N4 a kept answer is given', `${purchase.name}: ${status} ${code}, kept is ${kept.serial}`);
+  }
+
+  #saleOf({ key }: Purchase): SaleRow | undefined {
+    return this.#outside.wire.database.payments.salesByKey.get(hexOfKey(key))?.[0];
+  }
+
+  #isFreedByDeath({ key }: Purchase): boolean {
+    const claim = this.#outside.wire.database.payments.claimOf(hexOfKey(key));
+    return DEAD_CASES_FREE_THEIR_NAMES && claim?.state === DEAD;
+  }
+}
