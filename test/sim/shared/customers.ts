@@ -138,10 +138,11 @@ export class Customers {
     }
     if (!chance.is(0.2)) return;
     const { names, order } = question;
+    const account = chance.pick(this.#accounts);
     // Of an idempotency key each payer has his own.
     const other =
-      chance.is(0.5) && names.key === undefined
-        ? { ...question, account: chance.pick(this.#accounts) }
+      chance.is(0.5) && names.key === undefined && account !== question.account
+        ? { ...question, account }
         : {
             ...question,
             ...(order === undefined ? { route: 'search' as const, url: OTHER.url } : { order: OTHER.order }),

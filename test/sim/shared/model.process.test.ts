@@ -5,6 +5,24 @@ import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-
 import { partOf } from '../../support/whole.ts';
 import { playSharedRun } from './run.ts';
 
+/** Statements of names, which a run must have tried. */
+const NAMED = [
+  'claim-identifier',
+  'find-identifier',
+  'release-identifier',
+  'read-answer',
+  'replace-answer',
+  'prune-identifiers',
+  'count-identifiers',
+  'free-stray-identifiers',
+  'create-retry',
+  'find-retry-by-key',
+  'claim-retry-key',
+  'release-retry-key',
+  'take-retries',
+  'change-retry',
+];
+
 interface Said {
   readonly statement: Statement;
   readonly rows: string;
@@ -49,7 +67,7 @@ describe.skipIf(SERVER === undefined)('the modelled database', () => {
 
   it('answers every statement of a run as PostgreSQL does', async () => {
     const said: Said[] = [];
-    const { violation } = await playSharedRun(3, {
+    const { violation } = await playSharedRun(21, {
       purchaseCount: partOf(250, 40),
       onDatabase: (model, nowMs) => {
         model.onExecuted = (statement, rows) => {
@@ -69,5 +87,6 @@ describe.skipIf(SERVER === undefined)('the modelled database', () => {
     }
     console.log(`${partOf(said.length, 800)} statements of ${names.size} kinds`);
     expect(names.size).toBeGreaterThan(20);
+    expect([...names]).toEqual(expect.arrayContaining(NAMED));
   }, 300_000);
 });
