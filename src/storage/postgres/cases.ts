@@ -56,14 +56,14 @@ const INTENT = `
   ), name AS (
     SELECT * FROM unnest($8::bigint[], $9::text[], $10::text[]) AS name(serial, digest, sealed)
   ), held AS (
-    SELECT name.digest FROM name JOIN item ON item.serial = name.serial
+    SELECT name.serial, name.digest FROM name JOIN item ON item.serial = name.serial
     JOIN paygrade.identifiers n ON n.digest = decode(name.digest, 'hex')
     WHERE n.owner = $1 AND n.attempt = item.attempt AND n.sealed IS NULL FOR UPDATE OF n
   ), intended AS (
     UPDATE paygrade.claims c SET state = ${INTENDED} FROM item
     WHERE c.key = decode(item.key, 'hex') AND c.serial = item.serial AND c.owner = $1 AND c.attempt = item.attempt
       AND c.state = ${RESERVED}
-      AND item.serial NOT IN (SELECT serial FROM name WHERE digest NOT IN (SELECT digest FROM held))
+      AND item.serial NOT IN (SELECT serial FROM name WHERE (serial, digest) NOT IN (SELECT serial, digest FROM held))
     RETURNING c.serial
   ), named AS (
     UPDATE paygrade.identifiers n SET serial = name.serial, sealed = decode(name.sealed, 'hex')

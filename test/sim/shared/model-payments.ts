@@ -241,10 +241,12 @@ export class PaymentTables {
       const digest = texts(at(columns, 9))[i] as string;
       return { serial, digest, sealed: texts(at(columns, 10))[i] as string };
     });
-    const held = new Set<string>();
-    for (const { serial, digest } of names) {
-      if (this.#identifiers.isHeld(digest, owner, attempts[serials.indexOf(serial)] as number)) held.add(digest);
-    }
+    const isHeld = new Map(
+      names.map((name) => {
+        const attempt = attempts[serials.indexOf(name.serial)] as number;
+        return [name, this.#identifiers.isHeld(name.digest, owner, attempt)];
+      }),
+    );
     const rows: Row[] = [];
     for (const [i, serial] of serials.entries()) {
       const claim = this.claims.get(serial);
@@ -254,7 +256,7 @@ export class PaymentTables {
       if (before?.owner === owner) rows.push({ serial });
       if (claim === undefined || claim.key !== keys[i] || claim.owner !== owner) continue;
       if (claim.attempt !== attempt || claim.state !== RESERVED) continue;
-      if (!ours.every(({ digest }) => held.has(digest))) continue;
+      if (!ours.every((name) => isHeld.get(name) === true)) continue;
       for (const name of ours) this.#identifiers.name(name);
       claim.state = INTENDED;
       const terms = texts(at(columns, 6))[i] as string;

@@ -150,6 +150,28 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect(kept).toEqual([{ sealed: Buffer.of(2) }]);
   });
 
+  it('are for the later one alone of two purchases of one process between whose claims its lease ran out', async () => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const { reservations } = await shared.process({ callbackBytes: 0, play: undefined });
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    const reserve = async (digit: string) => {
+      const order = orderFor({ nonce: `0x${digit.repeat(64)}`, validAfterSeconds: 0, validBeforeSeconds });
+      const reserved = await reservations.reserve(order.key, validBeforeSeconds, [claimOf(1)]);
+      if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+      return () => reservations.recordIntent(reserved.reservation, order, SALE, [Uint8Array.of(Number(digit))]);
+    };
+    const intends = [await reserve('1')];
+    await shared.killAll();
+    intends.push(await reserve('2'));
+    // Both in one statement.
+    const ends = await Promise.allSettled(intends.map((intend) => intend()));
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    const kept = await shared.run('SELECT sealed FROM paygrade.identifiers');
+    expect(kept).toEqual([{ sealed: Buffer.of(2) }]);
+  });
+
   it('keep their answers, although a try to claim one is carried out after the intent, or after the settlement', async () => {
     const time = new ManualTime();
     const shared = await SharedDatabase.open(SERVER!, time);
