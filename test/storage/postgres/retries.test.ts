@@ -277,3 +277,24 @@ it('a key that could not be released is released by the next look, once', async 
   await look();
   expect(sent.filter(([name]) => name === 'release-retry-key')).toEqual([['release-retry-key', ['key', 'p1 claim']]]);
 });
+
+it('a key is released by every look as long as a claim of it may be carried out late, and once after that', async () => {
+  const claimed: Answer = (_, onDoubt) => {
+    onDoubt();
+    throw new Error('no answer');
+  };
+  const { store, look, names } = opened({ 'claim-retry-key': [claimed] });
+  const released = (): number => names().filter((name) => name === 'release-retry-key').length;
+  await expect(store.claimKey('key', 'claim')).rejects.toThrow('no answer');
+  await look();
+  expect(released()).toBe(0);
+  await store.releaseKey('key', 'claim');
+  time.pass(LATE_MS - 1);
+  await look();
+  await look();
+  expect(released()).toBe(3);
+  time.pass(1);
+  await look();
+  await look();
+  expect(released()).toBe(1);
+});

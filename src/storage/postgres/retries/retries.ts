@@ -106,8 +106,10 @@ export class PostgresRetries implements RetryStore {
   readonly #aside = new Set<RetryId>();
   /** Monotonic time until which a look whose answer was lost may still take jobs; undefined = all it took is free. */
   #straysUntilMs: number | undefined;
-  /** Idempotency keys that could not be released, by their claims. */
+  /** Idempotency keys that could not be released, or may be claimed late, by their claims. */
   readonly #unreleased = new Map<string, string>();
+  /** Monotonic times until which claims of idempotency keys whose answers were lost may still be carried out. */
+  readonly #lateClaims = new Map<string, number>();
 
   constructor(ports: PostgresRetriesPorts) {
     this.#ports = ports;
@@ -163,21 +165,21 @@ export class PostgresRetries implements RetryStore {
   }
 
   async claimKey(key: string, claim: string): Promise<boolean> {
-    const { database, owner } = this.#ports;
-    return (await database.run({ ...CLAIM_KEY, values: [key, `${owner.id} ${claim}`] })).length === 1;
+    const { clock, database, owner } = this.#ports;
+    const onDoubt = (): void => void this.#lateClaims.set(claim, clock.monotonicMs() + LATE_MS);
+    return (await database.run({ ...CLAIM_KEY, values: [key, `${owner.id} ${claim}`] }, { onDoubt })).length === 1;
   }
 
   async releaseKey(key: string, claim: string): Promise<void> {
-    const { database, owner } = this.#ports;
+    const { clock, database, owner } = this.#ports;
     const values = [key, `${owner.id} ${claim}`];
-    try {
-      await database.run({ ...RELEASE_KEY, values });
-      this.#unreleased.delete(claim);
-    } catch (failure) {
-      // The customer's next request would wait for this key, so every look tries again.
-      this.#unreleased.set(claim, key);
-      throw failure;
-    }
+    const mayComeLate = clock.monotonicMs() < (this.#lateClaims.get(claim) ?? 0);
+    // The customer's next request would wait for this key, so every look tries again.
+    this.#unreleased.set(claim, key);
+    await database.run({ ...RELEASE_KEY, values });
+    if (mayComeLate) return;
+    this.#unreleased.delete(claim);
+    this.#lateClaims.delete(claim);
   }
 
   update(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord | undefined> {
