@@ -8,73 +8,41 @@ import { BASE } from '../../../src/payment/protocol/network.ts';
 import { reservationKeyOf } from '../../../src/payment/protocol/order.ts';
 import { hexOfKey } from '../../../src/storage/postgres/claims.ts';
 import type { Chance } from '../../support/chance.ts';
-import { COMPANY } from '../catalogues.ts';
 import { decoded, type Offer, paymentHeaderOf } from '../payment-header.ts';
 import { type Account, Purchase } from '../purchase.ts';
-import { RETRIES_URL } from '../retry-clients.ts';
 import { type Answer, BASE_URL, PAY_TO } from '../server.ts';
+import { AskedAgain, type Buyers } from './asked-again.ts';
 import type { Gate, Outside } from './gate.ts';
 import type { SaleRow } from './model-payments.ts';
-import { NamedPurchases, type Question, type Wanted } from './names.ts';
-
-const orderOf = (path: string): string =>
-  `{"request":{"method":"GET","url":"https://well.example.com/${path}"},"policy":{"max_attempts":1}}`;
-
-const PLACES = {
-  search: { method: 'GET', url: `${BASE_URL}/v1/jobs/search?limit=3`, order: undefined },
-  company: { method: 'GET', url: `${BASE_URL}/v1/jobs/company?company=${COMPANY}`, order: undefined },
-  create: { method: 'POST', url: `${BASE_URL}/v1/callbacks`, order: undefined },
-  retry: { method: 'POST', url: RETRIES_URL, order: orderOf('') },
-} as const;
-type Place = keyof typeof PLACES;
-/** Other questions than those. */
-const OTHER = { url: `${BASE_URL}/v1/jobs/search?limit=2`, order: orderOf('other') } as const;
-
-const requestOf = (
-  { header, idempotencyKey, route }: Purchase,
-  { url, order }: Pick<Wanted, 'url' | 'order'>,
-): Request =>
-  new Request(url, {
-    method: PLACES[route as Place].method,
-    headers: {
-      'payment-signature': header,
-      ...(order === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-    },
-    ...(order === undefined ? {} : { body: order }),
-  });
+import { NamedPurchases, type Question } from './names.ts';
+import { PLACES, type Place, requestOf } from './places.ts';
 
 /** As the configuration of the processes has it: what each payer may spend of play money. */
 const OPENING_ATOMIC = 100_000n;
 const PAYER_COUNT = 200;
 /** How often an authorization is sent. */
-const TRIES_MAX = 5;
+export const TRIES_MAX = 5;
 /** A refusal because of the window says nothing of what was charged before. */
 const WINDOW_SLACK_SECONDS = 10;
 
-/** How often an answer is asked for with another authorization; each is sent as often as any. */
-const ASKED_MAX = 3;
-/** A claim of an idempotency key ends by itself, and a request waits for it up to fifteen seconds. */
-const KEY_HELD_MS = 150_000;
-/** Names that are tried once their time is over. */
-const REUSED_MAX = 10;
+const NO_NAMES = { identifier: undefined, idempotencyKey: undefined };
 
 /** `used`: 409; `free`: the answer says that nothing is charged; `open`: it says that this is not known; `cut`: none came. */
 type Outcome = 'paid' | 'used' | 'free' | 'open' | 'cut';
 
 export const codeOf = ({ text }: Answer): string => /^\{"error":\{"code":"([A-Z_]+)"/.exec(text)?.[1] ?? '';
 
-export class Customers {
+export class Customers implements Buyers {
   readonly purchases: Purchase[] = [];
+  readonly accounts: Account[] = [];
   readonly byKey = new Map<string, Purchase>();
-  /** When faults stopped. */
-  healedMs = Number.POSITIVE_INFINITY;
+  /** Under names that were asked before. */
+  readonly asked: AskedAgain;
   /** A callback was sold. */
   onCreated: (answer: Answer) => void = () => {};
   readonly #outside: Outside;
   readonly #chance: Chance;
   readonly #gates: () => readonly Gate[];
-  readonly #accounts: Account[] = [];
   readonly #offers = new Map<Place, Offer>();
   readonly #outcomes = new Map<Purchase, Outcome[]>();
   readonly #names: NamedPurchases;
@@ -85,10 +53,11 @@ export class Customers {
     this.#chance = chance;
     this.#gates = gates;
     this.#names = new NamedPurchases(outside, chance.fork());
+    this.asked = new AskedAgain(outside, chance, this.#names, this);
     const { poorShare } = outside.profile;
     for (let i = 0; i < PAYER_COUNT; i++) {
       const balanceAtomic = chance.is(poorShare) ? BigInt(chance.below(60_000)) : 10n ** 12n;
-      this.#accounts.push({ payer: outside.signing.newPayer(), balanceAtomic });
+      this.accounts.push({ payer: outside.signing.newPayer(), balanceAtomic });
     }
   }
 
@@ -107,17 +76,17 @@ export class Customers {
     const { world, profile } = this.#outside;
     const chance = this.#chance;
     const place = this.#drawPlace();
-    const account = chance.pick(this.#accounts);
+    const account = chance.pick(this.accounts);
     const isNamed = chance.is(profile.namedShare);
     const question = isNamed ? this.#names.name({ ...PLACES[place], route: place, account }) : undefined;
-    const purchase = this.#newPurchase(place, account, question);
+    const purchase = this.newPurchase(place, account, question);
     world.count('authorizations');
     world.note(`new ${purchase.name} ${hexOfKey(purchase.key)}`);
     const copyCount = chance.is(profile.copiesShare) ? 1 + chance.below(4) : 0;
     for (let i = 0; i <= copyCount; i++) {
-      world.after(chance.is(0.5) ? 0 : chance.between(0, 40), () => this.#send(purchase, 1));
+      world.after(chance.is(0.5) ? 0 : chance.between(0, 40), () => this.send(purchase, 1));
     }
-    if (question !== undefined) this.#buyAgain(question);
+    if (question !== undefined) this.asked.buyAgain(question);
   }
 
   #drawPlace(): Place {
@@ -127,51 +96,23 @@ export class Customers {
     return this.#chance.pick(['search', 'search', 'company'] as const);
   }
 
-  /** Asks under the same names with other authorizations, at once and later; at times for something else, or as another payer. */
-  #buyAgain(question: Question): void {
-    const chance = this.#chance;
-    const { world } = this.#outside;
-    for (let i = chance.below(ASKED_MAX); i >= 0; i--) {
-      world.after(chance.pick([0, 20, 2_000, 20_000, 180_000]) * chance.unit(), () => {
-        this.#send(this.#asking(question), 1);
-      });
-    }
-    if (!chance.is(0.2)) return;
-    const { names, order } = question;
-    const account = chance.pick(this.#accounts);
-    // Of an idempotency key each payer has his own.
-    const other =
-      chance.is(0.5) && names.key === undefined && account !== question.account
-        ? { ...question, account }
-        : {
-            ...question,
-            ...(order === undefined ? { route: 'search' as const, url: OTHER.url } : { order: OTHER.order }),
-          };
-    const asked = this.#names.ask(names, other);
-    world.after(chance.pick([0, 2_000, 60_000]) * chance.unit(), () => this.#send(this.#asking(asked), 1));
-  }
-
-  /** Another authorization for a question. @param hasAll it has all names of the question */
-  #asking(question: Question, hasAll = false): Purchase {
-    const { world } = this.#outside;
-    const purchase = this.#newPurchase(question.route as Place, question.account, question, hasAll);
-    world.count('authorizations under known names');
-    world.note(`new ${purchase.name} ${hexOfKey(purchase.key)}, as ${question.purchases[0]?.name}`);
-    return purchase;
-  }
-
   /** A payer who never bought before, at this process. */
   buyAt(gate: Gate, also: (answer: Answer) => void): void {
     const { world, signing } = this.#outside;
-    const purchase = this.#newPurchase('search', { payer: signing.newPayer(), balanceAtomic: 10n ** 12n });
+    const purchase = this.newPurchase('search', { payer: signing.newPayer(), balanceAtomic: 10n ** 12n });
     world.count('authorizations after an outage');
     world.note(`new ${purchase.name} ${hexOfKey(purchase.key)} after an outage`);
-    this.#send(purchase, TRIES_MAX, also, gate);
+    this.send(purchase, TRIES_MAX, also, gate);
   }
 
   /** Money has moved. */
   charged(purchase: Purchase): void {
     this.#names.charged(purchase);
+  }
+
+  /** A case has ended as dead. */
+  endedDead(purchase: Purchase): void {
+    this.#names.endedDead(purchase);
   }
 
   /** @param key hexadecimal */
@@ -197,76 +138,34 @@ export class Customers {
     for (const purchase of this.purchases) {
       const isLive = world.wallMs / 1000 + 15 < purchase.validBeforeSeconds;
       const isKnown = this.salesOf(purchase).length > 0 || wire.database.payments.caseOf(hexOfKey(purchase.key));
-      if (!isLive || isKnown || !this.#isRich(purchase.account) || this.#isCharged(purchase)) continue;
+      if (!isLive || isKnown || !this.isRich(purchase.account) || this.#isCharged(purchase)) continue;
       // One under the same names; another question may have come before it.
       const names = this.#names.questionOf(purchase)?.names;
       if (names !== undefined) {
-        if (asked.has(names) || names.questions.length > 1 || this.#names.isOpen(names)) continue;
+        if (asked.has(names) || names.questions.length > 1 || this.#names.isHeld(names)) continue;
         asked.add(names);
       }
       world.count('sent again when all is well');
-      this.#buyNow(purchase, 'L2 free is free');
+      this.buyNow(purchase, 'L2 free is free');
     }
   }
 
-  /** Every name gives its kept answer, or buys. */
-  askNamed(): void {
-    for (const { questions } of this.#names.all) {
-      const holders = questions.filter((one) => this.#names.keptSale(one) !== undefined);
-      const question = holders[0] ?? questions[0];
-      // Of two names each may belong to another question.
-      if (question === undefined || holders.length > 1 || !this.#isRich(question.account)) continue;
-      const other = questions.find((one) => one !== question);
-      const ask = (): void => {
-        if (other !== undefined && this.#names.keptSale(question) !== undefined) this.#beRefused(other);
-      };
-      this.#buyNow(this.#asking(question, true), 'N4 a kept answer is given', ask);
-    }
-  }
-
-  /** Ten minutes later every identifier buys again. The job of an idempotency key is shown for a day. */
-  reuseNames(): void {
-    const { world } = this.#outside;
-    for (const { key, questions } of this.#names.all.slice(-REUSED_MAX)) {
-      const [question] = questions;
-      if (question === undefined || key !== undefined || !this.#isRich(question.account)) continue;
-      const purchase = this.#asking(question);
-      this.#buyNow(purchase, 'N5 no identifier is held for ever', (answer) => {
-        const isSold = this.salesOf(purchase).length === 1;
-        if (!isSold && !this.#isShort(answer))
-          world.fail('N5 no answer is kept for ever', `${purchase.name}: ${answer.status}`);
-      });
-    }
-  }
-
-  #isRich({ balanceAtomic }: Account): boolean {
+  isRich({ balanceAtomic }: Account): boolean {
     return balanceAtomic >= 10n ** 9n;
   }
 
-  #buyNow(purchase: Purchase, invariant: string, also: (answer: Answer) => void = () => {}): void {
+  /** @param invariant broken unless it is sold */
+  buyNow(purchase: Purchase, invariant: string, also: (answer: Answer) => void = () => {}): void {
     const { world } = this.#outside;
-    this.#send(purchase, TRIES_MAX, (answer) => {
-      // A try to hold an idempotency key that came after its release holds it for two minutes.
-      const isKeyHeld = purchase.idempotencyKey !== undefined && codeOf(answer) === 'STATE_UNAVAILABLE';
-      if (isKeyHeld && world.nowMs < this.healedMs + KEY_HELD_MS) return;
-      if (answer.status !== 200 && answer.status !== 201 && !this.#isShort(answer))
+    this.send(purchase, TRIES_MAX, (answer) => {
+      if (answer.status !== 200 && answer.status !== 201 && !this.isShort(answer))
         world.fail(invariant, `${purchase.name} is not charged, and ${answer.status} ${codeOf(answer)}`);
       also(answer);
     });
   }
 
-  /** Asks for something else under the names of a kept answer. */
-  #beRefused(other: Question): void {
-    const { world } = this.#outside;
-    const purchase = this.#asking(other, true);
-    this.#send(purchase, TRIES_MAX, (answer) => {
-      if (!codeOf(answer).endsWith('_CONFLICT'))
-        world.fail('N3 one question for a name', `${purchase.name}: ${answer.status} ${codeOf(answer)}`);
-    });
-  }
-
   /** A payer of play money has spent it all. */
-  #isShort(answer: Answer): boolean {
+  isShort(answer: Answer): boolean {
     return this.#outside.profile.settlement === 'local' && answer.status === 402;
   }
 
@@ -311,7 +210,7 @@ export class Customers {
   }
 
   /** @param question of its names @param hasAll it has all of them */
-  #newPurchase(place: Place, account: Account, question?: Question, hasAll = false): Purchase {
+  newPurchase(place: Place, account: Account, question?: Question, hasAll = false): Purchase {
     const chance = this.#chance;
     const { world, facilitator } = this.#outside;
     const offer = this.#offers.get(place) as Offer;
@@ -326,7 +225,7 @@ export class Customers {
       nonce,
     };
     const signature = account.payer.sign(authorization);
-    const { identifier, idempotencyKey } = this.#namesOf(question, hasAll);
+    const { identifier, idempotencyKey } = question === undefined ? NO_NAMES : this.asked.namesFor(question, hasAll);
     const purchase = new Purchase({
       number: this.purchases.length,
       account,
@@ -351,24 +250,14 @@ export class Customers {
     return purchase;
   }
 
-  #namesOf(question: Question | undefined, hasAll: boolean): Pick<Purchase, 'identifier' | 'idempotencyKey'> {
-    const { identifier, key: idempotencyKey } = question?.names ?? { identifier: undefined, key: undefined };
-    const isWhole = hasAll || identifier === undefined || idempotencyKey === undefined;
-    const left = isWhole ? 'both' : this.#chance.pick(['identifier', 'key', 'both', 'both'] as const);
-    return {
-      identifier: left === 'key' ? undefined : identifier,
-      idempotencyKey: left === 'identifier' ? undefined : idempotencyKey,
-    };
-  }
-
   /** @param only undefined: to any process, and a next try to another */
-  #send(purchase: Purchase, tries: number, also: (answer: Answer) => void = () => {}, only?: Gate): void {
+  send(purchase: Purchase, tries: number, also: (answer: Answer) => void = () => {}, only?: Gate): void {
     const gates = (only === undefined ? this.#gates() : [only]).filter(({ isAccepting }) => isAccepting);
     const { world } = this.#outside;
     const chance = this.#chance;
     const again = (share: number): void => {
       if (tries < TRIES_MAX && chance.is(share))
-        world.after(chance.between(0, 8_000), () => this.#send(purchase, tries + 1));
+        world.after(chance.between(0, 8_000), () => this.send(purchase, tries + 1));
     };
     if (gates.length === 0) {
       again(1);

@@ -46,6 +46,8 @@ export interface PaymentWatch {
   onTakenOver(found: CaseRow, by: string): void;
   /** A claim without an intent is removed by another than its owner. */
   onClaimRemoved(claim: ClaimRow): void;
+  /** A case ends as dead. @param key hexadecimal */
+  onEndedDead(key: string): void;
   /** The play ledger moves money. @param key hexadecimal */
   onMoved(key: string): void;
 }
@@ -75,7 +77,7 @@ export class PaymentTables {
   readonly meanings: Meanings;
   /** Whose statement is carried out. */
   actor = '';
-  watch: PaymentWatch = { onTakenOver() {}, onClaimRemoved() {}, onMoved() {} };
+  watch: PaymentWatch = { onTakenOver() {}, onClaimRemoved() {}, onEndedDead() {}, onMoved() {} };
   readonly #byKey = new Map<string, ClaimRow[]>();
   readonly #nowMs: () => number;
   readonly #processes: Processes;
@@ -331,6 +333,7 @@ export class PaymentTables {
       if (isEnded && claim !== undefined) {
         claim.state = DEAD;
         claim.transaction = texts(transactions)[i] as string;
+        this.watch.onEndedDead(claim.key);
       }
       if (isEnded && freesIdentifiers) this.#identifiers.free(serial);
       else if (isEnded) this.#identifiers.keep(serial, keptMsOf(text));

@@ -2,9 +2,9 @@
  * The names of purchases in a run, payment identifiers and idempotency keys: what is asked for under each, with which
  * authorizations, and what was charged and answered. A name belongs to one purchase until ten minutes after its settlement
  * (decisions §4, siblings §6): it is charged once, whatever is asked under it, and every answer to its question is the first one's.
+ * A purchase that ended as dead may have been charged, so its names buy nothing for as long.
  */
 import { hexOfKey } from '../../../src/storage/postgres/claims.ts';
-import { DEAD } from '../../../src/storage/postgres/tables/payments.ts';
 import type { Chance } from '../../support/chance.ts';
 import { decoded } from '../payment-header.ts';
 import type { Account, Purchase } from '../purchase.ts';
@@ -12,15 +12,9 @@ import type { Answer } from '../server.ts';
 import type { Outside } from './gate.ts';
 import type { SaleRow } from './model-payments.ts';
 
-/**
- * A case that ends dead frees its names, although its money may have moved: then another purchase is charged under them, and the
- * answer of a sale that is recorded later is not kept. To be removed together with that hole.
- */
-const DEAD_CASES_FREE_THEIR_NAMES = true;
-
-/** From the settlement (decisions §4). */
+/** From the settlement (decisions §4), or from a dead end. */
 export const KEPT_MS = 600_000;
-/** Less than this is left of the time of a kept answer: it may be over when it is read. */
+/** Less than this is left of the time of a name: it may be over when it is read. */
 const KEPT_MARGIN_MS = 5_000;
 
 /** Refusals that say that an answer is not there, or belongs to another. */
@@ -56,7 +50,14 @@ export interface Names {
   readonly key: string | undefined;
   /** The first is asked by the owner. */
   readonly questions: Question[];
-  readonly charges: { readonly purchase: Purchase; readonly atMs: number }[];
+  readonly charges: Happened[];
+  readonly deadEnds: Happened[];
+}
+
+/** To a purchase. */
+interface Happened {
+  readonly purchase: Purchase;
+  readonly atMs: number;
 }
 
 const shareName = (one: Purchase, other: Purchase): boolean =>
@@ -87,6 +88,7 @@ export class NamedPurchases {
       key: kinds === 'identifier' ? undefined : chance.hex(16),
       questions: [],
       charges: [],
+      deadEnds: [],
     };
     this.all.push(names);
     return this.ask(names, wanted);
@@ -112,17 +114,28 @@ export class NamedPurchases {
   /** Its money has moved. */
   charged(purchase: Purchase): void {
     const { world } = this.#outside;
-    const charges = this.questionOf(purchase)?.names.charges;
-    if (charges === undefined) return;
-    for (const { purchase: earlier, atMs } of charges) {
-      const agoMs = world.nowMs - atMs;
-      if (!shareName(earlier, purchase) || agoMs >= KEPT_MS || this.#isFreedByDeath(earlier)) continue;
-      world.fail(
-        'N1 one charge for a name',
-        `${earlier.name} and ${purchase.name} are charged, ${agoMs.toFixed(0)} ms apart`,
-      );
+    const names = this.questionOf(purchase)?.names;
+    if (names === undefined) return;
+    const isLater = ({ purchase: earlier, atMs }: Happened): boolean =>
+      earlier !== purchase && shareName(earlier, purchase) && world.nowMs - atMs < KEPT_MS;
+    for (const { purchase: earlier, atMs } of names.charges.filter(isLater)) {
+      const agoMs = (world.nowMs - atMs).toFixed(0);
+      world.fail('N1 one charge for a name', `${earlier.name} and ${purchase.name} are charged, ${agoMs} ms apart`);
     }
-    charges.push({ purchase, atMs: world.nowMs });
+    for (const { purchase: earlier, atMs } of names.deadEnds.filter(isLater)) {
+      const agoMs = (world.nowMs - atMs).toFixed(0);
+      world.fail('N6 a dead end keeps its names', `${purchase.name} is charged, ${agoMs} ms after ${earlier.name}`);
+    }
+    names.charges.push({ purchase, atMs: world.nowMs });
+  }
+
+  /** Its case ended as dead. */
+  endedDead(purchase: Purchase): void {
+    const { world } = this.#outside;
+    const names = this.questionOf(purchase)?.names;
+    if (names === undefined) return;
+    world.count('dead ends under names');
+    names.deadEnds.push({ purchase, atMs: world.nowMs });
   }
 
   /** A sale whose answer is kept. @param asking undefined = any; otherwise the one whose answer it must get */
@@ -130,16 +143,25 @@ export class NamedPurchases {
     const { world } = this.#outside;
     for (const one of question.purchases) {
       const sale = this.#saleOf(one);
-      if (sale === undefined || this.#isFreedByDeath(one) || (asking && !isFirstNameOf(asking, one))) continue;
+      if (sale === undefined || (asking && !isFirstNameOf(asking, one))) continue;
       if (world.wallMs < sale.timeMs + KEPT_MS - KEPT_MARGIN_MS) return sale;
     }
     return undefined;
   }
 
-  /** A case is open, so nothing new may be sold. */
-  isOpen({ questions }: Names): boolean {
+  /** A case is open, or ended as dead, so nothing new may be sold. */
+  isHeld(names: Names): boolean {
     const { payments } = this.#outside.wire.database;
-    return questions.some(({ purchases }) => purchases.some(({ key }) => payments.caseOf(hexOfKey(key)) !== undefined));
+    const isOpen = ({ key }: Purchase): boolean => payments.caseOf(hexOfKey(key)) !== undefined;
+    return this.deadEndOf(names) !== undefined || names.questions.some(({ purchases }) => purchases.some(isOpen));
+  }
+
+  /** The last purchase under some names that ended as dead, and whose sale is not recorded. */
+  deadEndOf({ deadEnds }: Names): (Happened & { readonly isKept: boolean }) | undefined {
+    const { nowMs } = this.#outside.world;
+    const last = deadEnds.findLast(({ purchase }) => this.#saleOf(purchase) === undefined);
+    if (last === undefined || nowMs - last.atMs >= KEPT_MS + KEPT_MARGIN_MS) return undefined;
+    return { ...last, isKept: nowMs - last.atMs < KEPT_MS - KEPT_MARGIN_MS };
   }
 
   /** Judges an answer 200 or 201. @returns the purchase that it is of; undefined for none, or a job that is shown again */
@@ -194,10 +216,5 @@ export class NamedPurchases {
 
   #saleOf({ key }: Purchase): SaleRow | undefined {
     return this.#outside.wire.database.payments.salesByKey.get(hexOfKey(key))?.[0];
-  }
-
-  #isFreedByDeath({ key }: Purchase): boolean {
-    const claim = this.#outside.wire.database.payments.claimOf(hexOfKey(key));
-    return DEAD_CASES_FREE_THEIR_NAMES && claim?.state === DEAD;
   }
 }

@@ -7,6 +7,7 @@ import { LEASE_MS } from '../../../src/storage/postgres/owners.ts';
 import { RESERVED } from '../../../src/storage/postgres/tables/payments.ts';
 import { Chance } from '../../support/chance.ts';
 import { Facilitator } from '../facilitator.ts';
+import type { Purchase } from '../purchase.ts';
 import { PAY_TO } from '../server.ts';
 import { markSigning } from '../signer.ts';
 import { type Violation, World } from '../world.ts';
@@ -43,6 +44,8 @@ const EXCUSED_MS = LEASE_MS + 6_000;
 const TAKEN_OVER_MS = 30_000;
 const OUTAGES: readonly OutageKind[] = ['away', 'away', 'frozen', 'stand-by', 'cut', 'locked', 'cancelled'];
 const START_MS = 30_000;
+/** A purchase waits up to fifteen seconds for its idempotency key. */
+const ANSWERED_MS = 20_000;
 /** Longest until the last case has its end: the window, its finality, a pause of the reconciler. */
 const ENDED_MS = 600_000;
 
@@ -85,7 +88,8 @@ class Run {
     database.payments.watch = {
       onTakenOver: (found, by) => this.#judgeTaken(found.owner, `case ${found.serial} by ${by}`),
       onClaimRemoved: (claim) => this.#judgeTaken(claim.owner, `claim ${claim.serial}`),
-      onMoved: (key) => this.#charged(key),
+      onEndedDead: (key) => this.#named(key, (purchase) => this.#customers.endedDead(purchase)),
+      onMoved: (key) => this.#named(key, (purchase) => this.#customers.charged(purchase)),
     };
     facilitator.onMoved = (purchase) => this.#customers.charged(purchase);
   }
@@ -145,10 +149,10 @@ class Run {
     });
   }
 
-  /** @param key hexadecimal */
-  #charged(key: string): void {
+  /** @param key of a purchase, hexadecimal */
+  #named(key: string, run: (purchase: Purchase) => void): void {
     const purchase = this.#customers.byKey.get(Buffer.from(key, 'hex').toString('latin1'));
-    if (purchase !== undefined) this.#customers.charged(purchase);
+    if (purchase !== undefined) run(purchase);
   }
 
   /** A process that lives and could renew its lease loses nothing to another. */
@@ -166,7 +170,6 @@ class Run {
     if (world.violation !== undefined) return;
     world.note('faults stop');
     this.#isHealed = true;
-    this.#customers.healedMs = world.nowMs;
     wire.isHealed = true;
     wire.outage = undefined;
     facilitator.isHealed = true;
@@ -185,12 +188,12 @@ class Run {
     if (this.#gates.some(({ outstanding }) => outstanding.size > 0)) await world.passUntil(world.nowMs + 30_000);
     this.#judgeFree();
     this.#customers.buyTheRest();
-    await world.passUntil(world.nowMs + 10_000);
+    await world.passUntil(world.nowMs + ANSWERED_MS);
     this.#callers.listAll();
     await world.until(() => payments.cases.size === 0, ENDED_MS);
     for (const { serial } of payments.cases.values()) world.fail('L1 everything ends', `case ${serial} has no end`);
     this.#judgeNamed();
-    this.#customers.askNamed();
+    this.#customers.asked.askNamed();
     await world.passUntil(world.nowMs + 10_000);
     this.#customers.askAll();
     await world.passUntil(world.nowMs + 1_000);
@@ -234,7 +237,7 @@ class Run {
     if (!(await world.until(() => this.#gates[0]?.isAccepting === true, START_MS))) {
       return world.fail('P3 starts again', 'no process serves');
     }
-    this.#customers.reuseNames();
+    this.#customers.asked.reuseNames();
     await world.passUntil(world.nowMs + 10_000);
   }
 }
