@@ -161,33 +161,6 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
     found: /N5 no identifier is held for ever|L2 free is free/,
   },
   {
-    what: 'a dead end frees its identifiers',
-    changes: [
-      [
-        'storage/postgres/cases.ts',
-        '    FROM ended WHERE n.serial = ended.serial\n  ), dead AS (',
-        '    FROM ended WHERE false\n  ), unnamed AS (\n    DELETE FROM paygrade.identifiers n USING ended WHERE n.serial = ended.serial\n  ), dead AS (',
-      ],
-    ],
-    found: /N6 a dead end keeps its names/,
-  },
-  {
-    what: 'an identifier that is held for one purchase lets another of the same statement pass',
-    changes: [
-      [
-        'storage/postgres/cases.ts',
-        '(serial, digest) NOT IN (SELECT serial, digest FROM held)',
-        'digest NOT IN (SELECT digest FROM held)',
-      ],
-    ],
-    found: /N\d /,
-  },
-  {
-    what: 'a claim of an idempotency key that comes after its release is left alone',
-    changes: [['storage/postgres/retries/retries.ts', '    if (mayComeLate) return;\n', '']],
-    found: /N4 a kept answer is given|L2 free is free/,
-  },
-  {
     what: 'an answer is kept for half a minute',
     changes: [['payment/reservations.ts', 'export const KEPT_MS = 600_000;', 'export const KEPT_MS = 30_000;']],
     found: /N\d /,
