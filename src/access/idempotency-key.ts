@@ -58,7 +58,7 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
   open: ({ accounts, retries, repeatedAnswer }) => ({
     async admit(request, principal): Promise<Admission<IdempotencyPrincipal> | Refusal | Answer | undefined> {
       const key = request.header('idempotency-key');
-      const { draft, isNamedByKey = false } = principal as Partial<Payer>;
+      const { draft, isNamedByKey = false, isAnswered } = principal as Partial<Payer>;
       if (key === null) return undefined;
       const { customer } = customerOf(principal);
       const claimed = await retries.claim(customer, key, request.bodyBytes ?? NO_BYTES).catch(ifDamaged);
@@ -69,9 +69,13 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
       if (claimed instanceof Refusal) return claimed;
       // The key's job was bought under an identifier, so the job bought under the key must still be created.
       if (isNamedByKey && isOfAnother(claimed, draft as RetryDraft)) return undefined;
+      // Its job exists, but no answer with the secrets could be sent: nobody else can read what was paid for.
+      if (claimed.kind === 'existing' && isAnswered !== undefined && !(await isAnswered())) return undefined;
       switch (claimed.kind) {
-        case 'claimed':
-          return { principal: { idempotency: claimed.claim }, release: () => claimed.release() };
+        case 'claimed': {
+          const release = (): void => claimed.release();
+          return { principal: { idempotency: claimed.claim }, release, created: release };
+        }
         case 'existing': {
           const answer = new Reply(repeatedAnswer(claimed.job), { 'content-type': 'application/json' }, 200);
           const { organization } = claimed.job;

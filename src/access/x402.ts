@@ -64,6 +64,8 @@ export interface Payer {
   readonly draft?: unknown;
   /** True: the request's idempotency key names the draft's purchase, so a job that the key already has is the answer. */
   readonly isNamedByKey?: boolean;
+  /** Whether the draft's answer, with its secrets, has been ready to be sent since. */
+  readonly isAnswered?: () => Promise<boolean>;
 }
 
 /** Maximum of memoized offers per operation, a few kilobytes each. */
@@ -134,7 +136,11 @@ export const priceAt = (access: readonly WayIn[], seller: Pick<Seller, 'network'
 /** What is stored for a client that asks again: an answer as it was sent, or the draft of an answer that is created later. */
 type Content =
   | { readonly body: string; readonly headers?: HeaderRecord; readonly status?: number }
-  | { readonly draft: unknown };
+  | {
+      readonly draft: unknown;
+      /** True: under an idempotency key, once the answer was ready to be sent; only that one has the secrets. */
+      readonly isAnswered?: boolean;
+    };
 
 function contentOf(answer: unknown, body: AnswerBody | undefined): string {
   if (body === undefined)
@@ -289,32 +295,51 @@ class PaymentGate implements Gate<Payer> {
         this.#meter.counts.released++;
         return this.#checkout.release(purchase);
       },
-      ...this.#keeping(names[0], reservation),
+      ...this.#keeping(names, reservation),
       delivered: this.#deliveredOf(reservation),
     };
   }
 
-  /** Under an idempotency key the draft stays instead: only the first answer has the secrets. */
-  #keeping(name: PurchaseName | undefined, sold: Pick<KeptAnswer, 'serial'>): Pick<Admission, 'created'> | undefined {
-    if (name === undefined || name.isByKey) return undefined;
-    return { created: (body) => this.#checkout.keep(name.id, sold, contentOf(undefined, body)) };
+  /** Under an idempotency key the draft stays, marked: only the first answer has the secrets. */
+  #keeping(names: PurchaseNames, sold: Pick<KeptAnswer, 'serial'>): Pick<Admission, 'created'> | undefined {
+    if (names.length === 0) return undefined;
+    return {
+      created: async (body, draft) => {
+        const marked = JSON.stringify({ draft, isAnswered: true } satisfies Content);
+        const keep = ({ id, isByKey }: PurchaseName): Promise<void> =>
+          this.#checkout.keep(id, sold, isByKey ? marked : contentOf(undefined, body));
+        await Promise.all(names.map(keep));
+      },
+    };
   }
 
   /** Sends again an answer that was paid for before; the route's own handler first turns a draft into an answer. */
-  #resold({ kept, name, payer, content }: Resale): Admission<Payer> | Answer {
+  #resold(resale: Resale): Admission<Payer> | Answer {
+    const { kept, name, names, payer, content } = resale;
     const sold = JSON.parse(content) as Content;
     const receipt = { 'payment-response': receiptHeader(this.#network, payer, kept.transaction) };
     const delivered = this.#deliveredOf(kept);
     if ('draft' in sold) {
       return {
-        principal: { payer, draft: sold.draft, isNamedByKey: name.isByKey },
+        principal: {
+          payer,
+          draft: sold.draft,
+          isNamedByKey: name.isByKey,
+          isAnswered: () => this.#isAnswered(resale),
+        },
         settle: () => receipt,
-        ...this.#keeping(name, kept),
+        ...this.#keeping(names, kept),
         delivered,
       };
     }
     const { body, headers, status } = sold;
     return new Answer(headers === undefined ? body : new Reply(body, headers, status), receipt, delivered);
+  }
+
+  /** Reads again: a request under the same name may have been answered while this one waited. */
+  async #isAnswered(resale: Resale): Promise<boolean> {
+    const content = await this.#checkout.contentOf(resale);
+    return content === undefined || (JSON.parse(content) as { readonly isAnswered?: boolean }).isAnswered === true;
   }
 
   /** A separate function, so that its closure holds no part of the request. */

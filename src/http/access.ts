@@ -23,8 +23,11 @@ export interface Admission<P extends object = object> {
    * @returns the receipt (header fields of the answer), nothing, or a refusal that replaces the answer
    */
   settle?(answer: unknown, body: AnswerBody | undefined): MaybePromise<HeaderRecord | Refusal | undefined>;
-  /** Called with the body of an answer that was created after the settlement, before it leaves. A failure changes no outcome. */
-  created?(body: AnswerBody): MaybePromise<void>;
+  /**
+   * Called with the body of an answer that was created after the settlement, and its draft, before it leaves; one admission after
+   * the other, in the order of the gates. A failure changes no outcome.
+   */
+  created?(body: AnswerBody, draft: unknown): MaybePromise<void>;
   /**
    * Called once after the answer was handed whole to a connection that was still there. Never for a refusal. Must not wait,
    * and must hold no part of the request, because it may outlive the request.

@@ -160,11 +160,12 @@ function deliveredOf(admissions: readonly Admission[]): (() => void) | undefined
 async function tellCreated(
   { report, request }: Execution,
   body: AnswerBody,
+  draft: unknown,
   admissions: readonly Admission[],
 ): Promise<AnswerBody> {
   for (const admission of admissions) {
     try {
-      await admission.created?.(body);
+      await admission.created?.(body, draft);
     } catch (failure) {
       report(failure, request.requestId);
     }
@@ -181,7 +182,7 @@ function createdBody(
   return chain(answer.create(), (created) => {
     const body = bodyOf(created);
     if (admissions.every((admission) => admission.created === undefined)) return body;
-    return tellCreated(execution, body, admissions);
+    return tellCreated(execution, body, answer.draft, admissions);
   });
 }
 

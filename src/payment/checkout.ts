@@ -34,7 +34,7 @@ import { checksummed, lowerAddressOf } from './protocol/network.ts';
 import { type PaymentOrder, paymentOrder, reservationKeyOf } from './protocol/order.ts';
 import { type Reason, reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
-import type { Begun, Purchase, PurchaseNames, Settled } from './purchase.ts';
+import type { Begun, Purchase, PurchaseNames, Resale, Settled } from './purchase.ts';
 import type { KeptAnswer, Reservation, ReservationStatus } from './reservations.ts';
 import { type NotReserved, Reserving, type Wish } from './reserving.ts';
 import { SOON_SECONDS, type Unavailable, unavailable } from './settlement/settlement.ts';
@@ -162,6 +162,11 @@ export class Checkout {
   /** Replaces the draft by the finished answer. Where that is too long the draft stays, and its route creates it again. */
   keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
     return this.#settling.keep(id, sold, content);
+  }
+
+  /** The content of a resale as it is now; undefined when its time has just ended. */
+  contentOf(resale: Resale): Promise<string | undefined> {
+    return this.#reserving.contentOf(resale);
   }
 
   /**

@@ -35,7 +35,10 @@ export interface Purchase {
 /** An answer that was sold before, for the same payer under the same name. */
 export interface Resale {
   readonly kept: KeptAnswer;
+  /** The name under which it was found. */
   readonly name: PurchaseName;
+  /** All names of this request. Those that the purchase had keep its answer. */
+  readonly names: PurchaseNames;
   readonly payer: Address;
   /** As it was given to {@link Checkout.settle} or {@link Checkout.keep}. */
   readonly content: string;

@@ -93,7 +93,7 @@ export class Reserving {
       case 'taken':
         return { kind: 'used', status: known.status, payer: order.payer };
       case 'kept':
-        return this.#resell(known.kept, names[known.place] as PurchaseName, order.payer);
+        return this.#resell(known.kept, names, known.place, order.payer);
       case 'under-way':
         return { kind: 'under-way', payer: order.payer };
       case 'conflict':
@@ -103,11 +103,18 @@ export class Reserving {
     }
   }
 
-  async #resell(kept: KeptAnswer, name: PurchaseName, payer: Address): Promise<NotReserved> {
+  /** The content of a kept answer; undefined when its time has just ended. */
+  async contentOf({ kept, name }: Pick<Resale, 'kept' | 'name'>): Promise<string | undefined> {
+    const sealed = await this.#reservations.readKept(kept);
+    return sealed && openAnswer(name.id, sealed);
+  }
+
+  async #resell(kept: KeptAnswer, names: PurchaseNames, place: number, payer: Address): Promise<NotReserved> {
+    const name = names[place] as PurchaseName;
     try {
-      const sealed = await this.#reservations.readKept(kept);
-      if (sealed === undefined) return unavailable('the time of a kept answer has just ended', SOON_SECONDS);
-      return { kind: 'resale', resale: { kept, name, payer, content: openAnswer(name.id, sealed) } };
+      const content = await this.contentOf({ kept, name });
+      if (content === undefined) return unavailable('the time of a kept answer has just ended', SOON_SECONDS);
+      return { kind: 'resale', resale: { kept, name, names, payer, content } };
     } catch (failure) {
       return unavailable(`a kept answer cannot be read: ${messageOf(failure)}`);
     }

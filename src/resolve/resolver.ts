@@ -170,7 +170,7 @@ export class Resolver {
       const work = judged.ok
         ? this.#begin(record.question, judged.target, record.id)
         : { ending: new AbortController(), outcome: Promise.resolve(failedWith('TARGET_NOT_ALLOWED', judged.reason)) };
-      void this.#recordLater(record.id, work).then(release);
+      void this.#recordLater(record.id, work.outcome).then(release);
     }
   }
 
@@ -227,19 +227,20 @@ export class Resolver {
         return { kind: found === undefined ? 'pending' : 'resolved' };
       },
       keep: async ({ id, readToken }, question) => {
-        const isEnded = found !== undefined;
-        if (work === undefined && !isEnded) throw new Error('a resolve is kept whose work has not begun');
+        const outcome = found === undefined ? work?.outcome : Promise.resolve(found);
+        if (outcome === undefined) throw new Error('a resolve is kept whose work has not begun');
+        const recordLater = (): void => void this.#recordLater(id, outcome).then(giveBack);
         isKept = true;
         const createdAtMs = this.#ports.clock.nowMs();
         const record = { id, tokenDigest: resolveTokenDigest(readToken), createdAtMs, question };
         try {
           const shown = await this.#record(record, found);
-          if (work !== undefined && !isEnded) void this.#recordLater(id, work).then(giveBack);
+          if (shown.status === 'pending') recordLater();
           else giveBack();
           return shown;
         } catch (failure) {
-          ending.abort();
-          giveBack();
+          // It may be on record all the same, and its customer asks again for the result of what was paid for.
+          recordLater();
           throw failure;
         }
       },
@@ -317,7 +318,7 @@ export class Resolver {
   }
 
   /** Records the outcome of a kept resolve once it is known. Never rejects. */
-  async #recordLater(id: ResolveId, { outcome }: Work): Promise<void> {
+  async #recordLater(id: ResolveId, outcome: Promise<ResolveOutcome>): Promise<void> {
     const ended = await outcome;
     const json = outcomeJson(ended);
     // The outcome of a work that `close` ended is meaningless.

@@ -171,7 +171,8 @@ export class Retries {
    * Creates the job of a draft, or returns it if it exists already. Its first attempt is due at once. The job is paid for, so
    * if another process took this one for dead and created another job under the idempotency key, this job is created without
    * the key.
-   * @param idempotency the request's claim; used for the job if its draft has none
+   * @param idempotency the request's claim; used for the job if its draft has none. It ends on rejection; otherwise the request
+   *   ends it once its answer is ready
    */
   create(
     draft: RetryDraft,
@@ -180,12 +181,15 @@ export class Retries {
     idempotency: IdempotencyClaim | null,
   ): Promise<RetryJob> {
     const record = this.#recordOf(draft, customer, order, idempotency);
-    return this.#made(idempotency, async () => {
+    return this.#made(async () => {
       const { job } = record;
       const created = await this.#ports.store.create(record);
       if (created.kind === 'created') return job;
       if (created.job.id === job.id) return created.job;
       return this.create({ ...draft, idempotency: null }, customer, order, null);
+    }).catch((failure: unknown) => {
+      this.#endClaim(idempotency);
+      throw failure;
     });
   }
 
@@ -198,20 +202,23 @@ export class Retries {
     credits: number,
   ): Promise<{ readonly bought: Bought; readonly job: RetryJob }> {
     const record = this.#recordOf(draft, customer, order, idempotency);
-    return this.#made(idempotency, async () => ({
+    return this.#made(async () => ({
       bought: await this.#ports.store.buy(record, credits),
       job: record.job,
-    }));
+    })).finally(() => this.#endClaim(idempotency));
   }
 
-  /** Creates a job, ends the request's claim and wakes the worker. */
-  async #made<T>(idempotency: IdempotencyClaim | null, making: () => Promise<T>): Promise<T> {
+  /** Creates a job and wakes the worker. */
+  async #made<T>(making: () => Promise<T>): Promise<T> {
     try {
       return await making();
     } finally {
-      if (idempotency !== null) this.#claims.get(idempotency.key)?.release();
       this.#ports.worker.wake();
     }
+  }
+
+  #endClaim(idempotency: IdempotencyClaim | null): void {
+    if (idempotency !== null) this.#claims.get(idempotency.key)?.release();
   }
 
   #recordOf(

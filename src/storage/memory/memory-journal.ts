@@ -41,7 +41,8 @@ export class MemoryJournal implements ReservationJournal {
   }
 
   async replaceAnswer(serial: number, digest: string, sealed: Uint8Array): Promise<void> {
-    this.#sealed.get(serial)?.set(digest, sealed);
+    const answers = this.#sealed.get(serial);
+    if (answers?.has(digest) === true) answers.set(digest, sealed);
   }
 
   forgetAnswers(serial: number): void {

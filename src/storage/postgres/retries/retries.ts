@@ -136,7 +136,7 @@ export class PostgresRetries implements RetryStore {
     const { job } = record;
     const key = job.idempotency?.key ?? null;
     for (;;) {
-      const [row] = await database.run({ ...CREATE, values: this.#valuesOf(record) });
+      const [row] = await database.run({ ...CREATE, values: this.#valuesOf(record) }, { isPatient: true });
       if (row?.is_made === true) return { kind: 'created' };
       const existing = (await this.#read(job.id)) ?? (key === null ? undefined : await this.#readByKey(key));
       if (existing !== undefined) return { kind: 'existing', job: existing.record.job };
