@@ -69,7 +69,7 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
       if (claimed instanceof Refusal) return claimed;
       // The key's job was bought under an identifier, so the job bought under the key must still be created.
       if (isNamedByKey && isOfAnother(claimed, draft as RetryDraft)) return undefined;
-      // Its job exists, but no answer with the secrets could be sent: nobody else can read what was paid for.
+      // Its job exists, but no answer with the secrets was ready to be sent, and without them it cannot be read.
       if (claimed.kind === 'existing' && isAnswered !== undefined && !(await isAnswered())) return undefined;
       switch (claimed.kind) {
         case 'claimed': {

@@ -55,6 +55,8 @@ export interface Reservation {
    * settlement. That one can still move the money, whatever refusals this process gets.
    */
   readonly isTakenOver: boolean;
+  /** True: on record that a repeat of its settlement was refused, which frees nothing. */
+  readonly isRefused: boolean;
 }
 
 /** Milliseconds for which an identifier is kept after its purchase has settled (decisions §4) or ended as dead. */
@@ -156,8 +158,8 @@ export interface Reservations {
    * also by a process that learned an outcome the others did not: of a key that is dead, or free again after its retention.
    */
   recordSettled(reservation: Reservation, transaction: string): Promise<void>;
-  /** settling or unknown -> unknown; '' leaves a known hash as it is. */
-  recordUnknown(reservation: Reservation, transaction: string): Promise<void>;
+  /** settling or unknown -> unknown; '' leaves a known hash as it is. @param isRefused true: remembered from now on */
+  recordUnknown(reservation: Reservation, transaction: string, isRefused?: boolean): Promise<void>;
   /** settling or unknown -> free: it is certain that no money moved. */
   recordReleased(reservation: Reservation): Promise<void>;
   /** unknown -> dead. */

@@ -54,7 +54,7 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         const [bought, unknown, reserved] = [orderAt(time), orderAt(time), orderAt(time)];
         expect(await buy(backend, bought)).toBe('settled');
         const held = await settling(backend, unknown);
-        await backend.reservations.recordUnknown(held, '');
+        await backend.reservations.recordUnknown(held, '', true);
         await backend.reservations.reserve(reserved.key, reserved.authorization.validBeforeSeconds, []);
 
         const again = await reopen();
@@ -68,6 +68,7 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         expect(reservations.count).toBe(2);
         const unsettled = await unsettledOf(reservations);
         expect(unsettled.map(({ order }) => facilitatorBodyOf(order))).toEqual([facilitatorBodyOf(unknown)]);
+        expect(unsettled[0]!.reservation.isRefused).toBe(true);
         expect(await unsettledOf(reservations)).toEqual([]);
         await reservations.recordReleased(unsettled[0]!.reservation);
         expect(await reservations.statusOf(unknown.key)).toBeUndefined();

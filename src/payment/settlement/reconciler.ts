@@ -8,8 +8,9 @@
  * stalled just before sending the order, which nothing can recall, so no refusal frees a case that was taken over: such a case
  * ends as settled or dead.
  *
- * After a refusal that frees nothing, the case is asked about again only when the window is over. Inside it, a repeat could
- * move the money after all, say because the payer's balance is back, and charge for a request that has no client any more.
+ * After a refusal that frees nothing, the case is asked about once more, when it could also end as dead. Earlier, a repeat could
+ * move the money after all, say because the payer's balance is back, and charge for a request that has no client any more; on a
+ * chain whose block times lag even after `validBefore`. The store remembers the refusal for a process that takes the case over.
  *
  * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
@@ -32,6 +33,8 @@ const REPEATS_IN_FLIGHT_MAX = 8;
  * restart the settlement may be unreachable at first, and setting the wall clock forward must not end a case.
  */
 const FINALITY_SECONDS = 60;
+/** Wherever the wall clock stands. */
+const LONGEST_WAIT_MS = (MAX_TIMEOUT_SECONDS + FINALITY_SECONDS) * 1000;
 
 /** What the reconciler reports about a case, for the log and the counters. */
 export type CaseReport =
@@ -91,6 +94,7 @@ export class Reconciler {
     const sinceMs = this.#ports.clock.monotonicMs();
     const pauseMs = FIRST_PAUSE_MS;
     const added: WatchedCase = { reservation, order, sinceMs, outcome, transaction, pauseMs, cancel: () => {} };
+    if (reservation.isRefused && outcome === undefined) added.pauseMs = this.#untilOverMs(added);
     this.#open.add(added);
     this.#pause(added);
   }
@@ -147,22 +151,32 @@ export class Reconciler {
   async #ask(one: WatchedCase): Promise<CaseOutcome | undefined> {
     const { settlement, reservations, clock } = this.#ports;
     // Read before the call: a refusal that was sent inside the window counts, even when it arrives after it.
-    const secondsPast = clock.nowMs() / 1000 - one.order.authorization.validBeforeSeconds;
-    const secondsWatched = (clock.monotonicMs() - one.sinceMs) / 1000;
+    const isInside = clock.nowMs() / 1000 < one.order.authorization.validBeforeSeconds;
+    const isOver = this.#untilOverMs(one) <= 0;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
-    if (outcome.kind === 'refused' && secondsPast < 0) {
-      if (!one.reservation.isTakenOver && (await this.#provesNothingMoved(one, outcome))) {
-        return { kind: 'released', detail: outcome.detail };
-      }
-      one.pauseMs = Math.min(-secondsPast, MAX_TIMEOUT_SECONDS) * 1000;
+    if (outcome.kind === 'refused' && isInside) {
+      const isFree = !one.reservation.isTakenOver && (await this.#provesNothingMoved(one, outcome));
+      if (isFree) return { kind: 'released', detail: outcome.detail };
     }
     if (outcome.kind === 'unknown') {
       if (outcome.transaction !== '') one.transaction = outcome.transaction;
       await reservations.recordUnknown(one.reservation, one.transaction);
     }
-    const isOver = Math.min(secondsPast, secondsWatched) > FINALITY_SECONDS;
-    return isOver ? { kind: 'dead', detail: outcome.detail } : undefined;
+    if (isOver) return { kind: 'dead', detail: outcome.detail };
+    if (outcome.kind === 'refused') {
+      one.pauseMs = Math.max(this.#untilOverMs(one), FIRST_PAUSE_MS);
+      if (!one.reservation.isRefused) await reservations.recordUnknown(one.reservation, one.transaction, true);
+    }
+    return undefined;
+  }
+
+  /** Milliseconds until the case may end as dead; none when it may now. */
+  #untilOverMs({ order, sinceMs }: Pick<WatchedCase, 'order' | 'sinceMs'>): number {
+    const { clock } = this.#ports;
+    const pastMs = clock.nowMs() - order.authorization.validBeforeSeconds * 1000;
+    const watchedMs = clock.monotonicMs() - sinceMs;
+    return Math.min(FINALITY_SECONDS * 1000 - Math.min(pastMs, watchedMs), LONGEST_WAIT_MS);
   }
 
   /**

@@ -15,7 +15,7 @@ export interface ReservationJournal {
   /** Why nothing can be written now; undefined = it can. */
   fault(): string | undefined;
   recordIntent(serial: number, order: PaymentOrder, sale: SaleFacts, answers: readonly AnswerToKeep[]): Promise<void>;
-  recordUnknown(serial: number, transaction: string): Promise<void>;
+  recordUnknown(serial: number, transaction: string, isRefused: boolean): Promise<void>;
   /**
    * Records the outcome; from then on the journal holds only the key and its outcome.
    * @param sale the entry of the books for a settled payment, written in the same commit; undefined for a dead one
@@ -62,6 +62,8 @@ export interface RecordedCase {
   readonly sale: SaleFacts;
   /** Transaction hash; '' when none is known. */
   readonly transaction: string;
+  /** As `Reservation.isRefused`. */
+  readonly isRefused: boolean;
   /** False: another kind of settlement began it, so this process does not repeat it and its outcome stays unknown. */
   readonly isRepeatable: boolean;
 }

@@ -67,6 +67,7 @@ class OpenReservation implements Reservation {
   readonly isTakenOver = false;
   state: State = 'reserved';
   transaction = '';
+  isRefused = false;
   /** The facts of its sale; known from the intent on. */
   intent: Intent | undefined;
   /** Its identifiers. */
@@ -140,10 +141,11 @@ export class MemoryReservations implements Reservations {
       this.#used.add(end, end.serial, this.#dueMsOf(end.validBeforeSeconds));
     }
     const answers = this.#restoreAnswers(loaded.answers);
-    this.#unsettled = loaded.cases.flatMap(({ serial, order, sale, transaction, isRepeatable }) => {
+    this.#unsettled = loaded.cases.flatMap(({ serial, order, sale, transaction, isRefused, isRepeatable }) => {
       const reservation = new OpenReservation(order.key, order.authorization.validBeforeSeconds, serial);
       reservation.state = 'unknown';
       reservation.transaction = transaction;
+      reservation.isRefused = isRefused;
       reservation.intent = { order, sale };
       reservation.answers = answers.get(serial) ?? NO_ENTRIES;
       this.#refuseSecond(order.key);
@@ -225,13 +227,15 @@ export class MemoryReservations implements Reservations {
     return this.#recordEnd(open, open.end('settled', transaction));
   }
 
-  async recordUnknown(reservation: Reservation, transaction: string): Promise<void> {
+  async recordUnknown(reservation: Reservation, transaction: string, isRefused = false): Promise<void> {
     const open = this.#openOf(reservation, 'settling', 'unknown');
     const known = transaction === '' ? open.transaction : transaction;
-    // After a restart, settling counts as unknown, so only a new hash needs a record.
-    if (known !== open.transaction) await this.#journal.recordUnknown(open.serial, known);
+    const isNew = known !== open.transaction || (isRefused && !open.isRefused);
+    // After a restart, settling counts as unknown, so only a new hash or a first refusal needs a record.
+    if (isNew) await this.#journal.recordUnknown(open.serial, known, isRefused || open.isRefused);
     open.state = 'unknown';
     open.transaction = known;
+    open.isRefused ||= isRefused;
   }
 
   async recordReleased(reservation: Reservation): Promise<void> {

@@ -34,6 +34,7 @@ export interface SettledItem {
 export interface EndItem {
   readonly serial: number;
   readonly transaction: string;
+  readonly isRefused?: boolean;
 }
 
 /** `there`: the outcome is on record. `gone`: another process has taken the case over or ended it differently. */
@@ -46,6 +47,7 @@ export interface FoundCase {
   readonly order: PaymentOrder;
   readonly sale: SaleFacts;
   readonly transaction: string;
+  readonly isRefused: boolean;
 }
 
 /** The claim and all identifiers must still belong to this attempt; a repeat finds its own case. */
@@ -100,11 +102,11 @@ const SETTLED = `
   )
   SELECT serial FROM sold`;
 
-/** A hash only makes the holder of the case more careful, so any process may add one and none removes one. */
+/** A hash or a refusal only makes the holder of the case more careful, so any process may add one and none removes one. */
 const UNKNOWN = `
-  UPDATE paygrade.cases k SET is_unknown = true,
+  UPDATE paygrade.cases k SET is_unknown = true, is_refused = k.is_refused OR item.is_refused,
     transaction = CASE item.transaction WHEN '' THEN k.transaction ELSE item.transaction END
-  FROM unnest($1::bigint[], $2::text[]) AS item(serial, transaction)
+  FROM unnest($1::bigint[], $2::text[], $3::boolean[]) AS item(serial, transaction, is_refused)
   WHERE k.serial = item.serial RETURNING k.serial`;
 
 /**
@@ -149,7 +151,7 @@ const TAKE_OVER = `
   WITH taken AS (
     UPDATE paygrade.cases k SET owner = $1, is_unknown = true
     WHERE k.settlement = $2 AND k.serial <> ALL ($3::bigint[]) AND (${ownerIsDead('k.owner')} OR k.owner = $1)
-    RETURNING k.serial, k.terms, k.sale, k.transaction
+    RETURNING k.serial, k.terms, k.sale, k.transaction, k.is_refused
   )
   SELECT taken.*, c.attempt
   FROM taken JOIN paygrade.claims c ON c.serial = taken.serial
@@ -162,6 +164,7 @@ const bySerial = ({ serial }: { readonly serial: number }): string => String(ser
 
 type ValuesOfEnds = (items: readonly EndItem[]) => readonly unknown[];
 const serialsOf = (items: readonly EndItem[]): readonly number[] => items.map(({ serial }) => serial);
+const refusalsOf = (items: readonly EndItem[]): readonly boolean[] => items.map(({ isRefused = false }) => isRefused);
 const transactionsOf = (items: readonly EndItem[]): readonly string[] => items.map(({ transaction }) => transaction);
 
 const caseOf = (row: Row): FoundCase => ({
@@ -170,6 +173,7 @@ const caseOf = (row: Row): FoundCase => ({
   order: orderOfText(row.terms as string),
   sale: JSON.parse(row.sale as string) as SaleFacts,
   transaction: row.transaction as string,
+  isRefused: row.is_refused === true,
 });
 
 export class Cases {
@@ -191,7 +195,8 @@ export class Cases {
     this.settle = new Group((items: readonly SettledItem[]) => this.#settle(items), { keyOf: bySerial });
     const ends = (name: string, text: string, valuesOf: ValuesOfEnds): Group<EndItem, Recorded> =>
       new Group((items: readonly EndItem[]) => this.#record(name, text, items, valuesOf(items)), { keyOf: bySerial });
-    this.markUnknown = ends('mark-unknown', UNKNOWN, (items) => [serialsOf(items), transactionsOf(items)]);
+    const unknowns: ValuesOfEnds = (items) => [serialsOf(items), transactionsOf(items), refusalsOf(items)];
+    this.markUnknown = ends('mark-unknown', UNKNOWN, unknowns);
     this.release = ends('release-case', RELEASED, (items) => [owner, serialsOf(items)]);
     this.end = ends('end-dead', ENDED_DEAD, (items) => [owner, serialsOf(items), transactionsOf(items)]);
   }

@@ -24,6 +24,7 @@ export class OpenReservation implements Reservation {
   /** Its identifiers. */
   readonly claims: readonly IdentifierClaim[];
   isTakenOver = false;
+  isRefused = false;
   state: State = 'reserved';
   transaction = '';
   /** Known from the intent on. */

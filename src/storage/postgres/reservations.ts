@@ -175,16 +175,17 @@ export class PostgresReservations implements Reservations {
     this.#close(open, 'ended');
   }
 
-  async recordUnknown(reservation: Reservation, transaction: string): Promise<void> {
+  async recordUnknown(reservation: Reservation, transaction: string, isRefused = false): Promise<void> {
     const open = this.#openOf(reservation, 'settling', 'unknown', 'ended');
     if (open.isGone) return;
     const known = transaction === '' ? open.transaction : transaction;
-    if (open.state !== 'unknown' || known !== open.transaction) {
-      await this.#record(open, this.#cases.markUnknown, known, undefined);
+    if (open.state !== 'unknown' || known !== open.transaction || (isRefused && !open.isRefused)) {
+      await this.#record(open, this.#cases.markUnknown, known, undefined, isRefused);
       if (open.isGone) return;
     }
     open.state = 'unknown';
     open.transaction = known;
+    open.isRefused ||= isRefused;
   }
 
   async recordReleased(reservation: Reservation): Promise<void> {
@@ -301,9 +302,11 @@ export class PostgresReservations implements Reservations {
     group: Group<EndItem, Recorded>,
     transaction: string,
     end: 'dead' | undefined,
+    isRefused = false,
   ): Promise<void> {
     if (open.state === 'ended') throw new Error('a settlement that has ended');
-    if ((await group.add({ serial: open.serial, transaction })) === 'gone') await this.#endedElsewhere(open, end);
+    if ((await group.add({ serial: open.serial, transaction, isRefused })) === 'gone')
+      await this.#endedElsewhere(open, end);
   }
 
   /**
@@ -385,13 +388,11 @@ export class PostgresReservations implements Reservations {
     return [...live, ...this.#doubts].flatMap(({ serial }) => serial ?? []);
   }
 
-  #adopted({ serial, attempt, order, sale, transaction }: FoundCase): OpenReservation {
+  #adopted({ serial, attempt, order, sale, transaction, isRefused }: FoundCase): OpenReservation {
     const { validBeforeSeconds } = order.authorization;
     const reservation = new OpenReservation({ key: order.key, validBeforeSeconds, claims: NO_CLAIMS }, serial, attempt);
-    reservation.isTakenOver = true;
-    reservation.state = 'unknown';
-    reservation.transaction = transaction;
-    reservation.intent = { order, sale };
+    const found = { isTakenOver: true, state: 'unknown', transaction, isRefused, intent: { order, sale } } as const;
+    Object.assign(reservation, found);
     this.#open.set(order.key, reservation);
     return reservation;
   }

@@ -18,7 +18,7 @@ import { SCHEMA, tableOf } from './tables/tables.ts';
 import type { BatchResult, DatabaseOptions, Fault, RefusedOperation } from './writer-messages.ts';
 
 /** Format of everything in tables/; a change of any schema or record there needs the next number. */
-export const FORMAT_VERSION = 8;
+export const FORMAT_VERSION = 9;
 /** "pgst": tells `file` and SQLite's tools which program the database belongs to. */
 const APPLICATION_ID = 0x70677374;
 

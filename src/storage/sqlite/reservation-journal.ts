@@ -51,8 +51,8 @@ export class SqliteReservationJournal implements ReservationJournal {
     });
   }
 
-  recordUnknown(serial: number, transaction: string): Promise<void> {
-    return this.#write({ table: PAYMENTS, kind: 'unknown', serial, transaction });
+  recordUnknown(serial: number, transaction: string, isRefused: boolean): Promise<void> {
+    return this.#write({ table: PAYMENTS, kind: 'unknown', serial, transaction, isRefused });
   }
 
   async recordEnd(

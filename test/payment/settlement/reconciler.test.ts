@@ -127,19 +127,54 @@ describe('reconciling an unknown settlement', () => {
     const script = new Script(first, then);
     const kit = await unknownCase(script);
     const { order } = await kit.add();
-    await kit.seconds(119);
+    await kit.seconds(120 + 59);
     expect(script.asked).toHaveLength(2);
     expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'unknown' });
-    await kit.seconds(121);
-    expect(script.asked.length).toBeGreaterThan(2);
+    await kit.seconds(2);
+    expect(script.asked).toHaveLength(3);
     expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'dead' });
   });
 
   it('learns after the window that it had settled, though a repeat was refused inside it', async () => {
     const kit = await unknownCase(new Script(refusedAs('insufficient_funds'), SETTLED));
     const { order } = await kit.add();
-    await kit.seconds(130);
+    await kit.seconds(120 + 61);
     expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+  });
+
+  it.each([
+    ['inside its window', 10, 120 + 60],
+    ['long after it', 10_000, 10_000 + 60],
+  ])(
+    'asks once more, after a minute at least, when a case whose refusal is on record is taken over %s',
+    async (_, atSeconds, askedSeconds) => {
+      const script = new Script(refusedAs('insufficient_funds'));
+      const first = await unknownCase(script);
+      const { order, reservation } = await first.add();
+      await first.seconds(2);
+      first.reconciler.stop();
+      expect(reservation.isRefused).toBe(true);
+      await first.time.pass((atSeconds - 2) * 1000);
+      const next = new Script(SETTLED);
+      const { reservations, time } = first;
+      new Reconciler({ settlement: next, reservations, clock: time, timers: time, onCaseReport() {} }).watch(
+        reservation,
+        order,
+      );
+      await first.seconds(askedSeconds - atSeconds - 1);
+      expect(next.asked).toHaveLength(0);
+      await first.seconds(2);
+      expect(reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+    },
+  );
+
+  it('asks no more than once when the first refusal comes between the end of the window and a minute later', async () => {
+    const script = new Script(...Array.from({ length: 7 }, () => UNKNOWN), REFUSED);
+    const kit = await unknownCase(script);
+    const { order } = await kit.add();
+    await kit.seconds(120 + 61);
+    expect(script.asked).toHaveLength(9);
+    expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'dead' });
   });
 
   it.each([
@@ -152,12 +187,11 @@ describe('reconciling an unknown settlement', () => {
       const kit = await unknownCase(script);
       const { order, reservation } = await kit.add();
       Object.assign(reservation, { isTakenOver: true });
-      await kit.seconds(119);
+      await kit.seconds(120 + 59);
       expect(script.asked).toHaveLength(2);
-      await kit.seconds(5);
-      expect(script.asked).toHaveLength(3);
       expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: HASH });
-      await kit.seconds(120);
+      await kit.seconds(2);
+      expect(script.asked).toHaveLength(3);
       expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'dead', transaction: HASH });
     },
   );

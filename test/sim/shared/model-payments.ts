@@ -20,6 +20,7 @@ export interface CaseRow {
   owner: string;
   readonly settlement: string;
   isUnknown: boolean;
+  isRefused: boolean;
   transaction: string;
   readonly terms: string;
   readonly sale: string;
@@ -263,7 +264,16 @@ export class PaymentTables {
       claim.state = INTENDED;
       const terms = texts(at(columns, 6))[i] as string;
       const sale = texts(at(columns, 7))[i] as string;
-      this.cases.set(serial, { serial, owner, settlement, isUnknown: false, transaction: '', terms, sale });
+      this.cases.set(serial, {
+        serial,
+        owner,
+        settlement,
+        isUnknown: false,
+        isRefused: false,
+        transaction: '',
+        terms,
+        sale,
+      });
       rows.push({ serial });
     }
     return rows;
@@ -298,11 +308,12 @@ export class PaymentTables {
     return rows;
   }
 
-  #markUnknown([serials, transactions]: Columns): Row[] {
+  #markUnknown([serials, transactions, refusals]: Columns): Row[] {
     return numbers(serials).flatMap((serial, i) => {
       const found = this.cases.get(serial);
       if (found === undefined) return [];
       found.isUnknown = true;
+      found.isRefused ||= (refusals as readonly boolean[])[i] as boolean;
       found.transaction = texts(transactions)[i] || found.transaction;
       return [{ serial }];
     });
@@ -357,9 +368,9 @@ export class PaymentTables {
     }
     return taken
       .sort((a, b) => a.serial - b.serial)
-      .flatMap(({ serial, terms, sale, transaction }) => {
-        const claim = this.claims.get(serial);
-        return claim === undefined ? [] : [{ serial, terms, sale, transaction, attempt: claim.attempt }];
+      .flatMap(({ serial, terms, sale, transaction, isRefused }) => {
+        const attempt = this.claims.get(serial)?.attempt;
+        return attempt === undefined ? [] : [{ serial, terms, sale, transaction, is_refused: isRefused, attempt }];
       });
   }
 

@@ -46,14 +46,21 @@ describe('reservations in memory, over the records of a journal', () => {
 
   it('refuse two records of one authorization', () => {
     const order = orderFor();
-    const cases = [1, 2].map((serial) => ({ serial, order, sale: SALE, transaction: '', isRepeatable: true }));
+    const cases = [1, 2].map((serial) => ({
+      serial,
+      order,
+      sale: SALE,
+      transaction: '',
+      isRefused: false,
+      isRepeatable: true,
+    }));
     const loaded = { ends: [], cases, answers: [], usedBeforeSeconds: 0, lastSerial: 2 };
     expect(() => memoryReservations(new ManualTime(), { loaded })).toThrow('two records');
   });
 
   it('keep a case of another kind of settlement as unknown and do not hand it over', () => {
     const order = orderFor();
-    const cases = [{ serial: 1, order, sale: SALE, transaction: '', isRepeatable: false }];
+    const cases = [{ serial: 1, order, sale: SALE, transaction: '', isRefused: false, isRepeatable: false }];
     const loaded = { ends: [], cases, answers: [], usedBeforeSeconds: 0, lastSerial: 1 };
     const store = memoryReservations(new ManualTime(), { loaded });
     store.handOver(() => expect.unreachable());
@@ -153,6 +160,8 @@ describe('reservations in memory, in size', () => {
   it('accept only their own reservations', () => {
     const store = memoryReservations(new ManualTime());
     const { key } = orderFor();
-    expect(() => store.release({ key, serial: 1, validBeforeSeconds: 0, isTakenOver: false })).toThrow();
+    expect(() =>
+      store.release({ key, serial: 1, validBeforeSeconds: 0, isTakenOver: false, isRefused: false }),
+    ).toThrow();
   });
 });

@@ -91,13 +91,14 @@ export function paymentTables(connection: Connection, nowMs: number, books: Book
         ['owner', 'text'],
         ['settlement', 'text'],
         ['is_unknown', 'boolean'],
+        ['is_refused', 'boolean'],
         ['transaction', 'text'],
         ['terms', 'text'],
         ['sale', 'text'],
       ],
-      rows: cases.map(({ serial, isPlay, transaction, order, sale }) => {
+      rows: cases.map(({ serial, isPlay, transaction, isRefused, order, sale }) => {
         const settlement = isPlay ? 'local' : 'facilitator';
-        return [serial, COPIED, settlement, true, transaction, orderTextOf(order), JSON.stringify(sale)];
+        return [serial, COPIED, settlement, true, isRefused, transaction, orderTextOf(order), JSON.stringify(sale)];
       }),
     },
     identifierTable(connection, nowMs),

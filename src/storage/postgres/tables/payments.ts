@@ -31,6 +31,7 @@ export const payments: DomainTables = {
        owner text NOT NULL,
        settlement text NOT NULL,
        is_unknown boolean NOT NULL DEFAULT false,
+       is_refused boolean NOT NULL DEFAULT false,
        transaction text NOT NULL DEFAULT '',
        terms text NOT NULL,
        sale text NOT NULL

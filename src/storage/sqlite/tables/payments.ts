@@ -52,9 +52,16 @@ export interface End extends OfPayments {
   readonly keptUntilMs: number;
 }
 
+export interface Unknown extends OfPayments {
+  readonly kind: 'unknown';
+  readonly serial: number;
+  readonly transaction: string;
+  readonly isRefused: boolean;
+}
+
 export type PaymentOperation =
   | Intent
-  | (OfPayments & { readonly kind: 'unknown'; readonly serial: number; readonly transaction: string })
+  | Unknown
   | End
   | (OfPayments & { readonly kind: 'release'; readonly serial: number })
   /** Used authorizations whose retention is over. */
@@ -68,7 +75,8 @@ export type LoadedCase = Omit<RecordedCase, 'isRepeatable'> & { readonly isPlay:
 const SCHEMA = `
   CREATE TABLE pending (
     serial INTEGER PRIMARY KEY, is_play INTEGER NOT NULL, payer TEXT NOT NULL, value INTEGER NOT NULL,
-    "transaction" TEXT NOT NULL, terms TEXT NOT NULL, sale TEXT NOT NULL, checksum INTEGER NOT NULL
+    "transaction" TEXT NOT NULL, is_refused INTEGER NOT NULL DEFAULT 0, terms TEXT NOT NULL, sale TEXT NOT NULL,
+    checksum INTEGER NOT NULL
   );
   CREATE TABLE used (serial INTEGER PRIMARY KEY, record BLOB NOT NULL);
   CREATE TABLE spent (payer TEXT PRIMARY KEY, atomic INTEGER NOT NULL) WITHOUT ROWID;
@@ -112,8 +120,9 @@ export const payments: Table<PaymentOperation> = {
         applyIntent(connection, operation);
         return;
       case 'unknown': {
-        const { serial, transaction } = operation;
-        connection.runOnOne('UPDATE pending SET "transaction" = ? WHERE serial = ?', transaction, serial);
+        const { serial, transaction, isRefused } = operation;
+        const update = 'UPDATE pending SET "transaction" = ?, is_refused = ? WHERE serial = ?';
+        connection.runOnOne(update, transaction, isRefused ? 1 : 0, serial);
         return;
       }
       case 'end':
@@ -164,6 +173,7 @@ function caseOf(row: Row): LoadedCase {
     order: orderOfText(terms),
     sale: JSON.parse(sale) as SaleFacts,
     transaction: row.hash as string,
+    isRefused: row.is_refused === 1,
   };
 }
 
@@ -171,7 +181,8 @@ function caseOf(row: Row): LoadedCase {
 export function loadCases(connection: Connection): LoadedCase[] {
   return connection
     .all(
-      'SELECT serial, is_play, payer, CAST(value AS TEXT) AS value, "transaction" AS hash, terms, sale, checksum FROM pending ORDER BY serial',
+      `SELECT serial, is_play, payer, CAST(value AS TEXT) AS value, "transaction" AS hash, is_refused, terms, sale, checksum
+       FROM pending ORDER BY serial`,
     )
     .map(caseOf);
 }
