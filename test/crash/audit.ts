@@ -3,6 +3,7 @@
  * last process and a sample of the earlier ones, and pays with the authorizations that must be free again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { MAX_TIMEOUT_SECONDS } from '../../src/payment/protocol/network.ts';
 import type { Chance } from '../support/chance.ts';
 import { auditBooks } from './books.ts';
 import { bearer, CALLBACK_CREATION, type CrashHarness } from './harness.ts';
@@ -26,8 +27,11 @@ const EARLIER_IDENTIFIER_COUNT = 8;
 /** Share of the audits that read the books while the server runs. */
 const BOOKS_SHARE = 0.3;
 const FREE_USED_COUNT_MAX = 8;
-/** After a restart the first settlement may hang: two pauses of a second or two around its 30 s. */
-const FINAL_WITHIN_MS = 45_000;
+/**
+ * After a restart the first settlement may hang: two pauses of a second or two around its 30 s. If it is refused, the case is
+ * asked about again only when the window of its authorization is over.
+ */
+const FINAL_WITHIN_MS = MAX_TIMEOUT_SECONDS * 1000 + 45_000;
 const FINAL_PAUSE_MS = 100;
 
 export interface AuditCounts {
