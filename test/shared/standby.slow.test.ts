@@ -73,7 +73,7 @@ async function round(primary: OwnServer, standby: StandbyServer): Promise<Outage
 
 it.skipIf(first === undefined)(
   `sell again soon after a stand-by was promoted, and nothing is lost, in ${ROUNDS} rounds`,
-  { timeout: 600_000 },
+  { timeout: ROUNDS * 120_000 },
   async () => {
     const outages: Outage[] = [];
     for (let i = 0; i < ROUNDS; i++) {
