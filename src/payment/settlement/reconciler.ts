@@ -18,7 +18,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
-import { MAX_TIMEOUT_SECONDS } from '../protocol/network.ts';
+import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../protocol/network.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
 import { isSilentOnEarlier } from '../protocol/reasons.ts';
 import type { Reservation, Reservations, UnsettledCase } from '../reservations.ts';
@@ -33,8 +33,8 @@ const REPEATS_IN_FLIGHT_MAX = 8;
  * restart the settlement may be unreachable at first, and setting the wall clock forward must not end a case.
  */
 const FINALITY_SECONDS = 60;
-/** Wherever the wall clock stands. */
-const LONGEST_WAIT_MS = (MAX_TIMEOUT_SECONDS + FINALITY_SECONDS) * 1000;
+/** Of an authorization whose window is as long as is accepted; no wait is longer, wherever the wall clock stands. */
+const LONGEST_WAIT_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + FINALITY_SECONDS) * 1000;
 
 /** What the reconciler reports about a case, for the log and the counters. */
 export type CaseReport =

@@ -47,8 +47,8 @@ async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
     timers: time,
     onCaseReport: (report) => reports.push(report),
   });
-  const add = async (): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
-    const order = orderFor({ validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
+  const add = async (windowSeconds = 120): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
+    const order = orderFor({ validBeforeSeconds: Math.floor(time.nowMs() / 1000) + windowSeconds });
     const reserved = reservations.reserve(order.key, order.authorization.validBeforeSeconds, []);
     if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
     await reservations.recordIntent(reserved.reservation, order, SALE);
@@ -135,12 +135,18 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'dead' });
   });
 
-  it('learns after the window that it had settled, though a repeat was refused inside it', async () => {
-    const kit = await unknownCase(new Script(refusedAs('insufficient_funds'), SETTLED));
-    const { order } = await kit.add();
-    await kit.seconds(120 + 61);
-    expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
-  });
+  it.each([120, 150])(
+    'learns after a window of %i s that it had settled, though a repeat was refused inside it',
+    async (window) => {
+      const script = new Script(refusedAs('insufficient_funds'), SETTLED);
+      const kit = await unknownCase(script);
+      const { order } = await kit.add(window);
+      await kit.seconds(window + 59);
+      expect(script.asked).toHaveLength(1);
+      await kit.seconds(2);
+      expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+    },
+  );
 
   it.each([
     ['inside its window', 10, 120 + 60],
