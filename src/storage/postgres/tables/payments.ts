@@ -31,7 +31,6 @@ export const payments: DomainTables = {
        owner text NOT NULL,
        settlement text NOT NULL,
        is_unknown boolean NOT NULL DEFAULT false,
-       is_refused boolean NOT NULL DEFAULT false,
        transaction text NOT NULL DEFAULT '',
        terms text NOT NULL,
        sale text NOT NULL
@@ -52,5 +51,7 @@ export const payments: DomainTables = {
     // A purchase may have two identifiers.
     `DROP INDEX paygrade.identifiers_serial;
      CREATE INDEX identifiers_serial ON paygrade.identifiers (serial)`,
+    // A refusal that frees nothing is remembered, also by a process that takes the case over.
+    'ALTER TABLE paygrade.cases ADD COLUMN is_refused boolean NOT NULL DEFAULT false',
   ],
 };
