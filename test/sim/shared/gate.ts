@@ -60,6 +60,7 @@ export class Gate implements Client {
   cutUntilMs = 0;
   troubleMs = Number.NEGATIVE_INFINITY;
   leaseTroubleMs = Number.NEGATIVE_INFINITY;
+  crowdedMs = Number.NEGATIVE_INFINITY;
   hangsUntilMs = 0;
   stalledUntilMs = 0;
   ownerId = '';

@@ -161,6 +161,17 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
     found: /N5 no identifier is held for ever|L2 free is free/,
   },
   {
+    what: 'a dead end frees its identifiers',
+    changes: [
+      [
+        'storage/postgres/cases.ts',
+        '    FROM ended WHERE n.serial = ended.serial\n  ), dead AS (',
+        '    FROM ended WHERE false\n  ), unnamed AS (\n    DELETE FROM paygrade.identifiers n USING ended WHERE n.serial = ended.serial\n  ), dead AS (',
+      ],
+    ],
+    found: /N6 a dead end keeps its names/,
+  },
+  {
     what: 'an answer is kept for half a minute',
     changes: [['payment/reservations.ts', 'export const KEPT_MS = 600_000;', 'export const KEPT_MS = 30_000;']],
     found: /N\d /,

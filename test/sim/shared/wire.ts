@@ -20,6 +20,8 @@ export interface Client {
   troubleMs: number;
   /** The same of the renewals of its lease. */
   leaseTroubleMs: number;
+  /** When something of it last had to wait for a connection for longer than {@link CROWDED_MS}. */
+  crowdedMs: number;
   /** A statement or connection of it may hang until then, for another reason than an outage. */
   hangsUntilMs: number;
   /** Id by which the database knows it. */
@@ -35,6 +37,8 @@ const STATEMENT_MS = 5000;
 const CONNECT_MS = 3000;
 /** A process that waits longer than this for a connection may be late with all it does. */
 const TURN_MS = 1000;
+/** Longer than a statement takes whose connection was free. */
+const CROWDED_MS = 20;
 /** The server cancels a statement after this time. */
 const CANCEL_MS = 4500;
 /** A late statement is carried out at most this much after its connection broke. */
@@ -193,6 +197,7 @@ export class Wire {
       const next = (): void => {
         cancel();
         if (world.nowMs - sinceMs > TURN_MS) this.#trouble(client);
+        if (world.nowMs - sinceMs > CROWDED_MS) client.crowdedMs = world.nowMs;
         open();
       };
       pool.waiting.push(next);
