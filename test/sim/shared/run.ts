@@ -177,7 +177,8 @@ class Run {
       gate.touchesLeft = Number.POSITIVE_INFINITY;
       gate.cutUntilMs = 0;
     }
-    const areReady = (): boolean => this.#gates.every((gate) => gate.isAccepting && !gate.isDead);
+    const isReady = (gate: Gate): boolean => gate.isAccepting && !gate.isDead && gate.stalledUntilMs <= world.nowMs;
+    const areReady = (): boolean => this.#gates.every(isReady);
     if (!(await world.until(areReady, 3 * START_MS))) return world.fail('P3 starts again', 'a process does not serve');
     await world.passUntil(world.nowMs + TAKEN_OVER_MS);
     for (const { serial, owner } of payments.cases.values()) {

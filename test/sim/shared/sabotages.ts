@@ -114,7 +114,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
         'ends.push(verdict ?? ((await this.#transferTogether([order]))[0] as Verdict));',
       ],
     ],
-    found: /I4 |I17 /,
+    found: /I4 |I17 |L2 free is free/,
   },
   {
     what: 'a refusal frees a case that was taken over',
