@@ -53,7 +53,7 @@ interface ServedOperation extends MountedOperation {
   readonly saysUnavailable: boolean;
 }
 
-/** That a page may send to a path that does not exist. */
+/** What a preflight allows on a path that does not exist. */
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});

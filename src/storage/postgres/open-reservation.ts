@@ -5,7 +5,8 @@ import { messageOf } from '../../base/failure.ts';
 import { RecordsUnreadableError, type SaleFacts } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
-import type { Reservation } from '../../payment/reservations.ts';
+import { NO_CLAIMS, type Reservation } from '../../payment/reservations.ts';
+import type { FoundCase } from './cases.ts';
 
 export type State = 'reserved' | 'settling' | 'unknown' | 'ended' | 'free';
 
@@ -32,8 +33,8 @@ export class OpenReservation implements Reservation {
   /** Another process has ended it. */
   isGone = false;
   /**
-   * A record of ours whose answer was lost may have entered the sale, so the next one counts it. Two processes count one sale when
-   * another took the case over and entered it, which takes a process that alone is cut off; otherwise any outage could hide one.
+   * A record of ours whose answer was lost may have entered the sale, so the next one counts it. A sale counts twice only if it
+   * had not, and another process took the case over and entered it: that takes a process that was cut off alone.
    */
   mayBeSold = false;
 
@@ -43,6 +44,18 @@ export class OpenReservation implements Reservation {
     this.serial = serial;
     this.attempt = attempt;
     this.claims = claims;
+  }
+
+  /** The reservation of a case that this process took over. */
+  static takenOver({ serial, attempt, order, sale, transaction, isRefused }: FoundCase): OpenReservation {
+    const { validBeforeSeconds } = order.authorization;
+    const taken = new OpenReservation({ key: order.key, validBeforeSeconds, claims: NO_CLAIMS }, serial, attempt);
+    taken.isTakenOver = true;
+    taken.isRefused = isRefused;
+    taken.state = 'unknown';
+    taken.transaction = transaction;
+    taken.intent = { order, sale };
+    return taken;
   }
 }
 

@@ -9,11 +9,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
+import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
   type KeptAnswer,
   type Known,
-  NO_CLAIMS,
   RecordInDoubtError,
   type Reservation,
   type ReservationStatus,
@@ -22,7 +22,7 @@ import {
   type UnsettledCase,
 } from '../../payment/reservations.ts';
 import { answersFor, checkedAnswer } from '../memory/kept-answers.ts';
-import { Cases, type EndItem, type FoundCase, type Recorded } from './cases.ts';
+import { Cases, type EndItem, type Recorded } from './cases.ts';
 import { Claims, type FoundClaim } from './claims.ts';
 import { type Database, LATE_MS } from './database.ts';
 import { DatabaseAwayError, InDoubtError } from './failures.ts';
@@ -96,7 +96,7 @@ export class PostgresReservations implements Reservations {
    * Reads the identifiers first: a purchase that another process settles in between then appears as used, without its
    * kept answer.
    */
-  async find(key: ReservationKey, claims: typeof NO_CLAIMS): Promise<Known | undefined> {
+  async find(key: ReservationKey, claims: readonly IdentifierClaim[]): Promise<Known | undefined> {
     const named = await readable(this.#identifiers.find(claims));
     const status = await this.statusOf(key);
     return status === undefined ? named : { kind: 'taken', status };
@@ -108,7 +108,11 @@ export class PostgresReservations implements Reservations {
     return this.#statusOf(key, await readable(this.#claims.find(key)), this.#claiming.has(key));
   }
 
-  async reserve(key: ReservationKey, validBeforeSeconds: number, claims: typeof NO_CLAIMS): Promise<Reserved> {
+  async reserve(
+    key: ReservationKey,
+    validBeforeSeconds: number,
+    claims: readonly IdentifierClaim[],
+  ): Promise<Reserved> {
     const fault = this.#database.fault();
     if (fault !== undefined) return { kind: 'unavailable', detail: fault };
     for (let before = this.#claiming.get(key); before !== undefined; before = this.#claiming.get(key)) {
@@ -379,21 +383,14 @@ export class PostgresReservations implements Reservations {
     const taken = await this.#cases.takeOver(this.#heldSerials());
     const began = this.#heldSerials();
     for (const found of taken.filter(({ serial }) => !began.includes(serial))) {
-      receive({ reservation: this.#adopted(found), order: found.order });
+      const reservation = OpenReservation.takenOver(found);
+      this.#open.set(reservation.key, reservation);
+      receive({ reservation, order: found.order });
     }
   }
 
   #heldSerials(): number[] {
     const live = [...this.#open.values()].filter(({ state }) => state !== 'reserved');
     return [...live, ...this.#doubts].flatMap(({ serial }) => serial ?? []);
-  }
-
-  #adopted({ serial, attempt, order, sale, transaction, isRefused }: FoundCase): OpenReservation {
-    const { validBeforeSeconds } = order.authorization;
-    const reservation = new OpenReservation({ key: order.key, validBeforeSeconds, claims: NO_CLAIMS }, serial, attempt);
-    const found = { isTakenOver: true, state: 'unknown', transaction, isRefused, intent: { order, sale } } as const;
-    Object.assign(reservation, found);
-    this.#open.set(order.key, reservation);
-    return reservation;
   }
 }
