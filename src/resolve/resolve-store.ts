@@ -47,6 +47,9 @@ export interface ResolveStore {
   readOutcome(id: ResolveId): MaybePromise<OutcomeJson | undefined>;
   /** Where processes share the store: calls the listener when {@link takePending} has resolves that a dead process left. */
   onPending?(listener: () => void): void;
-  /** Resolves that an earlier process left pending; each is given to one call only. */
+  /**
+   * Resolves that an earlier process left pending; each is given to one call only. Where processes share the store, those that
+   * never call this take nothing over.
+   */
   takePending(): MaybePromise<readonly ResolveRecord[]>;
 }

@@ -883,7 +883,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
         const connection = await inner.connect();
         return {
           async query(statement) {
-            if (statement.name !== 'take-resolves-of-the-dead') return connection.query(statement);
+            if (statement.name !== 'count-resolves') return connection.query(statement);
             throw Object.assign(new Error('refused'), { code: 'XX000', severity: 'ERROR' });
           },
           on: (event: string, listener: never) => connection.on(event as 'error', listener),

@@ -522,7 +522,11 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
     await dead.stores.resolves.create(record);
     const heard: string[] = [];
     for (const { stores } of others) {
-      stores.resolves.onPending(() => heard.push(...stores.resolves.takePending().map(({ id }) => id)));
+      const take = async (): Promise<void> => {
+        heard.push(...(await stores.resolves.takePending()).map(({ id }) => id));
+      };
+      stores.resolves.onPending(() => void take());
+      await take();
     }
     await dead.kill();
     const ids = others.map(({ owner }) => `'${owner.id}'`).join();
@@ -554,14 +558,41 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
   });
 });
 
+/** The resolves of a process whose looks the test makes. */
+function resolvesOf(time: ManualTime, database: Database, { id }: Owner) {
+  let look = async (): Promise<void> => {};
+  const owner = { id, onLook: (added: Look) => (look = added) } as unknown as Owner;
+  const resolves = new PostgresResolves({
+    clock: time,
+    timers: time,
+    random: systemRandom,
+    database,
+    owner,
+    onFault() {},
+  });
+  return { resolves, takeOver: () => look() };
+}
+
 describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
+  it('is left to processes that work on resolves', async () => {
+    const time = new ManualTime();
+    const [dead, { database, owner }] = await three(time);
+    await dead.stores.resolves.create(resolveOf(time));
+    await dead.kill();
+    await database.run({ text: `DELETE FROM paygrade.processes WHERE id = '${dead.owner.id}'` });
+    const { resolves, takeOver } = resolvesOf(time, database, owner);
+    await takeOver();
+    const holder = { text: 'SELECT holder FROM paygrade.resolves' };
+    expect(await database.run(holder)).toEqual([{ holder: dead.owner.id }]);
+    expect(await resolves.takePending()).toHaveLength(1);
+  });
+
   it('finds what one before it took whose answer was lost', async () => {
     const time = new ManualTime();
     const [dead, { database, owner }] = await three(time);
     const record = resolveOf(time);
     await dead.stores.resolves.create(record);
     await dead.kill();
-    let takeOver = async (): Promise<void> => {};
     let isLost = true;
     const losing = {
       async run(statement: Statement) {
@@ -570,19 +601,12 @@ describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
         return rows;
       },
     };
-    const resolves = new PostgresResolves({
-      clock: time,
-      timers: time,
-      random: systemRandom,
-      database: losing as Database,
-      owner: { id: owner.id, onLook: (look: Look) => (takeOver = look) } as unknown as Owner,
-      onFault() {},
-    });
-    await expect(takeOver()).rejects.toThrow('lost');
+    const { resolves, takeOver } = resolvesOf(time, losing as Database, owner);
+    await expect(resolves.takePending()).rejects.toThrow('lost');
     isLost = false;
     await Promise.all([takeOver(), takeOver()]);
     await takeOver();
-    expect(resolves.takePending()).toEqual([record]);
+    expect(await resolves.takePending()).toEqual([record]);
   });
 
   it('takes nothing that another one is taking, and nothing whose hour is over', async () => {

@@ -49,6 +49,8 @@ export class PostgresResolves implements ResolveStore {
   #takeOverId: string | undefined;
   #takingOver: Promise<void> | undefined;
   #onPending = (): void => {};
+  /** False until {@link takePending} is called: this process would not work on what it takes over. */
+  #isTakingOver = false;
   readonly #sweeps: Repeated;
   #isClosed = false;
 
@@ -74,7 +76,6 @@ export class PostgresResolves implements ResolveStore {
   async start(): Promise<void> {
     await this.#sweeps.now();
     this.#sweeps.start();
-    await this.#takeOver();
   }
 
   onPending(listener: () => void): void {
@@ -118,7 +119,9 @@ export class PostgresResolves implements ResolveStore {
     return row?.outcome as OutcomeJson | undefined;
   }
 
-  takePending(): readonly ResolveRecord[] {
+  async takePending(): Promise<readonly ResolveRecord[]> {
+    this.#isTakingOver = true;
+    await this.#takeOver();
     return this.#pending.splice(0);
   }
 
@@ -138,7 +141,7 @@ export class PostgresResolves implements ResolveStore {
 
   async #takeOverOnce(): Promise<void> {
     const { database, owner, random } = this.#ports;
-    if (this.#isClosed) return;
+    if (this.#isClosed || !this.#isTakingOver) return;
     this.#takeOverId ??= random.uuid();
     const rows = await database.run({ ...TAKE_DEAD, values: [owner.id, this.#takeOverId] });
     this.#takeOverId = undefined;
