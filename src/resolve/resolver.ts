@@ -229,7 +229,8 @@ export class Resolver {
       keep: async ({ id, readToken }, question) => {
         const outcome = found === undefined ? work?.outcome : Promise.resolve(found);
         if (outcome === undefined) throw new Error('a resolve is kept whose work has not begun');
-        const recordLater = (): void => void this.#recordLater(id, outcome).then(giveBack);
+        const recordLater = (missing?: ResolveRecord): void =>
+          void this.#recordLater(id, outcome, missing).then(giveBack);
         isKept = true;
         const createdAtMs = this.#ports.clock.nowMs();
         const record = { id, tokenDigest: resolveTokenDigest(readToken), createdAtMs, question };
@@ -239,8 +240,8 @@ export class Resolver {
           else giveBack();
           return shown;
         } catch (failure) {
-          // It may be on record all the same, and its customer asks again for the result of what was paid for.
-          recordLater();
+          // It is paid for, and may be on record all the same, now or later.
+          recordLater(record);
           throw failure;
         }
       },
@@ -317,13 +318,17 @@ export class Resolver {
     return shownOf(record, found.status, outcome);
   }
 
-  /** Records the outcome of a kept resolve once it is known. Never rejects. */
-  async #recordLater(id: ResolveId, outcome: Promise<ResolveOutcome>): Promise<void> {
+  /**
+   * Records the outcome of a kept resolve once it is known. Never rejects.
+   * @param missing the resolve, if it may not be on record yet: a creation that comes after its outcome would stay pending
+   */
+  async #recordLater(id: ResolveId, outcome: Promise<ResolveOutcome>, missing?: ResolveRecord): Promise<void> {
     const ended = await outcome;
     const json = outcomeJson(ended);
     // The outcome of a work that `close` ended is meaningless.
     while (!this.#isClosed) {
       try {
+        if (missing !== undefined) await this.#ports.store.create(missing);
         await this.#ports.store.finish(id, ended.status, json);
         return;
       } catch (failure) {

@@ -7,10 +7,10 @@ import { OutageError } from '../../src/base/outage.ts';
 import type { Backend } from '../../src/storage/backend.ts';
 import { openBackend } from '../../src/storage/open-backend.ts';
 import { answerOf, expectError } from '../support/answers.ts';
+import { type Buy, buyerAt, isPaid } from '../support/buyer.ts';
 import { type OpenedApp, openedApp } from '../support/opened-app.ts';
 import { type Created, ended } from '../support/resolve-client.ts';
 import { answer, TargetsByHost } from '../support/targets-by-host.ts';
-import { decodeHeader, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
 
 const RETRIES = '/retry/v1/retries';
 const ORDER = { request: { method: 'GET', url: 'https://good.example/' }, callback_url: 'https://good.example/done' };
@@ -51,25 +51,10 @@ async function open(lost: Stored, call: 'create' | 'finish' = 'create'): Promise
   );
 }
 
-/** A buyer who signs a new authorization each time. */
-async function buyerOf(path: string, body?: unknown) {
-  const account = wallet();
-  const init = (headers: object): RequestInit =>
-    body === undefined
-      ? { method: 'POST', headers: { ...headers } }
-      : { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
-  const offer = await offerFrom(app.fetch(path, init({})));
-  return async (headers: object, extensions?: object): Promise<Response> => {
-    const payment = { ...(await paymentFor(offer, account)), ...(extensions && { extensions }) };
-    return app.fetch(path, init({ ...headers, 'PAYMENT-SIGNATURE': encodeHeader(payment) }));
-  };
-}
+const buyerOf = (path: string, body?: unknown): Promise<Buy> => buyerAt(app, path, body);
 
 const saleCount = async (): Promise<number> =>
   (await backend.books.list({ sinceMs: 0, isUndeliveredOnly: false, after: undefined, limit: 10 })).length;
-
-const isPaid = ({ headers }: Response): boolean =>
-  decodeHeader<{ success: boolean }>(headers.get('payment-response')).success;
 
 it.each([
   ['its idempotency key', KEY, undefined],

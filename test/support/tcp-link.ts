@@ -1,14 +1,27 @@
-/** A TCP proxy between processes and their database, which cuts connections: at once, or at a random point of the traffic. */
+/**
+ * A TCP proxy between processes and their database, which cuts connections: at once, at a random point of the traffic, or at a
+ * statement.
+ */
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { Chance } from './chance.ts';
+
+/** What becomes of a statement whose connection is cut: the database has carried it out, or gets it never, or late. */
+export type Fate = 'carried out' | 'lost' | 'late';
+
+type Pair = readonly [Socket, Socket];
 
 export class TcpLink {
   #url: URL;
   readonly #server: Server;
-  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  readonly #pairs = new Set<Pair>();
   #isOpen = true;
   #chance: Chance | undefined;
   #share = 0;
+  #awaited: { readonly name: string; readonly fate: Fate } | undefined;
+  /** The connection on which the next answer is lost. */
+  #unanswered: Pair | undefined;
+  #late: { readonly far: Socket; readonly bytes: Buffer } | undefined;
   /** Connections that were cut in the middle of traffic. */
   cutCount = 0;
 
@@ -36,6 +49,21 @@ export class TcpLink {
   cutAtRandom(chance: Chance, share: number): void {
     this.#chance = chance;
     this.#share = share;
+  }
+
+  /** The next statement of this name gets no answer: from then on the link is closed. */
+  closeAt(name: string, fate: Fate): void {
+    this.#awaited = { name, fate };
+  }
+
+  /** Now the database carries the `late` statement out. */
+  async deliverLate(): Promise<void> {
+    const { far, bytes } = this.#late ?? {};
+    if (far === undefined) throw new Error('no statement was kept back');
+    const answered = once(far, 'data');
+    far.write(bytes as Buffer);
+    await answered;
+    far.destroy();
   }
 
   /** Cuts every connection, and refuses others until {@link open}. */
@@ -70,6 +98,9 @@ export class TcpLink {
         if (this.#share > 0 && this.#chance?.is(this.#share) === true) {
           this.cutCount++;
           this.#cut(pair);
+        } else if (this.#unanswered === pair && to === near) this.close();
+        else if (this.#awaited !== undefined && to !== near && bytes.includes(this.#awaited.name)) {
+          this.#closeWith(pair, bytes, this.#awaited.fate);
         } else to.write(bytes);
       });
       from.on('error', () => {});
@@ -77,7 +108,23 @@ export class TcpLink {
     }
   }
 
-  #cut(pair: readonly [Socket, Socket]): void {
+  #closeWith(pair: Pair, bytes: Buffer, fate: Fate): void {
+    const [near, far] = pair;
+    this.#awaited = undefined;
+    if (fate === 'carried out') {
+      this.#unanswered = pair;
+      far.write(bytes);
+      return;
+    }
+    if (fate === 'late') {
+      this.#pairs.delete(pair);
+      this.#late = { far, bytes };
+      near.resetAndDestroy();
+    }
+    this.close();
+  }
+
+  #cut(pair: Pair): void {
     if (!this.#pairs.delete(pair)) return;
     for (const socket of pair) socket.resetAndDestroy();
   }
