@@ -2,7 +2,7 @@
  * `SURFACES` and `DATA_URL` (siblings §1): what a server has answers under its addresses, what it lacks is unknown, and no
  * document and no page names it.
  */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import { MODULES } from '../../src/app/modules.ts';
 import { ConfigError } from '../../src/config/config.ts';
@@ -153,7 +153,7 @@ describe('a server with SURFACES', () => {
 
     it.each(['jobs', 'none'])('still ends what it sold of it before (siblings §6), with %s', async (SURFACES) => {
       const { seen, metrics } = await restarted({ SURFACES, BASE_URL: 'http://localhost:8402' });
-      await vi.waitFor(() => expect(seen()).toEqual(['https://a.example/resolve', 'https://a.example/retry']));
+      await expect.poll(seen).toEqual(['https://a.example/resolve', 'https://a.example/retry']);
       expect(metrics).toContain('paygrade_retries_due');
     });
 
