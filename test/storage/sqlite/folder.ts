@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import type { Timers } from '../../../src/base/timers.ts';
 import type { Backend, StoreOptions } from '../../../src/storage/backend.ts';
 import { openSqliteBackend } from '../../../src/storage/sqlite/backend.ts';
 import { openSqliteState, type SqliteState, type StateOptions } from '../../../src/storage/sqlite/state.ts';
@@ -22,10 +23,11 @@ export class Folder {
     options: Partial<StateOptions> = {},
     clock: Clock = systemClock,
     openWriter?: OpenWriter,
+    timers: Timers = systemTimers,
   ): Promise<SqliteState> {
     const state = await openSqliteState(
       { stateDir: this.path, sync: 'full', isPlay: true, mayReset: false, salesKeptMs: SALES_KEPT_MS, ...options },
-      { clock, timers: systemTimers, onFault: (fault) => this.faults.push(fault), openWriter },
+      { clock, timers, onFault: (fault) => this.faults.push(fault), openWriter },
     );
     this.#open.push(state);
     return state;
