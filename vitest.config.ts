@@ -30,12 +30,20 @@ const partial = (): string[] =>
 /** What an honest customer notices is compared with a quiet moment before. */
 const ATTACKS = 'test/attacks/attacks.process.test.ts';
 
-/** It takes as long as its file takes to load, which the runner does not count; last it would run alone. */
-const FIRST = 'test/blackbox/contract-under-bun.process.test.ts';
+/**
+ * Small files that take long: where nothing is known of an earlier run the largest files come first, and these would run alone at the
+ * end. The first takes as long as its file takes to load, which the runner does not count.
+ */
+const FIRST = [
+  'test/blackbox/contract-under-bun.process.test.ts',
+  'test/storage/postgres/domains.process.test.ts',
+  'test/storage/postgres/suites.process.test.ts',
+  'test/adapters/files/catalogue-reload.process.test.ts',
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isFirst = (file: TestSpecification): boolean => file.moduleId.endsWith(FIRST);
+    const isFirst = ({ moduleId }: TestSpecification): boolean => FIRST.some((path) => moduleId.endsWith(path));
     const sorted = await super.sort(files);
     return [...sorted.filter(isFirst), ...sorted.filter((file) => !isFirst(file))];
   }
