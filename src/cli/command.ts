@@ -91,29 +91,28 @@ export interface Command {
 }
 
 /**
- * A command whose module loads on use. The stub has its name and summary, so that a group's help loads no command and
- * `serve` loads no other one.
+ * A command whose module loads on use. The stub has its summary, so that a group's help loads no command and `serve`
+ * loads no other one.
  */
 export interface CommandStub {
-  readonly kind: 'stub';
-  readonly name: string;
   /** One line, no full stop. */
   readonly summary: string;
   load(): Promise<Command>;
 }
 
 export interface CommandGroup {
-  readonly kind: 'group';
-  readonly name: string;
   readonly summary: string;
   /** What `--version` prints; a group without it does not accept `--version`. */
   readonly version?: string;
-  readonly commands: readonly CommandItem[];
+  /** By name, in the order of the help. */
+  readonly commands: Readonly<Record<string, CommandStub | CommandGroup>>;
   /** The command that runs when only the group is named: `companies --catalogue DIR`. */
   readonly itself?: CommandStub;
 }
 
-export type CommandItem = CommandStub | CommandGroup;
+export interface Program extends CommandGroup {
+  readonly name: string;
+}
 
 export interface CommandDeclaration<Table extends Options> {
   readonly notes?: readonly string[];
@@ -269,9 +268,9 @@ function commandHelp(path: string, summary: string, subject: Command): string {
 
 /** Every command below a group, with the words that lead to it. */
 function* commandsIn(group: CommandGroup, before: string): Generator<readonly [string, CommandStub]> {
-  for (const item of group.commands) {
-    const path = `${before}${item.name}`;
-    if (item.kind !== 'group') yield [path, item];
+  for (const [name, item] of Object.entries(group.commands)) {
+    const path = `${before}${name}`;
+    if (!('commands' in item)) yield [path, item];
     else {
       if (item.itself) yield [path, item.itself];
       yield* commandsIn(item, `${path} `);
@@ -283,7 +282,7 @@ async function groupHelp(path: string, group: CommandGroup): Promise<string> {
   const version = group.version === undefined ? '' : ` ${path} --version prints the version.`;
   const more = paragraph(`${path} <command> --help describes one command.${version}`);
   if (group.itself) {
-    const rows = group.commands.map(({ name, summary }) => [`${path} ${name}`, summary] as const);
+    const rows = Object.entries(group.commands).map(([name, { summary }]) => [`${path} ${name}`, summary] as const);
     return [commandHelp(path, group.itself.summary, await group.itself.load()), table(rows), more].join('\n');
   }
   const rows = [...commandsIn(group, '')].map(([name, { summary }]) => [name, summary] as const);
@@ -298,13 +297,13 @@ async function runCommand(path: string, stub: CommandStub, words: readonly strin
   return EXIT_OK;
 }
 
-const namesIn = (group: CommandGroup): string => group.commands.map(({ name }) => name).join(', ');
+const namesIn = (group: CommandGroup): string => Object.keys(group.commands).join(', ');
 
 /** Suggests a command that the word resembles, also in a group below: `inspect` is `snapshot inspect`. */
 function unknownCommand(word: string, group: CommandGroup): UsageError {
   const paths = [...commandsIn(group, '')].map(([path]) => path);
   const lastWord = (path: string): string => path.slice(path.lastIndexOf(' ') + 1);
-  const words = [...group.commands.map(({ name }) => name), ...(group.version ? ['--version'] : []), '--help'];
+  const words = [...Object.keys(group.commands), ...(group.version ? ['--version'] : []), '--help'];
   const own = word === '-h' ? '--help' : nearestOf(word, words);
   const below = nearestOf(word, paths.map(lastWord));
   const nearest = own ?? paths.find((path) => lastWord(path) === below);
@@ -312,26 +311,31 @@ function unknownCommand(word: string, group: CommandGroup): UsageError {
   return new UsageError(`unknown command ${quoted(word)}${hint}`);
 }
 
-async function dispatch(path: string, subject: CommandItem, words: readonly string[], io: Io): Promise<number> {
-  if (subject.kind === 'stub') return runCommand(path, subject, words, io);
+async function dispatch(
+  path: string,
+  subject: CommandStub | CommandGroup,
+  words: readonly string[],
+  io: Io,
+): Promise<number> {
+  if (!('commands' in subject)) return runCommand(path, subject, words, io);
   const [word, ...rest] = words;
   if (word === '--help' || word === 'help') {
     io.stdout.write(await groupHelp(path, subject));
     return EXIT_OK;
   }
   if (word === '--version' && subject.version !== undefined) {
-    io.stdout.write(`${subject.name} ${subject.version}\n`);
+    io.stdout.write(`${path} ${subject.version}\n`);
     return EXIT_OK;
   }
   if (subject.itself && (word === undefined || word.startsWith('-'))) return dispatch(path, subject.itself, words, io);
   if (word === undefined) throw new UsageError(`a command is missing: ${namesIn(subject)}`);
-  const next = subject.commands.find(({ name }) => name === word);
-  if (!next) throw unknownCommand(word, subject);
-  return dispatch(`${path} ${next.name}`, next, rest, io);
+  const next = Object.hasOwn(subject.commands, word) ? subject.commands[word] : undefined;
+  if (next === undefined) throw unknownCommand(word, subject);
+  return dispatch(`${path} ${word}`, next, rest, io);
 }
 
 /** Runs the command that the words name. An expected failure becomes one line on stderr; a bug propagates. */
-export async function runProgram(program: CommandGroup, words: readonly string[], io: Io): Promise<number> {
+export async function runProgram(program: Program, words: readonly string[], io: Io): Promise<number> {
   try {
     return await dispatch(program.name, program, words, io);
   } catch (error) {

@@ -3,285 +3,198 @@
  * only when someone calls that command, so `serve` starts without the code of the others.
  */
 import { VERSION } from '../base/version.ts';
-import type { CommandGroup } from './command.ts';
+import type { CommandGroup, Program } from './command.ts';
 
 const snapshot: CommandGroup = {
-  kind: 'group',
-  name: 'snapshot',
   summary: 'Builds, shows and exports catalogue files',
-  commands: [
-    {
-      kind: 'stub',
-      name: 'build',
+  commands: {
+    build: {
       summary: 'Builds a catalogue file from job records, or from a catalogue',
       load: async () => (await import('./snapshot/build.ts')).snapshotBuild,
     },
-    {
-      kind: 'stub',
-      name: 'inspect',
+    inspect: {
       summary: 'Shows what a catalogue file holds',
       load: async () => (await import('./snapshot/inspect.ts')).snapshotInspect,
     },
-    {
-      kind: 'stub',
-      name: 'export',
+    export: {
       summary: 'Writes a catalogue back as one JSON object a line',
       load: async () => (await import('./snapshot/export.ts')).snapshotExport,
     },
-    {
-      kind: 'stub',
-      name: 'synth',
+    synth: {
       summary: 'Makes a synthetic catalogue from a seed',
       load: async () => (await import('./snapshot/synth.ts')).snapshotSynth,
     },
-  ],
+  },
 };
 
 const companies: CommandGroup = {
-  kind: 'group',
-  name: 'companies',
   summary: 'The companies of a catalogue, and the domains by which buyers ask for them',
   itself: {
-    kind: 'stub',
-    name: 'companies',
     summary: 'Lists the companies of a catalogue with their domains and where those are from',
     load: async () => (await import('./companies/list.ts')).listCompanies,
   },
-  commands: [
-    {
-      kind: 'stub',
-      name: 'set',
+  commands: {
+    set: {
       summary: 'States the domain of a company, which every later build uses',
       load: async () => (await import('./companies/set.ts')).setCompany,
     },
-    {
-      kind: 'stub',
-      name: 'import',
+    import: {
       summary: 'States the domains of companies from a CSV file',
       load: async () => (await import('./companies/import.ts')).importCompanies,
     },
-  ],
+  },
 };
 
 const boards: CommandGroup = {
-  kind: 'group',
-  name: 'boards',
   summary: 'The boards that a catalogue watches',
   itself: {
-    kind: 'stub',
-    name: 'boards',
     summary: 'Lists the watched boards of a catalogue with their health',
     load: async () => (await import('./boards/list.ts')).listBoards,
   },
-  commands: [
-    {
-      kind: 'stub',
-      name: 'add',
+  commands: {
+    add: {
       summary: 'Adds boards to a catalogue by any careers address, and says what each one is',
       load: async () => (await import('./boards/add.ts')).addBoard,
     },
-    {
-      kind: 'stub',
-      name: 'list',
+    list: {
       summary: 'Lists the watched boards of a catalogue with their health',
       load: async () => (await import('./boards/list.ts')).listBoards,
     },
-    {
-      kind: 'stub',
-      name: 'remove',
+    remove: {
       summary: 'Stops watching boards; the catalogue keeps their jobs as they are',
       load: async () => (await import('./boards/remove.ts')).removeBoards,
     },
-    {
-      kind: 'stub',
-      name: 'check',
+    check: {
       summary: 'Asks watched boards what they have now, and changes nothing',
       load: async () => (await import('./boards/check.ts')).checkBoards,
     },
-    {
-      kind: 'stub',
-      name: 'import',
+    import: {
       summary: 'Adds boards from a CSV file',
       load: async () => (await import('./boards/import.ts')).importBoards,
     },
-  ],
+  },
 };
 
 const callback: CommandGroup = {
-  kind: 'group',
-  name: 'callback',
   summary: 'Webhook addresses for ten minutes',
-  commands: [
-    {
-      kind: 'stub',
-      name: 'new',
+  commands: {
+    new: {
       summary: 'Pays for a callback and prints its address and read token',
       load: async () => (await import('./callback/new.ts')).newCallback,
     },
-    {
-      kind: 'stub',
-      name: 'wait',
+    wait: {
       summary: 'Prints the events of a callback as they arrive, until it ends',
       load: async () => (await import('./callback/wait.ts')).waitForEvents,
     },
-    {
-      kind: 'stub',
-      name: 'listen',
+    listen: {
       summary: 'Forwards the events of a callback to a server of your own, as they arrive',
       load: async () => (await import('./callback/listen.ts')).listenAndForward,
     },
-    {
-      kind: 'stub',
-      name: 'events',
+    events: {
       summary: 'Lists the stored events of a callback',
       load: async () => (await import('./callback/events.ts')).listEvents,
     },
-    {
-      kind: 'stub',
-      name: 'rm',
+    rm: {
       summary: 'Deletes a callback and its events',
       load: async () => (await import('./callback/rm.ts')).removeCallback,
     },
-    {
-      kind: 'stub',
-      name: 'verify',
+    verify: {
       summary: 'Checks the signature of a stored event with the sender’s own library',
       load: async () => (await import('./callback/verify.ts')).verifyEvent,
     },
-  ],
+  },
 };
 
 const retry: CommandGroup = {
-  kind: 'group',
-  name: 'retry',
   summary: 'Requests that a server sends until they work',
-  commands: [
-    {
-      kind: 'stub',
-      name: 'create',
+  commands: {
+    create: {
       summary: 'Has a request sent until it works, and prints the job',
       load: async () => (await import('./retry/create.ts')).createRetry,
     },
-    {
-      kind: 'stub',
-      name: 'status',
+    status: {
       summary: 'Shows the status of a retry',
       load: async () => (await import('./retry/status.ts')).showRetry,
     },
-    {
-      kind: 'stub',
-      name: 'wait',
+    wait: {
       summary: 'Waits until a retry has ended, and shows it',
       load: async () => (await import('./retry/wait.ts')).waitForRetry,
     },
-    {
-      kind: 'stub',
-      name: 'cancel',
+    cancel: {
       summary: 'Cancels a retry; an attempt under way is abandoned',
       load: async () => (await import('./retry/cancel.ts')).cancelRetry,
     },
-  ],
+  },
 };
 
 const keys: CommandGroup = {
-  kind: 'group',
-  name: 'keys',
   summary: 'API keys of organizations',
-  commands: [
-    {
-      kind: 'stub',
-      name: 'create',
+  commands: {
+    create: {
       summary: 'Makes a key for an organization and prints it, once',
       load: async () => (await import('./accounts/keys-create.ts')).createKey,
     },
-    {
-      kind: 'stub',
-      name: 'list',
+    list: {
       summary: 'Lists keys with their scopes and when they were last used',
       load: async () => (await import('./accounts/keys-list.ts')).listKeys,
     },
-    {
-      kind: 'stub',
-      name: 'revoke',
+    revoke: {
       summary: 'Ends a key at once and for good',
       load: async () => (await import('./accounts/keys-revoke.ts')).revokeKey,
     },
-  ],
+  },
 };
 
 const state: CommandGroup = {
-  kind: 'group',
-  name: 'state',
   summary: 'The state of a server',
-  commands: [
-    {
-      kind: 'stub',
-      name: 'copy',
+  commands: {
+    copy: {
       summary: 'Moves the state of a stopped server into an empty database that servers share',
       load: async () => (await import('./state/copy.ts')).copyStateCommand,
     },
-  ],
+  },
 };
 
 const credits: CommandGroup = {
-  kind: 'group',
-  name: 'credits',
   summary: 'Credits of organizations',
-  commands: [
-    {
-      kind: 'stub',
-      name: 'grant',
+  commands: {
+    grant: {
       summary: 'Gives an organization credits, once or every month',
       load: async () => (await import('./accounts/credits-grant.ts')).grantCredits,
     },
-    {
-      kind: 'stub',
-      name: 'show',
+    show: {
       summary: 'Shows what an organization has left',
       load: async () => (await import('./accounts/credits-show.ts')).showCredits,
     },
-  ],
+  },
 };
 
-export const PROGRAM: CommandGroup = {
-  kind: 'group',
+export const PROGRAM: Program = {
   name: 'paygrade',
   summary: 'Sells answers about hiring, one request at a time, over your own catalogue of job postings',
   version: VERSION,
-  commands: [
-    {
-      kind: 'stub',
-      name: 'serve',
+  commands: {
+    serve: {
       summary: 'Starts the server; settings come from the environment or from flags',
       load: async () => (await import('./serve.ts')).serve,
     },
-    {
-      kind: 'stub',
-      name: 'up',
+    up: {
       summary: 'Watches boards and serves what they list, in one process group',
       load: async () => (await import('./up.ts')).up,
     },
-    {
-      kind: 'stub',
-      name: 'reload',
+    reload: {
       summary: 'Makes the server of a state folder load its catalogue file again',
       load: async () => (await import('./reload.ts')).reload,
     },
-    {
-      kind: 'stub',
-      name: 'import',
+    import: {
       summary: 'Merges files of job boards into the history of a catalogue',
       load: async () => (await import('./import.ts')).importFeeds,
     },
-    {
-      kind: 'stub',
-      name: 'watch',
+    watch: {
       summary: 'Fetches the boards of a catalogue as often as they change, and keeps its snapshot up to date',
       load: async () => (await import('./watch.ts')).watch,
     },
-    {
-      kind: 'stub',
-      name: 'history',
+    history: {
       summary: 'Shows what opened, changed, closed and reopened in a catalogue',
       load: async () => (await import('./history.ts')).history,
     },
@@ -290,44 +203,32 @@ export const PROGRAM: CommandGroup = {
     snapshot,
     callback,
     retry,
-    {
-      kind: 'stub',
-      name: 'resolve',
+    resolve: {
       summary: 'Pays for what is behind an address: title, canonical address, text, links',
       load: async () => (await import('./resolve.ts')).resolveUrl,
     },
-    {
-      kind: 'stub',
-      name: 'sales',
+    sales: {
       summary: 'Lists what was sold, from a state folder, a database or a running server',
       load: async () => (await import('./sales.ts')).sales,
     },
     keys,
     credits,
     state,
-    {
-      kind: 'stub',
-      name: 'demo',
+    demo: {
       summary: 'Buys one answer of each kind from a running server, with the official client',
       load: async () => (await import('./demo.ts')).demo,
     },
-    {
-      kind: 'stub',
-      name: 'load',
+    load: {
       summary: 'Puts a running server of your own under load: open or closed loop, latency percentiles, errors by code',
       load: async () => (await import('./load.ts')).load,
     },
-    {
-      kind: 'stub',
-      name: 'fleet',
+    fleet: {
       summary: 'Starts gates, jobs services, a database and a proxy on this machine, to try what many machines do',
       load: async () => (await import('./fleet.ts')).fleet,
     },
-    {
-      kind: 'stub',
-      name: 'doctor',
+    doctor: {
       summary: 'Checks everything that a server with these settings needs, and says what to fix',
       load: async () => (await import('./doctor.ts')).doctor,
     },
-  ],
+  },
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/base/version.ts';
-import { CommandError, type CommandGroup, command, runProgram, UsageError } from '../../src/cli/command.ts';
+import { CommandError, command, type Program, runProgram, UsageError } from '../../src/cli/command.ts';
 import { capturedIo, run } from './captured-io.ts';
 
 let seen: unknown;
@@ -35,19 +35,13 @@ const fail = command({
   },
 });
 
-const program: CommandGroup = {
-  kind: 'group',
+const program: Program = {
   name: 'house',
   summary: 'Keeps a house',
-  commands: [
-    {
-      kind: 'group',
-      name: 'wall',
-      summary: 'Walls',
-      commands: [{ kind: 'stub', name: 'paint', summary: 'Paints a wall', load: async () => paint }],
-    },
-    { kind: 'stub', name: 'fail', summary: 'Fails', load: async () => fail },
-  ],
+  commands: {
+    wall: { summary: 'Walls', commands: { paint: { summary: 'Paints a wall', load: async () => paint } } },
+    fail: { summary: 'Fails', load: async () => fail },
+  },
 };
 
 async function house(...words: string[]) {

@@ -10,12 +10,11 @@ import { run } from './captured-io.ts';
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
 function* stubsIn(group: CommandGroup, before = ''): Generator<readonly [string, CommandStub]> {
-  for (const item of group.commands) {
-    if (item.kind === 'group') {
-      if (item.itself) yield [`${before}${item.name}`, item.itself];
-      yield* stubsIn(item, `${before}${item.name} `);
-    }
-    if (item.kind === 'stub') yield [`${before}${item.name}`, item];
+  for (const [name, item] of Object.entries(group.commands)) {
+    if ('commands' in item) {
+      if (item.itself) yield [before + name, item.itself];
+      yield* stubsIn(item, `${before}${name} `);
+    } else yield [before + name, item];
   }
 }
 
