@@ -16,7 +16,7 @@ import { defineModule } from '../src/modules/module.ts';
 import { type DataAnswer, type DataApp, openDataApp } from './data-app.ts';
 import { LARGE } from './data-catalogue.ts';
 import { partsOfPage } from './data-parts.ts';
-import { type Context, type Figure, quantile, type Size, sized } from './harness.ts';
+import { type Context, cpuMicros, type Figure, figureOfCalls, median, type Size, sized } from './harness.ts';
 
 const PAGE = 25;
 /** Different jobs whose details are asked for. */
@@ -160,15 +160,7 @@ async function called({ check, isWalk, path, start, title }: Question, size: Siz
   }
   const micros: number[] = [];
   for (let call = 0; call < sized(size, 60, 1000); call++) micros.push((await ask(warmUpCalls + call)).micros);
-  const sorted = Float64Array.from(micros).sort();
-  return {
-    name: title,
-    unit: 'µs',
-    value: quantile(sorted, 0.5),
-    low: quantile(sorted, 0.25),
-    high: quantile(sorted, 0.75),
-    note: `p99 ${Math.round(quantile(sorted, 0.99))} µs`,
-  };
+  return figureOfCalls(title, micros);
 }
 
 // ---- beside a constant answer ----
@@ -197,11 +189,6 @@ function withConstant(text: () => string) {
   );
 }
 
-const cpuMicros = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
-
 type Ask = (call: number) => Promise<unknown>;
 
 /** Processor time of a call, µs. */
@@ -229,7 +216,7 @@ async function ratio(name: string, size: Size, asked: Ask, constant: Ask): Promi
   const mean = logs.reduce((sum, each) => sum + each, 0) / logs.length;
   const variance = logs.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (logs.length - 1);
   const reach = STUDENT * Math.sqrt(variance / logs.length);
-  const [own, other] = micros.map((each) => quantile(Float64Array.from(each).sort(), 0.5).toFixed(1));
+  const [own, other] = micros.map((each) => median(each).toFixed(1));
   return {
     name,
     unit: 'x',

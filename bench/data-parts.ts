@@ -9,16 +9,11 @@ import type { JobPage } from '../src/catalogue/listing/listing-answers.ts';
 import { Cursors, questionOf } from '../src/modules/data/cursors.ts';
 import { RecordTexts } from '../src/modules/data/records-text.ts';
 import { jobRecordOf } from '../src/modules/job-answer.ts';
-import { type Figure, figureOf, type Size, sized } from './harness.ts';
+import { cpuMicros, type Figure, figureOf, type Size, sized } from './harness.ts';
 import { openCatalogue } from './synthetic-catalogue.ts';
 
 const PAGE = 25;
 const ROUNDS = 9;
-
-const cpuMicros = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
 
 /** The records by JSON.stringify, from an object for each. */
 function plainText({ foundJobs, snapshot }: Catalogue, rows: readonly number[]): string {

@@ -40,7 +40,7 @@ import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts'
 import { search } from '../src/catalogue/questions/search.ts';
 import { signals } from '../src/catalogue/questions/signals.ts';
 import { NaiveCatalogue } from '../test/support/naive-catalogue.ts';
-import { isBun, quantile, RUNTIME } from './harness.ts';
+import { cpuMicros, isBun, median, RUNTIME } from './harness.ts';
 import {
   companiesBySize,
   domainAt,
@@ -166,11 +166,6 @@ function questionsOf(catalogue: Catalogue): Question[] {
   return questions;
 }
 
-const cpuMicros = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
-
 /** Processor time of some calls, µs. */
 function microsOf(run: () => unknown, calls: number): number {
   const before = cpuMicros();
@@ -234,8 +229,7 @@ function inProcess(cataloguePath: string, regression: number): ByTitle<number[]>
 function ratiosOf(cataloguePath: string, processes: number, regression: number): ByTitle<number> {
   const each = Array.from({ length: processes }, () => inProcess(cataloguePath, regression));
   const medians = Object.keys(each[0]!).map((title) => {
-    const ratios = Float64Array.from(each.flatMap((one) => one[title]!)).sort();
-    return [title, quantile(ratios, 0.5)] as const;
+    return [title, median(each.flatMap((one) => one[title]!))] as const;
   });
   const mean = Math.exp(medians.reduce((sum, [, ratio]) => sum + Math.log(ratio), 0) / medians.length);
   return { ...Object.fromEntries(medians), [MEAN]: mean };

@@ -99,6 +99,18 @@ export async function timedAsync(name: string, size: Size, run: () => Promise<un
 export const quantile = (sorted: ArrayLike<number>, share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
+/** The value at a share (0..1) of numbers in any order. */
+export const shareOf = (values: readonly number[], share: number): number =>
+  quantile(Float64Array.from(values).sort(), share);
+
+export const median = (values: readonly number[]): number => shareOf(values, 0.5);
+
+/** Processor time of this process so far, all threads, µs. */
+export const cpuMicros = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+
 /** Median and quartiles of several rounds. */
 export function figureOf(name: string, unit: Unit, rounds: readonly number[], note?: string): Figure {
   const sorted = Float64Array.from(rounds).sort();
@@ -111,6 +123,10 @@ export function figureOf(name: string, unit: Unit, rounds: readonly number[], no
     ...(note === undefined ? {} : { note }),
   };
 }
+
+/** Single calls: median and quartiles, the 99th percentile as a note. */
+export const figureOfCalls = (name: string, micros: readonly number[]): Figure =>
+  figureOf(name, 'µs', micros, `p99 ${Math.round(shareOf(micros, 0.99))} µs`);
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -15,7 +15,7 @@ import { publicSamples } from '../src/catalogue/listing/public-samples.ts';
 import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
 import { recordTextsOf } from '../src/modules/data/records-text.ts';
 import { LARGE } from './data-catalogue.ts';
-import { type Context, type Figure, heapBytes, quantile, type Size, sized } from './harness.ts';
+import { type Context, type Figure, figureOfCalls, heapBytes, type Size, sized } from './harness.ts';
 import { NOW_MS, openCatalogue } from './synthetic-catalogue.ts';
 
 const PAGE = 25;
@@ -24,22 +24,14 @@ const DAY_MS = 86_400_000;
 /** Single calls: their median, and the 99th percentile as a note. */
 function called(name: string, size: Size, run: (call: number) => unknown): Figure {
   const calls = sized(size, 60, 1000);
-  const micros = new Float64Array(calls);
+  const micros: number[] = [];
   for (let i = 0; i < calls / 5; i++) run(i);
   for (let i = 0; i < calls; i++) {
     const startMs = performance.now();
     run(i);
-    micros[i] = (performance.now() - startMs) * 1000;
+    micros.push((performance.now() - startMs) * 1000);
   }
-  micros.sort();
-  return {
-    name,
-    unit: 'µs',
-    value: quantile(micros, 0.5),
-    low: quantile(micros, 0.25),
-    high: quantile(micros, 0.75),
-    note: `p99 ${Math.round(quantile(micros, 0.99))} µs`,
-  };
+  return figureOfCalls(name, micros);
 }
 
 function once(name: string, run: () => unknown): Figure {

@@ -20,18 +20,8 @@ import { Database } from '../src/storage/postgres/database.ts';
 import { migrate } from '../src/storage/postgres/migrations.ts';
 import { TABLES } from '../src/storage/postgres/tables/tables.ts';
 import { type OwnServer, startPostgres } from '../test/support/postgres.ts';
-import { type Context, type Figure, figureOf, type Size, sized } from './harness.ts';
-import {
-  closeShop,
-  FULL,
-  IN_FLIGHT_COUNT,
-  latencies,
-  openShop,
-  paymentsFor,
-  type Shop,
-  shareOf,
-  throughput,
-} from './state.ts';
+import { type Context, type Figure, figureOf, type Size, shareOf, sized } from './harness.ts';
+import { closeShop, FULL, IN_FLIGHT_COUNT, latencies, openShop, paymentsFor, type Shop, throughput } from './state.ts';
 
 const CLAIMS_IN_FLIGHT = 64;
 const POSTGRES = 'PostgreSQL';

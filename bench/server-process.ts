@@ -22,6 +22,17 @@ export function cpuMsOf(processId: number): number {
   return times.reduce((sum, ns) => sum + ns, 0) / 1e6;
 }
 
+/** Clock ticks of /proc/PID/stat a second; Linux has shown user space 100 for twenty years. */
+const TICKS_A_SECOND = 100;
+
+/** User and system time of a process, with its threads that have ended, or of one thread, µs. */
+export function cpuMicrosOf(pid: number, thread?: number): number {
+  const stat = readFileSync(thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`, 'utf8');
+  // The name in brackets may hold blanks; after it come the state and then numbers.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_A_SECOND;
+}
+
 /** Resolves with the address that the server prints. @throws Error when it ends first */
 export function listening(child: ChildProcess): Promise<string> {
   let printed = '';

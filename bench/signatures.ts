@@ -25,7 +25,7 @@ import { noblePublicKey } from '../src/payment/signature/noble-recovery.ts';
 import { checkedRecovery, type Recover, type Recovered } from '../src/payment/signature/signature.ts';
 import { NOW_MS, searchOffer, signedPayment } from '../test/payment/fixture.ts';
 import { encodeHeader } from '../test/support/wallet.ts';
-import { RUNTIME } from './harness.ts';
+import { cpuMicros, median, RUNTIME } from './harness.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' }, json: { type: 'boolean' } } });
 const rounds = Number(values.rounds);
@@ -106,10 +106,6 @@ const variants: readonly (readonly [string, () => void | Promise<void>])[] = [
   [`${library} on a thread, sixteen at a time`, () => onThread(COUNT)],
 ];
 
-const cpuMicros = (): number => {
-  const { user, system } = process.cpuUsage();
-  return user + system;
-};
 const samples = new Map<string, { cpu: number[]; wall: number[] }>(
   variants.map(([name]) => [name, { cpu: [], wall: [] }]),
 );
@@ -127,7 +123,6 @@ for (let round = -2; round < rounds; round++) {
 }
 await thread.close();
 
-const median = (of: readonly number[]): number => [...of].sort((a, b) => a - b)[of.length >> 1] ?? Number.NaN;
 const figures = variants.map(([name]) => {
   const { cpu, wall } = samples.get(name) as { cpu: number[]; wall: number[] };
   return { name, cpuMicros: median(cpu), wallMicros: median(wall) };

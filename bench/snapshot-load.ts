@@ -14,7 +14,7 @@ import { Catalogue } from '../src/catalogue/catalogue.ts';
 import { observationPeriodEndingAt } from '../src/catalogue/questions/period.ts';
 import { signals } from '../src/catalogue/questions/signals.ts';
 import { openColumns, openSnapshot, type Snapshot } from '../src/catalogue/snapshot/snapshot.ts';
-import { type Context, type Figure, figureOf, peakResidentBytes, sized } from './harness.ts';
+import { type Context, cpuMicros, type Figure, figureOf, peakResidentBytes, sized } from './harness.ts';
 import { NOW_MS, SIGNAL_QUESTIONS } from './synthetic-catalogue.ts';
 
 interface Loaded {
@@ -43,15 +43,10 @@ interface LoadedInSteps {
   readonly longestStepMs: number;
 }
 
-const processorMs = (): number => {
-  const { system, user } = process.cpuUsage();
-  return (system + user) / 1000;
-};
-
 function loadInSteps(path: string): LoadedInSteps {
-  const startMs = processorMs();
+  const startMicros = cpuMicros();
   const snapshot = openColumns(openSnapshotFile(path));
-  const columnsMs = processorMs() - startMs;
+  const columnsMs = (cpuMicros() - startMicros) / 1000;
   let steps = 0;
   let longestStepMs = 0;
   let stepMs = performance.now();
@@ -61,7 +56,7 @@ function loadInSteps(path: string): LoadedInSteps {
     stepMs = nowMs;
     steps++;
   }
-  return { columnsMs, checkingMs: processorMs() - startMs - columnsMs, steps, longestStepMs };
+  return { columnsMs, checkingMs: (cpuMicros() - startMicros) / 1000 - columnsMs, steps, longestStepMs };
 }
 
 function load(path: string): Loaded {

@@ -4,7 +4,7 @@
  * at a server with a catalogue. Both sides are asked in turn; processor time is that of the server processes.
  */
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,21 +19,14 @@ import { parseOffer, Signer } from '../src/load/signing.ts';
 import { answerReader } from '../src/modules/jobs/remote.ts';
 import { searchJobs } from '../src/modules/jobs/search.ts';
 import { findSignals } from '../src/modules/jobs/signals.ts';
-import { type Context, type Figure, figureOf, isBun, quantile, type Size, sized, timed } from './harness.ts';
+import { type Context, type Figure, figureOf, isBun, median, type Size, sized, timed } from './harness.ts';
 import { type Served, startMeasured } from './served.ts';
+import { cpuMicrosOf } from './server-process.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const TOKEN = 'token-between-gates-and-services-0123456789';
 const TARGET = '/v1/jobs/search?keyword=engineer';
 const CONCURRENCY = 4;
-const TICK_MICROS = 10_000;
-
-/** User and system time of a process, µs. Linux. */
-function cpuMicrosOf({ pid }: Served): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
-}
 
 async function answerOf({ port }: Served, path: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/internal${path}`, {
@@ -61,7 +54,7 @@ interface Round {
 /** Buys answers. Returns the time of one, and the processor time of each process for it. */
 async function buyRound(seller: Served, processes: readonly Served[], count: number): Promise<Round> {
   const signed = await payments(seller, count);
-  const before = processes.map(cpuMicrosOf);
+  const before = processes.map(({ pid }) => cpuMicrosOf(pid));
   const micros: number[] = [];
   const customer = async (): Promise<void> => {
     for (let header = signed.pop(); header !== undefined; header = signed.pop()) {
@@ -76,8 +69,8 @@ async function buyRound(seller: Served, processes: readonly Served[], count: num
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, customer));
   return {
-    p50Micros: quantile(Float64Array.from(micros).sort(), 0.5),
-    cpuMicros: processes.map((one, i) => (cpuMicrosOf(one) - before[i]!) / count),
+    p50Micros: median(micros),
+    cpuMicros: processes.map((one, i) => (cpuMicrosOf(one.pid) - before[i]!) / count),
   };
 }
 

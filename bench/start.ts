@@ -15,7 +15,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { quantile } from './harness.ts';
+import { median } from './harness.ts';
 import { cpuMsOf, listening, PROJECT, RUNTIMES, type Runtime } from './server-process.ts';
 
 /** Processor time of a start without catalogue, as a multiple of the bare server's. */
@@ -103,8 +103,6 @@ function candidatesOf(dists: readonly string[], catalogue: string | undefined): 
   }
   return candidates;
 }
-
-const median = (values: readonly number[]): number => quantile(Float64Array.from(values).sort(), 0.5);
 
 /** How the starts of a round end. Those of the first round fill the compile caches and do not count. */
 const endOf = (round: number): 'SIGKILL' | 'SIGTERM' => (round === 0 ? 'SIGTERM' : 'SIGKILL');

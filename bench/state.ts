@@ -38,7 +38,7 @@ import {
   paymentFor,
   wallet,
 } from '../test/support/wallet.ts';
-import { type Context, type Figure, figureOf, heapBytes, pause, quantile, type Size, sized } from './harness.ts';
+import { type Context, type Figure, figureOf, heapBytes, pause, type Size, shareOf, sized } from './harness.ts';
 
 const BASE_URL = 'http://bench.example';
 const SEARCH = '/v1/jobs/search?keyword=engineer';
@@ -232,9 +232,6 @@ async function latenessDuring(asks: readonly Ask[]): Promise<number[]> {
   await Promise.all(under);
   return lateness;
 }
-
-export const shareOf = (values: readonly number[], share: number): number =>
-  quantile(Float64Array.from(values).sort(), share);
 
 type MakeAsks = (app: App, count: number) => Promise<Ask[]>;
 const KINDS: readonly (readonly [what: string, make: MakeAsks])[] = [

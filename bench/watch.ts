@@ -17,12 +17,11 @@ import { synthRecords } from '../src/ingest/synth/synth.ts';
 import { BoardTables } from '../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../src/storage/history/database.ts';
 import { type Context, type Figure, sized } from './harness.ts';
+import { cpuMicrosOf } from './server-process.ts';
 
 /** Synthetic descriptions that together are about as long as a real one, 4 KB. */
 const TEXTS = 5;
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-/** proc_pid_stat(5): 1/100 s. */
-const TICKS = 100;
 
 interface Boards {
   readonly count: number;
@@ -111,10 +110,7 @@ function costOf(words: readonly string[], host: string): Promise<Cost> {
   let peakMiB: number | undefined;
   const timer = setInterval(() => {
     try {
-      const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ');
-      cpuSeconds = (Number(stat[11]) + Number(stat[12])) / TICKS;
+      cpuSeconds = cpuMicrosOf(child.pid!) / 1e6;
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       peakMiB = Math.max(peakMiB ?? 0, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
     } catch {

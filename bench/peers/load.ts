@@ -7,7 +7,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { quantile } from '../harness.ts';
+import { median } from '../harness.ts';
 import { NOW_MS, SIGNAL_QUESTIONS } from '../synthetic-catalogue.ts';
 import type { Loaded, Question } from './first-answer.ts';
 
@@ -51,7 +51,6 @@ export function measureLoad({ program, runtime, catalogue, lines, rounds }: Load
     theirs.push(loaded('lines', lines));
     deepStrictEqual(ours.at(-1)?.answer, theirs.at(-1)?.answer);
   }
-  const median = (values: readonly number[]): number => quantile(Float64Array.from(values).sort(), 0.5);
   const figures: Record<string, unknown> = {};
   console.log(`${runtime}: from a file to the first answer; medians of ${rounds} rounds in turn, each a fresh process`);
   console.log('  the snapshot beside JSON lines through JSON.parse into an array of objects');

@@ -8,13 +8,12 @@ import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { quantile } from '../harness.ts';
+import { median, quantile } from '../harness.ts';
+import { cpuMicrosOf } from '../server-process.ts';
 
 const CONNECTIONS = 64;
 /** Length of the warm-up, in rounds: compilers need tens of thousands of requests. */
 const WARM_UP_ROUNDS = 5;
-/** Clock ticks of /proc/PID/stat a second; Linux has shown user space 100 for twenty years. */
-const TICKS_A_SECOND = 100;
 
 export interface PairOptions {
   readonly program: string;
@@ -84,14 +83,6 @@ export async function start(program: string, file: string, words: readonly strin
   return { child, port };
 }
 
-/** Processor time that a process has taken so far, µs. */
-function cpuMicrosOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name in brackets may hold blanks; after it come the state and then numbers.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11]) + Number(fields[12])) * 1e6) / TICKS_A_SECOND;
-}
-
 /** `perf` also starts on a machine that cannot count, and prints a text instead of the number. */
 const hasPerf = /^\d+,/m.test(
   spawnSync('perf', ['stat', '-x,', '-e', 'instructions', 'true'], { encoding: 'utf8' }).stderr ?? '',
@@ -143,8 +134,6 @@ function ratioOf(rounds: readonly number[]): Ratio {
   const at = Math.max(0, rank - 1);
   return { median: quantile(sorted, 0.5), low: sorted[at]!, high: sorted[count - 1 - at]! };
 }
-
-const median = (numbers: readonly number[]): number => ratioOf(numbers).median;
 
 /** What each round measured, by server. */
 class Rounds {

@@ -21,7 +21,7 @@ import { companyActivity } from '../../src/catalogue/questions/company.ts';
 import { observationPeriodEndingAt } from '../../src/catalogue/questions/period.ts';
 import { type SearchAnswer, type SearchFilters, search } from '../../src/catalogue/questions/search.ts';
 import { signals } from '../../src/catalogue/questions/signals.ts';
-import { isBun, quantile, RUNTIME } from '../harness.ts';
+import { isBun, median, RUNTIME } from '../harness.ts';
 import {
   companiesBySize,
   domainAt,
@@ -274,7 +274,6 @@ async function compared(question: string, contenders: Record<string, Contender>)
       if (round >= WARM_UP_ROUNDS) rounds[name]!.push(micros);
     }
   }
-  const median = (numbers: readonly number[]): number => quantile(Float64Array.from(numbers).sort(), 0.5);
   const own = rounds.engine!;
   return {
     question,

@@ -6,7 +6,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { isBun, quantile } from '../harness.ts';
+import { isBun, median } from '../harness.ts';
 import { GROUP, groupCountFor, groupsOf, measureParked, type Parked } from '../parked.ts';
 import { buyCallbacks, type Served, serveApplication, startMeasured } from '../served.ts';
 
@@ -73,7 +73,6 @@ export async function measureWaits({ program, runtime, rounds }: WaitOptions): P
       }
     }
   }
-  const median = (values: readonly number[]): number => quantile(Float64Array.from(values).sort(), 0.5);
   const figures: Record<string, unknown> = {};
   console.log(
     `${runtime}: ${WAIT_COUNT} parked requests, ${GROUP} woken by each post; medians of ${rounds} rounds in turn`,
