@@ -17,101 +17,52 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { BASE } from '../src/payment/protocol/network.ts';
-import { digestOf, structOf } from '../src/payment/protocol/typed-data.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { systemRandom } from '../src/base/random.ts';
+import { Pool } from '../src/load/pool.ts';
+import { type LoadOffer, parseOffer, Signer } from '../src/load/signing.ts';
+import { parseTarget } from '../src/load/target.ts';
 import { setup as bundleServer } from '../test/support/bundled-setup.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
-import { quantile, RUNTIME } from './harness.ts';
+import { cpuMicros, median, pause, RUNTIME, shareOf } from './harness.ts';
+import { cpuMicrosOf } from './server-process.ts';
 
-// ---- a small HTTP client: requests as text over kept connections, answers by their length -------------------------------
+// ---- requests -----------------------------------------------------------------------------------------------------------
 
 interface Answered {
+  /** 0: no answer came. */
   readonly status: number;
   readonly body: string;
   readonly ms: number;
 }
 
-const HEAD_END = '\r\n\r\n';
-
-/** Opens connections on demand; each has one request under way. */
+/** Connections are opened on demand; each has one request under way. */
 class Client {
-  readonly #port: number;
-  readonly #idle: Socket[] = [];
-  readonly #all = new Set<Socket>();
-  readonly #onAnswer = new Map<Socket, (status: number, body: string) => void>();
-  connectionCount = 0;
+  readonly #pool: Pool;
 
   constructor(port: number) {
-    this.#port = port;
+    const endpoint = { target: parseTarget(`http://127.0.0.1:${port}`), address: '127.0.0.1' };
+    this.#pool = new Pool({ endpoint, clock: systemClock, connectionCountMax: Infinity, timeoutMs: Infinity });
   }
 
   send(request: string, done: (answered: Answered) => void): void {
-    const socket = this.#idle.pop() ?? this.#open();
     const startMs = performance.now();
-    this.#onAnswer.set(socket, (status, body) => {
-      this.#idle.push(socket);
-      done({ status, body, ms: performance.now() - startMs });
+    this.#pool.send(request, (reply) => {
+      const ms = performance.now() - startMs;
+      if (reply.kind === 'answer') done({ status: reply.status, body: reply.body.toString(), ms });
+      else done({ status: 0, body: '', ms });
     });
-    socket.write(request);
   }
 
   get underWayCount(): number {
-    return this.#onAnswer.size;
+    return this.#pool.busyCount;
   }
 
-  /** Drops the requests under way without calling their listeners. */
   close(): void {
-    this.#onAnswer.clear();
-    for (const socket of this.#all) socket.destroy();
-  }
-
-  #open(): Socket {
-    const socket = connect(this.#port, '127.0.0.1');
-    this.connectionCount++;
-    this.#all.add(socket);
-    socket.setNoDelay(true);
-    let received = '';
-    let bodyFrom = -1;
-    let end = 0;
-    const answer = (status: number, body: string): void => {
-      const onAnswer = this.#onAnswer.get(socket);
-      this.#onAnswer.delete(socket);
-      onAnswer?.(status, body);
-    };
-    socket.setEncoding('latin1');
-    socket.on('data', (data) => {
-      received += String(data);
-      if (bodyFrom < 0) {
-        const headEnd = received.indexOf(HEAD_END);
-        if (headEnd < 0) return;
-        bodyFrom = headEnd + HEAD_END.length;
-        const length = /\r\ncontent-length: (\d+)/i.exec(received.slice(0, headEnd));
-        if (length === null) throw new Error(`an answer without a length: ${received.slice(0, headEnd)}`);
-        end = bodyFrom + Number(length[1]);
-      }
-      if (received.length < end) return;
-      const status = Number(received.slice(9, 12));
-      const body = received.slice(bodyFrom, end);
-      received = '';
-      bodyFrom = -1;
-      answer(status, body);
-    });
-    const lost = (): void => {
-      this.#all.delete(socket);
-      const at = this.#idle.indexOf(socket);
-      if (at >= 0) this.#idle.splice(at, 1);
-      answer(0, '');
-    };
-    socket.on('error', () => {});
-    socket.on('close', lost);
-    return socket;
+    this.#pool.close();
   }
 }
 
@@ -123,64 +74,23 @@ function requestText(method: string, path: string, headers: Record<string, strin
 
 // ---- payments -----------------------------------------------------------------------------------------------------------
 
-interface Offer {
-  readonly resource: unknown;
-  readonly accepts: readonly { readonly amount: string; readonly payTo: string }[];
-}
-
-const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
-
-const SECRET = new Uint8Array(32).fill(9);
-const PAYER = hex(keccak_256(secp256k1.getPublicKey(SECRET, false).subarray(1)).subarray(12));
-
-function authorizationOf(
-  offer: Offer,
-): Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore' | 'nonce', string> {
-  const [accepted] = offer.accepts;
-  return {
-    from: PAYER,
-    to: accepted!.payTo,
-    value: accepted!.amount,
-    validAfter: '0',
-    validBefore: String(Math.floor(Date.now() / 1000) + 120),
-    nonce: hex(randomBytes(32)),
-  };
-}
-
-const header = (offer: Offer, authorization: object, signature: string): string =>
-  Buffer.from(
-    JSON.stringify({
-      x402Version: 2,
-      payload: { signature, authorization },
-      resource: offer.resource,
-      accepted: offer.accepts[0],
-    }),
-  ).toString('base64');
-
-function signatureOf(authorization: ReturnType<typeof authorizationOf>): string {
-  const struct = structOf(
-    {
-      ...authorization,
-      value: BigInt(authorization.value),
-      validAfter: 0n,
-      validBefore: BigInt(authorization.validBefore),
-    },
-    BASE,
-  );
-  const signed = secp256k1.sign(digestOf(struct), SECRET, { prehash: false, format: 'recovered' });
-  return hex(new Uint8Array([...signed.subarray(1), 27 + signed[0]!]));
-}
-
-function honest(offer: Offer): string {
-  const authorization = authorizationOf(offer);
-  return header(offer, authorization, signatureOf(authorization));
-}
+const honest = (signer: Signer, offer: LoadOffer): string => signer.sign(offer, Date.now()).header;
 
 /** A real signature under another nonce: looks valid until its key is recovered. */
-function forger(offer: Offer): () => string {
-  const signatures = Array.from({ length: 32 }, () => signatureOf(authorizationOf(offer)));
+function forger(signer: Signer, offer: LoadOffer): () => string {
+  const payments = Array.from({ length: 32 }, () =>
+    JSON.parse(Buffer.from(honest(signer, offer), 'base64').toString()),
+  );
   let count = 0;
-  return () => header(offer, authorizationOf(offer), signatures[count++ % signatures.length] as string);
+  return () => {
+    const { payload, ...rest } = payments[count++ % payments.length];
+    const authorization = {
+      ...payload.authorization,
+      validBefore: String(Math.floor(Date.now() / 1000) + 120),
+      nonce: `0x${randomBytes(32).toString('hex')}`,
+    };
+    return Buffer.from(JSON.stringify({ ...rest, payload: { ...payload, authorization } })).toString('base64');
+  };
 }
 
 // ---- the flood, on a worker thread -------------------------------------------------------------------------------------
@@ -195,7 +105,7 @@ interface FloodData {
   readonly port: number;
   readonly rate: number;
   readonly sourceCount: number;
-  readonly offer: Offer;
+  readonly offer: LoadOffer;
 }
 
 /** The flood receives a kind, prepares `count` requests, replies, and is then switched on and off. */
@@ -210,7 +120,7 @@ interface FloodReport {
 
 function runFlood({ port, rate, sourceCount, offer }: FloodData): void {
   const client = new Client(port);
-  const forge = forger(offer);
+  const forge = forger(new Signer(systemRandom), offer);
   let requests: string[] = [];
   let statuses: Record<string, number> = {};
   let durations: number[] = [];
@@ -266,25 +176,13 @@ const EVENTS_MAX = 10;
 /** The flood runs this long before its span begins and, at most, after it has ended. */
 const AROUND_SECONDS = 2;
 
-const percentile = (values: readonly number[], share: number): number =>
-  quantile(Float64Array.from(values).sort(), share);
-const median = (values: readonly number[]): number => percentile(values, 0.5);
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** User and system time of a process, or of one of its threads, in ms (Linux). */
+/** Of a process, or of one of its threads; NaN where the system does not tell. */
 function cpuMs(pid: number, thread?: number): number {
   try {
-    const file = thread === undefined ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`;
-    const fields = readFileSync(file, 'utf8').split(') ')[1]!.split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * 10;
+    return cpuMicrosOf(pid, thread) / 1000;
   } catch {
     return Number.NaN;
   }
-}
-
-function ownCpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }
 
 const PROBES = ['health', 'webhook', 'paid'] as const;
@@ -338,7 +236,7 @@ async function span({ client, pid, seconds, nextWebhook, payments }: Probed): Pr
     });
   };
   const startMs = performance.now();
-  const startCpu = [cpuMs(pid), cpuMs(pid, pid), ownCpuMs()] as const;
+  const startCpu = [cpuMs(pid), cpuMs(pid, pid), cpuMicros() / 1000] as const;
   const plans = [
     { everyMs: 1000 / HEALTH_RATE, send: sendHealth },
     { everyMs: 1000 / WEBHOOK_RATE, send: sendWebhook },
@@ -359,7 +257,7 @@ async function span({ client, pid, seconds, nextWebhook, payments }: Probed): Pr
   one.cores = {
     server: (cpuMs(pid) - startCpu[0]) / spentMs,
     main: (cpuMs(pid, pid) - startCpu[1]) / spentMs,
-    generator: (ownCpuMs() - startCpu[2]) / spentMs,
+    generator: (cpuMicros() / 1000 - startCpu[2]) / spentMs,
   };
   for (let waited = 0; client.underWayCount > 0 && waited < 5000; waited += 50) await pause(50);
   return one;
@@ -383,11 +281,11 @@ const bySpan = <Value>(of: (kind: SpanKind) => Value): BySpan<Value> => ({
 /** Medians of the rounds; a ratio is the median of the rounds' ratios, so what changes from round to round counts less. */
 function figuresOf(spans: BySpan<readonly Span[]>) {
   const rows = PROBES.map((name) => {
-    const p99s = bySpan((kind) => spans[kind].map((one) => percentile(one[name], 0.99)));
+    const p99s = bySpan((kind) => spans[kind].map((one) => shareOf(one[name], 0.99)));
     const ratio = (of: SpanKind, to: SpanKind): number => median(p99s[of].map((p99, i) => p99 / p99s[to][i]!));
     return {
       name,
-      p50Ms: bySpan((kind) => median(spans[kind].map((one) => percentile(one[name], 0.5)))),
+      p50Ms: bySpan((kind) => median(spans[kind].map((one) => shareOf(one[name], 0.5)))),
       p99Ms: bySpan((kind) => median(p99s[kind])),
       p99MsByRound: p99s,
       ratios: {
@@ -405,7 +303,7 @@ function figuresOf(spans: BySpan<readonly Span[]>) {
       const of = (part: keyof Span['cores']): number => median(spans[kind].map(({ cores }) => cores[part]));
       return { server: of('server'), main: of('main'), generator: of('generator') };
     }),
-    probeLateP99Ms: bySpan((kind) => median(spans[kind].map((one) => percentile(one.lateMs, 0.99)))),
+    probeLateP99Ms: bySpan((kind) => median(spans[kind].map((one) => shareOf(one.lateMs, 0.99)))),
   };
 }
 
@@ -421,7 +319,7 @@ function print(
   for (const kind of ['unpaid', 'forged'] as const) {
     const { sent, seconds, statuses, durations } = reports[kind];
     console.log(
-      `${kind}: ${Math.round(sent / seconds)}/s, answered ${JSON.stringify(statuses)}, p50 ${percentile(durations, 0.5).toFixed(2)} ms, p99 ${percentile(durations, 0.99).toFixed(2)} ms`,
+      `${kind}: ${Math.round(sent / seconds)}/s, answered ${JSON.stringify(statuses)}, p50 ${shareOf(durations, 0.5).toFixed(2)} ms, p99 ${shareOf(durations, 0.99).toFixed(2)} ms`,
     );
   }
   const names = Object.keys(figures.rows[0]!.ratios);
@@ -479,10 +377,13 @@ async function main(): Promise<void> {
     },
   );
   const { port } = server;
-  const offerOf = async (path: string, method: string): Promise<Offer> => {
+  const signer = new Signer(systemRandom);
+  const offerOf = async (path: string, method: string): Promise<LoadOffer> => {
     const response = await fetch(server.url + path, { method });
     await response.arrayBuffer();
-    return JSON.parse(Buffer.from(response.headers.get('payment-required') ?? '', 'base64').toString());
+    const offer = parseOffer(response.headers.get('payment-required') ?? '');
+    if (offer === undefined) throw new Error(`no offer from ${path}: ${response.status}`);
+    return offer;
   };
   const searchOffer = await offerOf(JOB, 'GET');
   const callbackOffer = await offerOf('/v1/callbacks', 'POST');
@@ -493,15 +394,15 @@ async function main(): Promise<void> {
     requestText(method, path, { 'payment-signature': payment, 'x-forwarded-for': `192.0.2.${from % 250}` });
 
   // Check the answers before timing them.
-  const forged = await ask(paidRequest(JOB, 'GET', forger(searchOffer)(), 251));
+  const forged = await ask(paidRequest(JOB, 'GET', forger(signer, searchOffer)(), 251));
   if (forged.status !== 402) throw new Error(`a forged payment got ${forged.status}`);
-  const bought = await ask(paidRequest(JOB, 'GET', honest(searchOffer), 252));
+  const bought = await ask(paidRequest(JOB, 'GET', honest(signer, searchOffer), 252));
   if (bought.status !== 200) throw new Error(`an honest payment got ${bought.status}: ${bought.body}`);
 
   const webhookCount = Math.ceil(WEBHOOK_RATE * (seconds + 1) * SPANS.length * (rounds + 1));
   const hooks: string[] = [];
   while (hooks.length * EVENTS_MAX < webhookCount) {
-    const made = await ask(paidRequest('/v1/callbacks', 'POST', honest(callbackOffer), hooks.length));
+    const made = await ask(paidRequest('/v1/callbacks', 'POST', honest(signer, callbackOffer), hooks.length));
     if (made.status !== 201) throw new Error(`the creation of a callback got ${made.status}: ${made.body}`);
     hooks.push(new URL((JSON.parse(made.body) as { callback_url: string }).callback_url).pathname);
   }
@@ -523,7 +424,7 @@ async function main(): Promise<void> {
 
   const spanOf = async (kind: SpanKind): Promise<{ readonly span: Span; readonly report?: FloodReport }> => {
     const payments = Array.from({ length: Math.ceil(Number(values.settle) * seconds) }, (_, i) =>
-      paidRequest(JOB, 'GET', honest(searchOffer), i),
+      paidRequest(JOB, 'GET', honest(signer, searchOffer), i),
     );
     const probed = { client, pid: server.child.pid as number, seconds, nextWebhook, payments };
     if (kind === 'quiet') return { span: await span(probed) };

@@ -13,7 +13,7 @@
  * Scaling can be judged only where `box` is near 2. All parts take turns round by round; figures are medians.
  */
 
-import { deepStrictEqual } from 'node:assert/strict';
+import { deepStrictEqual, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -22,17 +22,17 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { keccak_256 } from '@noble/hashes/sha3.js';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { openVerification } from '../src/adapters/verification/open-verification.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
 import { systemClock } from '../src/base/clock.ts';
-import { BASE } from '../src/payment/protocol/network.ts';
-import { digestOf, STRUCT_BYTES, structOf } from '../src/payment/protocol/typed-data.ts';
+import { systemRandom } from '../src/base/random.ts';
+import { parseOffer, Signer } from '../src/load/signing.ts';
+import { digestOf, STRUCT_BYTES } from '../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../src/payment/signature/noble-recovery.ts';
 import { setup as bundleServer } from '../test/support/bundled-setup.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
-import { RUNTIME } from './harness.ts';
+import { median, RUNTIME } from './harness.ts';
 
 type Part =
   | { readonly part: 'loop'; readonly ms: number }
@@ -83,8 +83,6 @@ async function together(count: number, part: Part): Promise<number> {
 }
 
 const SECRET = new Uint8Array(32).fill(11);
-const hex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
-const PAYER = hex(keccak_256(secp256k1.getPublicKey(SECRET, false).subarray(1)).subarray(12));
 
 function signed(digest: Uint8Array): Uint8Array {
   const bytes = secp256k1.sign(digest, SECRET, { prehash: false, format: 'recovered' });
@@ -140,37 +138,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
   return { perSecond, cpuMicros: (user + system) / count };
 }
 
-interface Offer {
-  readonly resource: unknown;
-  readonly accepts: readonly [{ readonly amount: string; readonly payTo: string }];
-}
-
 const JOB = '/v1/jobs/search?keyword=engineer&limit=1';
-
-function paymentFor(offer: Offer): string {
-  const [accepted] = offer.accepts;
-  const authorization = {
-    from: PAYER,
-    to: accepted.payTo,
-    value: accepted.amount,
-    validAfter: '0',
-    validBefore: String(Math.floor(Date.now() / 1000) + 120),
-    nonce: hex(randomBytes(32)),
-  };
-  const struct = structOf(
-    {
-      ...authorization,
-      value: BigInt(accepted.amount),
-      validAfter: 0n,
-      validBefore: BigInt(authorization.validBefore),
-    },
-    BASE,
-  );
-  const payload = { signature: hex(signed(digestOf(struct))), authorization };
-  return Buffer.from(JSON.stringify({ x402Version: 2, payload, resource: offer.resource, accepted })).toString(
-    'base64',
-  );
-}
 
 /** Paid requests a second of a real server, 64 under way, payments signed ahead. */
 async function paidPerSecond(WORKERS: string, seconds: number): Promise<number> {
@@ -197,8 +165,10 @@ async function paidPerSecond(WORKERS: string, seconds: number): Promise<number> 
         .on('error', reject)
         .end();
     });
-  const offer = JSON.parse(Buffer.from((await ask()).offer, 'base64').toString()) as Offer;
-  const payments = Array.from({ length: Math.ceil(seconds * 1500) }, () => paymentFor(offer));
+  const offer = parseOffer((await ask()).offer);
+  ok(offer !== undefined, 'the server makes no offer');
+  const signer = new Signer(systemRandom);
+  const payments = Array.from({ length: Math.ceil(seconds * 1500) }, () => signer.sign(offer, Date.now()).header);
   let count = 0;
   const startMs = performance.now();
   const endMs = startMs + seconds * 1000;
@@ -226,8 +196,6 @@ function memoryReservations(ms: number): number {
   }
   return count;
 }
-
-const median = (of: readonly number[]): number => [...of].sort((a, b) => a - b)[of.length >> 1] ?? Number.NaN;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
