@@ -36,60 +36,59 @@ function checkNames(findings: Findings, settings: Readonly<Record<string, unknow
   }
 }
 
-/** The configuration, unless it is unusable, and the findings about it. */
+/** @returns undefined for an unusable configuration */
 function checkConfiguration(
+  findings: Findings,
   settings: Readonly<Record<string, string | undefined>>,
   env: Io['env'],
-): [Config | undefined, Finding[]] {
-  const findings = new Findings('configuration');
+): Config | undefined {
   checkNames(findings, settings, env);
   const mend = '`serve --help` lists what each variable accepts';
   const faults = CONFIGURATION.faults(settings);
   for (const fault of faults) findings.mend(fault, mend);
-  if (faults.length > 0) return [undefined, findings.all];
+  if (faults.length > 0) return undefined;
   const given = Object.values(settings).filter((value) => value !== undefined).length;
   findings.ok(`${quantity(given, 'variable')} set, the others at their defaults`);
-  return [CONFIGURATION.read(settings), findings.all];
+  return CONFIGURATION.read(settings);
 }
 
 /** Runs one check, so that a bug in it hides no other. */
-async function guarded(
+async function findingsOf(
   check: string,
-  examineIt: () => readonly Finding[] | Promise<readonly Finding[]>,
+  examineIt: (findings: Findings) => void | Promise<void>,
 ): Promise<readonly Finding[]> {
+  const findings = new Findings(check);
   try {
-    return await examineIt();
+    await examineIt(findings);
   } catch (failure) {
-    const findings = new Findings(check);
     findings.mend(`the check failed: ${messageOf(failure)}`, 'report this together with the command line');
-    return findings.all;
   }
+  return findings.all;
 }
 
-async function examine(config: Config, { clock }: Io): Promise<Finding[]> {
+async function examine(config: Config, { clock }: Io): Promise<readonly Finding[]> {
   const nowMs = (): number => clock.nowMs();
   let isRunning = false;
-  const onDisk = [
-    ...(await guarded('snapshot', () =>
-      isWebAddress(config.snapshot) ? checkFetchedSnapshot(config) : checkSnapshot(config, nowMs()),
-    )),
-    ...(await guarded('engine', () => checkEngine(config))),
-    ...(await guarded('boards', () => checkBoards(config, nowMs()))),
-    ...(await guarded('state', () =>
-      config.databaseUrl === null ? checkState(config) : checkDatabase(config.databaseUrl, config, clock),
-    )),
-    ...(await guarded('payTo', () => checkPayTo(config))),
-    ...(await guarded('offers', () => checkOffers(config))),
-  ];
-  const [facilitator, port] = await Promise.all([
-    guarded('facilitator', () => checkFacilitator(config, nowMs)),
-    guarded('port', async () => {
-      const looked = await checkPort(config);
-      isRunning = looked.isRunning;
-      return looked.findings;
-    }),
-  ]);
-  return [...onDisk, ...facilitator, ...port, ...(await guarded('public', () => checkPublic(config, isRunning)))];
+  const checks: Readonly<Record<string, (findings: Findings) => void | Promise<void>>> = {
+    snapshot: (findings) =>
+      isWebAddress(config.snapshot) ? checkFetchedSnapshot(findings, config) : checkSnapshot(findings, config, nowMs()),
+    engine: (findings) => checkEngine(findings, config),
+    boards: (findings) => checkBoards(findings, config, nowMs()),
+    state: (findings) =>
+      config.databaseUrl === null
+        ? checkState(findings, config)
+        : checkDatabase(findings, config.databaseUrl, config, clock),
+    payTo: (findings) => checkPayTo(findings, config),
+    offers: (findings) => checkOffers(findings, config),
+    facilitator: (findings) => checkFacilitator(findings, config, nowMs),
+    port: async (findings) => {
+      isRunning = await checkPort(findings, config);
+    },
+    public: (findings) => checkPublic(findings, config, isRunning),
+  };
+  const found: Finding[] = [];
+  for (const [check, examineIt] of Object.entries(checks)) found.push(...(await findingsOf(check, examineIt)));
+  return found;
 }
 
 /** Verdict -> word for people. */
@@ -102,10 +101,11 @@ export const doctor = command({
   ],
   options: { ...SETTING_OPTIONS, json: { type: 'flag', help: 'one JSON object' } },
   async run({ options }, io) {
-    const [config, configuration] = checkConfiguration(settingsIn(options, io.env), io.env);
-    const rest = new Findings('others');
-    if (config === undefined) rest.skipped(`${CHECKS_WITH_CONFIG}: these checks need a usable configuration`);
-    const findings = [...configuration, ...(config === undefined ? rest.all : await examine(config, io))];
+    const configuration = new Findings('configuration');
+    const config = checkConfiguration(configuration, settingsIn(options, io.env), io.env);
+    const findings = configuration.all;
+    if (config !== undefined) findings.push(...(await examine(config, io)));
+    else configuration.of('others').skipped(`${CHECKS_WITH_CONFIG}: these checks need a usable configuration`);
     const mendCount = findings.filter(({ verdict }) => verdict === 'mend').length;
     if (options.json) io.stdout.write(`${JSON.stringify({ ok: mendCount === 0, findings })}\n`);
     else {

@@ -5,7 +5,7 @@ import type { Config } from '../../app/configuration.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
 import { originOf } from '../../config/settings.ts';
 import { type Asked, ask } from './ask.ts';
-import { type Finding, Findings, oneLine } from './finding.ts';
+import { type Findings, oneLine } from './finding.ts';
 
 const LOCAL_TIMEOUT_MS = 2000;
 const PUBLIC_TIMEOUT_MS = 5000;
@@ -52,17 +52,16 @@ async function checkRunning(findings: Findings, origin: string): Promise<void> {
     );
 }
 
-/** Findings about HOST and PORT, and whether a paygrade server runs there. */
-export async function checkPort({ host, port }: Config): Promise<{ findings: readonly Finding[]; isRunning: boolean }> {
-  const findings = new Findings('port');
+/** Checks HOST and PORT. @returns whether a paygrade server runs there */
+export async function checkPort(findings: Findings, { host, port }: Config): Promise<boolean> {
   const fault = await listenFault(host);
   if (fault !== undefined) {
     findings.mend(`nothing can listen on HOST ${host}: ${fault}`, 'set HOST to an address of this machine, or 0.0.0.0');
-    return { findings: findings.all, isRunning: false };
+    return false;
   }
   if (port === 0) {
     findings.ok('PORT=0: each start takes a free port');
-    return { findings: findings.all, isRunning: false };
+    return false;
   }
   const origin = originOf(reachable(host), port);
   const health = await ask(`${origin}/health`, { timeoutMs: LOCAL_TIMEOUT_MS });
@@ -80,7 +79,7 @@ export async function checkPort({ host, port }: Config): Promise<{ findings: rea
     const what = health.kind === 'failed' ? health.code : `status ${health.status}`;
     findings.mend(`something else is at ${host}:${port} (${what})`, 'stop it, or set PORT to another port');
   }
-  return { findings: findings.all, isRunning };
+  return isRunning;
 }
 
 /** Compares the answer to an unpaid request at the public address with the expected offer. */
@@ -134,8 +133,7 @@ function checkHooks(findings: Findings, { hookBaseUrl, surfaces, settlement }: C
   else findings.note(found, mend);
 }
 
-export async function checkPublic(config: Config, isRunning: boolean): Promise<readonly Finding[]> {
-  const findings = new Findings('public');
+export async function checkPublic(findings: Findings, config: Config, isRunning: boolean): Promise<void> {
   const { baseUrl, trustProxy, settlement, surfaces, payTo, host, snapshot, engineUrl } = config;
   const isLoopback = ['127.0.0.1', 'localhost', '::1'].includes(host);
   if (trustProxy && !isLoopback) {
@@ -148,7 +146,7 @@ export async function checkPublic(config: Config, isRunning: boolean): Promise<r
     const found = 'BASE_URL is not set: offers and callbacks name an address of this machine';
     if (settlement === 'facilitator') findings.mend(found, 'set BASE_URL to the public https address');
     else findings.ok(found);
-    return findings.all;
+    return;
   }
   checkHooks(findings, config);
   if (settlement === 'facilitator' && !baseUrl.startsWith('https://')) {
@@ -165,7 +163,7 @@ export async function checkPublic(config: Config, isRunning: boolean): Promise<r
   }
   if (!surfaces.includes('jobs') && !surfaces.includes('callbacks')) {
     findings.ok('SURFACES has nothing for the public');
-    return findings.all;
+    return;
   }
   const hasJobs = surfaces.includes('jobs') && (snapshot !== 'none' || engineUrl !== null);
   const path = hasJobs ? '/v1/jobs/search' : '/v1/callbacks';
@@ -178,5 +176,4 @@ export async function checkPublic(config: Config, isRunning: boolean): Promise<r
   else if (isRunning && asked.kind === 'failed')
     findings.mend(`BASE_URL cannot be reached from here: ${asked.code}`, 'check its DNS name, certificate and proxy');
   else findings.skipped('no paygrade server runs here that BASE_URL could lead to');
-  return findings.all;
 }

@@ -10,7 +10,7 @@ import {
   type WatchedBoardsView,
 } from '../../catalogue/watched-boards.ts';
 import { WatchedBoardsFile } from '../../storage/history/watched-boards-file.ts';
-import { type Finding, Findings } from './finding.ts';
+import type { Findings } from './finding.ts';
 
 /** A board without a believable feed for this time is stale: three times the default of the longest pause between fetches. */
 const STALE_MS = 3 * 86_400_000;
@@ -27,11 +27,10 @@ function namesOf(boards: readonly ShownBoard[]): string {
 const countText = (boards: readonly ShownBoard[]): string =>
   `${grouped(boards.length)} board${boards.length === 1 ? '' : 's'}`;
 
-export function checkBoards({ catalogue }: Pick<Config, 'catalogue'>, nowMs: number): readonly Finding[] {
-  const findings = new Findings('boards');
+export function checkBoards(findings: Findings, { catalogue }: Pick<Config, 'catalogue'>, nowMs: number): void {
   if (catalogue === null) {
     findings.skipped('CATALOGUE is not set: no watched boards to check');
-    return findings.all;
+    return;
   }
   let view: WatchedBoardsView;
   try {
@@ -39,10 +38,9 @@ export function checkBoards({ catalogue }: Pick<Config, 'catalogue'>, nowMs: num
   } catch (failure) {
     if (!(failure instanceof BoardsUnavailableError)) throw failure;
     findings.note(failure.message, 'set CATALOGUE to the folder that `watch` or `import` fills');
-    return findings.all;
+    return;
   }
   judge(findings, view.boards, nowMs);
-  return findings.all;
 }
 
 function judge(findings: Findings, boards: readonly ShownBoard[], nowMs: number): void {

@@ -4,14 +4,14 @@ import type { Config } from '../../app/configuration.ts';
 import type { Clock } from '../../base/clock.ts';
 import { inspectDatabase } from '../../storage/postgres/inspect.ts';
 import { StateError } from '../../storage/state-error.ts';
-import { type Finding, Findings } from './finding.ts';
+import type { Findings } from './finding.ts';
 
 export async function checkDatabase(
+  findings: Findings,
   url: string,
   { stateKey, stateSync }: Config,
   clock: Clock,
-): Promise<readonly Finding[]> {
-  const findings = new Findings('state');
+): Promise<void> {
   if (stateKey === null)
     findings.mend(
       'STATE_KEY is required with DATABASE_URL, the same for all processes',
@@ -30,5 +30,4 @@ export async function checkDatabase(
     if (!(failure instanceof StateError)) throw failure;
     findings.mend(failure.message, 'docs/state.md, "A database that processes share", says what a server needs');
   }
-  return findings.all;
 }

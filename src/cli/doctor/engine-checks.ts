@@ -4,18 +4,20 @@ import type { Config } from '../../app/configuration.ts';
 import { AddressJudge } from '../../outbound/address-rules.ts';
 import { literalOf } from '../../outbound/target-allow.ts';
 import { ask } from './ask.ts';
-import { type Finding, Findings, sizeText } from './finding.ts';
+import { type Findings, sizeText } from './finding.ts';
 
 const TIMEOUT_MS = 5000;
 
-export async function checkEngine({ engineUrl, engineToken, snapshot, surfaces }: Config): Promise<readonly Finding[]> {
-  const findings = new Findings('engine');
+export async function checkEngine(
+  findings: Findings,
+  { engineUrl, engineToken, snapshot, surfaces }: Config,
+): Promise<void> {
   if (engineUrl === null) {
     if (engineToken === null)
       findings.skipped('no ENGINE_URL and no ENGINE_TOKEN: one process sells and has the catalogue');
     else if (snapshot === 'none') findings.note('ENGINE_TOKEN and no catalogue: gates get 503', 'set SNAPSHOT');
     else findings.ok(`a jobs service; it sells ${surfaces.length === 0 ? 'nothing itself' : surfaces.join(', ')}`);
-    return findings.all;
+    return;
   }
   for (const url of engineUrl) {
     const headers = { authorization: `Bearer ${engineToken}` };
@@ -34,7 +36,6 @@ export async function checkEngine({ engineUrl, engineToken, snapshot, surfaces }
       findings.note(`${url} is not https: the token travels unencrypted`, 'use a private network, or https');
     }
   }
-  return findings.all;
 }
 
 /** Names without a dot or below `.internal`, and addresses that are not public. */
@@ -45,8 +46,7 @@ function isPrivate(host: string): boolean {
 }
 
 /** Reads only the head of the answer: the file can be large. */
-export async function checkFetchedSnapshot({ snapshot }: Config): Promise<readonly Finding[]> {
-  const findings = new Findings('snapshot');
+export async function checkFetchedSnapshot(findings: Findings, { snapshot }: Config): Promise<void> {
   const { origin, pathname } = new URL(snapshot);
   const abort = AbortSignal.timeout(TIMEOUT_MS);
   try {
@@ -71,5 +71,4 @@ export async function checkFetchedSnapshot({ snapshot }: Config): Promise<readon
       'check the name, the network and the certificate',
     );
   }
-  return findings.all;
 }

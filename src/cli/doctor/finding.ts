@@ -20,10 +20,16 @@ export interface Finding {
 /** Collects the findings of one check. */
 export class Findings {
   readonly #check: string;
-  readonly all: Finding[] = [];
+  readonly all: Finding[];
 
-  constructor(check: string) {
+  constructor(check: string, all: Finding[] = []) {
     this.#check = check;
+    this.all = all;
+  }
+
+  /** Findings of another check, behind those of this one. */
+  of(check: string): Findings {
+    return new Findings(check, this.all);
   }
 
   ok(found: string): void {

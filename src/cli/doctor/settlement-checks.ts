@@ -13,29 +13,26 @@ import { originOf } from '../../config/settings.ts';
 import { type Address, type Network, networkOf, SCHEME, ZERO_ADDRESS } from '../../payment/protocol/network.ts';
 import { SEARCH_BYTES_MAX } from '../../payment/protocol/requirements.ts';
 import { ask } from './ask.ts';
-import { type Finding, Findings, oneLine } from './finding.ts';
+import { type Findings, oneLine } from './finding.ts';
 
 const TIMEOUT_MS = 5000;
 
-export function checkPayTo({ payTo, settlement }: Config): readonly Finding[] {
-  const findings = new Findings('payTo');
+export function checkPayTo(findings: Findings, { payTo, settlement }: Config): void {
   if (payTo === null) findings.ok('a throwaway address, stored in the state; the server sends nothing to it');
   else if (settlement === 'local')
     findings.note(`${payTo}, but SETTLEMENT=local moves no money`, 'set SETTLEMENT=facilitator to be paid');
   else findings.ok(`${payTo}; this server does not hold its key`);
-  return findings.all;
 }
 
 /** Seconds. The server's clock judges the validity of authorizations, which lasts 6 s at least and 150 s at most. */
 const SKEW_MEND_SECONDS = 20;
 const SKEW_NOTE_SECONDS = 5;
 
-function checkClock(dateHeader: string | null, askedMs: number, answeredMs: number): readonly Finding[] {
-  const findings = new Findings('clock');
+function checkClock(findings: Findings, dateHeader: string | null, askedMs: number, answeredMs: number): void {
   const theirMs = dateHeader === null ? Number.NaN : Date.parse(dateHeader);
   if (Number.isNaN(theirMs)) {
     findings.skipped('the facilitator sends no Date header to compare with');
-    return findings.all;
+    return;
   }
   // The header has whole seconds, rounded down: its mean error is half a second.
   const skewSeconds = Math.round((askedMs + answeredMs) / 2 - (theirMs + 500)) / 1000;
@@ -44,7 +41,6 @@ function checkClock(dateHeader: string | null, askedMs: number, answeredMs: numb
   if (Math.abs(skewSeconds) > SKEW_MEND_SECONDS) findings.mend(`${found}; the server refuses valid payments`, mend);
   else if (Math.abs(skewSeconds) > SKEW_NOTE_SECONDS) findings.note(found, mend);
   else findings.ok(found);
-  return findings.all;
 }
 
 function checkSupported(findings: Findings, text: string, network: Network): void {
@@ -82,15 +78,15 @@ function checkSupported(findings: Findings, text: string, network: Network): voi
 
 /** Findings about the facilitator, and about the clock if the facilitator sends its time. */
 export async function checkFacilitator(
+  findings: Findings,
   { network, settlement, facilitatorUrl, facilitatorToken }: Config,
   nowMs: () => number,
-): Promise<readonly Finding[]> {
-  const findings = new Findings('facilitator');
+): Promise<void> {
   if (settlement === 'local' || facilitatorUrl === null) {
     findings.note(
       'SETTLEMENT=local: the server verifies signatures and moves payments in a play ledger, without a blockchain',
     );
-    return findings.all;
+    return;
   }
   const { protocol, hostname } = new URL(facilitatorUrl);
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
@@ -106,7 +102,7 @@ export async function checkFacilitator(
   const asked = await ask(`${facilitatorUrl}/supported`, { headers, timeoutMs: TIMEOUT_MS });
   if (asked.kind === 'failed') {
     findings.mend(`cannot be reached: ${asked.code}`, 'check FACILITATOR_URL, DNS and the firewall');
-    return findings.all;
+    return;
   }
   const { status } = asked;
   if (status === 401 || status === 403) {
@@ -125,7 +121,7 @@ export async function checkFacilitator(
       status === 404 ? 'set FACILITATOR_URL to the address above /supported' : 'try again; ask its operator',
     );
   } else checkSupported(findings, asked.text, networkOf(network));
-  return [...findings.all, ...checkClock(asked.headers.get('date'), askedMs, nowMs())];
+  checkClock(findings.of('clock'), asked.headers.get('date'), askedMs, nowMs());
 }
 
 /** Bytes: nginx's default `proxy_buffer_size` on x86. All headers of an answer must fit. */
@@ -133,8 +129,7 @@ const NGINX_HEAD_BYTES = 4096;
 /** Bytes of the other headers of a 402. */
 const OTHER_HEAD_BYTES = 400;
 
-export function checkOffers(config: Config): readonly Finding[] {
-  const findings = new Findings('offers');
+export function checkOffers(findings: Findings, config: Config): void {
   const baseUrl = config.baseUrl ?? originOf(config.host, config.port);
   const seller = sellerOf(config, config.payTo ?? (ZERO_ADDRESS as Address));
   let usual = 0;
@@ -149,7 +144,7 @@ export function checkOffers(config: Config): readonly Finding[] {
     }
   } catch (failure) {
     findings.mend(messageOf(failure), 'shorten BASE_URL');
-    return findings.all;
+    return;
   }
   const found = `PAYMENT-REQUIRED has ${usual} bytes, ${largest} with the longest query`;
   const isProxied = config.trustProxy || config.baseUrl !== null;
@@ -159,5 +154,4 @@ export function checkOffers(config: Config): readonly Finding[] {
       'nginx: proxy_buffer_size 16k; proxy_buffers 8 16k; large_client_header_buffers 4 16k',
     );
   } else findings.ok(found);
-  return findings.all;
 }

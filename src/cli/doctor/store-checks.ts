@@ -16,7 +16,7 @@ import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
 import { MARKER_FILE } from '../../storage/sqlite/marker.ts';
 import { STATE_FILE } from '../../storage/sqlite/state.ts';
 import { reachText } from '../snapshot/reach-lines.ts';
-import { type Finding, Findings, sizeText } from './finding.ts';
+import { type Findings, sizeText } from './finding.ts';
 
 /** The observation period of the jobs routes: without newer observations their answers are nearly empty. */
 const PERIOD_DAYS = 7;
@@ -32,12 +32,11 @@ function checkReach(findings: Findings, reach: Reach): void {
   else findings.note(reachText(reach), reachAdvice(reach).join('; '));
 }
 
-export function checkSnapshot({ snapshot, settlement, engineUrl }: Config, nowMs: number): readonly Finding[] {
-  const findings = new Findings('snapshot');
+export function checkSnapshot(findings: Findings, { snapshot, settlement, engineUrl }: Config, nowMs: number): void {
   if (snapshot === NO_CATALOGUE) {
     if (engineUrl !== null) findings.ok('none: the jobs services hold the catalogue');
     else findings.note('SNAPSHOT=none: jobs routes answer 503; callbacks work');
-    return findings.all;
+    return;
   }
   if (snapshot === SAMPLE) {
     if (settlement === 'facilitator') {
@@ -46,7 +45,7 @@ export function checkSnapshot({ snapshot, settlement, engineUrl }: Config, nowMs
         'set SNAPSHOT to a file of `snapshot build`',
       );
     } else findings.note('the built-in sample; every job in it is synthetic');
-    return findings.all;
+    return;
   }
   try {
     const opened = openSnapshot(openSnapshotFile(snapshot));
@@ -59,7 +58,7 @@ export function checkSnapshot({ snapshot, settlement, engineUrl }: Config, nowMs
     checkReach(findings, reach);
     if (activeCount === 0)
       findings.note('no job is active: every answer is empty', 'build the snapshot from newer postings');
-    if (newestObservedMs === null) return findings.all;
+    if (newestObservedMs === null) return;
     const ageMs = nowMs - newestObservedMs;
     if (ageMs > PERIOD_DAYS * DAY_MS) {
       findings.note(
@@ -76,7 +75,6 @@ export function checkSnapshot({ snapshot, settlement, engineUrl }: Config, nowMs
     if (!(failure instanceof SnapshotError)) throw failure;
     findings.mend(failure.message, 'set SNAPSHOT to a file that `snapshot inspect` can read');
   }
-  return findings.all;
 }
 
 function isWritable(path: string): boolean {
@@ -141,14 +139,13 @@ function checkContents(findings: Findings, stateDir: string): void {
   }
 }
 
-export function checkState({ stateDir, settlement, stateReset, callbackBytes }: Config): readonly Finding[] {
-  const findings = new Findings('state');
+export function checkState(findings: Findings, { stateDir, settlement, stateReset, callbackBytes }: Config): void {
   if (stateDir === IN_MEMORY) {
     const found = 'STATE_DIR=:memory: the server forgets used payments and callbacks when its process ends';
     if (settlement === 'facilitator')
       findings.mend(found, 'set STATE_DIR to a folder: a restart would sell the same payment twice');
     else findings.note(found);
-    return findings.all;
+    return;
   }
   if (stateReset)
     findings.note(
@@ -159,7 +156,7 @@ export function checkState({ stateDir, settlement, stateReset, callbackBytes }: 
     const folder = nearestFolder(stateDir);
     if (!statSync(folder).isDirectory()) {
       findings.mend(`${folder} is not a folder`, 'set STATE_DIR to a folder');
-      return findings.all;
+      return;
     }
     const paths = [folder, ...[LOCK_FILE, STATE_FILE, MARKER_FILE].map((name) => join(stateDir, name))].filter(
       existsSync,
@@ -175,5 +172,4 @@ export function checkState({ stateDir, settlement, stateReset, callbackBytes }: 
   } catch (failure) {
     findings.mend(`${stateDir} cannot be read: ${messageOf(failure)}`, 'run this as the user that runs the server');
   }
-  return findings.all;
 }

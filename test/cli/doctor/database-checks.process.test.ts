@@ -5,6 +5,7 @@ import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { CONFIGURATION } from '../../../src/app/configuration.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { checkDatabase } from '../../../src/cli/doctor/database-checks.ts';
+import { Findings } from '../../../src/cli/doctor/finding.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { Chance } from '../../support/chance.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
@@ -19,7 +20,9 @@ async function foundAt(
 ): Promise<string[]> {
   const config = CONFIGURATION.read({ DATABASE_URL: url, STATE_KEY: KEY, STATE_SYNC: 'normal', ...variables });
   const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
-  return (await checkDatabase(url, config, clock)).map(({ verdict, found }) => `${verdict}: ${found}`);
+  const findings = new Findings('state');
+  await checkDatabase(findings, url, config, clock);
+  return findings.all.map(({ verdict, found }) => `${verdict}: ${found}`);
 }
 
 describe.skipIf(SERVER === undefined)('doctor with DATABASE_URL', () => {
