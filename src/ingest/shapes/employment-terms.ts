@@ -10,138 +10,47 @@ type Kind = EmploymentType | 'permanent';
  * Phrases in the form that `plain` gives. `permanent` describes how long a job lasts, not how it is held, so it is not
  * in the closed list; its phrases are here because some contain a word of another row ("unlimited contract").
  */
-const PHRASES: Readonly<Record<Exclude<Kind, 'unknown'>, readonly string[]>> = {
-  full_time: [
-    ...['full time', 'fulltime', 'vollzeit', 'temps plein', 'plein temps', 'temps complet', 'tiempo completo'],
-    ...['jornada completa', 'tempo pleno', 'tempo integral', 'tempo inteiro', 'tempo completo', 'período integral'],
-    ...[
-      'voltijd',
-      'voltijds',
-      'fulltid',
-      'heltid',
-      'fuldtid',
-      'täysaikainen',
-      'kokoaikainen',
-      'pełny etat',
-      'plný úvazek',
-    ],
-    ...['tam zamanlı', 'полная занятость', 'полный рабочий день', 'повна зайнятість', 'toàn thời gian', 'penuh waktu'],
-    ...['دوام كامل', 'norma întreagă', 'teljes munkaidő'],
-  ],
-  part_time: [
-    ...['part time', 'parttime', 'teilzeit', 'temps partiel', 'mi temps', 'tiempo parcial', 'media jornada'],
-    ...['jornada parcial', 'tempo parcial', 'meio período', 'deltijd', 'deeltijd', 'deltid', 'osa aikainen'],
-    ...[
-      'niepełny etat',
-      'część etatu',
-      'zkrácený úvazek',
-      'yarı zamanlı',
-      'частичная занятость',
-      'часткова зайнятість',
-    ],
-    ...['неполный рабочий день', 'bán thời gian', 'paruh waktu', 'دوام جزئي', 'minijob', 'mini job'],
-  ],
-  contract: [
-    ...['contract', 'contractor', 'contractors', 'independent contractor', 'freelance', 'freelancer', 'freelancers'],
-    ...[
-      'contract to hire',
-      'freelancer longterm',
-      '1099',
-      'corp to corp',
-      'c2c',
-      'b2b',
-      'freiberuflich',
-      'freie mitarbeit',
-    ],
-    ...['freier mitarbeiter', 'selbstständig', 'prestataire', 'indépendant', 'indépendante', 'autónomo', 'freelancing'],
-    ...['autônomo', 'libero professionista', 'partita iva', 'zzp', 'umowa zlecenie', 'umowa o dzieło', 'kontrakt b2b'],
-  ],
-  temporary: [
-    ...[
-      'temporary',
-      'temp',
-      'temps',
-      'fixed term',
-      'fixed term contract',
-      'fixedterm',
-      'fixed time',
-      'seasonal',
-      'interim',
-    ],
-    ...[
-      'limited term',
-      'time limited',
-      'maternity cover',
-      'parental leave cover',
-      'befristet',
-      'befristete anstellung',
-    ],
-    ...[
-      'befristeter vertrag',
-      'zeitarbeit',
-      'aushilfe',
-      'cdd',
-      'contrat à durée déterminée',
-      'durée déterminée',
-      'intérim',
-    ],
-    ...['saisonnier', 'tijdelijk', 'bepaalde tijd', 'temporal', 'contrato temporal', 'temporário', 'tempo determinato'],
-    ...[
-      'a termine',
-      'vikariat',
-      'visstid',
-      'tidsbegränsad',
-      'määräaikainen',
-      'umowa na czas określony',
-      'временная работа',
-    ],
-  ],
-  internship: [
-    ...['internship', 'internships', 'intern', 'interns', 'co op', 'coop', 'praktikum', 'praktikant', 'praktikantin'],
-    ...[
-      'pflichtpraktikum',
-      'stage',
-      'stagiaire',
-      'stagiair',
-      'stageplaats',
-      'prácticas',
-      'becario',
-      'beca',
-      'pasantía',
-    ],
-    ...[
-      'estágio',
-      'estagiário',
-      'tirocinio',
-      'stagista',
-      'staż',
-      'praktyka',
-      'praktyki',
-      'praktik',
-      'harjoittelu',
-      'staj',
-    ],
-    ...['stáž', 'стажировка', 'стажування', 'thực tập', 'thực tập sinh', 'magang', 'تدريب'],
-  ],
-  permanent: [
-    ...[
-      'unlimited contract',
-      'permanent contract',
-      'indefinite contract',
-      'open ended contract',
-      'contract of employment',
-    ],
-    ...['employment contract', 'contrat à durée indéterminée', 'durée indéterminée', 'cdi', 'contrato indefinido'],
-    ...[
-      'tempo indeterminato',
-      'contratto a tempo indeterminato',
-      'unbefristet',
-      'unbefristeter vertrag',
-      'umowa o pracę',
-    ],
-    ...['non contract', 'no contract', 'temp to perm', 'temporary to permanent'],
-  ],
+const PHRASES: Readonly<Record<Exclude<Kind, 'unknown'>, string>> = {
+  full_time: `
+    full time, fulltime, vollzeit, temps plein, plein temps, temps complet, tiempo completo, jornada completa,
+    tempo pleno, tempo integral, tempo inteiro, tempo completo, período integral, voltijd, voltijds, fulltid, heltid,
+    fuldtid, täysaikainen, kokoaikainen, pełny etat, plný úvazek, tam zamanlı, полная занятость, полный рабочий день,
+    повна зайнятість, toàn thời gian, penuh waktu, دوام كامل, norma întreagă, teljes munkaidő`,
+  part_time: `
+    part time, parttime, teilzeit, temps partiel, mi temps, tiempo parcial, media jornada, jornada parcial,
+    tempo parcial, meio período, deltijd, deeltijd, deltid, osa aikainen, niepełny etat, część etatu, zkrácený úvazek,
+    yarı zamanlı, частичная занятость, часткова зайнятість, неполный рабочий день, bán thời gian, paruh waktu,
+    دوام جزئي, minijob, mini job`,
+  contract: `
+    contract, contractor, contractors, independent contractor, freelance, freelancer, freelancers, contract to hire,
+    freelancer longterm, 1099, corp to corp, c2c, b2b, freiberuflich, freie mitarbeit, freier mitarbeiter,
+    selbstständig, prestataire, indépendant, indépendante, autónomo, freelancing, autônomo, libero professionista,
+    partita iva, zzp, umowa zlecenie, umowa o dzieło, kontrakt b2b`,
+  temporary: `
+    temporary, temp, temps, fixed term, fixed term contract, fixedterm, fixed time, seasonal, interim, limited term,
+    time limited, maternity cover, parental leave cover, befristet, befristete anstellung, befristeter vertrag,
+    zeitarbeit, aushilfe, cdd, contrat à durée déterminée, durée déterminée, intérim, saisonnier, tijdelijk,
+    bepaalde tijd, temporal, contrato temporal, temporário, tempo determinato, a termine, vikariat, visstid,
+    tidsbegränsad, määräaikainen, umowa na czas określony, временная работа`,
+  internship: `
+    internship, internships, intern, interns, co op, coop, praktikum, praktikant, praktikantin, pflichtpraktikum,
+    stage, stagiaire, stagiair, stageplaats, prácticas, becario, beca, pasantía, estágio, estagiário, tirocinio,
+    stagista, staż, praktyka, praktyki, praktik, harjoittelu, staj, stáž, стажировка, стажування, thực tập,
+    thực tập sinh, magang, تدريب`,
+  permanent: `
+    unlimited contract, permanent contract, indefinite contract, open ended contract, contract of employment,
+    employment contract, contrat à durée indéterminée, durée indéterminée, cdi, contrato indefinido,
+    tempo indeterminato, contratto a tempo indeterminato, unbefristet, unbefristeter vertrag, umowa o pracę,
+    non contract, no contract, temp to perm, temporary to permanent`,
 };
+
+/** Term -> kind, from lists that are written as text, separated by commas. */
+const kindsOf = <Kind extends string>(lists: Readonly<Record<Kind, string>>): ReadonlyMap<string, Kind> =>
+  new Map(
+    Object.entries<string>(lists).flatMap(([kind, terms]) =>
+      terms.split(',').map((term) => [term.trim(), kind as Kind] as const),
+    ),
+  );
 
 /** Phrases in scripts without blanks between words: they count anywhere in the text. */
 const UNSPACED: readonly (readonly [phrase: string, kind: Kind])[] = [
@@ -177,9 +86,7 @@ function plain(text: string): string {
     .trim();
 }
 
-const KIND_OF: ReadonlyMap<string, Kind> = new Map(
-  Object.entries(PHRASES).flatMap(([kind, phrases]) => phrases.map((phrase) => [phrase, kind as Kind] as const)),
-);
+const KIND_OF: ReadonlyMap<string, Kind> = kindsOf(PHRASES);
 
 /** Longest first, so that "unlimited contract" matches before "contract". */
 const PHRASE = new RegExp(
@@ -218,30 +125,16 @@ export function employmentTypeOf(...words: readonly (string | null | undefined)[
   return type;
 }
 
-const WORKPLACES: ReadonlyMap<string, RemoteStatus> = new Map<string, RemoteStatus>([
-  ...[
-    'remote',
-    'fully remote',
-    'full remote',
-    'fully',
-    '100% remote',
-    'remote only',
-    'remote first',
-    'telecommute',
-  ].map((word) => [word, 'remote'] as const),
-  ...['remote national', 'work from home', 'wfh', 'virtual', 'télétravail', 'homeoffice', 'home office', 'remoto'].map(
-    (word) => [word, 'remote'] as const,
-  ),
-  ...['hybrid', 'hybrid remote', 'partially remote', 'partly remote', 'hybride', 'híbrido', 'flexible hybrid'].map(
-    (word) => [word, 'hybrid'] as const,
-  ),
-  ...['on site', 'onsite', 'on location', 'in office', 'in person', 'office', 'not remote', 'in the office'].map(
-    (word) => [word, 'on_site'] as const,
-  ),
-  ...['vor ort', 'sur site', 'presencial', 'office based', 'on premise', 'fully onsite', 'fully on site'].map(
-    (word) => [word, 'on_site'] as const,
-  ),
-]);
+const WORKPLACES: ReadonlyMap<string, RemoteStatus> = kindsOf({
+  remote: `
+      remote, fully remote, full remote, fully, 100% remote, remote only, remote first, telecommute, remote national,
+      work from home, wfh, virtual, télétravail, homeoffice, home office, remoto`,
+  hybrid: `
+      hybrid, hybrid remote, partially remote, partly remote, hybride, híbrido, flexible hybrid`,
+  on_site: `
+      on site, onsite, on location, in office, in person, office, not remote, in the office, vor ort, sur site,
+      presencial, office based, on premise, fully onsite, fully on site`,
+});
 
 /** The remote status that a field about the workplace names, whole; a note in brackets does not count. */
 export function workplaceOf(text: string | null | undefined): RemoteStatus {
