@@ -2,6 +2,8 @@
  * What an intake counts, and where its records were read. It keeps four bytes a row, so that the message for a repeated
  * id can name both places.
  */
+import { grown } from '../catalogue/snapshot/column-arrays.ts';
+
 export interface Tally {
   /** Lines that are not blank, or records of documents, including rejected ones. */
   source: number;
@@ -90,11 +92,7 @@ export class IntakeReport {
 
   /** Remembers the line or record number of an added row. */
   addRow(row: number, number: number): void {
-    if (row === this.#numbers.length) {
-      const larger = new Uint32Array(row * 2);
-      larger.set(this.#numbers);
-      this.#numbers = larger;
-    }
+    if (row === this.#numbers.length) this.#numbers = grown(this.#numbers);
     this.#numbers[row] = number;
   }
 

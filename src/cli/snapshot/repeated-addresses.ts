@@ -1,3 +1,5 @@
+import { grown } from '../../catalogue/snapshot/column-arrays.ts';
+
 /**
  * Counts repeated addresses, in eight bytes an address: by a hash of 53 bits. Among ten million addresses two share a
  * hash with a chance of half a percent; then the count is one too high.
@@ -7,11 +9,7 @@ export class RepeatedAddresses {
   #count = 0;
 
   add(address: string): void {
-    if (this.#count === this.#hashes.length) {
-      const larger = new Float64Array(this.#count * 2);
-      larger.set(this.#hashes);
-      this.#hashes = larger;
-    }
+    if (this.#count === this.#hashes.length) this.#hashes = grown(this.#hashes);
     this.#hashes[this.#count++] = hashOf(address);
   }
 
