@@ -71,7 +71,8 @@ export async function exchange(target: string, init: RequestInit, send: typeof f
     response = await send(target, { ...init, signal });
     bytes = new Uint8Array(await response.arrayBuffer());
   } catch (failure) {
-    throw noAnswer(target, failure);
+    // A paying client refuses an offer with an error of the command.
+    throw failure instanceof CommandError ? failure : noAnswer(target, failure);
   }
   return {
     status: response.status,
@@ -144,8 +145,8 @@ export function objectFrom<Shown extends object>({ status, text }: Answer, membe
 }
 
 /** An authorized request that must succeed. @throws CommandError for any status but 200 */
-export async function read(target: string, readToken: string, method = 'GET'): Promise<Answer> {
-  const answer = await exchange(target, { method, headers: { authorization: `Bearer ${readToken}` } });
+export async function read(target: string, credential: string, init: RequestInit = {}): Promise<Answer> {
+  const answer = await exchange(target, { ...init, headers: { authorization: `Bearer ${credential}` } });
   if (answer.status !== 200) throw refused(answer);
   return answer;
 }

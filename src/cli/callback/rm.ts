@@ -8,7 +8,7 @@ export const removeCallback = command({
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
     const { own } = callbackOf(id as string, options.url, io.env);
-    const { text } = await read(own, tokenOf(options.token, io), 'DELETE');
+    const { text } = await read(own, tokenOf(options.token, io), { method: 'DELETE' });
     if (options.json) io.stdout.write(`${oneLine(text)}\n`);
     else io.stderr.write('deleted\n');
     return EXIT_OK;

@@ -7,9 +7,10 @@ import { parseJson } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
 import { uint256Of, usdcTextOf } from '../../payment/protocol/amount.ts';
 import { PLAY_MARK } from '../../payment/protocol/requirements.ts';
+import { type Answer, exchange } from '../callback/callback-client.ts';
 import { CommandError, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
-import { ANSWER_TIMEOUT_MS, type Budget, noAnswer, type PayingClient, payingClient } from '../paying-client.ts';
+import { type Budget, type PayingClient, payingClient } from '../paying-client.ts';
 
 interface Offer {
   readonly resource?: { readonly description?: string };
@@ -56,22 +57,10 @@ export function priceOf({ accepts: [wanted] }: Offer): bigint {
   return price;
 }
 
-async function exchange(url: string, init: RequestInit, send: typeof fetch): Promise<Response> {
-  try {
-    const answer = await send(url, { ...init, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
-    // Reads it whole, because an answer that breaks off is none.
-    await answer.clone().arrayBuffer();
-    return answer;
-  } catch (failure) {
-    throw failure instanceof CommandError ? failure : noAnswer(url, failure);
-  }
-}
-
-async function jsonIn(answer: Response): Promise<unknown> {
-  const text = await answer.text();
+function jsonIn({ status, text }: Answer): unknown {
   const value = parseJson(text);
   if (value !== undefined) return value;
-  throw new CommandError(`the server answered ${answer.status} with what is not JSON: ${printable(text, 200)}`);
+  throw new CommandError(`the server answered ${status} with what is not JSON: ${printable(text, 200)}`);
 }
 
 export class Purchases {
@@ -96,25 +85,25 @@ export class Purchases {
   async buy(path: string, init: RequestInit = {}): Promise<Purchase> {
     const url = this.#base + path;
     const unpaid = await this.#offered(url, init);
-    const offer = fromBase64<Offer>(unpaid.headers.get('payment-required'));
+    const offer = fromBase64<Offer>(unpaid.header('payment-required'));
     if (unpaid.status !== 402 || offer === null) {
-      const said = printable(await unpaid.text(), 200);
+      const said = printable(unpaid.text, 200);
       throw new CommandError(`expected an offer (402) from ${path}, got ${unpaid.status}: ${said}`);
     }
     const isPlayMoney = offer.resource?.description?.startsWith(PLAY_MARK) === true;
     const { payingFetch } = isPlayMoney ? await this.#playClient() : await this.#realClient(priceOf(offer), path);
     const paid = await exchange(url, init, payingFetch);
-    const receipt = fromBase64<Receipt>(paid.headers.get('payment-response'));
-    return { path, status: paid.status, offer, isPlayMoney, receipt, body: await jsonIn(paid) };
+    const receipt = fromBase64<Receipt>(paid.header('payment-response'));
+    return { path, status: paid.status, offer, isPlayMoney, receipt, body: jsonIn(paid) };
   }
 
   /**
    * The answer to a request without a payment. Asks an overloaded server again after the pause that it states, twice.
    */
-  async #offered(url: string, init: RequestInit): Promise<Response> {
+  async #offered(url: string, init: RequestInit): Promise<Answer> {
     for (let repeats = 0; ; repeats++) {
-      const answer = await exchange(url, init, fetch);
-      const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN);
+      const answer = await exchange(url, init);
+      const seconds = Number(answer.header('retry-after') ?? Number.NaN);
       const isWorthIt = answer.status === 503 && seconds <= PAUSE_SECONDS_MAX && repeats < REPEATS_MAX;
       if (!isWorthIt) return answer;
       this.#notices.onPause(seconds);

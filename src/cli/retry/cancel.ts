@@ -1,8 +1,9 @@
 /** `retry cancel`: ends a job, with a key of its organization. */
 
+import { read } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
-import { addressOf, asked, ID, json, key, keyFrom, url } from './retry-client.ts';
+import { addressOf, ID, json, key, keyFrom, url } from './retry-client.ts';
 
 export const cancelRetry = command({
   arguments: [ID],
@@ -11,7 +12,7 @@ export const cancelRetry = command({
     const credential = keyFrom(options.key, io);
     if (credential === undefined) throw new UsageError('the API key is missing: set API_KEY, or --key');
     const address = addressOf(id as string, options.url, io.env);
-    const answer = await asked(`${address}/cancel`, credential, { method: 'POST' });
+    const answer = await read(`${address}/cancel`, credential, { method: 'POST' });
     if (options.json) io.stdout.write(`${oneLine(answer.text)}\n`);
     else io.stderr.write('cancelled\n');
     return EXIT_OK;

@@ -1,6 +1,6 @@
 /** What the `retry` commands share: their options, the named job, and how to show a job to people. */
 import { printable } from '../../base/printable.ts';
-import { type Answer, exchange, objectFrom, patientExchange, refused } from '../callback/callback-client.ts';
+import { type Answer, objectFrom, patientExchange, refused } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
@@ -46,19 +46,9 @@ export function addressOf(named: string, given: string | undefined, env: Io['env
   return `${retryApiOf(given, env)}/v1/retries/${encodeURIComponent(named)}`;
 }
 
-/** An authorized request that must succeed. @throws CommandError */
-export async function asked(target: string, credential: string, init: RequestInit = {}): Promise<Answer> {
-  return succeeded(await exchange(target, { ...init, headers: authorizationOf(credential) }));
-}
-
-/** The same, but waits for a server that is away. @throws CommandError */
-export async function askedPatiently(target: string, credential: string, signal: AbortSignal, io: Io): Promise<Answer> {
-  return succeeded(await patientExchange(target, { signal, headers: authorizationOf(credential) }, io));
-}
-
-const authorizationOf = (credential: string) => ({ authorization: `Bearer ${credential}` });
-
-function succeeded(answer: Answer): Answer {
+/** As `read`, but waits for a server that is away. @throws CommandError */
+export async function readPatiently(target: string, credential: string, signal: AbortSignal, io: Io): Promise<Answer> {
+  const answer = await patientExchange(target, { signal, headers: { authorization: `Bearer ${credential}` } }, io);
   if (answer.status !== 200) throw refused(answer);
   return answer;
 }

@@ -1,13 +1,14 @@
 /** `retry status`: shows the status of a job. */
+import { read } from '../callback/callback-client.ts';
 import { command, EXIT_OK } from '../command.ts';
-import { addressOf, asked, credentialOf, ID, json, show, token, url } from './retry-client.ts';
+import { addressOf, credentialOf, ID, json, show, token, url } from './retry-client.ts';
 
 export const showRetry = command({
   arguments: [ID],
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
     const credential = credentialOf(options.token, io);
-    show(await asked(addressOf(id as string, options.url, io.env), credential), options.json, io);
+    show(await read(addressOf(id as string, options.url, io.env), credential), options.json, io);
     return EXIT_OK;
   },
 });

@@ -1,15 +1,14 @@
 /** `retry wait`: waits until a job has ended, and shows it. */
-import { objectFrom, pause } from '../callback/callback-client.ts';
+import { objectFrom, pause, read } from '../callback/callback-client.ts';
 import { untilInterrupted } from '../callback/follow.ts';
 import { command, EXIT_OK } from '../command.ts';
 import {
   addressOf,
-  asked,
-  askedPatiently,
   credentialOf,
   ENDED,
   ID,
   json,
+  readPatiently,
   type ShownRetry,
   show,
   token,
@@ -34,7 +33,7 @@ export const waitForRetry = command({
     const address = addressOf(id as string, options.url, io.env);
     let exitCode = EXIT_OK as number;
     await untilInterrupted(io, async (signal) => {
-      let answer = await asked(address, credential, { signal });
+      let answer = await read(address, credential, { signal });
       while (!signal.aborted) {
         const { status } = objectFrom<ShownRetry>(answer, 'attempt_count');
         if (ENDED.has(status)) {
@@ -43,7 +42,7 @@ export const waitForRetry = command({
           return;
         }
         await pause(PAUSE_MS, signal);
-        answer = await askedPatiently(address, credential, signal, io);
+        answer = await readPatiently(address, credential, signal, io);
       }
     });
     return exitCode;
