@@ -21,6 +21,12 @@ export class UsageError extends Error {}
 /** The data, or something outside the program, failed; the message is one line. Exit code 1. */
 export class CommandError extends Error {}
 
+type ErrorClass = new (...words: never[]) => Error;
+
+/** What a command throws for a failure: a CommandError of its message for one of these classes, else the failure itself. */
+export const commandErrorOf = (failure: unknown, ...expected: readonly ErrorClass[]): unknown =>
+  expected.some((kind) => failure instanceof kind) ? new CommandError((failure as Error).message) : failure;
+
 interface OptionHelp {
   /** One line, no full stop. */
   readonly help: string;

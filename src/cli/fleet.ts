@@ -12,7 +12,7 @@ import { makeFolder } from '../storage/make-folder.ts';
 import { throwawayPayee } from '../storage/payee-file.ts';
 import { StateError } from '../storage/state-error.ts';
 import { keptStateKey } from '../storage/state-key.ts';
-import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import { CommandError, command, commandErrorOf, EXIT_OK, UsageError } from './command.ts';
 import { type FleetDatabase, fleetDatabase } from './fleet/database.ts';
 import { Member } from './fleet/member.ts';
 import { type RunningProxy, startProxy } from './fleet/proxy.ts';
@@ -184,8 +184,7 @@ export const fleet = command({
       const gates = gateCountOf(options.gates, database);
       await runFleet({ gates, services, port, folder, snapshot }, database, stopped, io);
     } catch (failure) {
-      if (failure instanceof StateError) throw new CommandError(failure.message);
-      throw failure;
+      throw commandErrorOf(failure, StateError);
     } finally {
       await database?.stop();
     }

@@ -5,7 +5,7 @@ import { printable } from '../base/printable.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
 import { HistoryDatabase, HistoryError } from '../storage/history/database.ts';
 import type { HistoryQuery } from '../storage/history/history-query.ts';
-import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import { command, commandErrorOf, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { writeLines } from './text-lines.ts';
 
@@ -73,8 +73,7 @@ export const history = command({
       await writeLines((options.feeds ? feedLines : eventLines)(database, query, options.json), io.stdout);
       return EXIT_OK;
     } catch (error) {
-      if (error instanceof HistoryError) throw new CommandError(error.message);
-      throw error;
+      throw commandErrorOf(error, HistoryError);
     } finally {
       database?.close();
     }

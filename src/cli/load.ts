@@ -14,7 +14,7 @@ import { type LoadResult, unexpectedShareOf } from '../load/result.ts';
 import { runLoad } from '../load/run.ts';
 import { duration, summaryText } from '../load/summary.ts';
 import { addressesOf, LoadError, parseTarget, type Target, TargetError } from '../load/target.ts';
-import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
+import { command, commandErrorOf, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { NewFile } from './new-file.ts';
 import { Progress } from './progress.ts';
@@ -37,8 +37,7 @@ async function checkedTarget(text: string, isOwn: boolean): Promise<{ target: Ta
     return { target, addresses: await addressesOf(target, isOwn) };
   } catch (failure) {
     if (failure instanceof TargetError) throw new UsageError(failure.message);
-    if (failure instanceof LoadError) throw new CommandError(failure.message);
-    throw failure;
+    throw commandErrorOf(failure, LoadError);
   }
 }
 
@@ -210,8 +209,7 @@ export const load = command({
       report?.commit();
     } catch (failure) {
       progress.clear();
-      if (failure instanceof LoadError) throw new CommandError(failure.message);
-      throw failure;
+      throw commandErrorOf(failure, LoadError);
     } finally {
       stop.release();
       report?.discard();

@@ -34,7 +34,7 @@ import {
 import { Responder } from '../http/respond.ts';
 import type { MadeResponse } from '../http/response-form.ts';
 import { StateError } from '../storage/state-error.ts';
-import { CommandError, command, EXIT_OK, quoted, UsageError } from './command.ts';
+import { CommandError, command, commandErrorOf, EXIT_OK, quoted, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { catalogueFactsOf, OperatorLines } from './operator-lines.ts';
 import { serverLog } from './server-log.ts';
@@ -107,9 +107,7 @@ async function openServed(config: AppConfig, ports: AppPorts<MadeResponse>): Pro
     return await openApp(config, ports);
   } catch (failure) {
     if (failure instanceof ConfigError) throw new UsageError(failure.message);
-    const isOutside = [SnapshotError, StateError, OutageError].some((kind) => failure instanceof kind);
-    if (isOutside) throw new CommandError((failure as Error).message);
-    throw failure;
+    throw commandErrorOf(failure, SnapshotError, StateError, OutageError);
   }
 }
 

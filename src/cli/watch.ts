@@ -6,7 +6,7 @@ import { folderFaultOf } from '../storage/folder-fault.ts';
 import { HISTORY_FILE, HistoryError } from '../storage/history/database.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { lockState, WATCH_LOCK_FILE } from '../storage/sqlite/lock.ts';
-import { CommandError, command, EXIT_OK, UsageError } from './command.ts';
+import { CommandError, command, commandErrorOf, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { placeOf, requireWritable } from './snapshot/build-report.ts';
 import { stdinEnd, UNTIL_STDIN_ENDS } from './stdin-end.ts';
@@ -53,8 +53,7 @@ async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unkno
     await watcher.run();
     return EXIT_OK;
   } catch (error) {
-    if (error instanceof HistoryError) throw new CommandError(error.message);
-    throw error;
+    throw commandErrorOf(error, HistoryError);
   } finally {
     watcher?.close();
     end.restore();

@@ -1,6 +1,6 @@
 /** The history of a catalogue, for one command. */
 import { type HistoryDatabase, HistoryError } from '../storage/history/database.ts';
-import { CommandError } from './command.ts';
+import { commandErrorOf } from './command.ts';
 
 /**
  * Closes it afterwards. @param act must finish before it returns, not later in a promise @throws CommandError for a
@@ -12,8 +12,7 @@ export function withHistory<Result>(open: () => HistoryDatabase, act: (history: 
     history = open();
     return act(history);
   } catch (error) {
-    if (error instanceof HistoryError) throw new CommandError(error.message);
-    throw error;
+    throw commandErrorOf(error, HistoryError);
   } finally {
     history?.close();
   }

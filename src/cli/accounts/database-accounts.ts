@@ -5,7 +5,7 @@ import { systemRandom } from '../../base/random.ts';
 import { PostgresAccounts } from '../../storage/postgres/accounts/accounts.ts';
 import { onDatabase } from '../../storage/postgres/opened.ts';
 import { StateError } from '../../storage/state-error.ts';
-import { CommandError } from '../command.ts';
+import { commandErrorOf } from '../command.ts';
 import { type OperatorAccounts, over } from './operator-accounts.ts';
 
 /**
@@ -32,6 +32,6 @@ export async function inDatabase<T>(
       }
     });
   } catch (failure) {
-    throw failure instanceof StateError ? new CommandError(failure.message) : failure;
+    throw commandErrorOf(failure, StateError);
   }
 }

@@ -8,7 +8,7 @@ import { closedFolder } from '../../storage/folder-fault.ts';
 import { MemoryAccounts } from '../../storage/memory/accounts.ts';
 import { openSqliteState, STATE_FILE } from '../../storage/sqlite/state.ts';
 import { StateError, StateHeldError } from '../../storage/state-error.ts';
-import { CommandError } from '../command.ts';
+import { CommandError, commandErrorOf } from '../command.ts';
 import { type OperatorAccounts, over } from './operator-accounts.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function inFolder<T>(
         `${stateDir} is in use: if a server runs on it, ask that server with --url and ADMIN_TOKEN, or stop it first; if not, another command holds it for a moment, so try again`,
       );
     }
-    throw failure instanceof StateError ? new CommandError(failure.message) : failure;
+    throw commandErrorOf(failure, StateError);
   });
   try {
     const persisted = state.persistence.accounts;

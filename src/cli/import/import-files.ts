@@ -30,7 +30,7 @@ import { unfittingKeys } from '../../storage/history/company-tables.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
 import type { FeedOutcome, Refusal } from '../../storage/history/merge.ts';
-import { CommandError, EXIT_OK, EXIT_USAGE, UsageError } from '../command.ts';
+import { CommandError, commandErrorOf, EXIT_OK, EXIT_USAGE, UsageError } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import { AUTO, Complaints, manifestFrom, shapeTeller, takeAll } from '../intake.ts';
 import type { Io } from '../io.ts';
@@ -196,9 +196,7 @@ class FileImport {
       return this.#leftOutCount > 0 ? EXIT_USAGE : EXIT_OK;
     } catch (error) {
       this.#progress.clear();
-      const isOutside = [HistoryError, InputError, SnapshotError].some((kind) => error instanceof kind);
-      if (isOutside) throw new CommandError((error as Error).message);
-      throw error;
+      throw commandErrorOf(error, HistoryError, InputError, SnapshotError);
     } finally {
       rejects?.discard();
       spill?.close();

@@ -12,7 +12,7 @@ import { onDatabase } from '../../storage/postgres/opened.ts';
 import { BooksFile, BooksFileError } from '../../storage/sqlite/books-file.ts';
 import { StateError } from '../../storage/state-error.ts';
 import { exchange, refused } from '../callback/callback-client.ts';
-import { CommandError } from '../command.ts';
+import { CommandError, commandErrorOf } from '../command.ts';
 
 export interface SalesWanted {
   /** Milliseconds since 1970. */
@@ -35,7 +35,7 @@ export async function* pagesOfFolder(stateDir: string, wanted: SalesWanted): Sal
       if (sales.length < PAGE_COUNT_MAX) return;
     }
   } catch (failure) {
-    throw failure instanceof BooksFileError ? new CommandError(failure.message) : failure;
+    throw commandErrorOf(failure, BooksFileError);
   } finally {
     file?.close();
   }
@@ -49,8 +49,7 @@ export async function* pagesOfDatabase(url: string, clock: Clock, wanted: SalesW
     const sales = await onDatabase(url, undefined, { clock, timers: systemTimers }, (database) =>
       new BooksReader(database).list(query),
     ).catch((failure: unknown) => {
-      const isExpected = failure instanceof StateError || failure instanceof RecordsUnreadableError;
-      throw isExpected ? new CommandError(failure.message) : failure;
+      throw commandErrorOf(failure, StateError, RecordsUnreadableError);
     });
     yield sales.map(saleRecordOf);
     after = sales.at(-1);

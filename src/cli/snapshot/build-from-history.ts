@@ -12,7 +12,7 @@ import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { type BuildDirectory, buildDirectoryOf } from '../../storage/history/company-directory.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { feedRowsIn, lastChange, skillVersionsIn, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
-import { CommandError } from '../command.ts';
+import { commandErrorOf } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
@@ -184,8 +184,7 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: 
   } catch (error) {
     if (error instanceof EarlierSnapshotError)
       return await buildFromHistory({ ...plan, isFromNothing: true }, io, signal);
-    if (error instanceof HistoryError || error instanceof SnapshotError) throw new CommandError(error.message);
-    throw error;
+    throw commandErrorOf(error, HistoryError, SnapshotError);
   } finally {
     spill?.close();
     kept?.close();

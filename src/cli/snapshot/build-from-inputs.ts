@@ -19,7 +19,7 @@ import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
-import { CommandError, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../command.ts';
+import { commandErrorOf, EXIT_FAILED, EXIT_OK, EXIT_USAGE } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import { Complaints, manifestFrom, shapeTeller, takeAll } from '../intake.ts';
 import type { Io } from '../io.ts';
@@ -217,8 +217,7 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
     return await finish(build, intake, unreadCount, io);
   } catch (error) {
     progress.clear();
-    if (error instanceof InputError || error instanceof SnapshotError) throw new CommandError(error.message);
-    throw error;
+    throw commandErrorOf(error, InputError, SnapshotError);
   } finally {
     rejects?.discard();
     spill?.close();

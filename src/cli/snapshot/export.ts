@@ -1,7 +1,7 @@
 /** `snapshot export`: a catalogue file as native JSONL on stdout. `snapshot build` reads it back unchanged. */
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { exportLines } from '../../ingest/export-jobs.ts';
-import { CommandError, command, EXIT_OK } from '../command.ts';
+import { command, commandErrorOf, EXIT_OK } from '../command.ts';
 import { writeLines } from '../text-lines.ts';
 import { openCatalogue } from './inspect.ts';
 
@@ -16,8 +16,7 @@ export const snapshotExport = command({
     try {
       await writeLines(exportLines(snapshot), stdout);
     } catch (error) {
-      if (error instanceof SnapshotError) throw new CommandError(error.message);
-      throw error;
+      throw commandErrorOf(error, SnapshotError);
     } finally {
       snapshot.close();
     }

@@ -6,7 +6,7 @@ import { reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { leftOutJson } from '../../ingest/export-facts.ts';
-import { CommandError, command, EXIT_OK } from '../command.ts';
+import { command, commandErrorOf, EXIT_OK } from '../command.ts';
 import { reachLines, reachReportOf } from './reach-lines.ts';
 
 /** @throws CommandError one line: why the file is refused */
@@ -14,8 +14,7 @@ export function openCatalogue(path: string): Snapshot {
   try {
     return openSnapshot(openSnapshotFile(path));
   } catch (error) {
-    if (error instanceof SnapshotError) throw new CommandError(error.message);
-    throw error;
+    throw commandErrorOf(error, SnapshotError);
   }
 }
 

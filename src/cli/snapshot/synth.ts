@@ -12,7 +12,7 @@ import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { type NativeRecord, parseNative } from '../../ingest/native.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { synthRecords } from '../../ingest/synth/synth.ts';
-import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
+import { command, commandErrorOf, EXIT_OK, UsageError } from '../command.ts';
 import { NewFile } from '../new-file.ts';
 import { Progress } from '../progress.ts';
 import { writeLines } from '../text-lines.ts';
@@ -118,8 +118,7 @@ export const snapshotSynth = command({
       io.stderr.write(`${out}: ${quantity(rowCount, 'job')}, ${grouped(byteLength)} bytes\n`);
     } catch (error) {
       progress.clear();
-      if (error instanceof SnapshotError) throw new CommandError(error.message);
-      throw error;
+      throw commandErrorOf(error, SnapshotError);
     }
     return EXIT_OK;
   },
