@@ -4,17 +4,9 @@
 import { printable } from '../base/printable.ts';
 import { INCLUDES } from '../resolve/result.ts';
 import { refusedPurchase, walletOf } from './callback/buy.ts';
-import {
-  type Answer,
-  exchange,
-  json,
-  objectFrom,
-  patientExchange,
-  pause,
-  refused,
-  url,
-} from './callback/callback-client.ts';
+import { json, url } from './callback/callback-client.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
+import { type Answer, exchange, objectFrom, patientExchange, pause, refused } from './exchange.ts';
 import type { Io } from './io.ts';
 import { serverOf } from './paying-client.ts';
 

@@ -10,8 +10,8 @@ import {
   organizationRecord,
   revokedKey,
 } from '../../modules/admin/account-records.ts';
-import { errorOf, exchange, refused } from '../callback/callback-client.ts';
 import { CommandError } from '../command.ts';
+import { errorOf, exchange, refused } from '../exchange.ts';
 import type { OperatorAccounts } from './operator-accounts.ts';
 
 /** @param base without a trailing slash @returns methods that throw CommandError */

@@ -1,9 +1,9 @@
 /** Buys a callback and shows it, for the commands that print a read token. */
 import { printable } from '../../base/printable.ts';
 import { CommandError } from '../command.ts';
+import { type Answer, exchange, objectFrom, refused } from '../exchange.ts';
 import type { Io } from '../io.ts';
 import { type PayingClient, payingClient } from '../paying-client.ts';
-import { type Answer, exchange, objectFrom, refused } from './callback-client.ts';
 
 export interface BoughtCallback {
   readonly id: string;

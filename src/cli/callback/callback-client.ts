@@ -1,11 +1,7 @@
-/** What the `callback` commands share: their options, requests to the server, and its refusals as errors of a command. */
-import { setTimeout } from 'node:timers/promises';
-import { isObject, parseJson } from '../../base/json-value.ts';
-import { printable } from '../../base/printable.ts';
-import { CommandError, type TextOption, UsageError } from '../command.ts';
+/** What the `callback` commands share: their options, and how they name a callback. */
+import { type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
-import { ANSWER_TIMEOUT_MS, credentialFrom, namedServer, noAnswer, serverOf, URL_OPTION } from '../paying-client.ts';
-import { SHOWN_BODY_LENGTH } from './event-line.ts';
+import { credentialFrom, namedServer, serverOf, URL_OPTION } from '../paying-client.ts';
 
 export const url = URL_OPTION;
 export const token: TextOption = {
@@ -15,17 +11,6 @@ export const token: TextOption = {
 };
 export const json = { type: 'flag', help: 'JSON on stdout, one object per line' } as const;
 export const ID = { name: 'CALLBACK', help: 'id of the callback, cb_…, or its URL', count: 'one' } as const;
-
-interface ErrorAnswer {
-  readonly error?: { readonly code?: string; readonly message?: string };
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  header(name: string): string | null;
-}
 
 /** @throws UsageError when neither the option nor READ_TOKEN gives a token */
 export function tokenOf(given: string | undefined, io: Io): string {
@@ -59,94 +44,4 @@ export function callbackOf(named: string, url: string | undefined, env: Io['env'
   const base = host === undefined ? serverOf(url, env) : (namedServer(url, env) ?? host);
   const id = idOfUrl ?? named;
   return { base, id, own: `${base}/v1/callbacks/${encodeURIComponent(id)}` };
-}
-
-/** One request and its whole answer, whatever the status. @throws CommandError when no answer comes */
-export async function exchange(target: string, init: RequestInit, send: typeof fetch = fetch): Promise<Answer> {
-  let response: Response;
-  let bytes: Uint8Array<ArrayBuffer>;
-  try {
-    const timeout = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
-    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
-    response = await send(target, { ...init, signal });
-    bytes = new Uint8Array(await response.arrayBuffer());
-  } catch (failure) {
-    // A paying client refuses an offer with an error of the command.
-    throw failure instanceof CommandError ? failure : noAnswer(target, failure);
-  }
-  return {
-    status: response.status,
-    text: new TextDecoder().decode(bytes),
-    bytes,
-    header: (name) => response.headers.get(name),
-  };
-}
-
-/** How long a waiting command tolerates that its server is away, for example while it restarts. */
-const ABSENCE_MS_MAX = 60_000;
-/** Pause between two attempts while it is away. */
-const ABSENCE_PAUSE_MS = 1_000;
-/** Statuses of a server that starts or stops, or of a proxy whose server is away. */
-const AWAY_STATUSES: readonly number[] = [502, 503, 504];
-
-/**
- * As `exchange`, for a command that waits for something that outlives a server restart: reports once that nothing
- * answers, and asks again. Only for requests that may be repeated.
- * @throws CommandError when nothing has answered for a minute since the first failure
- */
-export async function patientExchange(
-  target: string,
-  init: RequestInit & { readonly signal: AbortSignal },
-  { stderr }: Io,
-): Promise<Answer> {
-  let untilMs: number | undefined;
-  for (;;) {
-    const attempt = await exchange(target, init).catch((failure: unknown) => failure as CommandError);
-    if (!(attempt instanceof Error) && !AWAY_STATUSES.includes(attempt.status)) return attempt;
-    const fault = attempt instanceof Error ? attempt : refused(attempt);
-    if (init.signal.aborted || performance.now() > (untilMs ?? Number.POSITIVE_INFINITY)) throw fault;
-    if (untilMs === undefined) stderr.write(`${fault.message}; trying again for a minute\n`);
-    untilMs ??= performance.now() + ABSENCE_MS_MAX;
-    await pause(ABSENCE_PAUSE_MS, init.signal);
-  }
-}
-
-/** Ends at once when the signal aborts. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal }).catch(() => {});
-}
-
-/** The error object of an answer; without one, made from the answer's text. */
-export function errorOf({ text }: Answer): { readonly code: string; readonly message: string } {
-  try {
-    const { error } = JSON.parse(text) as ErrorAnswer;
-    return { code: printable(String(error?.code ?? 'no code')), message: printable(String(error?.message ?? '')) };
-  } catch {
-    return { code: 'no code', message: printable(text, SHOWN_BODY_LENGTH) };
-  }
-}
-
-/** The error of a command when the server refuses. */
-export function refused(answer: Answer): CommandError {
-  const { code, message } = errorOf(answer);
-  return new CommandError(`${answer.status} ${code}: ${message}`);
-}
-
-/**
- * The object of an answer that succeeded.
- * @param member a member of every such object, but not of other servers' JSON
- * @throws CommandError when another kind of server answers
- */
-export function objectFrom<Shown extends object>({ status, text }: Answer, member: keyof Shown & string): Shown {
-  const value = parseJson(text);
-  if (isObject(value) && member in value) return value as Shown;
-  const shown = printable(text, SHOWN_BODY_LENGTH);
-  throw new CommandError(`the server answered ${status}, but not as paygrade does; check its address: ${shown}`);
-}
-
-/** An authorized request that must succeed. @throws CommandError for any status but 200 */
-export async function read(target: string, credential: string, init: RequestInit = {}): Promise<Answer> {
-  const answer = await exchange(target, { ...init, headers: { authorization: `Bearer ${credential}` } });
-  if (answer.status !== 200) throw refused(answer);
-  return answer;
 }

@@ -1,7 +1,8 @@
 /** `callback events`: lists the stored events of a callback. */
 import { printable } from '../../base/printable.ts';
 import { command, EXIT_OK } from '../command.ts';
-import { callbackOf, ID, json, objectFrom, read, token, tokenOf, url } from './callback-client.ts';
+import { objectFrom, read } from '../exchange.ts';
+import { callbackOf, ID, json, token, tokenOf, url } from './callback-client.ts';
 import { eventLine, oneLine } from './event-line.ts';
 import { memberOf, partsOf } from './json-parts.ts';
 

@@ -1,14 +1,7 @@
 /** The events of a callback as they arrive, by its wait route. */
+import { errorOf, exchange, objectFrom, patientExchange, pause, refused } from '../exchange.ts';
 import type { Io } from '../io.ts';
-import {
-  errorOf,
-  exchange,
-  type NamedCallback,
-  objectFrom,
-  patientExchange,
-  pause,
-  refused,
-} from './callback-client.ts';
+import type { NamedCallback } from './callback-client.ts';
 import { memberOf } from './json-parts.ts';
 
 /** Error codes with which a wait ends normally. A rejected `after` has another code. */

@@ -1,6 +1,6 @@
 /** Forwards an event of a callback to another server as it came: method, bytes and retained headers. */
 import { errorCodeOf, messageOf } from '../../base/failure.ts';
-import { exchange, refused } from './callback-client.ts';
+import { exchange, refused } from '../exchange.ts';
 import type { EventAnswer } from './event-line.ts';
 
 /** A local server that takes longer has stopped at a breakpoint, or hangs. */

@@ -1,6 +1,7 @@
 /** `callback rm`: deletes a callback before it expires. */
 import { command, EXIT_OK } from '../command.ts';
-import { callbackOf, ID, json, read, token, tokenOf, url } from './callback-client.ts';
+import { read } from '../exchange.ts';
+import { callbackOf, ID, json, token, tokenOf, url } from './callback-client.ts';
 import { oneLine } from './event-line.ts';
 
 export const removeCallback = command({

@@ -1,7 +1,8 @@
 /** `callback verify`: checks the signature of a stored event. The exit code says whether it is valid. */
 import { printable } from '../../base/printable.ts';
 import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
-import { callbackOf, ID, json, objectFrom, read, token, tokenOf, url } from './callback-client.ts';
+import { objectFrom, read } from '../exchange.ts';
+import { callbackOf, ID, json, token, tokenOf, url } from './callback-client.ts';
 import { type EventAnswer, oneLine } from './event-line.ts';
 import { SENDERS, type Sender, signatureFaultOf } from './senders.ts';
 

@@ -7,8 +7,8 @@ import { parseJson } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
 import { uint256Of, usdcTextOf } from '../../payment/protocol/amount.ts';
 import { PLAY_MARK } from '../../payment/protocol/requirements.ts';
-import { type Answer, exchange } from '../callback/callback-client.ts';
 import { CommandError, UsageError } from '../command.ts';
+import { type Answer, exchange } from '../exchange.ts';
 import type { Io } from '../io.ts';
 import { type Budget, type PayingClient, payingClient } from '../paying-client.ts';
 

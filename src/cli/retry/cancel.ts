@@ -1,8 +1,8 @@
 /** `retry cancel`: ends a job, with a key of its organization. */
 
-import { read } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
+import { read } from '../exchange.ts';
 import { addressOf, ID, json, key, keyFrom, url } from './retry-client.ts';
 
 export const cancelRetry = command({

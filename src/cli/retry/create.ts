@@ -2,9 +2,9 @@
 import { parseJson } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
 import { refusedPurchase, walletOf } from '../callback/buy.ts';
-import { exchange, objectFrom, refused } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
+import { exchange, objectFrom, refused } from '../exchange.ts';
 import { json, key, keyFrom, retryApiOf, url } from './retry-client.ts';
 
 /** `name: value` lines as an object. @throws UsageError */

@@ -1,8 +1,8 @@
 /** What the `retry` commands share: their options, the named job, and how to show a job to people. */
 import { printable } from '../../base/printable.ts';
-import { type Answer, objectFrom, patientExchange, refused } from '../callback/callback-client.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { type TextOption, UsageError } from '../command.ts';
+import { type Answer, objectFrom, patientExchange, refused } from '../exchange.ts';
 import type { Io } from '../io.ts';
 import { credentialFrom, serverOf, URL_OPTION } from '../paying-client.ts';
 

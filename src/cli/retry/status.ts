@@ -1,6 +1,6 @@
 /** `retry status`: shows the status of a job. */
-import { read } from '../callback/callback-client.ts';
 import { command, EXIT_OK } from '../command.ts';
+import { read } from '../exchange.ts';
 import { addressOf, credentialOf, ID, json, show, token, url } from './retry-client.ts';
 
 export const showRetry = command({

@@ -1,7 +1,7 @@
 /** `retry wait`: waits until a job has ended, and shows it. */
-import { objectFrom, pause, read } from '../callback/callback-client.ts';
 import { untilInterrupted } from '../callback/follow.ts';
 import { command, EXIT_OK } from '../command.ts';
+import { objectFrom, pause, read } from '../exchange.ts';
 import {
   addressOf,
   credentialOf,

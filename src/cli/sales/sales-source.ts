@@ -11,8 +11,8 @@ import { BooksReader } from '../../storage/postgres/books.ts';
 import { onDatabase } from '../../storage/postgres/opened.ts';
 import { BooksFile, BooksFileError } from '../../storage/sqlite/books-file.ts';
 import { StateError } from '../../storage/state-error.ts';
-import { exchange, refused } from '../callback/callback-client.ts';
 import { CommandError, commandErrorOf } from '../command.ts';
+import { exchange, refused } from '../exchange.ts';
 
 export interface SalesWanted {
   /** Milliseconds since 1970. */
