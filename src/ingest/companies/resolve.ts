@@ -102,13 +102,13 @@ function linksOf(employer: Employer): Candidates {
   return found;
 }
 
-/** Hosts under the domain, and domains that the company bought for its job pages. */
-function otherHostsOf(employer: Employer, domain: CompanyDomain): CompanyDomain[] {
+/** Hosts under the company's domains, and domains that it bought for its job pages. */
+function otherHostsOf(employer: Employer, domains: readonly CompanyDomain[]): CompanyDomain[] {
   const names = squeezedNamesOf(employer);
   const hosts = [...employer.stated, ...employer.sites]
     .filter(({ host }) => !isJobSite(host))
     .filter(({ host }) => {
-      if (host.endsWith(`.${domain}`)) return true;
+      if (domains.some((domain) => host.endsWith(`.${domain}`))) return true;
       const registrable = registrableOf(host);
       return registrable !== null && isCareersDomain(registrable) && isRelated(registrable, names);
     });
@@ -145,7 +145,7 @@ function identityOf(
   if (rank === undefined || rank.candidates.size > 1) return { ...UNKNOWN_IDENTITY, name, isEnded: rank !== undefined };
   const domain = [...rank.candidates][0]!;
   const lower = ranks.slice(at + 1).flatMap(({ candidates }) => (candidates.size === 1 ? [...candidates] : []));
-  const aliases = new Set([...(word?.aliases ?? []), ...lower, ...otherHostsOf(employer, domain)]);
+  const aliases = new Set([...(word?.aliases ?? []), ...lower, ...otherHostsOf(employer, [domain, ...lower])]);
   aliases.delete(domain);
   return { name, domain, evidence: rank.evidence, aliases: [...aliases].slice(0, ALIASES_MAX), isEnded: true };
 }
@@ -183,7 +183,7 @@ export function resolveEmployers(employers: readonly Employer[], sources: Source
     }
     if (found.size !== 1) return identity;
     const domain = [...found][0]!;
-    const aliases = otherHostsOf(employer, domain).slice(0, ALIASES_MAX);
+    const aliases = otherHostsOf(employer, [domain]).slice(0, ALIASES_MAX);
     return { ...identity, domain, evidence: 'namesake' as const, aliases };
   });
 }

@@ -220,12 +220,12 @@ describe('the domain of an employer', () => {
 });
 
 describe('the aliases of an employer', () => {
-  it('are what lower ranks say, other hosts of the domain, and domains for its job pages', () => {
+  it('are what lower ranks say, other hosts of any of its domains, and domains for its job pages', () => {
     const said = { stated: ['acme.com', 'uk.acme.com'], sites: ['careers.acme.dev', 'acme.jobs'], links: ['acme.io'] };
     const [identity] = resolved([employer(said)]);
     expect([identity!.domain, [...identity!.aliases].sort()]).toEqual([
       'acme.com',
-      ['acme.dev', 'acme.io', 'acme.jobs', 'uk.acme.com'],
+      ['acme.dev', 'acme.io', 'acme.jobs', 'careers.acme.dev', 'uk.acme.com'],
     ]);
   });
 
@@ -236,6 +236,15 @@ describe('the aliases of an employer', () => {
       [word('acme', 'acme.com', { aliases })],
     );
     expect(identity!.aliases).toEqual(['old-acme.com']);
+  });
+
+  it('keep the hosts of the domain that the operator’s word replaces', () => {
+    const said = { sites: ['careers.acme.com'] };
+    const aliasesOf = (words: readonly OperatorWord[]) => resolved([employer(said)], words)[0]!.aliases;
+    expect([aliasesOf([]), aliasesOf([word('acme', 'acme-group.com')])]).toEqual([
+      ['careers.acme.com'],
+      ['acme.com', 'careers.acme.com'],
+    ]);
   });
 
   it('do not hold what ranks in dispute say', () => {
