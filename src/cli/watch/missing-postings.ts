@@ -13,9 +13,8 @@ import { pageContent } from '../../ingest/input/page-content.ts';
 import { jsonldShape } from '../../ingest/shapes/jsonld.ts';
 import { NO_ENVELOPE } from '../../ingest/shapes/shape.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
-import { type HistoryDatabase, historyErrorOf } from '../../storage/history/database.ts';
+import type { HistoryDatabase } from '../../storage/history/database.ts';
 import { storedBoard } from '../../storage/history/stored-board.ts';
-import type { Row } from '../../storage/sqlite/connection.ts';
 
 /**
  * Most job pages that one visit requests, because other boards of the host wait for them. With more missing jobs the
@@ -75,15 +74,11 @@ function missingFrom({ pages }: Feed, board: WatchedBoard, { history, atMs }: Mi
   const read = new Set([plain(board.address), ...listed.map(({ address }) => address)]);
   const missing = new Map<string, string[]>();
   const sql = 'SELECT id, source_url FROM job WHERE board = ? AND closed_ms IS NULL';
-  try {
-    for (const row of history.prepared(sql).iterate(serial) as Iterable<Row>) {
-      const id = row.id as string;
-      const page = plain(row.source_url as string);
-      if (ids.has(id) || read.has(page)) continue;
-      missing.set(page, [...(missing.get(page) ?? []), id]);
-    }
-  } catch (failure) {
-    throw historyErrorOf(failure, history.path);
+  for (const row of history.each(sql, serial)) {
+    const id = row.id as string;
+    const page = plain(row.source_url as string);
+    if (ids.has(id) || read.has(page)) continue;
+    missing.set(page, [...(missing.get(page) ?? []), id]);
   }
   return missing;
 }

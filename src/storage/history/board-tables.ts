@@ -46,7 +46,7 @@ export class BoardTables {
     const name = nameOfBoard(board);
     const known = this.find(name);
     if (known === undefined) {
-      this.#run(
+      this.#history.run(
         'INSERT INTO watched (name, shape, token, company, domain, address, added_ms, next_ms) VALUES (?, ?, ?, ?, ?, ?, ?, 0)',
         ...[name, board.shape, board.token, board.company, board.domain, board.address, nowMs],
       );
@@ -57,7 +57,7 @@ export class BoardTables {
     const hasMoved = board.address !== known.address;
     if (!hasMoved && company === known.company && domain === known.domain) return 'known';
     const state = known.state && hasMoved ? { ...known.state, validators: null, pagesDigest: null } : known.state;
-    this.#run(
+    this.#history.run(
       'UPDATE watched SET company = ?, domain = ?, address = ?, next_ms = ?, state = ? WHERE name = ?',
       ...[company, domain, board.address, hasMoved ? 0 : known.nextMs, stateText(state), name],
     );
@@ -67,20 +67,20 @@ export class BoardTables {
   /** The board's jobs stay in the catalogue unchanged, and its days stay in the sums. @returns whether there was one */
   remove(name: string): boolean {
     const isKnown = this.find(name) !== undefined;
-    this.#run('DELETE FROM watched_detail WHERE name = ?', name);
-    this.#run('DELETE FROM watched_page WHERE name = ?', name);
-    this.#run('DELETE FROM watched WHERE name = ?', name);
+    this.#history.run('DELETE FROM watched_detail WHERE name = ?', name);
+    this.#history.run('DELETE FROM watched_page WHERE name = ?', name);
+    this.#history.run('DELETE FROM watched WHERE name = ?', name);
     return isKnown;
   }
 
   /** Stores the result of a fetch; null: there was none yet. @param nextMs when the board is due again */
   store(name: string, state: FetchState | null, nextMs: number): void {
-    this.#run('UPDATE watched SET state = ?, next_ms = ? WHERE name = ?', stateText(state), nextMs, name);
+    this.#history.run('UPDATE watched SET state = ?, next_ms = ? WHERE name = ?', stateText(state), nextMs, name);
   }
 
   /** Stores that the page at an address led to a board. */
   putPage(address: string, name: string): void {
-    this.#run('INSERT OR REPLACE INTO watched_page (address, name) VALUES (?, ?)', address, name);
+    this.#history.run('INSERT OR REPLACE INTO watched_page (address, name) VALUES (?, ?)', address, name);
   }
 
   /** The board to which the page at an address led, if it is still watched. */
@@ -94,7 +94,7 @@ export class BoardTables {
   postpone(names: readonly string[], untilMs: number): void {
     const state = "json_set(state, '$.heldUntilMs', ?)";
     const sql = `UPDATE watched SET next_ms = max(next_ms, ?), state = ${state} WHERE name = ?`;
-    for (const name of names) this.#run(sql, untilMs, untilMs, name);
+    for (const name of names) this.#history.run(sql, untilMs, untilMs, name);
   }
 
   /** Failed requests for descriptions, by the id of their job. */
@@ -109,9 +109,9 @@ export class BoardTables {
   keepDetailTries(name: string, asked: readonly string[], atMs: number): void {
     for (const id of asked) {
       const [described] = this.#history.rows('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL', id);
-      if (described !== undefined) this.#run('DELETE FROM watched_detail WHERE name = ? AND id = ?', name, id);
+      if (described !== undefined) this.#history.run('DELETE FROM watched_detail WHERE name = ? AND id = ?', name, id);
       else {
-        this.#run(
+        this.#history.run(
           `INSERT INTO watched_detail (name, id, tries, tried_ms) VALUES (?, ?, 1, ?)
            ON CONFLICT (name, id) DO UPDATE SET tries = tries + 1, tried_ms = excluded.tried_ms`,
           ...[name, id, atMs],
@@ -119,12 +119,16 @@ export class BoardTables {
       }
     }
     // Tries for jobs that are no longer listed.
-    this.#run('DELETE FROM watched_detail WHERE name = ? AND tried_ms < ?', name, atMs - 2 * DETAIL_PAUSE_MS_MAX);
+    this.#history.run(
+      'DELETE FROM watched_detail WHERE name = ? AND tried_ms < ?',
+      name,
+      atMs - 2 * DETAIL_PAUSE_MS_MAX,
+    );
   }
 
   /** Adds to the counts of the day of `atMs`. */
   addToDay(name: string, atMs: number, counts: DayCounts): void {
-    this.#run(
+    this.#history.run(
       `INSERT INTO watched_day (name, day, fetches, opened, changed, closed, reopened) VALUES (?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (name, day) DO UPDATE SET fetches = fetches + excluded.fetches, opened = opened + excluded.opened,
        changed = changed + excluded.changed, closed = closed + excluded.closed, reopened = reopened + excluded.reopened`,
@@ -152,10 +156,6 @@ export class BoardTables {
       closed: row.closed as number,
       reopened: row.reopened as number,
     }));
-  }
-
-  #run(sql: string, ...values: (string | number | null)[]): void {
-    this.#history.guarded(() => this.#history.run(sql, ...values));
   }
 }
 

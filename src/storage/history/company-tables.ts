@@ -10,16 +10,14 @@ import { type HistoryDatabase, JOBS } from './database.ts';
 
 /** The operator's words, in the order of their keys. @throws HistoryError */
 export function storedWords(history: HistoryDatabase): OperatorWord[] {
-  return history.guarded(() =>
-    history.rows('SELECT * FROM word ORDER BY kind, key').map((row) => ({
-      kind: row.kind as OperatorWord['kind'],
-      key: row.key as string,
-      name: row.company as string | null,
-      domain: row.domain as CompanyDomain | null,
-      url: row.url as string | null,
-      aliases: JSON.parse(row.aliases as string) as CompanyDomain[],
-    })),
-  );
+  return history.rows('SELECT * FROM word ORDER BY kind, key').map((row) => ({
+    kind: row.kind as OperatorWord['kind'],
+    key: row.key as string,
+    name: row.company as string | null,
+    domain: row.domain as CompanyDomain | null,
+    url: row.url as string | null,
+    aliases: JSON.parse(row.aliases as string) as CompanyDomain[],
+  }));
 }
 
 /**
@@ -41,10 +39,9 @@ export function storeWords(history: HistoryDatabase, words: Iterable<OperatorWor
     };
     if (earlier !== undefined && JSON.stringify(earlier) === JSON.stringify(next)) continue;
     hasChanged = true;
-    history.guarded(() =>
-      history
-        .prepared('INSERT OR REPLACE INTO word (kind, key, company, domain, url, aliases) VALUES (?, ?, ?, ?, ?, ?)')
-        .run(next.kind, next.key, next.name, next.domain, next.url, JSON.stringify(next.aliases)),
+    history.run(
+      'INSERT OR REPLACE INTO word (kind, key, company, domain, url, aliases) VALUES (?, ?, ?, ?, ?, ?)',
+      ...[next.kind, next.key, next.name, next.domain, next.url, JSON.stringify(next.aliases)],
     );
   }
   return hasChanged;

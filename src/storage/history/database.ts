@@ -6,8 +6,8 @@
  * of each job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed,
  * closed and reopened, and when, in the order in which it was recorded; `dictionary`, versions that skills were
  * extracted with; `description`, the texts of the jobs' descriptions; `change`, the last transactions, whose number is
- * in each job that they wrote; `repeated`, feeds that a source reported as unchanged; the tables of company-schema.ts
- * and board-schema.ts. Times are milliseconds since the epoch, UTC.
+ * in each job that they wrote; `repeated`, feeds that a source reported as unchanged; further tables of companies and
+ * boards in history-schema.ts. Times are milliseconds since the epoch, UTC.
  *
  * An unchanged board lists all its jobs once more. That is stored as one row of `repeated` instead of a write of each job: a
  * job last present in the board's feed of `from_ms` was last present, and observed, at `to_ms`. `JOBS` joins that to each job.
@@ -172,7 +172,7 @@ export class HistoryDatabase extends Connection {
 
   /** Commits the transaction, once readers have ended. @throws HistoryError when they do not end in time */
   commit(waitMs = COMMIT_BUSY_MS): void {
-    this.guarded(() => this.database.exec(`PRAGMA busy_timeout = ${waitMs}; COMMIT`));
+    this.exec(`PRAGMA busy_timeout = ${waitMs}; COMMIT`);
   }
 
   /** Rolls back the transaction, if there is one. */
@@ -270,6 +270,21 @@ export class HistoryDatabase extends Connection {
     }
   }
 
+  /** Runs a statement. @returns the number of changed rows @throws HistoryError */
+  override run(sql: string, ...values: readonly SqlValue[]): number {
+    return this.guarded(() => super.run(sql, ...values));
+  }
+
+  /** Inserts a row. @returns its serial @throws HistoryError */
+  insert(sql: string, ...values: readonly SqlValue[]): number {
+    return this.guarded(() => Number(this.prepared(sql).run(...values).lastInsertRowid));
+  }
+
+  /** Runs statements that take no values. @throws HistoryError */
+  exec(sql: string): void {
+    this.guarded(() => this.database.exec(sql));
+  }
+
   /** The first row of a query. @throws HistoryError */
   row(sql: string, ...values: SqlValue[]): Row | undefined {
     return this.guarded(() => this.prepared(sql).get(...values)) as Row | undefined;
@@ -278,6 +293,15 @@ export class HistoryDatabase extends Connection {
   /** Every row of a query. @throws HistoryError */
   rows(sql: string, ...values: SqlValue[]): Row[] {
     return this.guarded(() => this.prepared(sql).all(...values)) as Row[];
+  }
+
+  /** The rows of a query, read one after another. @throws HistoryError */
+  *each(sql: string, ...values: SqlValue[]): Generator<Row, void, void> {
+    try {
+      yield* this.prepared(sql).iterate(...values) as Iterable<Row>;
+    } catch (failure) {
+      throw historyErrorOf(failure, this.path);
+    }
   }
 
   /** Decodes a row of `JOBS`. @throws HistoryError when the row is damaged */

@@ -16,22 +16,21 @@ const TABLE = `
 /** Most hosts of one kind stored for an employer, those with the most postings first: a company has few of its own. */
 const HOSTS_MAX = 32;
 
-/** Every method throws what SQLite throws. */
+/** Every method throws HistoryError. */
 export class HostStaging {
   readonly #history: HistoryDatabase;
 
   constructor(history: HistoryDatabase) {
     this.#history = history;
-    history.database.exec(TABLE);
+    history.exec(TABLE);
   }
 
   /** @param company the employer's key on its board */
   add(feed: number, company: string, kind: 'site' | 'link', host: CompanyDomain): void {
-    this.#history
-      .prepared(
-        'INSERT INTO staged_host VALUES (?, ?, ?, ?, 1) ON CONFLICT (feed, kind, company, host) DO UPDATE SET rows = rows + 1',
-      )
-      .run(feed, company, kind, host);
+    this.#history.run(
+      'INSERT INTO staged_host VALUES (?, ?, ?, ?, 1) ON CONFLICT (feed, kind, company, host) DO UPDATE SET rows = rows + 1',
+      ...[feed, company, kind, host],
+    );
   }
 
   /** An unchanged feed names the same hosts as before. */

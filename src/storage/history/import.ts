@@ -65,21 +65,18 @@ export class HistoryImport implements JobSink {
 
   /** When the board's last feed was, milliseconds since the epoch; null: it had none. @throws HistoryError */
   static lastFeedMs(history: HistoryDatabase, shape: string, board: string): number | null {
-    return history.guarded(() => {
-      const serial = storedBoard(history, shape, board)?.serial ?? null;
-      const sql = 'SELECT max(at_ms) AS at_ms FROM feed WHERE board = ?';
-      return history.row(sql, serial)!.at_ms as number | null;
-    });
+    const serial = storedBoard(history, shape, board)?.serial ?? null;
+    return history.row('SELECT max(at_ms) AS at_ms FROM feed WHERE board = ?', serial)!.at_ms as number | null;
   }
 
   constructor(history: HistoryDatabase, settings: ImportSettings) {
     this.#history = history;
     this.#settings = settings;
     this.#spellings = new BoardSpellings(history);
-    this.#descriptions = this.#history.guarded(() => new DescriptionStore(history));
-    this.#writer = this.#history.guarded(() => new HistoryWriter(history, settings.skillsVersion, this.#descriptions));
-    this.#staging = this.#history.guarded(() => new Staging(history));
-    this.#hosts = this.#history.guarded(() => new HostStaging(history));
+    this.#descriptions = new DescriptionStore(history);
+    this.#writer = new HistoryWriter(history, settings.skillsVersion, this.#descriptions);
+    this.#staging = new Staging(history);
+    this.#hosts = new HostStaging(history);
   }
 
   get rowCount(): number {
@@ -102,7 +99,7 @@ export class HistoryImport implements JobSink {
     this.#atMs = observedAtMs;
     this.#ofMember.clear();
     this.#daysOfMember.clear();
-    this.#history.guarded(() => this.#staging.beginMember());
+    this.#staging.beginMember();
   }
 
   undo(): void {
@@ -113,7 +110,7 @@ export class HistoryImport implements JobSink {
     for (const [feed, day] of this.#daysOfMember) feed.fileOfDay.delete(day);
     this.#ofMember.clear();
     this.#daysOfMember.clear();
-    this.#history.guarded(() => this.#staging.undoMember());
+    this.#staging.undoMember();
   }
 
   breakOff(file: string): void {
@@ -155,9 +152,7 @@ export class HistoryImport implements JobSink {
       lastMs: isOwn ? lastObservedMs : observedAtMs,
       sourceClosedMs: isOwn ? (closedAtMs ?? lastObservedMs) : observedAtMs,
     };
-    if (digest !== null) {
-      this.#history.guarded(() => this.#descriptions.store(digest, { description, descriptionTruncated }));
-    }
+    if (digest !== null) this.#descriptions.store(digest, { description, descriptionTruncated });
     const row = {
       ordinal: this.#rowCount,
       feed: feed.serial,
@@ -165,7 +160,7 @@ export class HistoryImport implements JobSink {
       fetchedMs: fetchedAtOf(document),
       sighting,
     };
-    const earlier = this.#history.guarded(() => this.#staging.add(row));
+    const earlier = this.#staging.add(row);
     if (earlier !== undefined) return earlier;
     this.#addHosts(feed, job, source);
     this.#rowCount++;
@@ -184,10 +179,8 @@ export class HistoryImport implements JobSink {
   #addHosts(feed: OpenFeed, job: Job, source: JobSource): void {
     const { sites, links } = namedHosts(job, source);
     const company = employerKeyOf(feed.shape, job.company);
-    this.#history.guarded(() => {
-      for (const host of sites) this.#hosts.add(feed.serial, company, 'site', host);
-      for (const host of links) this.#hosts.add(feed.serial, company, 'link', host);
-    });
+    for (const host of sites) this.#hosts.add(feed.serial, company, 'site', host);
+    for (const host of links) this.#hosts.add(feed.serial, company, 'link', host);
     const { fileName } = source.document.member;
     if (fileName !== null) feed.fileNames.add(fileName);
   }
@@ -195,7 +188,7 @@ export class HistoryImport implements JobSink {
   addEmpty(shape: Shape, token: string | null, document: SourceDocument): void {
     const board = token === null ? null : this.tokenOf(shape.name, token);
     // An empty listing of an unknown board has nothing to record.
-    if (board === null || this.#history.guarded(() => this.#writer.boardSerial(shape.name, board)) === undefined) {
+    if (board === null || this.#writer.boardSerial(shape.name, board) === undefined) {
       this.#settings.onUnknownEmpty?.(shape, board, document);
       return;
     }
@@ -209,13 +202,13 @@ export class HistoryImport implements JobSink {
     }
     const feed = this.#feedOf(shape.name, board);
     if (id === undefined) feed.hasNameless = true;
-    else this.#history.guarded(() => this.#staging.addRefused(feed.serial, id));
+    else this.#staging.addRefused(feed.serial, id);
   }
 
   /** Merges the staged rows, feed after feed. @param onFeed receives the outcome of each feed */
   merge(isComplete: boolean, isForced: boolean, onFeed: (outcome: FeedOutcome) => void): void {
     this.#settleBoardless();
-    this.#history.guarded(() => this.#staging.endMembers());
+    this.#staging.endMembers();
     const feeds = [...this.#feeds.values()].sort(
       (a, b) => a.atMs - b.atMs || order(a.shape, b.shape) || order(a.board, b.board),
     );
@@ -228,8 +221,7 @@ export class HistoryImport implements JobSink {
         onFeed({ shape, board, rows, ...counts, hasNameless: false, refusal });
         continue;
       }
-      const merge = this.#mergeAt(feed.atMs);
-      const outcome = this.#history.guarded(() => merge.merge(feed, isComplete && !feed.isCutShort, isForced));
+      const outcome = this.#mergeAt(feed.atMs).merge(feed, isComplete && !feed.isCutShort, isForced);
       if (outcome !== undefined) onFeed(outcome);
     }
   }
@@ -238,7 +230,7 @@ export class HistoryImport implements JobSink {
    * Records that at `atMs` the board lists exactly what its last feed had. @returns undefined without an earlier feed
    */
   repeatLast(shape: string, board: string, atMs: number): FeedOutcome | undefined {
-    return this.#history.guarded(() => this.#mergeAt(atMs).repeat(shape, this.tokenOf(shape, board)));
+    return this.#mergeAt(atMs).repeat(shape, this.tokenOf(shape, board));
   }
 
   /** Notes that something else was written into the history, so that `commit` does not discard it. */
@@ -248,13 +240,14 @@ export class HistoryImport implements JobSink {
 
   /** Commits the import; it is on disk when this returns. */
   commit(): void {
-    this.#history.guarded(() => {
-      // An import without changes leaves every byte of the file unchanged.
-      if (!this.#writer.hasWritten) return this.#history.database.exec('ROLLBACK');
-      this.#writer.recordEvents();
-      this.#descriptions.removeUnused();
-      this.#history.commit();
-    });
+    // An import without changes leaves every byte of the file unchanged.
+    if (!this.#writer.hasWritten) {
+      this.#history.exec('ROLLBACK');
+      return;
+    }
+    this.#writer.recordEvents();
+    this.#descriptions.removeUnused();
+    this.#history.commit();
   }
 
   /** Counts a refused record without a board against every board of its document, because it may belong to any. */

@@ -6,8 +6,8 @@ import type { Job } from '../../catalogue/job.ts';
 import { keyOfDigest, type StoredTexts } from '../../catalogue/packed/distinct-texts.ts';
 import type { StoredDescription } from '../../catalogue/packed/item-texts.ts';
 import type { Row } from '../sqlite/connection.ts';
-import { type HistoryDatabase, HistoryError, historyErrorOf, JOBS } from './database.ts';
-import { decompressedText, storedDescription } from './description-table.ts';
+import { type HistoryDatabase, HistoryError, JOBS } from './database.ts';
+import { decompressedText, storedDescription } from './descriptions.ts';
 import { shownTimes } from './shown-times.ts';
 
 export interface JobToBuild {
@@ -53,21 +53,13 @@ function jobToBuildOf(history: HistoryDatabase, row: Row): JobToBuild {
 
 /** In the order in which they were stored. @throws HistoryError */
 export function* jobsToBuild(history: HistoryDatabase): Generator<JobToBuild, void, void> {
-  try {
-    for (const row of history.prepared(`${DESCRIBED} ORDER BY job.serial`).iterate() as Iterable<Row>) {
-      yield jobToBuildOf(history, row);
-    }
-  } catch (failure) {
-    throw historyErrorOf(failure, history.path);
-  }
+  for (const row of history.each(`${DESCRIBED} ORDER BY job.serial`)) yield jobToBuildOf(history, row);
 }
 
 /** Some of them. @throws HistoryError */
 export function* jobsOf(history: HistoryDatabase, serials: Iterable<number>): Generator<JobToBuild, void, void> {
-  const statement = history.prepared(`${DESCRIBED} WHERE job.serial = ?`);
-  for (const serial of serials) {
-    yield history.guarded(() => jobToBuildOf(history, statement.get(serial) as Row));
-  }
+  const sql = `${DESCRIBED} WHERE job.serial = ?`;
+  for (const serial of serials) yield jobToBuildOf(history, history.row(sql, serial)!);
 }
 
 /** @returns undefined when nothing was written yet @throws HistoryError */
@@ -81,12 +73,10 @@ export function lastChange(history: HistoryDatabase): ChangeMark | undefined {
  * @returns undefined when the catalogue was never in that state, or only long ago @throws HistoryError
  */
 export function writtenSince(history: HistoryDatabase, { serial, token }: ChangeMark): Uint32Array | undefined {
-  return history.guarded(() => {
-    const known = history.row('SELECT hex(token) AS token FROM change WHERE serial = ?', serial);
-    if (known?.token !== token) return undefined;
-    const rows = history.rows('SELECT serial FROM job WHERE change > ?', serial);
-    return Uint32Array.from(rows, (row) => row.serial as number);
-  });
+  const known = history.row('SELECT hex(token) AS token FROM change WHERE serial = ?', serial);
+  if (known?.token !== token) return undefined;
+  const rows = history.rows('SELECT serial FROM job WHERE change > ?', serial);
+  return Uint32Array.from(rows, (row) => row.serial as number);
 }
 
 /** Until when the jobs of a feed were present, thanks to its repeats: by board, then by the feed's time. */

@@ -79,7 +79,7 @@ interface Target {
   readonly counts: Counts;
 }
 
-/** Every method throws what SQLite throws. */
+/** Every method throws HistoryError. */
 export class FeedMerge {
   readonly #history: HistoryDatabase;
   readonly #staging: Staging;

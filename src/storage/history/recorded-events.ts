@@ -8,7 +8,7 @@ import type { EventJob, RecordedEvent } from '../../catalogue/packed/history-bui
 import type { ChangedField, HistoryChange, HistoryKind } from '../../catalogue/packed/history-event.ts';
 import type { EventKind } from '../../ingest/history/observation.ts';
 import type { Row } from '../sqlite/connection.ts';
-import { type HistoryDatabase, historyErrorOf } from './database.ts';
+import type { HistoryDatabase } from './database.ts';
 
 const KINDS: Readonly<Record<EventKind, HistoryKind>> = {
   opened: 'first_observed',
@@ -47,26 +47,22 @@ export function* recordedEvents(
   from = 0,
   to = Number.MAX_SAFE_INTEGER,
 ): Generator<CatalogueEvent, void, void> {
-  try {
-    let rows: Row[] = [];
-    for (const row of history.prepared(EVENTS).iterate(from, to) as Iterable<Row>) {
-      const first = rows[0];
-      const isSame =
-        first !== undefined &&
-        first.kind === 'changed' &&
-        row.kind === 'changed' &&
-        row.job === first.job &&
-        row.at_ms === first.at_ms;
-      if (first !== undefined && !isSame) {
-        yield eventOf(rows);
-        rows = [];
-      }
-      rows.push(row);
+  let rows: Row[] = [];
+  for (const row of history.each(EVENTS, from, to)) {
+    const first = rows[0];
+    const isSame =
+      first !== undefined &&
+      first.kind === 'changed' &&
+      row.kind === 'changed' &&
+      row.job === first.job &&
+      row.at_ms === first.at_ms;
+    if (first !== undefined && !isSame) {
+      yield eventOf(rows);
+      rows = [];
     }
-    if (rows.length > 0) yield eventOf(rows);
-  } catch (failure) {
-    throw historyErrorOf(failure, history.path);
+    rows.push(row);
   }
+  if (rows.length > 0) yield eventOf(rows);
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Jobs of a catalogue that share their address. */
-import type { Row } from '../sqlite/connection.ts';
 import { type HistoryDatabase, JOBS } from './database.ts';
 
 const OLDER_ONES = `
@@ -18,11 +17,7 @@ const OLDER_ONES = `
  * @throws HistoryError
  */
 export function sameUrlJobs(history: HistoryDatabase, sinceMs: number): ReadonlySet<number> {
-  return history.guarded(() => {
-    const serials = new Set<number>();
-    for (const { serial } of history.prepared(OLDER_ONES).iterate(sinceMs) as Iterable<Row>) {
-      serials.add(serial as number);
-    }
-    return serials;
-  });
+  const serials = new Set<number>();
+  for (const { serial } of history.each(OLDER_ONES, sinceMs)) serials.add(serial as number);
+  return serials;
 }

@@ -27,29 +27,29 @@ export interface StagedRow {
   readonly sighting: Sighting;
 }
 
-/** Every method throws what SQLite throws. */
+/** Every method throws HistoryError. */
 export class Staging {
   readonly #history: HistoryDatabase;
   #hasSavepoint = false;
 
   constructor(history: HistoryDatabase) {
     this.#history = history;
-    history.database.exec(TABLES);
+    history.exec(TABLES);
   }
 
   beginMember(): void {
-    this.#history.database.exec(`${this.#hasSavepoint ? 'RELEASE member; ' : ''}SAVEPOINT member`);
+    this.#history.exec(`${this.#hasSavepoint ? 'RELEASE member; ' : ''}SAVEPOINT member`);
     this.#hasSavepoint = true;
   }
 
   /** Removes what the member added. */
   undoMember(): void {
-    this.#history.database.exec('ROLLBACK TO member');
+    this.#history.exec('ROLLBACK TO member');
   }
 
   /** Ends the last member, before the merge. */
   endMembers(): void {
-    if (this.#hasSavepoint) this.#history.database.exec('RELEASE member');
+    if (this.#hasSavepoint) this.#history.exec('RELEASE member');
     this.#hasSavepoint = false;
   }
 
@@ -71,9 +71,10 @@ export class Staging {
     if (known.member === member) return known.ordinal as number;
     const isOlder = fetchedMs !== null && known.fetched_ms !== null && fetchedMs < (known.fetched_ms as number);
     if (isOlder) return undefined;
-    this.#history
-      .prepared('UPDATE staged SET ordinal = ?, member = ?, fetched_ms = ?, sighting = ? WHERE feed = ? AND id = ?')
-      .run(ordinal, member, fetchedMs, text, feed, id);
+    this.#history.run(
+      'UPDATE staged SET ordinal = ?, member = ?, fetched_ms = ?, sighting = ? WHERE feed = ? AND id = ?',
+      ...[ordinal, member, fetchedMs, text, feed, id],
+    );
     return undefined;
   }
 
@@ -87,7 +88,7 @@ export class Staging {
   }
 
   *sightings(feed: number): Generator<Sighting, void, void> {
-    for (const { sighting } of this.#history.prepared('SELECT sighting FROM staged WHERE feed = ?').iterate(feed)) {
+    for (const { sighting } of this.#history.each('SELECT sighting FROM staged WHERE feed = ?', feed)) {
       yield JSON.parse(String(sighting)) as Sighting;
     }
   }

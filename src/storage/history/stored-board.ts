@@ -20,7 +20,7 @@ export function storedBoard(history: HistoryDatabase, shape: string, token: stri
     return row && { serial: row.serial as number, token: row.token as string };
   };
   // Looks for the same spelling first: an index has it, and two boards that an earlier release kept apart stay apart.
-  return history.guarded(() => found('') ?? (hasToken(shape) ? found('COLLATE NOCASE') : undefined));
+  return found('') ?? (hasToken(shape) ? found('COLLATE NOCASE') : undefined);
 }
 
 /** The spellings of the boards of one import: that of the catalogue, else the first in the import. */

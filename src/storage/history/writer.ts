@@ -3,29 +3,10 @@ import type { LogEntry, Outcome } from '../../ingest/history/observation.ts';
 import { checksumOfJob, type HistoryDatabase, type StoredJob } from './database.ts';
 import type { DescriptionStore } from './descriptions.ts';
 
-const JOB_COLUMNS = [
-  'id',
-  'board',
-  'title',
-  'company',
-  'company_domain',
-  'location',
-  'department',
-  'remote_status',
-  'employment_type',
-  'source_url',
-  'skills',
-  'has_own_skills',
-  'dictionary',
-  'description_digest',
-  'first_observed_ms',
-  'last_observed_ms',
-  'present_ms',
-  'is_source_closed',
-  'closed_ms',
-  'checksum',
-  'change',
-];
+/** In the order in which `storeJob` gives the values. */
+const JOB_COLUMNS = `id board title company company_domain location department remote_status employment_type source_url
+  skills has_own_skills dictionary description_digest first_observed_ms last_observed_ms present_ms is_source_closed
+  closed_ms checksum change`.split(/\s+/);
 /** After more transactions than this a build reads every job; a watch of a thousand boards makes a thousand a round. */
 const CHANGES_KEPT = 100_000;
 
@@ -39,7 +20,7 @@ const LOGGED = `CREATE TEMP TABLE IF NOT EXISTS logged (
   after TEXT
 ); DELETE FROM logged`;
 
-/** Every method throws what SQLite throws. */
+/** Every method throws HistoryError. */
 export class HistoryWriter {
   readonly #history: HistoryDatabase;
   readonly #skillsVersion: string;
@@ -54,7 +35,7 @@ export class HistoryWriter {
     this.#history = history;
     this.#skillsVersion = skillsVersion;
     this.#descriptions = descriptions;
-    history.database.exec(LOGGED);
+    history.exec(LOGGED);
   }
 
   get hasWritten(): boolean {
@@ -176,7 +157,7 @@ export class HistoryWriter {
 
   /** Records the events of the import: by time of observation, then by the job's id, then as they were found (siblings §4). */
   recordEvents(): void {
-    this.#history.database.exec(`INSERT INTO event (at_ms, kind, job, field, before, after)
+    this.#history.exec(`INSERT INTO event (at_ms, kind, job, field, before, after)
       SELECT at_ms, kind, job, field, before, after FROM logged JOIN job ON job.serial = logged.job
       ORDER BY at_ms, id, logged.serial`);
   }
@@ -199,6 +180,6 @@ export class HistoryWriter {
 
   #write(sql: string, ...values: (string | number | null)[]): number {
     this.#hasWritten = true;
-    return Number(this.#history.prepared(sql).run(...values).lastInsertRowid);
+    return this.#history.insert(sql, ...values);
   }
 }
