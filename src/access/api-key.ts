@@ -48,9 +48,18 @@ export const unlessPermitted = (holder: KeyHolder, scopes: readonly Scope[]): Re
     ? undefined
     : refuse(INSUFFICIENT_SCOPE, `this API key does not have the scope ${scopes.join(' or ')}`);
 
+/** Codes of a way in by API key. */
+export const KEY_ERRORS = [
+  MISSING_AUTHORIZATION,
+  INVALID_AUTHORIZATION,
+  INVALID_API_KEY,
+  INSUFFICIENT_SCOPE,
+  STATE_UNAVAILABLE,
+] as const;
+
 /** Admits requests with a key that has the scope. */
 export const apiKey = (scope: Scope): Access<KeyPrincipal, ApiKeyServices> => ({
-  errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_API_KEY, INSUFFICIENT_SCOPE, STATE_UNAVAILABLE],
+  errors: KEY_ERRORS,
   errorsWithout: [MISSING_AUTHORIZATION],
   documentation: {
     sentence: `Needs an API key with the scope \`${scope}\``,

@@ -9,6 +9,9 @@ export const { MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_TOKEN } = d
   INVALID_TOKEN: { status: 401, headers: BEARER_CHALLENGE },
 });
 
+/** Codes of a way in by a bearer token. */
+export const TOKEN_ERRORS = [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_TOKEN] as const;
+
 /** RFC 9110 §11.1: a scheme in any case, at least one space, credentials. */
 const BEARER = /^bearer(?: +(.*))?$/i;
 
@@ -20,6 +23,10 @@ export const bearerSecurity = (name: string, description: string) =>
   ({ name, scheme: { type: 'http', scheme: 'bearer', description } }) as const;
 
 export const CHALLENGE = { headers: { 'www-authenticate': 'Bearer' } };
+
+/** The refusal of a wrong token. @param expected ends "this is not" */
+export const wrongToken = (expected: string): Refusal<'INVALID_TOKEN'> =>
+  refuse(INVALID_TOKEN, `this is not ${expected}`, CHALLENGE);
 
 /** @returns the token of an Authorization header (possibly empty), or a refusal where the header has none */
 export function bearerToken(authorization: string | null): string | Refusal {

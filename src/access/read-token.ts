@@ -10,14 +10,7 @@ import { READ_COUNT_MAX, READ_WINDOW_MS } from '../callback/limits.ts';
 import type { Access, Admission } from '../http/access.ts';
 import { defineErrors, RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
 import type { RequestView } from '../http/request-view.ts';
-import {
-  bearerSecurity,
-  bearerToken,
-  CHALLENGE,
-  INVALID_AUTHORIZATION,
-  INVALID_TOKEN,
-  MISSING_AUTHORIZATION,
-} from './bearer-token.ts';
+import { bearerSecurity, bearerToken, TOKEN_ERRORS, wrongToken } from './bearer-token.ts';
 
 export const { INVALID_CALLBACK_ID, CALLBACK_NOT_FOUND, CALLBACK_EXPIRED } = defineErrors({
   INVALID_CALLBACK_ID: { status: 400 },
@@ -47,7 +40,7 @@ function decisionOf(authorized: ReadAdmission): Admission<CallbackReader> | Refu
     case 'allowed':
       return { principal: authorized };
     case 'wrong-token':
-      return refuse(INVALID_TOKEN, 'this is not the read token of this callback', CHALLENGE);
+      return wrongToken('the read token of this callback');
     case 'not-found':
     case 'expired':
       return noCallback(authorized.kind);
@@ -76,14 +69,7 @@ function admitWith(
 
 /** The read token of the callback that the path names with `:id`. */
 export const readToken: Access<CallbackReader, ReadTokenServices> = {
-  errors: [
-    INVALID_CALLBACK_ID,
-    MISSING_AUTHORIZATION,
-    INVALID_AUTHORIZATION,
-    INVALID_TOKEN,
-    CALLBACK_NOT_FOUND,
-    CALLBACK_EXPIRED,
-  ],
+  errors: [INVALID_CALLBACK_ID, ...TOKEN_ERRORS, CALLBACK_NOT_FOUND, CALLBACK_EXPIRED],
   documentation: {
     sentence: 'Needs `Authorization: Bearer <read_token>`',
     security: bearerSecurity('readToken', 'The read token of one callback'),

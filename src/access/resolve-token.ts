@@ -8,14 +8,7 @@ import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/e
 import { parseResolveId, RESOLVE_ID_FORM } from '../resolve/identifier.ts';
 import type { StoredResolve } from '../resolve/resolve-store.ts';
 import type { ResolveAuthorized, Resolver } from '../resolve/resolver.ts';
-import {
-  bearerSecurity,
-  bearerToken,
-  CHALLENGE,
-  INVALID_AUTHORIZATION,
-  INVALID_TOKEN,
-  MISSING_AUTHORIZATION,
-} from './bearer-token.ts';
+import { bearerSecurity, bearerToken, TOKEN_ERRORS, wrongToken } from './bearer-token.ts';
 
 export const { INVALID_RESOLVE_ID, RESOLVE_NOT_FOUND, RESOLVE_EXPIRED } = defineErrors({
   INVALID_RESOLVE_ID: { status: 400 },
@@ -41,7 +34,7 @@ function decisionOf(authorized: ResolveAuthorized): Admission<ResolveReader> | R
     case 'allowed':
       return { principal: authorized };
     case 'wrong-token':
-      return refuse(INVALID_TOKEN, 'this is not the read token of this resolve', CHALLENGE);
+      return wrongToken('the read token of this resolve');
     case 'not-found':
       return refuse(RESOLVE_NOT_FOUND, 'there is no such resolve');
     case 'expired':
@@ -53,15 +46,7 @@ function decisionOf(authorized: ResolveAuthorized): Admission<ResolveReader> | R
 
 /** The read token of the resolve that the path names with `:id`. */
 export const resolveToken: Access<ResolveReader, ResolveTokenServices> = {
-  errors: [
-    INVALID_RESOLVE_ID,
-    MISSING_AUTHORIZATION,
-    INVALID_AUTHORIZATION,
-    INVALID_TOKEN,
-    RESOLVE_NOT_FOUND,
-    RESOLVE_EXPIRED,
-    STATE_UNAVAILABLE,
-  ],
+  errors: [INVALID_RESOLVE_ID, ...TOKEN_ERRORS, RESOLVE_NOT_FOUND, RESOLVE_EXPIRED, STATE_UNAVAILABLE],
   documentation: {
     sentence: 'Needs `Authorization: Bearer <read_token>`',
     security: bearerSecurity('resolveToken', 'The read token of one resolve'),

@@ -7,35 +7,14 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { KEY_PREFIX } from '../accounts/key.ts';
 import type { Scope } from '../accounts/scopes.ts';
 import type { Access, Admission } from '../http/access.ts';
-import {
-  defineErrors,
-  type ErrorCode,
-  type Refusal,
-  refuse,
-  STATE_UNAVAILABLE,
-  stateUnavailable,
-} from '../http/errors.ts';
+import { defineErrors, type Refusal, refuse, stateUnavailable } from '../http/errors.ts';
 import type { RequestView } from '../http/request-view.ts';
 import { isTokenOf, parseRetryId, READ_TOKEN_PREFIX, RETRY_ID_FORM } from '../retry/identifier.ts';
 import type { RetryJob } from '../retry/job.ts';
 import type { Retries } from '../retry/retries.ts';
 import { DamagedJobError } from '../retry/store.ts';
-import {
-  apiKeySecurity,
-  INSUFFICIENT_SCOPE,
-  INVALID_API_KEY,
-  type KeyPrincipal,
-  unknownKey,
-  unlessPermitted,
-} from './api-key.ts';
-import {
-  bearerSecurity,
-  bearerToken,
-  CHALLENGE,
-  INVALID_AUTHORIZATION,
-  INVALID_TOKEN,
-  MISSING_AUTHORIZATION,
-} from './bearer-token.ts';
+import { apiKey, apiKeySecurity, KEY_ERRORS, type KeyPrincipal, unknownKey, unlessPermitted } from './api-key.ts';
+import { bearerSecurity, bearerToken, INVALID_TOKEN, wrongToken } from './bearer-token.ts';
 
 export const { INVALID_RETRY_ID, RETRY_NOT_FOUND, API_KEY_REQUIRED } = defineErrors({
   INVALID_RETRY_ID: { status: 400 },
@@ -72,14 +51,6 @@ const READ_SECURITY = bearerSecurity(
   "The read token of one paid job, `svc_rt_sk_` and 43 characters, or an organization's API key, `svc_key_` and 43 characters.",
 );
 
-const KEY_ERRORS: readonly ErrorCode[] = [
-  MISSING_AUTHORIZATION,
-  INVALID_AUTHORIZATION,
-  INVALID_API_KEY,
-  INSUFFICIENT_SCOPE,
-  STATE_UNAVAILABLE,
-];
-
 async function admitByKey(
   token: string,
   scopes: readonly Scope[],
@@ -101,7 +72,7 @@ async function admitByToken(
   const job = await find();
   if (job === undefined) return noRetry();
   if (job.tokenDigest === null || !isTokenOf(token, job.tokenDigest)) {
-    return refuse(INVALID_TOKEN, 'this is not the read token of this retry', CHALLENGE);
+    return wrongToken('the read token of this retry');
   }
   return isKeyRequired ? keyRequired() : { principal: { job } };
 }
@@ -142,23 +113,20 @@ export const retryReader = jobAccess(['retries:read', 'retries:write'], false);
 /** Changes of one job. */
 export const retryWriter = jobAccess(['retries:write'], true);
 
-/** The usage of all jobs of an organization: a key with `retries:read`. */
+const usageKey = apiKey('retries:read');
+
+/** The usage of all jobs of an organization: a key with `retries:read`. A read token is of one job. */
 export const retryUsageKey: Access<KeyPrincipal, Pick<RetryAccessServices, 'accounts'>> = {
+  ...usageKey,
   errors: [...KEY_ERRORS, API_KEY_REQUIRED],
-  documentation: {
-    sentence: 'Needs an API key with the scope retries:read',
-    security: apiKeySecurity(['retries:read']),
+  open(...opening) {
+    const gate = usageKey.open(...opening);
+    return {
+      admit(request, principal) {
+        const token = bearerToken(request.header('authorization'));
+        const isReadToken = typeof token === 'string' && token.startsWith(READ_TOKEN_PREFIX);
+        return isReadToken ? keyRequired() : gate.admit(request, principal);
+      },
+    };
   },
-  isBeforeInput: true,
-  isPrivate: true,
-  open: ({ accounts }) => ({
-    async admit(request) {
-      const token = bearerToken(request.header('authorization'));
-      if (typeof token !== 'string') return token;
-      if (token.startsWith(READ_TOKEN_PREFIX)) return keyRequired();
-      const holder = await accounts.authenticate(token);
-      if (holder === undefined) return unknownKey();
-      return unlessPermitted(holder, ['retries:read']) ?? { principal: holder };
-    },
-  }),
 };

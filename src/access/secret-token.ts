@@ -9,14 +9,7 @@ import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Admission, Gate } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
-import {
-  bearerSecurity,
-  bearerToken,
-  CHALLENGE,
-  INVALID_AUTHORIZATION,
-  INVALID_TOKEN,
-  MISSING_AUTHORIZATION,
-} from './bearer-token.ts';
+import { bearerSecurity, bearerToken, TOKEN_ERRORS, wrongToken } from './bearer-token.ts';
 
 /** Wrong tokens a minute of one client network that get a 401; further ones get a 429. The right token always passes. */
 export const WRONG_TOKEN_COUNT_MAX = 30;
@@ -38,8 +31,8 @@ const ADMITTED: Admission = {};
 
 /** @param name ends "this is not" in the refusal of a wrong token */
 function tokenGate({ tokenDigest, wrongTokens }: SecretHolder, name: string): Gate {
-  const wrongToken = (waitMs: number): Refusal => {
-    if (waitMs === 0) return refuse(INVALID_TOKEN, `this is not ${name}`, CHALLENGE);
+  const refused = (waitMs: number): Refusal => {
+    if (waitMs === 0) return wrongToken(name);
     return refuse(RATE_LIMIT_EXCEEDED, `at most ${WRONG_TOKEN_COUNT_MAX} wrong tokens a minute from one address`, {
       headers: retryAfterMs(waitMs),
     });
@@ -49,7 +42,7 @@ function tokenGate({ tokenDigest, wrongTokens }: SecretHolder, name: string): Ga
       const token = bearerToken(request.header('authorization'));
       if (typeof token !== 'string') return token;
       if (isSameDigest(sha256(token), tokenDigest)) return ADMITTED;
-      return chain(wrongTokens.tryPass(request.clientNetwork()), wrongToken);
+      return chain(wrongTokens.tryPass(request.clientNetwork()), refused);
     },
   };
 }
@@ -72,7 +65,7 @@ export const secretToken = <Services>({
   refused,
   holderOf,
 }: SecretAccess<Services>): Access<object, Services> => ({
-  errors: [MISSING_AUTHORIZATION, INVALID_AUTHORIZATION, INVALID_TOKEN, RATE_LIMIT_EXCEEDED],
+  errors: [...TOKEN_ERRORS, RATE_LIMIT_EXCEEDED],
   documentation: {
     sentence: `Needs \`Authorization: Bearer <${variable}>\``,
     security: bearerSecurity(name, description),
