@@ -1,8 +1,8 @@
 /** Turns an attempt into an outbound request, and the request's outcome into the attempt's end (siblings §5, §6). */
+import { retryAfterSecondsOf } from '../base/retry-after.ts';
 import { headerOf } from '../outbound/answer.ts';
 import type { OutboundFailureKind, OutboundResult } from '../outbound/outbound.ts';
 import type { AttemptEnd, Outcome, Result } from './job.ts';
-import { retryAfterSecondsOf } from './policy.ts';
 import { type HeaderPairs, hasHeader } from './request-headers.ts';
 import { resultBodyOf } from './result-body.ts';
 import type { CustomerRequest } from './secrets.ts';

@@ -4,6 +4,7 @@
  * truncated: one beyond a bound is a failure.
  */
 import type { Clock } from '../../base/clock.ts';
+import { retryAfterSecondsOf } from '../../base/retry-after.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
 import type { Validators } from '../../ingest/boards/fetch-state.ts';
 import { isAllowed } from '../../ingest/watch/robots.ts';
@@ -17,7 +18,6 @@ import type {
 } from '../../outbound/outbound.ts';
 import type { Target } from '../../outbound/target.ts';
 import { isFollowed, redirectTarget } from '../../resolve/fetch-page.ts';
-import { retryAfterSecondsOf } from '../../retry/policy.ts';
 import type { FeedClaim } from './feed-memory.ts';
 import type { HostPace } from './host-pace.ts';
 import { REDIRECTS_MAX, REQUEST_MS, TRIES_MAX, TRY_PAUSES, WAITED_MS_MAX } from './limits.ts';

@@ -1,5 +1,6 @@
 /** The robots.txt of hosts, each fetched once a day (RFC 9309 §2.3, RFC 9309 §2.4), in its host's turn. */
 import type { Clock } from '../../base/clock.ts';
+import { retryAfterSecondsOf } from '../../base/retry-after.ts';
 import {
   ALL_ALLOWED,
   memoryOf,
@@ -12,7 +13,6 @@ import {
 import { headerOf } from '../../outbound/answer.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { isFollowed, redirectTarget } from '../../resolve/fetch-page.ts';
-import { retryAfterSecondsOf } from '../../retry/policy.ts';
 import type { HostPace } from './host-pace.ts';
 import { REQUEST_MS } from './limits.ts';
 
