@@ -47,7 +47,10 @@ export function isoTime(unixMs: number): string {
   return `${dateOf(day)}${hours}:${minutes}:${seconds}.${millis}Z`;
 }
 
-/** The same, or null where there is no time. @throws RangeError as {@link isoTime} */
+/** The UTC day of a time, `YYYY-MM-DD`. @throws RangeError as {@link isoTime} */
+export const isoDate = (unixMs: number): string => dateOf(Math.floor(requireTime(unixMs) / DAY_MS)).slice(0, -1);
+
+/** A time, or null where there is none. @throws RangeError as {@link isoTime} */
 export const isoTimeOrNull = (unixMs: number | null): string | null => (unixMs === null ? null : isoTime(unixMs));
 
 /**

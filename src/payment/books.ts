@@ -7,7 +7,6 @@
  * never turns from delivered to undelivered; an entry is retained for as long as the operator set; reads are paged, so a long
  * history delays no payment.
  */
-import { DAY_MS } from '../base/durations.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
 import type { Address, NetworkId } from './protocol/network.ts';
@@ -103,14 +102,4 @@ export interface Books {
   readonly saleCounts: ReadonlyMap<string, number>;
   /** Sales in the books whose answer did not go out, as of a few seconds ago. */
   readonly undeliveredCount: number;
-}
-
-/** Memoized, because most sales fall on the same day as the one before. */
-let lastDay = { day: Number.NaN, text: '' };
-
-/** The UTC day of a time, `YYYY-MM-DD`. */
-export function dayOf(timeMs: number): string {
-  const day = Math.floor(timeMs / DAY_MS);
-  if (day !== lastDay.day) lastDay = { day, text: new Date(timeMs).toISOString().slice(0, 10) };
-  return lastDay.text;
 }

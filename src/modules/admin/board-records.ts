@@ -1,6 +1,6 @@
 /** The watched boards as the operator's routes write them. */
 import * as v from 'valibot';
-import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
+import { isoDate, isoTimeOrNull } from '../../base/iso-time.ts';
 import { BOARD_HEALTHS, type BoardDaySum, isOverdue, type ShownBoard } from '../../catalogue/watched-boards.ts';
 import { count, dateTime } from '../answer-values.ts';
 
@@ -48,7 +48,7 @@ export const boardDayRecord = v.strictObject({
 });
 
 export const boardDayRecordOf = ({ dayMs, ...counts }: BoardDaySum): v.InferInput<typeof boardDayRecord> => ({
-  day: isoTime(dayMs).slice(0, 10),
+  day: isoDate(dayMs),
   fetches: counts.fetches,
   opened: counts.opened,
   changed: counts.changed,

@@ -1,9 +1,9 @@
 /** GET /admin/v1/sales/days: sums of the books by UTC day, settlement, network and operation, oldest first (decisions §4). */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
+import { isoDate } from '../../base/iso-time.ts';
 import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { dayOf } from '../../payment/books.ts';
 import { fromBooks } from '../from-books.ts';
 import { moment } from '../parameter-rules.ts';
 import { dayRecord, dayRecordOf, envelope, metaAt } from './sale-record.ts';
@@ -38,7 +38,7 @@ export const listSalesDays = route<AdminModuleServices>()({
     },
   },
   async handle(input, { books, clock }) {
-    const days = await fromBooks(() => books.days(dayOf(input.since ?? 0)));
+    const days = await fromBooks(() => books.days(isoDate(input.since ?? 0)));
     if (days instanceof Refusal) return days;
     return { data: { days: days.map(dayRecordOf) }, meta: metaAt(clock.nowMs()) };
   },

@@ -1,6 +1,6 @@
 /** GET /v1/metrics/hiring: hiring activity of the last seven days over the whole catalogue. */
 import * as v from 'valibot';
-import { isoTime } from '../../base/iso-time.ts';
+import { isoDate } from '../../base/iso-time.ts';
 import { TOP_ENTRIES_MAX } from '../../catalogue/limits.ts';
 import { hiringMetrics } from '../../catalogue/listing/metrics.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
@@ -21,8 +21,6 @@ const COST = 5;
 const DAY_COUNT = 8;
 
 const top = <S extends v.GenericSchema>(entry: S) => v.pipe(v.array(entry), v.maxLength(TOP_ENTRIES_MAX));
-
-const dateOf = (dayMs: number): string => isoTime(dayMs).slice(0, 10);
 
 export const getHiringMetrics = route<DataServices>()({
   operation: 'getHiringMetrics',
@@ -82,7 +80,7 @@ export const getHiringMetrics = route<DataServices>()({
           no_longer_observed_jobs: metrics.noLongerObservedJobs,
           net_change: metrics.netChange,
           by_day: metrics.byDay.map(({ dayMs, firstObservedJobs, noLongerObservedJobs }) => ({
-            date: dateOf(dayMs),
+            date: isoDate(dayMs),
             first_observed_jobs: firstObservedJobs,
             no_longer_observed_jobs: noLongerObservedJobs,
           })),

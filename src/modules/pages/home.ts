@@ -2,6 +2,7 @@
 import { priceOf } from '../../access/x402.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../base/durations.ts';
 import { grouped } from '../../base/grouped.ts';
+import { isoDate, isoTime } from '../../base/iso-time.ts';
 import { memoizeByObject } from '../../base/memoize-by-object.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
@@ -20,8 +21,7 @@ const CHART_DAY_COUNT = 30;
 
 const observedDaysOf = memoizeByObject((snapshot: Snapshot) => observationDays(snapshot, CHART_DAY_COUNT));
 
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+const minuteOf = (ms: number): string => `${isoTime(ms).slice(0, 16).replace('T', ' ')} UTC`;
 
 const AGES = [
   [DAY_MS, 'day'],
@@ -57,21 +57,22 @@ function chart({ firstDayMs, counts }: ObservationDays): Html {
   const width = 100 / counts.length;
   const bars = Array.from(counts, (count, day) => {
     const height = (100 * count) / max;
-    const label = `${dayOf(firstDayMs + day * DAY_MS)}: ${grouped(count)}`;
+    const label = `${isoDate(firstDayMs + day * DAY_MS)}: ${grouped(count)}`;
     return html`<rect x="${(day * width + width * 0.12).toFixed(3)}" y="${(100 - height).toFixed(3)}" width="${(
       width * 0.76
     ).toFixed(3)}" height="${height.toFixed(3)}"><title>${label}</title></rect>`;
   });
   const rows = Array.from(
     counts,
-    (count, day) => html`<tr><th scope="row">${dayOf(firstDayMs + day * DAY_MS)}</th><td>${grouped(count)}</td></tr>\n`,
+    (count, day) =>
+      html`<tr><th scope="row">${isoDate(firstDayMs + day * DAY_MS)}</th><td>${grouped(count)}</td></tr>\n`,
   );
-  const summary = `Jobs by the day they were last observed, ${dayOf(firstDayMs)} to ${dayOf(lastDayMs)}; at most ${grouped(max)} on one day.`;
+  const summary = `Jobs by the day they were last observed, ${isoDate(firstDayMs)} to ${isoDate(lastDayMs)}; at most ${grouped(max)} on one day.`;
   return html`<figure class="chart">
 <figcaption>Observations a day <span class="faint">jobs, by the UTC day on which their source last showed them</span></figcaption>
 <div class="plot"><span class="plot-max">${grouped(max)}</span>
 <svg viewBox="0 0 100 100" preserveAspectRatio="none" role="img" aria-label="${summary}">${bars}</svg></div>
-<div class="plot-days"><span>${dayOf(firstDayMs)}</span><span>${dayOf(lastDayMs)}</span></div>
+<div class="plot-days"><span>${isoDate(firstDayMs)}</span><span>${isoDate(lastDayMs)}</span></div>
 <details><summary>The same as a table</summary>
 <table class="days"><thead><tr><th scope="col">Day</th><th scope="col">Jobs last observed</th></tr></thead>
 <tbody>
@@ -129,7 +130,7 @@ ${
 <div><dt>Newest observation</dt><dd>${
     newestObservedMs === null
       ? 'none'
-      : html`<time datetime="${new Date(newestObservedMs).toISOString()}">${ageOf(newestObservedMs, nowMs)}</time><small>${minuteOf(newestObservedMs)}</small>`
+      : html`<time datetime="${isoTime(newestObservedMs)}">${ageOf(newestObservedMs, nowMs)}</time><small>${minuteOf(newestObservedMs)}</small>`
   }</dd></div>
 <div><dt>Can be asked for by company</dt><dd>${percentOf(reach.domainShare)}<small>of the active jobs${
     has('jobs') ? html`; <a href="./v1/companies?q=example">/v1/companies</a> finds the domain of a company` : undefined

@@ -1,8 +1,9 @@
 /** The books of a process that writes nothing to disk: the last {@link SALE_COUNT_MAX} sales. */
 import { DIGEST_KEY_BYTES, type Digest, keyedDigest } from '../../base/digest.ts';
+import { isoDate } from '../../base/iso-time.ts';
 import { KeyQueue } from '../../base/key-queue.ts';
 import type { Random } from '../../base/random.ts';
-import { type Books, dayOf, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
+import type { Books, Sale, SalesDay, SalesQuery } from '../../payment/books.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { SaleCounts } from './sale-counts.ts';
 
@@ -72,7 +73,7 @@ export class MemoryBooks implements Books {
   async days(from: string): Promise<readonly SalesDay[]> {
     const days = new Map<string, SalesDay>();
     for (const { timeMs, settlement, network, operation, amountAtomic, isDelivered } of this.#sales) {
-      const day = dayOf(timeMs);
+      const day = isoDate(timeMs);
       if (day < from) continue;
       const name = `${day} ${settlement} ${network} ${operation}`;
       const one = days.get(name) ?? {

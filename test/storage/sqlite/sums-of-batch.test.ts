@@ -1,6 +1,7 @@
 /** The sums that a batch changes: the play ledger's and those of the days count each sale of it once, and no other. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dayOf, type Sale, type SalesDay } from '../../../src/payment/books.ts';
+import { isoDate } from '../../../src/base/iso-time.ts';
+import type { Sale, SalesDay } from '../../../src/payment/books.ts';
 import { checksummed, networkOf } from '../../../src/payment/protocol/network.ts';
 import { orderTextOf, reservationKeyOf } from '../../../src/payment/protocol/order.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
@@ -86,16 +87,16 @@ describe('the sums of a batch', () => {
   it('have deliveries of the same batch taken off, each once', () => {
     const [first, second] = sell(soldWith(1), soldWith(2)) as [PaymentOperation, PaymentOperation];
     apply(first, deliveredOf(1, 1), second, deliveredOf(1, 9));
-    expect(days()).toEqual([`${dayOf(soldWith(1).timeMs)} searchJobs 2 40000 1`]);
+    expect(days()).toEqual([`${isoDate(soldWith(1).timeMs)} searchJobs 2 40000 1`]);
     apply(deliveredOf(2), deliveredOf(2));
-    expect(days()).toEqual([`${dayOf(soldWith(1).timeMs)} searchJobs 2 40000 0`]);
+    expect(days()).toEqual([`${isoDate(soldWith(1).timeMs)} searchJobs 2 40000 0`]);
   });
 
   it('leave out what the database refuses, and keep the rest', () => {
     const [first, third] = sell(soldWith(1, { payer: A }), soldWith(3, { payer: A })) as PaymentOperation[];
     const result = apply(first!, endOf(soldWith(2, { payer: B })), third!, deliveredOf(1));
     expect(result).toMatchObject({ kind: 'done', refused: [{ index: 1 }] });
-    expect(days()).toEqual([`${dayOf(soldWith(1).timeMs)} searchJobs 2 40000 1`]);
+    expect(days()).toEqual([`${isoDate(soldWith(1).timeMs)} searchJobs 2 40000 1`]);
     expect(spent()).toEqual({ [A.toLowerCase()]: 40_000n });
   });
 
@@ -108,6 +109,6 @@ describe('the sums of a batch', () => {
     expect([days(), spent()]).toEqual([[], {}]);
     limitPages(database, 100_000);
     apply(end);
-    expect(days()).toEqual([`${dayOf(soldWith(1).timeMs)} searchJobs 1 20000 1`]);
+    expect(days()).toEqual([`${isoDate(soldWith(1).timeMs)} searchJobs 1 20000 1`]);
   });
 });

@@ -2,7 +2,8 @@
  * Sums that the sales of a batch add to: the play ledger's and the daily ones. They are gathered while the batch is applied and
  * written once for each row, in the same transaction, at its end or before an operation that changes the same rows.
  */
-import { dayOf, type Sale } from '../../../payment/books.ts';
+import { isoDate } from '../../../base/iso-time.ts';
+import type { Sale } from '../../../payment/books.ts';
 import type { Connection } from '../connection.ts';
 
 /** Sales of one row in `sale_day`. */
@@ -32,7 +33,7 @@ export class Gathered {
       const lower = payer.toLowerCase();
       this.#spent.set(lower, (this.#spent.get(lower) ?? 0n) + amountAtomic);
     }
-    const key = [dayOf(timeMs), settlement, network, operation] as const;
+    const key = [isoDate(timeMs), settlement, network, operation] as const;
     const name = key.join('\n');
     const sold = this.#sold.get(name);
     if (sold === undefined) {

@@ -3,7 +3,8 @@
  * updated in the same transactions; `secret`, the key of the digests. A payment's outcome and its sale are one
  * operation of payments.ts, which calls {@link insertSale}. The start reads no sales: the books may hold years of them.
  */
-import { dayOf, type Sale, type SaleCursor, type SalesDay, type SalesQuery } from '../../../payment/books.ts';
+import { isoDate } from '../../../base/iso-time.ts';
+import type { Sale, SaleCursor, SalesDay, SalesQuery } from '../../../payment/books.ts';
 import { checksummed, type NetworkId, networkOf } from '../../../payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../../../payment/protocol/order.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
@@ -207,7 +208,7 @@ function prune(connection: Connection, beforeMs: number): void {
     beforeMs,
     PRUNED_COUNT_MAX,
   );
-  connection.run('DELETE FROM sale_day WHERE day < ?', dayOf(beforeMs));
+  connection.run('DELETE FROM sale_day WHERE day < ?', isoDate(beforeMs));
 }
 
 function totalsOf(connection: Connection, beforeMs: number): SalesTotals {
