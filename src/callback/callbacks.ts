@@ -27,6 +27,13 @@ export interface CallbackHandle {
 /** Why there is no callback: it never existed or was deleted, or its ten minutes are over. */
 export type Absent = { readonly kind: 'not-found' } | { readonly kind: 'expired' };
 
+export const NOT_FOUND = { kind: 'not-found' } as const;
+export const EXPIRED = { kind: 'expired' } as const;
+/** The callback has stored EVENT_COUNT_MAX events. */
+export const FULL = { kind: 'full' } as const;
+/** The callback has no event of that id. */
+export const UNKNOWN_EVENT = { kind: 'unknown-event' } as const;
+
 /**
  * Storage for callbacks, claimed once the payment for a creation is verified and before it is settled (decisions §5;
  * reliability 126, 127). Every callback claims the same number of bytes, CLAIM_BYTES.

@@ -8,23 +8,26 @@ import { isSameDigest } from '../../base/digest.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
-import type {
-  Absent,
-  Authorized,
-  CallbackCounts,
-  CallbackDraft,
-  CallbackHandle,
-  Callbacks,
-  Client,
-  Created,
-  Listing,
-  Parked,
-  RawFound,
-  ReadAdmission,
-  Received,
-  Waited,
-  Waiter,
-  WebhookAdmission,
+import {
+  type Absent,
+  type Authorized,
+  type CallbackCounts,
+  type CallbackDraft,
+  type CallbackHandle,
+  type Callbacks,
+  type Client,
+  type Created,
+  EXPIRED,
+  FULL,
+  type Listing,
+  NOT_FOUND,
+  type Parked,
+  type RawFound,
+  type ReadAdmission,
+  type Received,
+  type Waited,
+  type Waiter,
+  type WebhookAdmission,
 } from '../callbacks.ts';
 import { inboxEventOf, type Webhook } from '../event.ts';
 import { type CallbackId, newCallbackId } from '../identifier.ts';
@@ -52,10 +55,6 @@ export interface InboxPorts {
 }
 
 type Deleted = { readonly kind: 'deleted' };
-
-const NOT_FOUND = { kind: 'not-found' } as const;
-const EXPIRED = { kind: 'expired' } as const;
-const FULL = { kind: 'full' } as const;
 
 /** @throws Error for a handle of another implementation: a bug in the caller */
 function callbackOf(handle: CallbackHandle): Callback {

@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { detached } from '../../base/detached.ts';
 import type { RateWindow } from '../../base/rate-window.ts';
 import type { Timers } from '../../base/timers.ts';
-import type { Absent } from '../callbacks.ts';
+import { type Absent, EXPIRED, NOT_FOUND } from '../callbacks.ts';
 import type { CallbackId } from '../identifier.ts';
 import {
   LIFETIME_MS,
@@ -34,9 +34,6 @@ export interface LifetimePorts {
 interface Tombstone {
   readonly tokenDigest: Uint8Array;
 }
-
-const NOT_FOUND = { kind: 'not-found' } as const;
-const EXPIRED = { kind: 'expired' } as const;
 
 export class Lifetimes {
   readonly capacity: CapacityLedger;

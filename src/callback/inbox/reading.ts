@@ -1,6 +1,14 @@
 /** Reads events: inline ones from memory, long ones part by part from where they are stored. */
 import { Buffer } from 'node:buffer';
-import type { Absent, EventJson, Listing, RawFound, UnfinishedEvent, Woken } from '../callbacks.ts';
+import {
+  type Absent,
+  type EventJson,
+  type Listing,
+  type RawFound,
+  UNKNOWN_EVENT,
+  type UnfinishedEvent,
+  type Woken,
+} from '../callbacks.ts';
 import { type EventPart, type InboxEvent, type InlineEvent, inlinePart, originalContentType } from '../event.ts';
 import { finishedJson, inlineJson, jsonBytesMax } from '../event-json.ts';
 import type { CallbackId } from '../identifier.ts';
@@ -8,8 +16,6 @@ import { FRAME_BYTES_MAX, PIECE_BYTES_MAX } from '../limits.ts';
 
 /** Bytes of all finished events in one answer. */
 const FINISHED_BYTES_MAX = PIECE_BYTES_MAX - FRAME_BYTES_MAX;
-
-const UNKNOWN_EVENT = { kind: 'unknown-event' } as const;
 
 const isHeld = (event: InboxEvent): event is InlineEvent => event.text !== null;
 

@@ -5,7 +5,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
 import type { Random } from '../../base/random.ts';
-import type { Received } from '../callbacks.ts';
+import { FULL, type Received } from '../callbacks.ts';
 import { type EventRecord, eventHead, type InboxEvent, inboxEventOf, isAcceptable, type Webhook } from '../event.ts';
 import { newEventId } from '../identifier.ts';
 import { EVENT_COUNT_MAX } from '../limits.ts';
@@ -13,8 +13,6 @@ import type { Callback } from './callback.ts';
 import type { EventStore } from './event-store.ts';
 import type { Lifetimes } from './lifetimes.ts';
 import type { Waking } from './waking.ts';
-
-const FULL = { kind: 'full' } as const;
 
 export interface StoringPorts {
   readonly clock: Clock;

@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { Deadlines } from '../../base/deadlines.ts';
 import type { Timers } from '../../base/timers.ts';
-import type { Client, Parked, Waited, Waiter, Woken } from '../callbacks.ts';
+import { type Client, type Parked, UNKNOWN_EVENT, type Waited, type Waiter, type Woken } from '../callbacks.ts';
 import type { InboxEvent } from '../event.ts';
 import { WAIT_COUNT_MAX } from '../limits.ts';
 import type { Callback } from './callback.ts';
@@ -10,7 +10,6 @@ import type { Lifetimes } from './lifetimes.ts';
 import { type EventReader, inlineJsonOf, wokenBy } from './reading.ts';
 import type { Wait, Waiters, WaitPorts } from './waiters.ts';
 
-const UNKNOWN_EVENT = { kind: 'unknown-event' } as const;
 const PARKED: Parked = { kind: 'parked' };
 
 export interface WakingPorts {

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../base/clock.ts';
 import { detached } from '../../../base/detached.ts';
 import { chain, type MaybePromise } from '../../../base/maybe-promise.ts';
-import type { WebhookAdmission } from '../../../callback/callbacks.ts';
+import { FULL, type WebhookAdmission } from '../../../callback/callbacks.ts';
 import type { CallbackId } from '../../../callback/identifier.ts';
 import { EVENT_COUNT_MAX, RATE_WINDOW_MS, UNKNOWN_ID_COUNT_MAX } from '../../../callback/limits.ts';
 import type { Row } from '../connections.ts';
@@ -15,8 +15,6 @@ import type { Database } from '../database.ts';
 import { Group } from '../groups.ts';
 import { endOf } from './rows.ts';
 import { ADMIT } from './statements.ts';
-
-const FULL = { kind: 'full' } as const;
 
 export class Admissions {
   readonly #database: Database;

@@ -3,11 +3,11 @@
  */
 import { Buffer } from 'node:buffer';
 import type { BodyForm } from '../../../base/media-type.ts';
-import type { Absent } from '../../../callback/callbacks.ts';
+import { type Absent, FULL, NOT_FOUND } from '../../../callback/callbacks.ts';
 import type { CallbackId, EventId } from '../../../callback/identifier.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
-import { endOf, NOT_FOUND } from './rows.ts';
+import { endOf } from './rows.ts';
 import { APPEND } from './statements.ts';
 
 export interface NewEvent {
@@ -30,7 +30,7 @@ function appendedOf(row: Row | undefined): Appended {
   if (row.seq !== null) {
     return { kind: 'stored', seq: row.seq as number, receivedSeconds: row.received_s as number | null };
   }
-  return endOf(row) ?? { kind: 'full' };
+  return endOf(row) ?? FULL;
 }
 
 /** @param events of distinct callbacks, sorted by their ids */

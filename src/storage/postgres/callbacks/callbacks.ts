@@ -12,21 +12,23 @@ import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { Random } from '../../../base/random.ts';
 import type { RateLimiter, RateLimits } from '../../../base/rate-limits.ts';
 import type { Timers } from '../../../base/timers.ts';
-import type {
-  Absent,
-  Authorized,
-  CallbackCounts,
-  CallbackDraft,
-  CallbackHandle,
-  Callbacks,
-  Client,
-  Created,
-  Listing,
-  RawFound,
-  ReadAdmission,
-  Received,
-  Waited,
-  WebhookAdmission,
+import {
+  type Absent,
+  type Authorized,
+  type CallbackCounts,
+  type CallbackDraft,
+  type CallbackHandle,
+  type Callbacks,
+  type Client,
+  type Created,
+  EXPIRED,
+  type Listing,
+  NOT_FOUND,
+  type RawFound,
+  type ReadAdmission,
+  type Received,
+  type Waited,
+  type WebhookAdmission,
 } from '../../../callback/callbacks.ts';
 import {
   type EventPart,
@@ -49,7 +51,7 @@ import { Admissions } from './admissions.ts';
 import { type Appended, appendEvents, type NewEvent } from './append.ts';
 import { SharedCapacity } from './capacity.ts';
 import { Hints } from './hints.ts';
-import { EXPIRED, endOf, eventOf, formOf, headOfRow, NOT_FOUND } from './rows.ts';
+import { endOf, eventOf, formOf, headOfRow } from './rows.ts';
 import { COUNTS, CREATE, DELETE, EVENT, FIND, FORGET, FORGET_RATES, LIST, PART, SWEEP } from './statements.ts';
 import { Waits } from './waits.ts';
 

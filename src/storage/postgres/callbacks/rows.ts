@@ -1,13 +1,10 @@
 /** Reads rows of callbacks and their events. */
 import type { BodyForm } from '../../../base/media-type.ts';
-import type { Absent } from '../../../callback/callbacks.ts';
+import { type Absent, EXPIRED, NOT_FOUND } from '../../../callback/callbacks.ts';
 import { headOf, type InboxEvent, inboxEventOf } from '../../../callback/event.ts';
 import type { EventId } from '../../../callback/identifier.ts';
 import { TOMBSTONE_MS } from '../../../callback/limits.ts';
 import type { Row } from '../connections.ts';
-
-export const NOT_FOUND = { kind: 'not-found' } as const;
-export const EXPIRED = { kind: 'expired' } as const;
 
 /** How the callback of a row ended; undefined while it is live. @param row with `expires_ms` and `now_ms`, or none */
 export function endOf(row: Row | undefined): Absent | undefined {

@@ -9,14 +9,23 @@ import type { Clock } from '../../../base/clock.ts';
 import { Deadlines, TimerEntry } from '../../../base/deadlines.ts';
 import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
 import type { Timers } from '../../../base/timers.ts';
-import type { Absent, Client, EventJson, Waited, Woken } from '../../../callback/callbacks.ts';
+import {
+  type Absent,
+  type Client,
+  type EventJson,
+  EXPIRED,
+  NOT_FOUND,
+  UNKNOWN_EVENT,
+  type Waited,
+  type Woken,
+} from '../../../callback/callbacks.ts';
 import type { InboxEvent } from '../../../callback/event.ts';
 import type { CallbackId } from '../../../callback/identifier.ts';
 import { inlineJsonOf, wokenBy } from '../../../callback/inbox/reading.ts';
 import { WAIT_COUNT_MAX } from '../../../callback/limits.ts';
 import { type Database, SKEW_MS_MAX } from '../database.ts';
 import { Group } from '../groups.ts';
-import { EXPIRED, endOf, eventOf, NOT_FOUND } from './rows.ts';
+import { endOf, eventOf } from './rows.ts';
 import { LOOK, NEWS } from './statements.ts';
 
 /** From the start of one poll to the start of the next. */
@@ -272,7 +281,7 @@ export class Waits {
     return rows.map((row): Found => {
       const ended = endOf(row);
       if (ended !== undefined) return ended;
-      if (row.after_seq === null) return { kind: 'unknown-event' };
+      if (row.after_seq === null) return UNKNOWN_EVENT;
       const event = eventOf(row);
       return event === undefined ? { kind: 'none', seq: row.after_seq as number } : { kind: 'event', event };
     });
