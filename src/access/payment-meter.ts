@@ -1,5 +1,6 @@
 /** Counts the payment outcomes of paid operations, one meter per operation. An unpaid request costs one addition. */
 import type { Exposition } from '../base/prometheus.ts';
+import { zeroCounts } from '../base/zero-counts.ts';
 import type { Begun, Settled } from '../payment/purchase.ts';
 
 export const PAYMENT_OUTCOMES = [
@@ -51,13 +52,12 @@ const OUTCOME_OF_SETTLED = {
 export class PaymentMeter {
   /** `operation`, and `surface` where it is not the base. */
   readonly labels: Readonly<Record<string, string>>;
-  readonly counts: Record<PaymentOutcome, number>;
+  readonly counts = zeroCounts(PAYMENT_OUTCOMES);
   /** Settlements that have begun and have no result yet. */
   inFlightCount = 0;
 
   constructor(labels: Readonly<Record<string, string>>) {
     this.labels = labels;
-    this.counts = Object.fromEntries(PAYMENT_OUTCOMES.map((outcome) => [outcome, 0])) as Record<PaymentOutcome, number>;
   }
 
   countBegun({ kind }: Begun): void {

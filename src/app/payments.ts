@@ -10,6 +10,7 @@ import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
+import { zeroCounts } from '../base/zero-counts.ts';
 import { ConfigError } from '../config/config.ts';
 import type { Component, ModuleContext, SharedConfig } from '../modules/module.ts';
 import type { Books } from '../payment/books.ts';
@@ -198,10 +199,7 @@ export async function openPayments(config: SharedConfig, parts: PaymentParts): P
   const payTo = config.payTo ?? (await parts.throwawayPayee());
   const opened = openSettlement(config, parts);
   const { settlement, turns } = opened;
-  const reportCounts = Object.fromEntries(CASE_REPORT_KINDS.map((kind) => [kind, 0])) as Record<
-    CaseReport['kind'],
-    number
-  >;
+  const reportCounts = zeroCounts(CASE_REPORT_KINDS);
   const onCaseReport = (report: CaseReport): void => {
     reportCounts[report.kind]++;
     parts.onCaseReport(report);

@@ -1,20 +1,16 @@
 /** Counts attempts by outcome and tries of deliveries by result, for the metrics. */
 import type { Exposition } from '../base/prometheus.ts';
+import { zeroCounts } from '../base/zero-counts.ts';
 import type { Delivery } from './delivery.ts';
 import { OUTCOMES, type Outcome } from './job.ts';
 
 const ENDS = ['delivered', 'again', 'failed'] as const;
-type End = (typeof ENDS)[number];
 
 export class RetryMeter {
   /** Attempts in flight. */
   running = 0;
-  readonly #attempts: Record<Outcome, number>;
-  readonly #deliveries: Record<End, number> = { delivered: 0, again: 0, failed: 0 };
-
-  constructor() {
-    this.#attempts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
-  }
+  readonly #attempts = zeroCounts(OUTCOMES);
+  readonly #deliveries = zeroCounts(ENDS);
 
   countAttempt(outcome: Outcome): void {
     this.#attempts[outcome]++;
