@@ -99,11 +99,11 @@ export class Answer {
 export type Outcome = Answer | Refusal | DeferredAnswer;
 
 /** Writes the body of a success, before settlement, so that no client pays for an answer that cannot be written. */
-export function bodyOf(answer: unknown): AnswerBody {
+export function answerBodyOf(answer: unknown): AnswerBody {
   if (answer instanceof Reply || answer instanceof KeptJson) return answer;
   return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
 }
 
 /** The outcome of an answer without admissions to settle. */
 export const outcomeOf = (answer: unknown): Answer | Refusal =>
-  answer instanceof Refusal ? answer : new Answer(bodyOf(answer), undefined);
+  answer instanceof Refusal ? answer : new Answer(answerBodyOf(answer), undefined);

@@ -15,7 +15,7 @@
 import { stackOf } from '../base/failure.ts';
 import { chain, chainWith, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Admission, Gate } from './access.ts';
-import { AfterSettlement, Answer, type AnswerBody, bodyOf, type HeaderRecord, type Outcome } from './answers.ts';
+import { AfterSettlement, Answer, type AnswerBody, answerBodyOf, type HeaderRecord, type Outcome } from './answers.ts';
 import { INTERNAL_ERROR, Refusal, refuse } from './errors.ts';
 import { DeferredAnswer } from './hot/deferred-answer.ts';
 import type { MountedOperation } from './operation.ts';
@@ -180,7 +180,7 @@ function createdBody(
   admissions: readonly Admission[],
 ): MaybePromise<AnswerBody> {
   return chain(answer.create(), (created) => {
-    const body = bodyOf(created);
+    const body = answerBodyOf(created);
     if (admissions.every((admission) => admission.created === undefined)) return body;
     return tellCreated(execution, body, answer.draft, admissions);
   });
@@ -245,7 +245,7 @@ class Settlement {
 
 const settle: Step = (execution) => {
   const { answer, admissions } = execution;
-  const body = answer instanceof AfterSettlement ? undefined : bodyOf(answer);
+  const body = answer instanceof AfterSettlement ? undefined : answerBodyOf(answer);
   if (admissions === undefined && body !== undefined) return new Answer(body, undefined);
   return new Settlement(execution, body).outcome();
 };

@@ -67,7 +67,7 @@ export function jsonBody<const S extends BodySchema>(
     const value = jsonOf(read.bytes, depthMax);
     if (value === undefined)
       return refuse(INVALID_JSON, `the body must be JSON in UTF-8, at most ${depthMax} arrays and objects deep`);
-    return bodyOf(schema, value);
+    return parseBody(schema, value);
   };
   return (request: RequestView, { bodies }: BodyServices): MaybePromise<v.InferOutput<S> | BodyRefusal> =>
     bodies.use(request, bounds, (read) => decode(request, read));
@@ -93,7 +93,7 @@ function jsonOf(bytes: Uint8Array, depthMax: number): unknown {
 const NO_OBJECT = 'the body must be a JSON object';
 
 /** A JSON value as the schema understands it, or the refusal that names the first fault. */
-export function bodyOf<const S extends BodySchema>(
+export function parseBody<const S extends BodySchema>(
   schema: S,
   value: unknown,
 ): v.InferOutput<S> | Refusal<'INVALID_BODY'> {

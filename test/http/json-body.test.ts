@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/http/errors.ts';
-import { bodyOf } from '../../src/http/json-body.ts';
+import { parseBody } from '../../src/http/json-body.ts';
 import { rule } from '../../src/modules/parameter-rules.ts';
 
 const schema = v.strictObject({
@@ -23,8 +23,8 @@ const schema = v.strictObject({
 
 describe('a body', () => {
   it('becomes what the schema makes of it', () => {
-    expect(bodyOf(schema, { name: 'ab' })).toEqual({ name: 'ab', tags: [], inner: null });
-    expect(bodyOf(schema, { name: 'ab', tags: ['b'], inner: { count: 1 } })).toEqual({
+    expect(parseBody(schema, { name: 'ab' })).toEqual({ name: 'ab', tags: [], inner: null });
+    expect(parseBody(schema, { name: 'ab', tags: ['b'], inner: { count: 1 } })).toEqual({
       name: 'ab',
       tags: ['b'],
       inner: { count: 1 },
@@ -55,7 +55,7 @@ describe('a body', () => {
     [{ name: 'ab', [`svc_key_${'k'.repeat(43)}`]: 1 }, 'unknown field "svc_…"'],
     [{ name: 'ab', ['x'.repeat(500)]: 1 }, `unknown field ${JSON.stringify(`${'x'.repeat(64)}…`)}`],
   ])('%j is refused: %s', (value, message) => {
-    const refusal = bodyOf(schema, value);
+    const refusal = parseBody(schema, value);
     expect(refusal).toBeInstanceOf(Refusal);
     expect(refusal).toMatchObject({ code: 'INVALID_BODY', status: 400, message });
   });

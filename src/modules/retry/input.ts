@@ -127,7 +127,7 @@ const writtenOf = ({ bodyBytes }: RequestView): string =>
   (decodeUtf8(bodyBytes ?? new Uint8Array()) ?? '').replace(/^\ufeff/, '');
 
 /** The body to be sent: a string as its text, any other JSON as it was written. */
-function bodyOf({ request }: CreateBody, creation: RequestView): Body {
+function bodyToSend({ request }: CreateBody, creation: RequestView): Body {
   if (!('body' in request)) return { text: null, type: undefined };
   if (typeof request.body === 'string') return { text: request.body, type: 'text/plain; charset=utf-8' };
   return { text: memberText(writtenOf(creation), ['request', 'body']) ?? 'null', type: 'application/json' };
@@ -173,7 +173,7 @@ export function checkedOrder(
   const callbackUrl = given.callback_url ?? null;
   const callback = callbackUrl === null ? undefined : judged(policy, 'callback_url', callbackUrl, 'delivery');
   if (callback !== undefined && !('target' in callback)) return callback;
-  const body = bodyOf(given, request);
+  const body = bodyToSend(given, request);
   const isTyped = body.type === undefined || hasHeader(headers, 'content-type');
   return {
     order: {

@@ -16,7 +16,7 @@ import type { CopiedTable } from './rows.ts';
 /** The start of a head, before its rest: the id and the time to the second. */
 const HEAD_START = /^\{"id":"evt_[0-9a-f]{32}","received_at":"[0-9TZ:-]{20}",/;
 
-function bodyOf(connection: Connection, { callback: { id } }: LoadedCallback, event: LoadedEvent): Uint8Array {
+function bytesOfEvent(connection: Connection, { callback: { id } }: LoadedCallback, event: LoadedEvent): Uint8Array {
   if (event.bytes !== null) return event.bytes;
   const parts: Uint8Array[] = [];
   for (let index = 0; index * EVENT_PART_BYTES < event.sizeBytes; index++) {
@@ -33,7 +33,7 @@ function* eventRows(connection: Connection, loaded: readonly LoadedCallback[]): 
     for (const [place, event] of one.events.entries()) {
       const { id, receivedAtSeconds, head, form, sizeBytes } = event;
       const charset = form.kind === 'text' ? form.charset : null;
-      const body = bodyOf(connection, one, event);
+      const body = bytesOfEvent(connection, one, event);
       yield [one.callback.id, id, place + 1, receivedAtSeconds, head.replace(HEAD_START, ''), charset, sizeBytes, body];
     }
   }
