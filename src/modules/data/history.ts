@@ -5,7 +5,7 @@ import { HISTORY_KINDS } from '../../catalogue/packed/history-event.ts';
 import { route } from '../../http/route.ts';
 import { companyDomain } from '../catalogue-parameters.ts';
 import { hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
-import { moment, rule } from '../parameter-rules.ts';
+import { moment, oneOf } from '../parameter-rules.ts';
 import { INVALID_CURSOR } from './cursors.ts';
 import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
@@ -28,7 +28,7 @@ export const followHistory = route<DataServices>()({
   query: v.strictObject({
     since: v.optional(moment),
     until: v.optional(moment),
-    type: v.optional(v.pipe(v.picklist(HISTORY_KINDS), rule({ rule: `one of ${HISTORY_KINDS.join(', ')}` }))),
+    type: v.optional(oneOf(HISTORY_KINDS)),
     company: v.optional(companyDomain),
     ...paging,
   }),

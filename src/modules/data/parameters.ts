@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { JOB_STATUSES } from '../../catalogue/job.ts';
 import { terms } from '../catalogue-parameters.ts';
-import { integer, moment, rule } from '../parameter-rules.ts';
+import { integer, moment, oneOf } from '../parameter-rules.ts';
 import { cursor } from './cursors.ts';
 
 export const PAGE_LIMIT_MAX = 100;
@@ -18,7 +18,7 @@ const STATUSES = [...JOB_STATUSES, 'any'] as const;
 
 /** Filters of every list of jobs. */
 export const ofJobs = {
-  status: v.optional(v.pipe(v.picklist(STATUSES), rule({ rule: `one of ${STATUSES.join(', ')}` })), 'active'),
+  status: v.optional(oneOf(STATUSES), 'active'),
   observed_since: v.optional(moment),
 };
 
