@@ -119,6 +119,10 @@ export function parseIp(text: string): IpAddress | undefined {
   return { family: 6, bits };
 }
 
+/** The address that a host of a `URL` spells out; undefined for a name. */
+export const literalOf = (hostname: string): IpAddress | undefined =>
+  parseIp(hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);
+
 /** The addresses that share their first `length` bits with `bits`. */
 export interface IpRange extends IpAddress {
   readonly length: number;

@@ -22,3 +22,10 @@ export function parseUrl(text: string, base?: URL): URL | null {
 /** Whether {@link parseUrl} would return an address; cheaper for most texts. */
 export const isUrl = (text: string): boolean =>
   MAY_HAVE_PUNYCODE.test(text) ? parseUrl(text) !== null : URL.canParse(text);
+
+/** The port of an address, or the one that its scheme implies. */
+export const portOf = ({ protocol, port }: URL): number =>
+  port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+
+/** Host and port; IPv6 in brackets, a name without the trailing dot of a fully qualified one. */
+export const hostPortOf = (url: URL): string => `${url.hostname.replace(/\.$/, '')}:${portOf(url)}`;

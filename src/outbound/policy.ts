@@ -2,19 +2,11 @@
  * The policy of outbound requests (siblings §5): judges an address before a look-up, and the addresses that a name resolved
  * to. It does no I/O: its verdicts follow only from its rules, the settings and its arguments.
  */
-import { type IpAddress, type IpRange, isInRange, parseIp } from '../base/ip-address.ts';
-import { parseUrl } from '../base/parsed-url.ts';
+import { type IpAddress, type IpRange, isInRange, literalOf, parseIp } from '../base/ip-address.ts';
+import { hostPortOf, parseUrl, portOf } from '../base/parsed-url.ts';
 import { ADDRESS_RULES, AddressJudge, type AddressRefusal, type AddressRules, unmapped } from './address-rules.ts';
 import type { Judged, Purpose, RefusedTarget, Target, TargetPolicy } from './target.ts';
-import {
-  hostPortOf,
-  isAddressListed,
-  isHostListed,
-  isPortListed,
-  literalOf,
-  portOf,
-  type TargetAllow,
-} from './target-allow.ts';
+import { isAddressListed, isHostListed, isPortListed, type TargetAllow } from './target-allow.ts';
 import { type Candidate, TARGET_RULES, type TargetRules } from './target-rules.ts';
 
 /** This server's own addresses: only webhook addresses below `hookBaseUrl` may be targets. */

@@ -2,7 +2,8 @@
  * `TARGET_ALLOW` (siblings §5): addresses that may be reached although they are not public. An entry `host:port` is compared
  * with host and port of the URL, an entry `cidr:port` with the addresses that the host resolved to.
  */
-import { type IpAddress, type IpRange, isInRange, parseIp, parseIpRange } from '../base/ip-address.ts';
+import { type IpAddress, type IpRange, isInRange, parseIpRange } from '../base/ip-address.ts';
+import { hostPortOf } from '../base/parsed-url.ts';
 
 export interface TargetAllow {
   /** Entries `host:port`, the host normalized as by `URL`. */
@@ -30,13 +31,6 @@ function parseEntry(entry: string): { host: string } | { range: IpRange; port: n
   return URL.canParse(text) ? { host: hostPortOf(new URL(text)) } : undefined;
 }
 
-/** The port of an address, or the one that its scheme implies. */
-export const portOf = ({ protocol, port }: URL): number =>
-  port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
-
-/** Host and port; IPv6 in brackets, a name without the trailing dot of a fully qualified one. */
-export const hostPortOf = (url: URL): string => `${url.hostname.replace(/\.$/, '')}:${portOf(url)}`;
-
 /** @returns the table, or the first malformed entry */
 export function parseTargetAllow(
   text: string,
@@ -61,7 +55,3 @@ export const isAddressListed = ({ ranges }: TargetAllow, ip: IpAddress, port: nu
 /** Whether an entry `cidr:port` has this port, so that the addresses of a name may be listed. */
 export const isPortListed = ({ ranges }: TargetAllow, port: number): boolean =>
   ranges.some((entry) => entry.port === port);
-
-/** The address that a host of a `URL` spells out; undefined for a name. */
-export const literalOf = (hostname: string): IpAddress | undefined =>
-  parseIp(hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);

@@ -4,13 +4,13 @@
  * codes and no part of the request.
  */
 import type { Clock } from '../../base/clock.ts';
+import { literalOf } from '../../base/ip-address.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { Timers } from '../../base/timers.ts';
 import { LOOK_UP_MS } from '../../outbound/limits.ts';
 import type { Outbound, OutboundRequest, OutboundResult } from '../../outbound/outbound.ts';
 import type { OutboundPolicy } from '../../outbound/policy.ts';
 import type { Judged, Purpose, Target, TargetPolicy } from '../../outbound/target.ts';
-import { literalOf } from '../../outbound/target-allow.ts';
 import { OutboundTurns, type Turn } from '../../outbound/turns.ts';
 import { type Exchange, type ExchangeResult, exchange } from './exchange.ts';
 import { OutboundCounts } from './outbound-counts.ts';

@@ -1,8 +1,8 @@
 /** Checks of what lies outside this process: the jobs services of a gate, and the catalogue behind an address. */
 import { fetchCodeOf } from '../../adapters/outbound/connection-failure.ts';
 import type { Config } from '../../app/configuration.ts';
+import { literalOf } from '../../base/ip-address.ts';
 import { AddressJudge } from '../../outbound/address-rules.ts';
-import { literalOf } from '../../outbound/target-allow.ts';
 import { ask } from './ask.ts';
 import { type Findings, sizeText } from './finding.ts';
 
