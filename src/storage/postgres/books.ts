@@ -16,6 +16,7 @@ import {
 } from '../../payment/books.ts';
 import type { Address, NetworkId } from '../../payment/protocol/network.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
+import { GatheredDeliveries } from '../gathered-deliveries.ts';
 import { ON_ITS_WAY_MS, SaleCounts } from '../memory/sale-counts.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row, Statement } from './connections.ts';
@@ -23,9 +24,6 @@ import type { Database } from './database.ts';
 import type { Owner } from './owners.ts';
 import { keptSecret } from './secrets.ts';
 
-/** Deliveries gather for this long; after a kill, the books show those that still waited as undelivered. */
-const DELIVERED_PAUSE_MS = 50;
-const DELIVERED_COUNT_MAX = 1000;
 const PRUNED_COUNT_MAX = 1000;
 /** A read of the whole books may take this long. */
 const READ_MS = 60_000;
@@ -117,15 +115,9 @@ export interface BooksPorts {
 export class PostgresBooks extends BooksReader implements Books {
   readonly digestOf: Digest;
   readonly #writer: Database;
-  readonly #timers: Timers;
   readonly #keptMs: number;
   readonly #counts: SaleCounts;
-  /** Serials of sales whose delivery is not on record yet. */
-  #delivered: number[] = [];
-  #isScheduled = false;
-  #isClosed = false;
-  #cancel = (): void => {};
-  #recording: Promise<void> = Promise.resolve();
+  readonly #deliveries: GatheredDeliveries;
 
   /** @param keptMs how long a sale stays */
   static async open(database: Database, owner: Owner, keptMs: number, ports: BooksPorts): Promise<PostgresBooks> {
@@ -144,9 +136,9 @@ export class PostgresBooks extends BooksReader implements Books {
     super(database);
     this.digestOf = keyedDigest(secret);
     this.#writer = database;
-    this.#timers = timers;
     this.#keptMs = keptMs;
     this.#counts = new SaleCounts(undeliveredCount);
+    this.#deliveries = new GatheredDeliveries(timers, (serials) => this.#recordDelivered(serials));
     owner.onLook(() => this.#look());
   }
 
@@ -164,48 +156,28 @@ export class PostgresBooks extends BooksReader implements Books {
   }
 
   markDelivered(serial: number): void {
-    this.#delivered.push(serial);
-    if (this.#isScheduled || this.#isClosed) return;
-    this.#isScheduled = true;
-    this.#cancel = this.#timers.after(DELIVERED_PAUSE_MS, () => {
-      this.#recording = this.#recordDelivered();
-    });
+    this.#deliveries.add(serial);
   }
 
   /** Records the deliveries still waiting. Never rejects. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#cancel();
-    await this.#recording;
-    await this.#recordDelivered();
+  close(): Promise<void> {
+    return this.#deliveries.close();
   }
 
-  /**
-   * Records the gathered deliveries. Those that the database refuses are recorded with the next ones, or in the next look.
-   */
-  async #recordDelivered(): Promise<void> {
-    this.#isScheduled = false;
-    while (this.#delivered.length > 0) {
-      const serials = this.#delivered.splice(0, DELIVERED_COUNT_MAX);
-      try {
-        await this.#writer.run({
-          name: 'mark-delivered',
-          text: `UPDATE paygrade.sales SET is_delivered = true
-                 WHERE serial IN (
-                   SELECT serial FROM paygrade.sales WHERE serial = ANY ($1::bigint[]) AND NOT is_delivered
-                   ORDER BY serial FOR UPDATE
-                 )`,
-          values: [serials],
-        });
-      } catch {
-        this.#delivered.unshift(...serials);
-        return;
-      }
-    }
+  #recordDelivered(serials: readonly number[]): Promise<unknown> {
+    return this.#writer.run({
+      name: 'mark-delivered',
+      text: `UPDATE paygrade.sales SET is_delivered = true
+             WHERE serial IN (
+               SELECT serial FROM paygrade.sales WHERE serial = ANY ($1::bigint[]) AND NOT is_delivered
+               ORDER BY serial FOR UPDATE
+             )`,
+      values: [serials],
+    });
   }
 
   async #look(): Promise<void> {
-    if (!this.#isScheduled) await this.#recordDelivered();
+    await this.#deliveries.retry();
     this.#counts.undeliveredCount = await undeliveredCountIn(this.#writer, ON_ITS_WAY_MS);
     const prune: Statement = { name: 'prune-sales', text: PRUNE, values: [this.#keptMs] };
     while ((await this.#writer.run(prune)).length === PRUNED_COUNT_MAX);

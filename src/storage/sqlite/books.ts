@@ -7,16 +7,12 @@ import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import { type Books, RecordsUnreadableError, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
+import { GatheredDeliveries } from '../gathered-deliveries.ts';
 import { ON_ITS_WAY_MS, SaleCounts } from '../memory/sale-counts.ts';
 import type { Journal } from './journal.ts';
 import type { StateReader } from './reader-thread.ts';
 import { type BooksStart, SALES, type SalesOperation, type SalesRead, type SalesTotals } from './tables/sales.ts';
 
-/**
- * Deliveries wait this long to share a commit that is needed anyway; after a kill, the books show those still waiting
- * as undelivered.
- */
-const DELIVERED_PAUSE_MS = 50;
 /** Pause between two looks at the books. */
 const LOOK_PAUSE_MS = 5000;
 /** Pause between two removals while more sales are too old. */
@@ -34,11 +30,8 @@ export class SqliteBooks implements Books {
   readonly #ports: BooksPorts;
   readonly #keptMs: number;
   readonly #counts: SaleCounts;
-  /** Serials of sales whose delivery is not on record yet. */
-  #delivered: number[] = [];
-  #isScheduled = false;
+  readonly #deliveries: GatheredDeliveries;
   #isClosed = false;
-  #cancelDelivered = (): void => {};
   #cancelLook = (): void => {};
 
   /** @param keptMs how long a sale stays */
@@ -49,6 +42,9 @@ export class SqliteBooks implements Books {
     this.#ports = ports;
     this.#keptMs = keptMs;
     this.#counts = new SaleCounts(start.undeliveredCount);
+    this.#deliveries = new GatheredDeliveries(ports.timers, (serials) =>
+      this.#write({ table: SALES, kind: 'delivered', serials }),
+    );
     this.#lookLater(LOOK_PAUSE_MS);
   }
 
@@ -66,10 +62,7 @@ export class SqliteBooks implements Books {
   }
 
   markDelivered(serial: number): void {
-    this.#delivered.push(serial);
-    if (this.#isScheduled || this.#isClosed) return;
-    this.#isScheduled = true;
-    this.#cancelDelivered = this.#ports.timers.after(DELIVERED_PAUSE_MS, () => void this.#recordDelivered());
+    this.#deliveries.add(serial);
   }
 
   list(query: SalesQuery): Promise<readonly Sale[]> {
@@ -87,9 +80,8 @@ export class SqliteBooks implements Books {
   /** Records the deliveries still waiting and ends the reader. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelDelivered();
     this.#cancelLook();
-    await this.#recordDelivered();
+    await this.#deliveries.close();
     await this.#reader.close();
   }
 
@@ -103,21 +95,6 @@ export class SqliteBooks implements Books {
 
   #write(operation: SalesOperation): Promise<void> {
     return this.#journal.write(operation);
-  }
-
-  /**
-   * Records the gathered deliveries. Those that the state refuses are recorded with the next ones, or by the next look.
-   */
-  async #recordDelivered(): Promise<void> {
-    this.#isScheduled = false;
-    const serials = this.#delivered;
-    if (serials.length === 0) return;
-    this.#delivered = [];
-    try {
-      await this.#write({ table: SALES, kind: 'delivered', serials });
-    } catch {
-      this.#delivered = serials.concat(this.#delivered);
-    }
   }
 
   #lookLater(pauseMs: number): void {
@@ -135,7 +112,7 @@ export class SqliteBooks implements Books {
    * @returns true when there may be more to remove
    */
   async #look(): Promise<boolean> {
-    if (!this.#isScheduled) await this.#recordDelivered();
+    await this.#deliveries.retry();
     const nowMs = this.#ports.nowMs();
     const read: SalesRead = { table: SALES, kind: 'totals', beforeMs: nowMs - ON_ITS_WAY_MS };
     const { undeliveredCount, oldestMs } = (await this.#journal.read(read)) as SalesTotals;
