@@ -6,9 +6,7 @@ import { paid } from '../../access/x402.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../../catalogue/job.ts';
 import { TOP_ENTRIES_MAX } from '../../catalogue/limits.ts';
 import { market } from '../../catalogue/questions/market.ts';
-import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { route } from '../../http/route.ts';
-import { periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
 import { cohortFilters, period } from '../catalogue-parameters.ts';
 import { CATALOGUE_ERRORS, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
@@ -87,10 +85,7 @@ export const describeMarket = route<JobsServices>()({
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
     const { role, location, department } = input;
-    const observed = observationPeriodEndingAt(clock.nowMs());
-    const periodVersion = served.catalogue.ranking.setPeriod(observed);
-    const question = JSON.stringify(['market', role, location, department]);
-    return memo.answer(served, question, periodVersion, periodOf(observed), () => {
+    return memo.answer(served, clock.nowMs(), ['market', role, location, department], (observed) => {
       const found = market(served.catalogue, { role, location, department }, observed);
       return (stated) => ({
         data: {

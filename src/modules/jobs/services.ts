@@ -3,9 +3,10 @@ import type { OverloadServices } from '../../access/overload.ts';
 import type { RatedServices } from '../../access/rate-limit.ts';
 import type { PaidServices } from '../../access/x402.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
+import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import type { JsonText } from '../../http/answers.ts';
 import { MemoizedAnswers, type WriteAnswer } from '../../http/hot/memoized-answers.ts';
-import type { AnswerPeriod } from '../answer-period.ts';
+import { type AnswerPeriod, periodOf } from '../answer-period.ts';
 import { type CatalogueServices, fromCatalogue, type Unread } from '../catalogue-refusals.ts';
 
 export interface JobsServices extends CatalogueServices, RatedServices, OverloadServices, PaidServices {
@@ -19,19 +20,25 @@ export class AnswersMemo {
   #periodVersion = 0;
   #answers = new MemoizedAnswers<AnswerPeriod>();
 
-  /** As `MemoizedAnswers`, over a catalogue that may still have to read a part of its file. */
+  /**
+   * As `MemoizedAnswers`, over a catalogue that may still have to read a part of its file.
+   * @param question the route's name and the input, as JSON
+   * @param prepare called with the period that ends now
+   */
   answer<A>(
     served: ServedCatalogue,
-    question: string,
-    periodVersion: number,
-    period: AnswerPeriod,
-    prepare: () => WriteAnswer<AnswerPeriod, A>,
+    nowMs: number,
+    question: readonly unknown[],
+    prepare: (observed: ObservationPeriod) => WriteAnswer<AnswerPeriod, A>,
   ): A | JsonText | Unread {
+    const observed = observationPeriodEndingAt(nowMs);
+    const periodVersion = served.catalogue.ranking.setPeriod(observed);
     if (served !== this.#served || periodVersion !== this.#periodVersion) {
       this.#served = served;
       this.#periodVersion = periodVersion;
       this.#answers = new MemoizedAnswers();
     }
-    return fromCatalogue(() => this.#answers.answer(question, period, prepare));
+    const period = periodOf(observed);
+    return fromCatalogue(() => this.#answers.answer(JSON.stringify(question), period, () => prepare(observed)));
   }
 }

@@ -5,10 +5,9 @@ import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import { isoTimeOrNull } from '../../base/iso-time.ts';
 import type { CohortFilters } from '../../catalogue/questions/cohort-rows.ts';
-import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { signals } from '../../catalogue/questions/signals.ts';
 import { route } from '../../http/route.ts';
-import { observationPeriod, periodOf } from '../answer-period.ts';
+import { observationPeriod } from '../answer-period.ts';
 import { count, dateTime, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
 import { cohortFilters, period } from '../catalogue-parameters.ts';
@@ -112,10 +111,7 @@ export const findSignals = route<JobsServices>()({
     const served = catalogue.current();
     if (served === undefined) return noCatalogue();
     const { role, location, department, limit } = input;
-    const observed = observationPeriodEndingAt(clock.nowMs());
-    const periodVersion = served.catalogue.ranking.setPeriod(observed);
-    const question = JSON.stringify(['signals', role, location, department, limit]);
-    return memo.answer(served, question, periodVersion, periodOf(observed), () => {
+    return memo.answer(served, clock.nowMs(), ['signals', role, location, department, limit], (observed) => {
       const filters = { role, location, department };
       const found = signals(served.catalogue, filters, limit, observed);
       const criterion = criterionOf(filters);

@@ -3,10 +3,8 @@ import * as v from 'valibot';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
-import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { requestedSkills } from '../../catalogue/questions/skills.ts';
 import { route } from '../../http/route.ts';
-import { periodOf } from '../answer-period.ts';
 import { count } from '../answer-values.ts';
 import { cohortFilters, companyDomain, period } from '../catalogue-parameters.ts';
 import { CATALOGUE_ERRORS, COMPANY_NOT_FOUND, hasCatalogue, noCatalogue, noCompany } from '../catalogue-refusals.ts';
@@ -62,10 +60,7 @@ export const listSkills = route<JobsServices>()({
     const { company, role, location, department, limit } = input;
     const { snapshot } = served.catalogue;
     if (company !== undefined && snapshot.companyOf(company) === undefined) return noCompany(company);
-    const observed = observationPeriodEndingAt(clock.nowMs());
-    const periodVersion = served.catalogue.ranking.setPeriod(observed);
-    const question = JSON.stringify(['skills', company, role, location, department, limit]);
-    return memo.answer(served, question, periodVersion, periodOf(observed), () => {
+    return memo.answer(served, clock.nowMs(), ['skills', company, role, location, department, limit], () => {
       const found = requestedSkills(served.catalogue, company, { role, location, department }, limit)!;
       return (stated) => ({
         data: {
