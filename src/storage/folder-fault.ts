@@ -1,7 +1,7 @@
 /** Explains why a folder cannot be used, and what to do about it. */
 import { accessSync, constants, existsSync, lstatSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { errorCodeOf } from '../base/failure.ts';
+import { errorCodeOf, firstLineOf } from '../base/failure.ts';
 import { printable } from '../base/printable.ts';
 import { CANNOT_OPEN, FULL, READ_ONLY, resultCodeOf } from './sqlite/result-code.ts';
 
@@ -72,5 +72,5 @@ export function folderFaultOf(folder: string, failure: unknown): string {
   // SQLite reports only that it cannot open or write a file.
   if (sqlite === READ_ONLY || sqlite === CANNOT_OPEN) return `this user may not write the files in ${place}; ${OWNER}`;
   if (code === 'ENOENT') return `no folder can be made in ${place}; name another one`;
-  return (failure instanceof Error ? failure.message : String(failure)).split('\n', 1)[0] as string;
+  return firstLineOf(failure);
 }
