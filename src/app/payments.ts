@@ -182,12 +182,11 @@ function writePaymentMetrics(
       'paygrade_sales_undelivered',
       'gauge',
       'Sales whose answer did not go out, without those of the last seconds.',
-      books.undeliveredCount,
+      books.counts.undeliveredCount,
     )
     .family('paygrade_sales_total', 'counter', 'Settled payments, by operation.');
-  const { saleCounts } = books;
-  for (const operation of new Set([...meters.operations, ...saleCounts.keys()])) {
-    page.sample(saleCounts.get(operation) ?? 0, { operation });
+  for (const operation of new Set([...meters.operations, ...books.counts.byOperation.keys()])) {
+    page.sample(books.counts.byOperation.get(operation) ?? 0, { operation });
   }
 }
 

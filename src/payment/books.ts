@@ -98,8 +98,13 @@ export interface Books {
   days(day: string): Promise<readonly SalesDay[]>;
   /** Notes that the answer of a sale went out; a later commit makes it durable. Repeating is harmless. */
   markDelivered(serial: number): void;
-  /** Sales since the start of the process, by operation. */
-  readonly saleCounts: ReadonlyMap<string, number>;
+  readonly counts: ShownSaleCounts;
+}
+
+/** Counts that metrics show without reading the books. */
+export interface ShownSaleCounts {
+  /** Sales since the start of the process. */
+  readonly byOperation: ReadonlyMap<string, number>;
   /** Sales in the books whose answer did not go out, as of a few seconds ago. */
   readonly undeliveredCount: number;
 }

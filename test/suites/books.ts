@@ -64,7 +64,7 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
         });
         expect(await backend.books.find(order.key)).toEqual(sale);
         expect(await backend.books.find(other.key)).toBeUndefined();
-        expect(backend.books.saleCounts.get('searchJobs')).toBe(1);
+        expect(backend.books.counts.byOperation.get('searchJobs')).toBe(1);
       }));
 
     it('learn that an answer went out, once and for ever', () =>
@@ -80,7 +80,7 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
         const after = reopen === undefined ? backend : await reopen();
         expect((await after.books.find(first.key))?.isDelivered).toBe(true);
         expect((await after.books.find(second.key))?.isDelivered).toBe(false);
-        expect(after.books.undeliveredCount).toBe(1);
+        expect(after.books.counts.undeliveredCount).toBe(1);
       }));
 
     it('record one delivery after the other, and what waits when they close', () =>
@@ -107,7 +107,7 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
         const { key } = await sell(backend, time);
         backend.books.markDelivered((await backend.books.find(key))!.serial);
         await recorded(backend, time);
-        expect(backend.books.undeliveredCount).toBe(0);
+        expect(backend.books.counts.undeliveredCount).toBe(0);
       }));
 
     it('count a sale as undelivered once its answer has had some seconds to leave', () =>
@@ -119,11 +119,11 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
         time.pass(3000);
         // A look takes real time.
         await new Promise((resolve) => setTimeout(resolve, 150));
-        expect(backend.books.undeliveredCount).toBe(0);
+        expect(backend.books.counts.undeliveredCount).toBe(0);
         await vi.waitFor(async () => {
           time.pass(1000);
           await settle();
-          expect(backend.books.undeliveredCount).toBe(1);
+          expect(backend.books.counts.undeliveredCount).toBe(1);
         }, WAIT);
       }));
 

@@ -13,7 +13,7 @@ const SALE_COUNT_MAX = 20_000;
 export class MemoryBooks implements Books {
   readonly digestOf: Digest;
   readonly #countMax: number;
-  readonly #counts = new SaleCounts();
+  readonly counts = new SaleCounts();
   /** Authorizations in the order of their settlements. */
   readonly #keys = new KeyQueue(0);
   /** A ring: the sale of the key at position p is at index p modulo `#countMax`. */
@@ -32,20 +32,12 @@ export class MemoryBooks implements Books {
     const oldest = this.#sales[place];
     this.#sales[place] = sale;
     this.#places.set(sale.serial, place);
-    this.#counts.sold(sale.operation);
-    this.#counts.undeliveredCount++;
+    this.counts.sold(sale.operation);
+    this.counts.undeliveredCount++;
     if (oldest === undefined) return;
     this.#keys.removeFirst();
     this.#places.delete(oldest.serial);
-    if (!oldest.isDelivered) this.#counts.undeliveredCount--;
-  }
-
-  get saleCounts(): ReadonlyMap<string, number> {
-    return this.#counts.byOperation;
-  }
-
-  get undeliveredCount(): number {
-    return this.#counts.undeliveredCount;
+    if (!oldest.isDelivered) this.counts.undeliveredCount--;
   }
 
   find(key: ReservationKey): Sale | undefined {
@@ -58,7 +50,7 @@ export class MemoryBooks implements Books {
     const sale = place === undefined ? undefined : this.#sales[place];
     if (place === undefined || sale === undefined || sale.isDelivered) return;
     this.#sales[place] = { ...sale, isDelivered: true };
-    this.#counts.undeliveredCount--;
+    this.counts.undeliveredCount--;
   }
 
   async list({ sinceMs, isUndeliveredOnly, after, limit }: SalesQuery): Promise<readonly Sale[]> {

@@ -1,12 +1,12 @@
+import type { ShownSaleCounts } from '../../payment/books.ts';
+
 /**
  * A look at the books does not count sales younger than this as undelivered: the answer, or the record of its delivery,
  * may be in flight.
  */
 export const ON_ITS_WAY_MS = 5000;
 
-/** Counts that metrics show without reading the books. */
-export class SaleCounts {
-  /** Sales since the start of the process. */
+export class SaleCounts implements ShownSaleCounts {
   readonly byOperation = new Map<string, number>();
   /**
    * Where deliveries are recorded later, as of the last look at the books: it does not rise with each sale in between.
@@ -18,6 +18,7 @@ export class SaleCounts {
     this.undeliveredCount = undeliveredCount;
   }
 
+  /** Counts a sale whose settlement is on record. */
   sold(operation: string): void {
     this.byOperation.set(operation, (this.byOperation.get(operation) ?? 0) + 1);
   }

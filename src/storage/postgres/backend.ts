@@ -178,7 +178,7 @@ async function openStores(
   const reservations = await PostgresReservations.open(database, owner, {
     clock,
     settlement: play === undefined ? 'facilitator' : 'local',
-    onSold: (operation) => books.sold(operation),
+    onSold: (operation) => books.counts.sold(operation),
   });
   const playLedger = play === undefined ? undefined : new PostgresPlayLedger(database, play.openingAtomic);
   if (playLedger !== undefined) owner.onLook(() => playLedger.prune());

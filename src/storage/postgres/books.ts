@@ -116,7 +116,7 @@ export class PostgresBooks extends BooksReader implements Books {
   readonly digestOf: Digest;
   readonly #writer: Database;
   readonly #keptMs: number;
-  readonly #counts: SaleCounts;
+  readonly counts: SaleCounts;
   readonly #deliveries: GatheredDeliveries;
 
   /** @param keptMs how long a sale stays */
@@ -137,22 +137,9 @@ export class PostgresBooks extends BooksReader implements Books {
     this.digestOf = keyedDigest(secret);
     this.#writer = database;
     this.#keptMs = keptMs;
-    this.#counts = new SaleCounts(undeliveredCount);
+    this.counts = new SaleCounts(undeliveredCount);
     this.#deliveries = new GatheredDeliveries(timers, (serials) => this.#recordDelivered(serials));
     owner.onLook(() => this.#look());
-  }
-
-  get saleCounts(): ReadonlyMap<string, number> {
-    return this.#counts.byOperation;
-  }
-
-  get undeliveredCount(): number {
-    return this.#counts.undeliveredCount;
-  }
-
-  /** Counts a sale whose settlement is on record. */
-  sold(operation: string): void {
-    this.#counts.sold(operation);
   }
 
   markDelivered(serial: number): void {
@@ -178,7 +165,7 @@ export class PostgresBooks extends BooksReader implements Books {
 
   async #look(): Promise<void> {
     await this.#deliveries.retry();
-    this.#counts.undeliveredCount = await undeliveredCountIn(this.#writer, ON_ITS_WAY_MS);
+    this.counts.undeliveredCount = await undeliveredCountIn(this.#writer, ON_ITS_WAY_MS);
     const prune: Statement = { name: 'prune-sales', text: PRUNE, values: [this.#keptMs] };
     while ((await this.#writer.run(prune)).length === PRUNED_COUNT_MAX);
   }

@@ -29,7 +29,7 @@ export class SqliteBooks implements Books {
   readonly #reader: StateReader;
   readonly #ports: BooksPorts;
   readonly #keptMs: number;
-  readonly #counts: SaleCounts;
+  readonly counts: SaleCounts;
   readonly #deliveries: GatheredDeliveries;
   #isClosed = false;
   #cancelLook = (): void => {};
@@ -41,24 +41,11 @@ export class SqliteBooks implements Books {
     this.#reader = reader;
     this.#ports = ports;
     this.#keptMs = keptMs;
-    this.#counts = new SaleCounts(start.undeliveredCount);
+    this.counts = new SaleCounts(start.undeliveredCount);
     this.#deliveries = new GatheredDeliveries(ports.timers, (serials) =>
       this.#write({ table: SALES, kind: 'delivered', serials }),
     );
     this.#lookLater(LOOK_PAUSE_MS);
-  }
-
-  get saleCounts(): ReadonlyMap<string, number> {
-    return this.#counts.byOperation;
-  }
-
-  get undeliveredCount(): number {
-    return this.#counts.undeliveredCount;
-  }
-
-  /** Counts a sale whose settlement is on record. */
-  sold({ operation }: Sale): void {
-    this.#counts.sold(operation);
   }
 
   markDelivered(serial: number): void {
@@ -116,7 +103,7 @@ export class SqliteBooks implements Books {
     const nowMs = this.#ports.nowMs();
     const read: SalesRead = { table: SALES, kind: 'totals', beforeMs: nowMs - ON_ITS_WAY_MS };
     const { undeliveredCount, oldestMs } = (await this.#journal.read(read)) as SalesTotals;
-    this.#counts.undeliveredCount = undeliveredCount;
+    this.counts.undeliveredCount = undeliveredCount;
     const beforeMs = nowMs - this.#keptMs;
     if (oldestMs === null || oldestMs >= beforeMs) return false;
     await this.#write({ table: SALES, kind: 'prune', beforeMs });

@@ -29,6 +29,7 @@ import { type LoadedAccounts, NO_ACCOUNTS } from '../memory/accounts-journal.ts'
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
 import type { LoadedResolve } from '../memory/resolves-journal.ts';
+import { SaleCounts } from '../memory/sale-counts.ts';
 import type { Persistence } from '../memory/stores.ts';
 import { makeOwnFile } from '../own-file.ts';
 import { StateError, StateHeldError } from '../state-error.ts';
@@ -189,7 +190,7 @@ export function stateOver(
       journal: new SqliteReservationJournal(journal, {
         isPlay,
         nowMs: () => clock.nowMs(),
-        onSold: (sale) => books.sold(sale),
+        onSold: ({ operation }) => books.counts.sold(operation),
       }),
       books,
       reservations,
@@ -348,8 +349,7 @@ function damagedState(path: string, why: string, { clock, onFault }: JournalPort
         find: unreadable,
         days: unreadable,
         markDelivered: () => {},
-        saleCounts: new Map(),
-        undeliveredCount: 0,
+        counts: new SaleCounts(),
       },
       events: {
         create: refuse,

@@ -35,13 +35,13 @@ describe('books in memory', () => {
       const sale = soldWith(serial);
       expect(find(books, sale)).toEqual(kept.includes(serial) ? sale : undefined);
     }
-    expect(books.undeliveredCount).toBe(kept.length);
+    expect(books.counts.undeliveredCount).toBe(kept.length);
   });
 
   it('mark a sale as delivered once, and none that they forgot', async () => {
     const books = booksAfter(4);
     for (const serial of [1, 2, 2, 9]) books.markDelivered(serial);
-    expect(books.undeliveredCount).toBe(2);
+    expect(books.counts.undeliveredCount).toBe(2);
     expect(find(books, soldWith(2))).toEqual(soldWith(2, { isDelivered: true }));
     expect(find(books, soldWith(3))).toEqual(soldWith(3));
   });
@@ -50,9 +50,9 @@ describe('books in memory', () => {
     const books = booksAfter(3);
     books.markDelivered(1);
     enter(books, soldWith(4));
-    expect(books.undeliveredCount).toBe(3);
+    expect(books.counts.undeliveredCount).toBe(3);
     enter(books, soldWith(5));
-    expect(books.undeliveredCount).toBe(3);
+    expect(books.counts.undeliveredCount).toBe(3);
   });
 
   it('find sales whose numbers are not in the order of their settlements', async () => {
@@ -60,6 +60,6 @@ describe('books in memory', () => {
     for (const serial of [7, 2, 9, 4]) enter(books, soldWith(serial));
     expect(await serialsOf(books)).toEqual([2, 4, 9]);
     books.markDelivered(7);
-    expect(books.undeliveredCount).toBe(3);
+    expect(books.counts.undeliveredCount).toBe(3);
   });
 });

@@ -251,7 +251,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
     (await backend.books.list({ sinceMs: 0, isUndeliveredOnly: false, after: undefined, limit: 100 })).length;
   /** As all of them count it. */
   const countOf = (...processes: Process[]): number =>
-    processes.reduce((sum, { backend }) => sum + (backend.books.saleCounts.get(SALE.operation) ?? 0), 0);
+    processes.reduce((sum, { backend }) => sum + (backend.books.counts.byOperation.get(SALE.operation) ?? 0), 0);
 
   it.each(['claim', 'record-intent', 'transfer', 'record-settled'])(
     'sells once when an answer to %s is lost',

@@ -77,7 +77,7 @@ describe('the books in the state file', () => {
     for (const ms of [100, 4999, 1]) await pass(ms);
     expect(written.map(({ kind }) => kind)).toEqual(['prune', 'prune']);
     expect(asked).toEqual([5000, 5100, 5200, 10_200].map((ms) => startMs + ms - ON_ITS_WAY_MS));
-    expect(books.undeliveredCount).toBe(7);
+    expect(books.counts.undeliveredCount).toBe(7);
   });
 
   it('record what still waits when they close, and nothing later', async () => {
