@@ -26,17 +26,14 @@ export async function backendOver(
   stateDir: string | null,
 ): Promise<Backend> {
   // The backend does not hold `state` itself: what the start loaded must not live as long as the process.
-  const { persistence, journal: _journal, notices, ...open } = state;
+  const { persistence, journal: _journal, ...open } = state;
   try {
     const stores = await openMemoryStores(options, ports, persistence);
     let closing: Promise<void> | undefined;
     return {
       ...stores,
+      ...open,
       throwawayPayee: () => throwawayPayee(stateDir, ports.random),
-      fault: () => open.fault(),
-      commits: () => open.commits(),
-      start: () => open.start(),
-      notices,
       drain: () => stores.callbacks.drain(),
       close() {
         stores.callbacks.close();
