@@ -18,7 +18,7 @@ export interface CircuitPorts {
   readonly timers: Timers;
   /** Asks the health question; true when the facilitator is well. Never rejects. */
   probe(): Promise<boolean>;
-  /** Called when {@link Circuit.isReachable} changes. */
+  /** Called with false at a failure, also of the first call, and with true at the first success after it. */
   onReachable(isReachable: boolean): void;
 }
 
@@ -26,6 +26,8 @@ export class Circuit {
   readonly #ports: CircuitPorts;
   #failureCount = 0;
   #hasBeenReached = false;
+  /** The last argument of `onReachable`. It is not called for a facilitator that answers from the beginning. */
+  #reported = true;
   #isProbing = false;
   /** Cancels the scheduled question, if there is one. */
   #cancelProbe: (() => void) | undefined;
@@ -48,17 +50,15 @@ export class Circuit {
   /** A call was answered. */
   noteReached(): void {
     this.#cancel();
-    this.#change(() => {
-      this.#hasBeenReached = true;
-      this.#failureCount = 0;
-    });
+    this.#hasBeenReached = true;
+    this.#failureCount = 0;
+    this.#report();
   }
 
   /** A call never connected. */
   noteUnreached(): void {
-    this.#change(() => {
-      this.#failureCount++;
-    });
+    this.#failureCount++;
+    this.#report();
     this.ask();
   }
 
@@ -98,9 +98,10 @@ export class Circuit {
     });
   }
 
-  #change(apply: () => void): void {
-    const was = this.isReachable();
-    apply();
-    if (was !== this.isReachable()) this.#ports.onReachable(!was);
+  #report(): void {
+    const isReachable = this.isReachable();
+    if (isReachable === this.#reported) return;
+    this.#reported = isReachable;
+    this.#ports.onReachable(isReachable);
   }
 }

@@ -35,7 +35,7 @@ describe('the circuit of a facilitator', () => {
     circuit.noteUnreached();
     expect(circuit.isOpen()).toBe(true);
     circuit.noteReached();
-    expect([circuit.isOpen(), circuit.isReachable(), news]).toEqual([false, true, [true]]);
+    expect([circuit.isOpen(), circuit.isReachable(), news]).toEqual([false, true, [false, true]]);
   });
 
   it('stays closed while every fifth call arrives', () => {
@@ -73,7 +73,7 @@ describe('the circuit of a facilitator', () => {
       time.pass(PROBE_PAUSE_MS);
     }
     await answer(true);
-    expect([circuit.isOpen(), circuit.isReachable(), news]).toEqual([false, true, [true]]);
+    expect([circuit.isOpen(), circuit.isReachable(), news]).toEqual([false, true, [false, true]]);
     expect(time.pendingCount).toBe(0);
     time.pass(10_000);
     expect(askedCount()).toBe(FAILURES_TO_OPEN + 4);
@@ -88,7 +88,16 @@ describe('the circuit of a facilitator', () => {
     await answer(false);
     time.pass(PROBE_PAUSE_MS);
     await answer(true);
-    expect(news).toEqual([true, false, true]);
+    expect(news).toEqual([false, true]);
+  });
+
+  it('says once that the facilitator has not answered since the start', async () => {
+    const { time, circuit, answer, news } = setUp();
+    circuit.ask();
+    await answer(false);
+    time.pass(PROBE_PAUSE_MS);
+    await answer(false);
+    expect(news).toEqual([false]);
   });
 
   it('asks nothing more after it was stopped, even when an answer is still to come', async () => {
