@@ -130,7 +130,7 @@ describe('createPaygrade', () => {
 
   it('refuses what it cannot use, in one line', async () => {
     const unusable = createPaygrade({ snapshot: '/nowhere/at/all', stateDir: ':memory:' });
-    await expect(unusable).rejects.toThrow(/^[^\n]*nowhere[^\n]*$/);
+    await expect(unusable).rejects.toThrow(/^SNAPSHOT \/nowhere\/at\/all: [^\n]*$/);
     await expect(createPaygrade({ port: 'x' })).rejects.toThrow(/PORT/);
     const onFailure = console as unknown as () => void;
     await expect(createPaygrade({ stateDir: ':memory:', onFailure })).rejects.toThrow('onFailure must be a function');

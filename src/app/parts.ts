@@ -16,6 +16,7 @@ import type { Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
 import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
+import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
@@ -25,7 +26,7 @@ import type { Extractor } from '../resolve/work.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
 import { keptStateKey } from '../storage/state-key.ts';
-import { type OpenCatalogue, openCatalogue } from './catalogue.ts';
+import { type CatalogueOptions, type OpenCatalogue, openCatalogue } from './catalogue.ts';
 import type { Config } from './configuration.ts';
 import { type OpenPayments, openPayments } from './payments.ts';
 import type { Server } from './server.ts';
@@ -151,6 +152,16 @@ function requireSharedKey({ databaseUrl, stateKey }: Config): void {
   );
 }
 
+/** @throws SnapshotError whose line names the setting, when the catalogue cannot be used */
+function openCatalogueOfSetting(source: CatalogueSource, options: CatalogueOptions): OpenCatalogue {
+  try {
+    return openCatalogue(source, options);
+  } catch (failure) {
+    if (!(failure instanceof SnapshotError)) throw failure;
+    throw new SnapshotError(`SNAPSHOT ${failure.message}`, { cause: failure });
+  }
+}
+
 /**
  * @param server receives each part as a component, as soon as it is open
  * @throws SnapshotError, StateError, ConfigError or Error with one line when one cannot be opened
@@ -189,7 +200,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   server.add(stateComponent(backend));
   const source = await loading;
   await source.prepare?.();
-  const catalogue = openCatalogue(source, {
+  const catalogue = openCatalogueOfSetting(source, {
     clock,
     timers,
     isExpected: config.snapshot !== NO_CATALOGUE,

@@ -119,7 +119,7 @@ describe('a start that is refused', () => {
         if (bytes !== undefined) writeFileSync(file, bytes);
         const { exitCode, stdout, stderr } = await serveToEnd(runtime, { SNAPSHOT: file });
         expect(stderr).toMatch(/^paygrade: [^\n]+\n$/);
-        expect(stderr).toContain(file);
+        expect(stderr).toContain(`SNAPSHOT ${file}: `);
         expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
       },
     );

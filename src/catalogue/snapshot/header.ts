@@ -43,7 +43,8 @@ export function readHeader(source: SnapshotSource, refuse: Refuse): OpenedHeader
   }
   if (new Uint8Array(Uint16Array.of(1).buffer)[0] !== 1) throw refuse('snapshots need a little-endian machine');
   const prefix = source.read(0, PREFIX_BYTES);
-  for (let i = 0; i < MAGIC.length; i++) if (prefix[i] !== MAGIC[i]) throw refuse('is not a snapshot');
+  for (let i = 0; i < MAGIC.length; i++)
+    if (prefix[i] !== MAGIC[i]) throw refuse('is not a snapshot; `snapshot build` makes one');
   if (prefix.length < PREFIX_BYTES) throw refuse('is cut off inside its header');
   const version = uint32At(prefix, 8);
   if (version !== FORMAT_VERSION) {

@@ -48,7 +48,7 @@ describe('opening a snapshot file', () => {
     ['is a directory', () => mkdirSync(path), /is not a file$/],
     ['is a FIFO that nobody writes to', () => void execFileSync('mkfifo', [path]), /is not a file$/],
     ['is a link to nothing', () => symlinkSync(join(directory, 'gone'), path), /there is no such file$/],
-    ['is empty', () => writeFileSync(path, ''), /is not a snapshot$/],
+    ['is empty', () => writeFileSync(path, ''), /is not a snapshot; `snapshot build` makes one$/],
   ];
   for (const [title, prepare, reason] of refused) {
     it(`is refused in one line when it ${title}`, () => {
