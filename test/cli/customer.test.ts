@@ -93,8 +93,8 @@ describe('a purchase', () => {
     vi.unstubAllGlobals();
   });
   const answerBy = (...answers: Response[]): void => void vi.stubGlobal('fetch', async () => answers.shift());
-  const refusal = (status: number, code: string): Response =>
-    Response.json({ error: { code, message: 'no', request_id: 'req_1' } }, { status });
+  const refusal = (status: number, code: string, message = 'no'): Response =>
+    Response.json({ error: { code, message, request_id: 'req_1' } }, { status });
   const OFFER = encodeHeader({
     x402Version: 2,
     resource: { url: 'https://pay.example/', description: '', mimeType: 'application/json' },
@@ -121,9 +121,10 @@ describe('a purchase', () => {
   ])(
     'by %s that is refused with 402 names PRIVATE_KEY where a throwaway wallet was to pay',
     async (_, words, env, isHinted) => {
-      answerBy(...(isHinted ? [offered()] : []), refusal(402, 'NOT_PAID'));
+      answerBy(...(isHinted ? [offered()] : []), refusal(402, 'NOT_PAID', 'no.'));
       const { exitCode, stderr } = await run(words, { env });
-      expect([exitCode, stderr.includes('402 NOT_PAID: no'), stderr.includes(HINT)]).toEqual([1, true, isHinted]);
+      const line = isHinted ? '402 NOT_PAID: no; a throwaway' : '402 NOT_PAID: no';
+      expect([exitCode, stderr.includes(line), stderr.includes(HINT)]).toEqual([1, true, isHinted]);
     },
   );
 

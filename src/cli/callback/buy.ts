@@ -26,7 +26,7 @@ export function refusedPurchase(answer: Answer, { env }: Io): CommandError {
   const refusal = refused(answer);
   if (answer.status !== 402 || env.PRIVATE_KEY) return refusal;
   const hint = 'a throwaway wallet pays only play money; set PRIVATE_KEY to the key of a wallet with USDC';
-  return new CommandError(`${refusal.message}; ${hint}`);
+  return new CommandError(`${refusal.message.replace(/\.$/, '')}; ${hint}`);
 }
 
 /** @param base address of the server @throws CommandError when the server refuses */
