@@ -270,7 +270,8 @@ export class Customers implements Buyers {
     const wasCharged = this.#isCharged(purchase);
     const kept = question && this.#names.keptSale(question, purchase);
     purchase.outstandingCount++;
-    chance.pick(gates).arrive(
+    const gate = chance.pick(gates);
+    gate.arrive(
       `${purchase.name} ${purchase.route}`,
       request,
       (answer) => {
@@ -279,7 +280,9 @@ export class Customers implements Buyers {
         if (code === 'PAYMENT_ALREADY_USED' && outcomes.length === 0 && purchase.outstandingCount === 0) {
           world.fail('L2 free is free', `${purchase.name} is refused as used, and was sent to no other process`);
         }
-        outcomes.push(this.#judge(purchase, answer, wasCharged));
+        // To a clock that is off another window is open.
+        const isSure = wasCharged && gate.clockOffUntilMs < world.nowMs;
+        outcomes.push(this.#judge(purchase, answer, isSure));
         this.#names.judge(purchase, kept, answer.status, code);
         also(answer);
         again(answer.status === 503 ? 0.7 : 0.2);

@@ -10,6 +10,7 @@ import type { Clock } from '../../../src/base/clock.ts';
 import { OutageError } from '../../../src/base/outage.ts';
 import type { Timers } from '../../../src/base/timers.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
+import { LOOK_MS } from '../../../src/storage/postgres/owners.ts';
 import { StateError } from '../../../src/storage/state-error.ts';
 import type { Chance } from '../../support/chance.ts';
 import { checkPublished } from '../../support/published.ts';
@@ -27,6 +28,8 @@ import type { Client, Wire } from './wire.ts';
 const BOUND_MS = 150_000;
 const DATABASE_URL = 'postgres://gate@127.0.0.1/model';
 const DRAIN_MS = 9_000;
+/** A process that is well compares its clock with the database's this often, and a second for the trip. */
+const CLOCK_SEEN_MS = LOOK_MS + 1_000;
 /** Public and of nobody. */
 const PUBLIC = '93.184.216.34';
 
@@ -71,6 +74,11 @@ export class Gate implements Client {
   readonly #chance: Chance;
   readonly #skewMs: number;
   readonly #bornAtMs: number;
+  /** How far its wall clock was set wrong, besides, and until when at the latest. */
+  #wallOffMs = 0;
+  #wallOffUntilMs = 0;
+  /** For how long its clocks have stood still. */
+  #suspendedMs = 0;
 
   constructor(name: string, chance: Chance, outside: Outside) {
     this.name = name;
@@ -97,11 +105,53 @@ export class Gate implements Client {
   /** The process does nothing for a while, and then goes on as if nothing had been. */
   stall(forMs: number): void {
     const { world } = this.#outside;
-    this.stalledUntilMs = world.nowMs + forMs;
-    this.leaseTroubleMs = this.stalledUntilMs;
-    this.troubleMs = this.stalledUntilMs;
+    this.#standStill(forMs);
     world.count('stalls');
     world.note(`${this.name} stalls for ${Math.round(forMs)} ms`);
+  }
+
+  /** A stall of the whole machine: its timers wait as long, and its wall clock is behind until it is set, `rightMs` later. */
+  suspend(forMs: number, rightMs: number): void {
+    const { world } = this.#outside;
+    if (this.isDead || this.stalledUntilMs > world.nowMs) return;
+    this.#standStill(forMs);
+    this.#suspendedMs += forMs;
+    this.#setWall(this.#wallOffMs - forMs, forMs + rightMs);
+    world.count('suspensions');
+    world.note(`${this.name} is suspended for ${Math.round(forMs)} ms`);
+  }
+
+  stepWall(offMs: number, forMs: number): void {
+    const { world } = this.#outside;
+    this.#setWall(offMs, forMs);
+    world.count('steps of a wall clock');
+    world.note(`${this.name} has a clock that is ${(offMs / 1000).toFixed(1)} s off`);
+  }
+
+  #standStill(forMs: number): void {
+    this.stalledUntilMs = Math.max(this.stalledUntilMs, this.#outside.world.nowMs + forMs);
+    this.leaseTroubleMs = this.stalledUntilMs;
+    this.troubleMs = this.stalledUntilMs;
+  }
+
+  #setWall(offMs: number, forMs: number): void {
+    const { world } = this.#outside;
+    this.#wallOffMs = offMs;
+    this.#wallOffUntilMs = Math.max(this.#wallOffUntilMs, world.nowMs + forMs);
+    world.after(forMs, () => this.setClockRight());
+  }
+
+  /** Until then its clock or the database's is wrong, or it may not know yet that both are right again. */
+  get clockOffUntilMs(): number {
+    return Math.max(this.#wallOffUntilMs, this.#outside.wire.database.clockOffUntilMs) + CLOCK_SEEN_MS;
+  }
+
+  setClockRight(): void {
+    this.#wallOffMs = 0;
+  }
+
+  #monotonicMs(): number {
+    return this.#outside.world.nowMs - this.#bornAtMs - this.#suspendedMs + 1_000;
   }
 
   loseDatabase(forMs: number): void {
@@ -205,11 +255,20 @@ export class Gate implements Client {
     }
     const exchange: Exchange = { name, gate: this, arrivedMs: world.nowMs, judge, cut };
     this.outstanding.add(exchange);
-    world.after(BOUND_MS, () => {
-      if (!this.outstanding.has(exchange)) return;
-      world.fail('A1 one answer', `${name} has had none for ${BOUND_MS} ms`);
-    });
+    this.#bound(exchange, BOUND_MS);
     this.deliver(() => void this.#answer(app, request, exchange));
+  }
+
+  /** A process that was suspended has as much more time. */
+  #bound(exchange: Exchange, forMs: number): void {
+    const { world } = this.#outside;
+    const endMs = this.#monotonicMs() + forMs;
+    world.after(forMs, () => {
+      if (!this.outstanding.has(exchange)) return;
+      const leftMs = endMs - this.#monotonicMs();
+      if (leftMs >= 1) this.#bound(exchange, leftMs);
+      else world.fail('A1 one answer', `${exchange.name} has had none for ${world.nowMs - exchange.arrivedMs} ms`);
+    });
   }
 
   async #answer(app: App, request: Request, exchange: Exchange): Promise<void> {
@@ -234,8 +293,8 @@ export class Gate implements Client {
   #ports(): AppPorts {
     const { world, wire, facilitator, signing } = this.#outside;
     const clock: Clock = {
-      nowMs: () => Math.floor(world.wallMs + this.#skewMs),
-      monotonicMs: () => world.nowMs - this.#bornAtMs + 1_000,
+      nowMs: () => Math.floor(world.wallMs + this.#skewMs + this.#wallOffMs),
+      monotonicMs: () => this.#monotonicMs(),
     };
     const timers: Timers = { after: (delayMs, run) => this.#timer(delayMs, run) };
     return {
@@ -289,7 +348,14 @@ export class Gate implements Client {
     const chance = this.#chance;
     const errorMs = chance.is(0.2) ? -chance.unit() : chance.between(0, 2);
     let isCancelled = false;
-    const cancel = world.after(delayMs + errorMs, () => this.deliver(() => !isCancelled && run()));
+    const dueMs = this.#monotonicMs() + delayMs + errorMs;
+    const end = (): void => {
+      if (isCancelled) return;
+      const leftMs = dueMs - this.#monotonicMs();
+      if (leftMs < 1) run();
+      else cancel = world.after(leftMs, () => this.deliver(end));
+    };
+    let cancel = world.after(delayMs + errorMs, () => this.deliver(end));
     return () => {
       isCancelled = true;
       cancel();

@@ -67,7 +67,7 @@ describe.skipIf(SERVER === undefined)('the modelled database', () => {
 
   it('answers every statement of a run as PostgreSQL does', async () => {
     const said: Said[] = [];
-    const { violation } = await playSharedRun(21, {
+    const { violation } = await playSharedRun(56, {
       purchaseCount: partOf(250, 40),
       onDatabase: (model, nowMs) => {
         model.onExecuted = (statement, rows) => {

@@ -45,6 +45,9 @@ const OF_EMPTY_TABLES: Meanings = {
 export class ModelDatabase {
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
+  /** How far its clock is off. */
+  clockOffMs = 0;
+  clockOffUntilMs = 0;
   readonly processes: Processes;
   readonly identifiers: IdentifierTable;
   readonly payments: PaymentTables;
@@ -56,7 +59,9 @@ export class ModelDatabase {
   readonly #rateSums = new Map<string, { process: string; serial: number; atMs: number; sums: unknown }>();
   readonly #meanings: Meanings;
 
-  constructor(nowMs: () => number) {
+  /** @param rightMs the time of a clock that is right */
+  constructor(rightMs: () => number) {
+    const nowMs = (): number => rightMs() + this.clockOffMs;
     this.nowMs = nowMs;
     this.processes = new Processes();
     this.identifiers = new IdentifierTable(nowMs, this.processes);

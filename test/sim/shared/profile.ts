@@ -32,6 +32,13 @@ export interface SharedProfile {
   readonly stallsPerMinute: number;
   /** Share of the settlements before whose sending the process stands still, too late to look at its lease again. */
   readonly stalledSendShare: number;
+  /** The machine of a process is suspended, and its clocks stand still as well. */
+  readonly suspensionsPerMinute: number;
+  /** The wall clock of one process is set wrong. */
+  readonly wallStepsPerMinute: number;
+  /** The clock of the database is set wrong, by at most this. */
+  readonly databaseStepsPerMinute: number;
+  readonly databaseStepMsMax: number;
   /** One process loses the database, and the others do not. */
   readonly partitionsPerMinute: number;
   /** Of the database (wire.ts). */
@@ -50,6 +57,7 @@ export interface SharedProfile {
   readonly outside: Profile;
 }
 
+const HOUR_MS = 3_600_000;
 const NO_FAULTS: StatementFaults = { lost: 0, unacknowledged: 0, silent: 0, late: 0, slow: 0, refused: 0 };
 
 export function drawSharedProfile(chance: Chance, purchaseCount: number): SharedProfile {
@@ -63,6 +71,7 @@ export function drawSharedProfile(chance: Chance, purchaseCount: number): Shared
     slow: some(0.4, 0.02, 0.1),
     refused: some(0.5, 0.01, 0.05),
   };
+  const databaseStepMsMax = chance.is(0.25) ? chance.pick([3_000, HOUR_MS]) : 0;
   return {
     settlement: chance.is(0.5) ? 'local' : 'facilitator',
     gateCount: chance.pick([2, 3, 3, 5]),
@@ -74,14 +83,19 @@ export function drawSharedProfile(chance: Chance, purchaseCount: number): Shared
     stopsPerMinute: some(0.4, 1, 3),
     stallsPerMinute: some(0.4, 1, 3),
     stalledSendShare: some(0.5, 0.01, 0.03),
+    suspensionsPerMinute: some(0.4, 1, 3),
+    wallStepsPerMinute: some(0.3, 2, 6),
+    databaseStepsPerMinute: databaseStepMsMax === 0 ? 0 : 3,
+    databaseStepMsMax,
     partitionsPerMinute: some(0.4, 1, 3),
     outagesPerMinute: some(0.6, 2, 8),
     connectionCount: chance.pick([3, 16, 16]),
     skewMsMax: chance.pick([0, 300, 800]),
-    callbackShare: chance.pick([0, 0.1, 0.3]),
+    // The database's clock says when callbacks and kept answers end.
+    callbackShare: databaseStepMsMax > 0 ? 0 : chance.pick([0, 0.1, 0.3]),
     copiesShare: chance.pick([0.2, 0.6, 1]),
     poorShare: chance.pick([0, 0, 0.2]),
-    namedShare: chance.pick([0, 0.1, 0.3]),
+    namedShare: databaseStepMsMax === HOUR_MS ? 0 : chance.pick([0, 0.1, 0.3]),
     retryShare: chance.pick([0, 0, 0.1, 0.2]),
     outside: {
       ...drawn,

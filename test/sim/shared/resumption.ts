@@ -35,8 +35,8 @@ export class Resumption {
   }
 
   /** It serves, and nothing of its own held it up in that time. */
-  #isWell({ isAccepting, stalledUntilMs, cutUntilMs, hangsUntilMs }: Gate, sinceMs: number): boolean {
-    return isAccepting && Math.max(stalledUntilMs, cutUntilMs, hangsUntilMs) <= sinceMs;
+  #isWell({ isAccepting, stalledUntilMs, cutUntilMs, hangsUntilMs, clockOffUntilMs }: Gate, sinceMs: number): boolean {
+    return isAccepting && Math.max(stalledUntilMs, cutUntilMs, hangsUntilMs, clockOffUntilMs) <= sinceMs;
   }
 
   #buyAt(gate: Gate, kind: OutageKind): void {

@@ -44,6 +44,8 @@ const EXCUSED_MS = LEASE_MS + 6_000;
 const TAKEN_OVER_MS = LEASE_MS + 2 * LOOK_MS + 1_000;
 const OUTAGES: readonly OutageKind[] = ['away', 'away', 'frozen', 'stand-by', 'cut', 'locked', 'cancelled'];
 const START_MS = 30_000;
+const LONGEST_SUSPENSION_MS = 130_000;
+const SUSPENSIONS_MS = [4_000, 14_000, 40_000, LONGEST_SUSPENSION_MS];
 /** A purchase waits up to fifteen seconds for its idempotency key. */
 const ANSWERED_MS = 20_000;
 /** Longest until the last case has its end: the window, its finality, a pause of the reconciler. */
@@ -70,7 +72,7 @@ class Run {
     this.profile = profile;
     this.#chance = draws.fork();
     const database = new ModelDatabase(() => Math.floor(world.wallMs));
-    onDatabase?.(database, () => Math.floor(world.wallMs));
+    onDatabase?.(database, database.nowMs);
     const facilitator = new Facilitator(world, draws.fork(), profile.outside, PAY_TO);
     const wire = new Wire(world, draws.fork(), profile, database);
     this.#outside = { world, profile, wire, facilitator, signing: markSigning(draws.fork()) };
@@ -133,12 +135,34 @@ class Run {
     });
     perMinute(profile.stopsPerMinute, () => some().stop(() => {}));
     perMinute(profile.stallsPerMinute, () => some().stall(chance.pick([300, 4_000, 14_000, 25_000])));
+    perMinute(profile.suspensionsPerMinute, () =>
+      some().suspend(chance.pick(SUSPENSIONS_MS), chance.between(0, 20_000)),
+    );
+    perMinute(profile.wallStepsPerMinute, () => {
+      const offMs = chance.pick([2_000, 90_000, 7_200_000]) * chance.between(-1, 1);
+      some().stepWall(offMs, chance.pick([500, 5_000, 60_000]));
+    });
+    perMinute(profile.databaseStepsPerMinute, () => this.#stepDatabase());
     perMinute(profile.partitionsPerMinute, () => some().loseDatabase(chance.pick([200, 3_000, 9_000, 20_000])));
     perMinute(profile.outagesPerMinute, () => {
       const kind = chance.pick(OUTAGES);
       this.#outside.wire.beginOutage(kind, kind === 'cut' ? 0 : chance.pick([100, 1_500, 7_000, 25_000]));
     });
     this.#supervise();
+  }
+
+  /** The clock of the database is off for a while. */
+  #stepDatabase(): void {
+    const { world, profile } = this;
+    const { database } = this.#outside.wire;
+    const forMs = this.#chance.pick([500, 5_000, 20_000]);
+    database.clockOffMs = Math.round(profile.databaseStepMsMax * this.#chance.between(-1, 1));
+    database.clockOffUntilMs = Math.max(database.clockOffUntilMs, world.nowMs + forMs);
+    world.count("steps of the database's clock");
+    world.note(`the database has a clock that is ${database.clockOffMs} ms off`);
+    world.after(forMs, () => {
+      database.clockOffMs = 0;
+    });
   }
 
   /** A process that has ended is started again after a while. */
@@ -176,10 +200,13 @@ class Run {
     for (const gate of this.#gates) {
       gate.touchesLeft = Number.POSITIVE_INFINITY;
       gate.cutUntilMs = 0;
+      gate.setClockRight();
     }
+    wire.database.clockOffMs = 0;
     const isReady = (gate: Gate): boolean => gate.isAccepting && !gate.isDead && gate.stalledUntilMs <= world.nowMs;
     const areReady = (): boolean => this.#gates.every(isReady);
-    if (!(await world.until(areReady, 3 * START_MS))) return world.fail('P3 starts again', 'a process does not serve');
+    if (!(await world.until(areReady, LONGEST_SUSPENSION_MS + 3 * START_MS)))
+      return world.fail('P3 starts again', 'a process does not serve');
     await world.passUntil(world.nowMs + TAKEN_OVER_MS);
     for (const { serial, owner } of payments.cases.values()) {
       if (!this.#gates.some(({ ownerId }) => ownerId === owner)) {

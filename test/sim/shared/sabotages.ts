@@ -176,4 +176,9 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
     changes: [['payment/reservations.ts', 'export const KEPT_MS = 600_000;', 'export const KEPT_MS = 30_000;']],
     found: /N\d /,
   },
+  {
+    what: 'the database’s clock alone says which claims are old enough to remove',
+    changes: [['storage/postgres/retention.ts', 'return this.#removable;', 'return Number.MAX_SAFE_INTEGER;']],
+    found: /I1 one (answer|sale)|I4 |I17 /,
+  },
 ];
