@@ -268,6 +268,7 @@ export class Customers implements Buyers {
     const outcomes = this.#outcomes.get(purchase) as Outcome[];
     // A refusal that was decided before another process sold it may be told after.
     const wasCharged = this.#isCharged(purchase);
+    const sentMs = world.nowMs;
     const kept = question && this.#names.keptSale(question, purchase);
     purchase.outstandingCount++;
     const gate = chance.pick(gates);
@@ -281,7 +282,7 @@ export class Customers implements Buyers {
           world.fail('L2 free is free', `${purchase.name} is refused as used, and was sent to no other process`);
         }
         // To a clock that is off another window is open.
-        const isSure = wasCharged && gate.clockOffUntilMs < world.nowMs;
+        const isSure = wasCharged && gate.clockOffUntilMs < sentMs;
         outcomes.push(this.#judge(purchase, answer, isSure));
         this.#names.judge(purchase, kept, answer.status, code);
         also(answer);

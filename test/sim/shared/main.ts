@@ -11,8 +11,23 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '250' },
     trace: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
+
+if (values.help) {
+  process.stdout.write(
+    [
+      'simulate:shared: several processes on one modelled database, with faults from a seed, and their invariants checked',
+      '  --authorizations N   seed after seed until there were so many (10000)',
+      '  --seed S             the first seed (1)',
+      '  --operations K       authorizations a run (250); a seed means the same run only with the same K',
+      '  --trace              the trace of every run',
+      '',
+    ].join('\n'),
+  );
+  process.exit(0);
+}
 
 const wholeNumber = (name: 'authorizations' | 'seed' | 'operations'): number => {
   const text = values[name];
