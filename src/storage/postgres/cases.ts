@@ -10,7 +10,7 @@ import { hexOfKey } from './claims.ts';
 import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
 import { Group } from './groups.ts';
-import { ownerIsDead } from './owners.ts';
+import { ownerIsStillDead } from './owners.ts';
 import { DEAD, INTENDED, RESERVED } from './tables/payments.ts';
 
 export interface IntentItem {
@@ -150,14 +150,15 @@ const ENDED_DEAD = `
 const TAKE_OVER = `
   WITH taken AS (
     UPDATE paygrade.cases k SET owner = $1, is_unknown = true
-    WHERE k.settlement = $2 AND k.serial <> ALL ($3::bigint[]) AND (${ownerIsDead('k.owner')} OR k.owner = $1)
+    WHERE k.settlement = $2 AND k.serial <> ALL ($3::bigint[]) AND (k.owner = $1 OR ${ownerIsStillDead('k.owner')})
     RETURNING k.serial, k.terms, k.sale, k.transaction, k.is_refused
   )
   SELECT taken.*, c.attempt
   FROM taken JOIN paygrade.claims c ON c.serial = taken.serial
   ORDER BY taken.serial`;
 
-const HELD = 'SELECT serial FROM paygrade.cases WHERE serial = $1 AND owner = $2';
+/** Writes the row: it waits for a take-over that is under way, or makes that judge the owner again. */
+const HOLD = 'UPDATE paygrade.cases SET owner = owner WHERE serial = $1 AND owner = $2 RETURNING serial';
 
 const byKey = ({ key }: { readonly key: string }): string => key;
 const bySerial = ({ serial }: { readonly serial: number }): string => String(serial).padStart(16, '0');
@@ -209,7 +210,7 @@ export class Cases {
 
   /** Whether a case is open and still held by this process. */
   async isHeld(serial: number): Promise<boolean> {
-    const rows = await this.#database.run({ name: 'find-case', text: HELD, values: [serial, this.#owner] });
+    const rows = await this.#database.run({ name: 'hold-case', text: HOLD, values: [serial, this.#owner] });
     return rows.length > 0;
   }
 

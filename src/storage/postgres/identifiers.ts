@@ -13,10 +13,10 @@ import { ANSWER_ROOM, type AnswerRoom } from '../memory/kept-answers.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
-import { ownerIsDead } from './owners.ts';
+import { ownerIsStillDead } from './owners.ts';
 
 /** Expired, or its process died before the intent. NULL while its purchase is under way. */
-const IS_FREE = `(n.kept_until_ms <= paygrade.now_ms() OR (n.sealed IS NULL AND ${ownerIsDead('n.owner')}))`;
+const IS_FREE = `(n.kept_until_ms <= paygrade.now_ms() OR (n.sealed IS NULL AND ${ownerIsStillDead('n.owner')}))`;
 
 /** A try of an attempt that is carried out after its intent must leave the answer. */
 const CLAIM = `

@@ -23,9 +23,19 @@ export const LOOK_MS = 3000;
 /** The owner considers its lease lost this long before others may. */
 const LOSS_MARGIN_MS = 1000;
 
-/** SQL condition on a column `owner`: the process is dead. */
-export const ownerIsDead = (column: string): string =>
-  `NOT EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column})`;
+const isRegistered = (column: string): string =>
+  `EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column})`;
+
+/** SQL condition on a column `owner` in a statement that only reads: the process is dead. */
+export const ownerIsDead = (column: string): string => `NOT ${isRegistered(column)}`;
+
+/**
+ * The same in a statement that takes something from the dead. While it waited for a row, a process may have registered and taken
+ * that row: the statement then judges the changed row, but finds no process there that registered after it began, and an anti-join
+ * finds none at all. So it asks again for each that looks dead.
+ */
+export const ownerIsStillDead = (column: string): string =>
+  `CASE WHEN ${isRegistered(column)} THEN false ELSE NOT paygrade.is_alive(${column}) END`;
 
 /** Each renewal differs from the one before it, also when the clock was set back. */
 const RENEW = `

@@ -80,7 +80,7 @@ export class IdentifierTable {
   /** As `IS_FREE`, where a text asks for it; some texts ask for less. */
   #isFree({ keptUntilMs, sealed, owner }: IdentifierRow, text: string): boolean {
     if (keptUntilMs !== null && keptUntilMs <= this.#nowMs()) return true;
-    const asksForAnswer = text.includes('OR (n.sealed IS NULL AND NOT EXISTS');
+    const asksForAnswer = text.includes('OR (n.sealed IS NULL AND CASE WHEN EXISTS');
     return (sealed === null || !asksForAnswer) && this.#processes.isDead(owner);
   }
 

@@ -103,7 +103,7 @@ export class PaymentTables {
       'end-dead': (values, text) => this.#endDead(values, text),
       'mark-delivered': ([serials]) => this.#markDelivered(numbers(serials)),
       'count-undelivered': ([ageMs]) => this.#countUndelivered(ageMs as unknown as number),
-      'find-case': (values) => this.#findCase(values),
+      'hold-case': (values) => this.#findCase(values),
       'find-sale': ([key]) => this.#findSale(key as unknown as string),
       'prune-sales': ([keptMs]) => this.#pruneSales(keptMs as unknown as number),
       transfer: (values) => this.#transfer(values),

@@ -26,7 +26,7 @@ interface Process {
 export class Processes {
   readonly rows = new Map<string, Process>();
 
-  /** As `ownerIsDead`. */
+  /** As `ownerIsDead` and `ownerIsStillDead`. */
   isDead(id: string): boolean {
     return !this.rows.has(id);
   }

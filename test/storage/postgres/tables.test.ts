@@ -13,7 +13,7 @@ it('a step stays as databases have taken it: a change of the tables is one more 
     clock: ['450a497f73f5ad3e'],
     payments: ['3a789839e0bcd843', '96b6e507f5440eed', '608ff2ae712f05d2'],
     'play-ledger': ['442acbd94d298de7'],
-    processes: ['46bda4bb6de421a1'],
+    processes: ['46bda4bb6de421a1', '11cd2fb325b2a46d'],
     rates: ['9986186ed5681a04'],
     resolves: ['54ad5e2984ada532'],
     retries: ['364eb72418d0a09e'],

@@ -1,6 +1,6 @@
 /** The statements of resolves. Each may be repeated. */
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
-import { ownerIsDead } from '../owners.ts';
+import { ownerIsStillDead } from '../owners.ts';
 
 const TAKEN_COUNT_MAX = 128;
 /** Most resolves that one sweep ends. */
@@ -44,7 +44,7 @@ export const TAKE_DEAD = {
     WITH taken AS (
       UPDATE paygrade.resolves SET holder = $1, hold = $2 WHERE id IN (
         SELECT id FROM paygrade.resolves WHERE status = 'pending' AND created_ms > paygrade.now_ms() - ${KEPT_MS}
-          AND ${ownerIsDead('holder')}
+          AND ${ownerIsStillDead('holder')}
         ORDER BY created_ms LIMIT ${TAKEN_COUNT_MAX} FOR UPDATE SKIP LOCKED
       ) RETURNING id, token_digest, created_ms, question
     )

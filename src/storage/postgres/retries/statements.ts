@@ -1,7 +1,7 @@
 /** The statements of retry jobs. Each may be repeated. */
 import { chargeText, PURCHASE_FIRST } from '../accounts/statements.ts';
 import { SKEW_MS_MAX } from '../database.ts';
-import { ownerIsDead } from '../owners.ts';
+import { ownerIsStillDead } from '../owners.ts';
 
 /** No request holds an idempotency key longer than this. */
 const KEY_CLAIM_MS = 120_000;
@@ -118,7 +118,7 @@ export const FREE_STRAYS = {
 export const FREE_DEAD = {
   name: 'free-retries-of-the-dead',
   text: `
-    UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder IS NOT NULL AND ${ownerIsDead('holder')}`,
+    UPDATE paygrade.retries SET holder = NULL, hold = NULL WHERE holder IS NOT NULL AND ${ownerIsStillDead('holder')}`,
 } as const;
 
 /** $1 id, $2 hold. Returns when the next step is due, whether or not the job had that hold. */
@@ -152,7 +152,7 @@ export const CLAIM_KEY = {
 /** Frees idempotency keys whose requests were under way in dead processes. */
 export const FREE_DEAD_KEYS = {
   name: 'free-retry-keys-of-the-dead',
-  text: `DELETE FROM paygrade.retry_claims WHERE ${ownerIsDead("split_part(owner, ' ', 1)")}`,
+  text: `DELETE FROM paygrade.retry_claims WHERE ${ownerIsStillDead("split_part(owner, ' ', 1)")}`,
 } as const;
 
 /** $1 digest, $2 owner of the claim. */

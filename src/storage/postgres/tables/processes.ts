@@ -9,5 +9,8 @@ export const processes: DomainTables = {
        started_ms bigint NOT NULL,
        lease_until_ms bigint NOT NULL
      )`,
+    // Volatile, so that it also sees processes that registered after the statement that calls it began (owners.ts).
+    `CREATE FUNCTION paygrade.is_alive(process text) RETURNS boolean LANGUAGE sql VOLATILE AS
+       $$ SELECT EXISTS (SELECT FROM paygrade.processes WHERE id = process) $$`,
   ],
 };
