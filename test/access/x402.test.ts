@@ -734,6 +734,14 @@ describe('settlement', () => {
     },
   );
 
+  it('that was sold for one route is invalid for another', async () => {
+    const kit = setUp(new Scripted());
+    const header = await signed();
+    await (await kit.passed(header)).settle();
+    const gate = gateOf(kit.services, { ...ROUTE, path: '/v1/jobs/company' });
+    expect(await gate.admit(visit(header), {})).toMatchObject({ code: 'PAYMENT_INVALID' });
+  });
+
   it('is not asked for when the intent cannot be recorded', async () => {
     const kit = setUp(new Scripted());
     kit.reservations.recordIntent = () => Promise.reject(new Error('disk full'));

@@ -271,7 +271,8 @@ export function describeCallbacks(
         const { callbacks, time } = kit;
         const [one, two, three] = [await kit.make(), await kit.make(), await kit.make()];
         const leaver = client();
-        const timedOut = kit.wait(one.handle, null, 5_000);
+        const stayer = client();
+        const timedOut = kit.wait(one.handle, null, 5_000, stayer);
         const gone = kit.wait(one.handle, null, 5_000, leaver);
         const deleted = kit.wait(two.handle, null, 30_000);
         await settle();
@@ -280,8 +281,10 @@ export function describeCallbacks(
         expect(await gone).toEqual({ kind: 'disconnected' });
         expect(await callbacks.delete(two.handle)).toEqual({ kind: 'deleted' });
         expect(await deleted).toEqual({ kind: 'not-found' });
+        expect(stayer.listeningCount).toBe(1);
         time.pass(5_000);
         expect(await timedOut).toEqual({ kind: 'timed-out' });
+        expect(stayer.listeningCount).toBe(0);
         time.pass(LIFETIME_MS - 6_000);
         const expired = kit.wait(three.handle, null, 30_000);
         const four = await kit.make();

@@ -185,13 +185,16 @@ export function openInbox(
   };
 }
 
-/** A client that stays, or leaves when `leave` is called. */
-export function client(): Client & { leave(): void } {
+/** A client that stays, or leaves when `leave` is called; `listeningCount`: the listeners that are not over. */
+export function client(): Client & { readonly listeningCount: number; leave(): void } {
   const listeners: DisconnectListener[] = [];
   let isGone = false;
   return {
     isDisconnected: () => isGone,
     onDisconnect: (listener) => listeners.push(listener),
+    get listeningCount() {
+      return listeners.filter(({ isOver }) => !isOver).length;
+    },
     leave() {
       isGone = true;
       for (const listener of listeners.splice(0)) listener.handleEvent();

@@ -180,6 +180,21 @@ describe('creation', () => {
     expect(broken.inbox.counts.live).toBe(0);
   });
 
+  it('gives its room back once when it expires before the store fails to record it', async () => {
+    let fail = (_failure: Error): void => {};
+    const store = new MemoryEventStore();
+    const { time, inbox, create } = openInbox({ store });
+    const recorded = store.create.bind(store);
+    store.create = () => new Promise((_, reject) => (fail = reject));
+    const creating = create();
+    time.pass(LIFETIME_MS);
+    store.create = recorded;
+    await create();
+    fail(new Error('disk full'));
+    await expect(creating).rejects.toThrow('disk full');
+    expect([inbox.counts.live, inbox.capacity.claimedBytes]).toEqual([1, CLAIM_BYTES]);
+  });
+
   it('has room again at the moment of an expiry, whenever the next sweep is', async () => {
     const { time, inbox, create } = openInbox({ roomCount: 2 });
     await create();
