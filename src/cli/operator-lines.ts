@@ -34,7 +34,8 @@ export function catalogueFactsOf(holder: Pick<CatalogueHolder, 'current'>): Cata
 const countsText = (facts: CatalogueFacts | undefined): string =>
   facts === undefined
     ? 'no catalogue'
-    : `${grouped(facts.activeJobs)} active jobs, ${grouped(facts.companies)} ${facts.companies === 1 ? 'company' : 'companies'}`;
+    : `${grouped(facts.activeJobs)} active ${facts.activeJobs === 1 ? 'job' : 'jobs'}, ` +
+      `${grouped(facts.companies)} ${facts.companies === 1 ? 'company' : 'companies'}`;
 
 const countsOf = (facts: CatalogueFacts | undefined): Readonly<Record<string, number>> =>
   facts === undefined ? {} : { active_jobs: facts.activeJobs, companies: facts.companies };

@@ -13,6 +13,7 @@ function told(isTerminal: boolean): { stdout: string; lines: string[] } {
   lines.started({ ...started, docs: undefined, catalogue: undefined });
   lines.demoKey('svc_key_made-up');
   lines.reloaded(catalogue);
+  lines.reloaded({ activeJobs: 1, companies: 2 });
   lines.reloadFailed('x.snap: is damaged', true);
   lines.reloadFailed('x.snap: is damaged', false);
   lines.reloadFailed('x.snap: is damaged', undefined);
@@ -31,6 +32,7 @@ describe('what the server tells its operator', () => {
         expect.stringMatching(/^paygrade 1\.2\.3, pid 4711: no catalogue; `kill /),
         'key of the organization demo, shown once (10,000 credits, with SETTLEMENT=local only): svc_key_made-up',
         'the catalogue was reloaded: 12,345 active jobs, 1 company',
+        'the catalogue was reloaded: 1 active job, 2 companies',
         'catalogue reload failed; still serving the previous one: x.snap: is damaged',
         'catalogue reload failed, and the previous one was overwritten in place: what its file holds is refused: x.snap: is damaged',
         'catalogue reload failed; no catalogue is served until one can be loaded: x.snap: is damaged',
@@ -59,6 +61,7 @@ describe('what the server tells its operator', () => {
         key: 'svc_key_made-up',
       },
       { time, level: 'info', message: 'the catalogue was reloaded', ...counts },
+      { time, level: 'info', message: 'the catalogue was reloaded', active_jobs: 1, companies: 2 },
       {
         time,
         level: 'error',

@@ -1,6 +1,7 @@
 /** How much of a catalogue can be reached, for people and for `--json`. */
 import { grouped } from '../../base/grouped.ts';
 import { percentOf, type Reach, reachAdvice } from '../../catalogue/questions/reach.ts';
+import { jobs } from './left-out.ts';
 
 /** Members of `--json`. Shares are 0 to 1. */
 export interface ReachReport {
@@ -27,7 +28,7 @@ export function reachReportOf(reach: Reach): ReachReport {
 export function reachText(reach: Reach): string {
   const { activeJobs, domainShare, cohortShare, observationDays } = reach;
   return (
-    `${grouped(activeJobs)} active jobs, ${percentOf(domainShare)} with a company's domain, ${percentOf(cohortShare)} in the cohort, ` +
+    `${jobs(activeJobs)}, ${percentOf(domainShare)} with a company's domain, ${percentOf(cohortShare)} in the cohort, ` +
     `last observed on ${grouped(observationDays)} day${observationDays === 1 ? '' : 's'}`
   );
 }
