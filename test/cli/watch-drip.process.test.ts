@@ -1,5 +1,5 @@
 /** Rounds of `watch` over boards that send their bytes one after another: bounded in time, and no job closes. */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FeedMemory } from '../../src/adapters/boards/feed-memory.ts';
 import { FEEDS_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
 import { awakeTimers } from '../../src/adapters/process/system-timers.ts';
@@ -119,7 +119,7 @@ describe('a board whose answer drips', () => {
     expect(visits.get('greenhouse')?.reason).toMatch(/^timeout/);
     expect(visits.get('lever'), visits.get('lever')?.reason).toMatchObject({ status: 'unchanged' });
     // The connection is closed with it, and the request not repeated at once.
-    await vi.waitFor(() => expect(slow.seen).toHaveLength(2));
+    await expect.poll(() => slow.seen).toHaveLength(2);
   });
 
   it('is taken whole when it ends in time', async () => {

@@ -1,6 +1,6 @@
 /** The Resolve API from outside (siblings §7), paid for in the play ledger, with targets of the test's own; on both runtimes. */
 import { createHash } from 'node:crypto';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { PAYER_WORK_COUNT_MAX, TEXT_CODE_POINTS_MAX } from '../../src/resolve/limits.ts';
 import { answerOf, expectError as expectErrorIn } from '../support/answers.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
@@ -214,7 +214,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
     leaving.abort();
     await expect(answering).rejects.toThrow();
     expect(outbound.sent[0]?.signal?.aborted).toBe(true);
-    await vi.waitFor(async () => expect(await stateOf(app, payment)).toBe('unpaid'));
+    await expect.poll(() => stateOf(app, payment)).toBe('unpaid');
   });
 
   it('asks for an authorization that lasts for its wait', async () => {

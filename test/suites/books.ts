@@ -1,5 +1,5 @@
 /** What every store of the books promises (decisions §4). The test owns the clock. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Sale, SalesQuery } from '../../src/payment/books.ts';
 import type { PaymentOrder } from '../../src/payment/protocol/order.ts';
 import { localTransactionOf } from '../../src/payment/settlement/play-ledger.ts';
@@ -31,10 +31,11 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
   /** Until so many sales are on record as delivered; a store may commit it in real time. */
   async function recorded(backend: Backend, time: ManualTime, count = 1): Promise<void> {
     time.pass(100);
-    await vi.waitFor(async () => {
+    const deliveredCount = async (): Promise<number> => {
       await settle();
-      expect((await backend.books.list(ALL)).filter(({ isDelivered }) => isDelivered)).toHaveLength(count);
-    }, WAIT);
+      return (await backend.books.list(ALL)).filter(({ isDelivered }) => isDelivered).length;
+    };
+    await expect.poll(deliveredCount, WAIT).toBe(count);
   }
 
   const all = async ({ books }: Backend): Promise<readonly Sale[]> => books.list(ALL);
@@ -120,11 +121,12 @@ export function describeBooks(name: string, open: (time: ManualTime) => Promise<
         // A look takes real time.
         await new Promise((resolve) => setTimeout(resolve, 150));
         expect(backend.books.counts.undeliveredCount).toBe(0);
-        await vi.waitFor(async () => {
+        const laterCount = async (): Promise<number> => {
           time.pass(1000);
           await settle();
-          expect(backend.books.counts.undeliveredCount).toBe(1);
-        }, WAIT);
+          return backend.books.counts.undeliveredCount;
+        };
+        await expect.poll(laterCount, WAIT).toBe(1);
       }));
 
     it('are read in pages, oldest first, from a time on', () =>
