@@ -53,7 +53,9 @@ function parseSetting({ variable, parse, isSecret }: Setting<unknown>, text: str
     if (!(failure instanceof InvalidSetting)) throw failure;
     // The text before an `@` may be a password, the text after a `?` a key or a signature.
     const isHidden = isSecret || /[@?]/.test(text);
-    const shown = isHidden ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_LENGTH_MAX))}`;
+    // Words about one entry of a list quote it, which may be the whole text.
+    const isShown = failure.message.includes(JSON.stringify(text));
+    const shown = isHidden || isShown ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_LENGTH_MAX))}`;
     return { ok: false, fault: `${variable} must be ${failure.message}${shown}` };
   }
 }
@@ -152,7 +154,7 @@ function variablesOf(settings: readonly Setting<unknown>[], options: Readonly<Re
       continue;
     }
     if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
-      throw new ConfigError(`${option} must be text, a number, a boolean or a list`);
+      throw new ConfigError(`${option} must be text as in ${found.variable}`);
     }
     variables[found.variable] = String(value);
   }

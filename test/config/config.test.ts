@@ -204,6 +204,13 @@ describe('the configuration', () => {
     expect(Object.values(readConfig({ [name]: value }))).toContainEqual(expected);
   });
 
+  it('quotes what it refuses once, a wrong entry of a list beside the list', () => {
+    const [target] = CONFIGURATION.faults({ TARGET_ALLOW: 'banana' });
+    expect(target).toMatch(/; "banana" is neither$/);
+    expect(CONFIGURATION.faults({ TARGET_ALLOW: 'a:1,banana' })[0]).toMatch(/"banana" is neither, not "a:1,banana"$/);
+    expect(CONFIGURATION.faults({ PRICES: 'banana=1' })[0]?.match(/banana/g)).toHaveLength(1);
+  });
+
   it('does not print a token or a password that it refuses', () => {
     expect(() => readConfig({ DATABASE_URL: 'mysql:secret' })).toThrow(/^DATABASE_URL must be ((?!secret).)*$/);
     expect(() => readConfig({ BASE_URL: 'https://user:secret@h' })).toThrow(/^((?!secret).)*$/);
@@ -240,7 +247,9 @@ describe('the configuration', () => {
     expect(stateKey).toEqual(new Uint8Array(32).fill(1));
     // @ts-expect-error a key is given as text
     const bytes: ConfigOptions = { stateKey: new Uint8Array(32) };
-    expect(() => CONFIGURATION.fromOptions(bytes)).toThrow('stateKey must be text');
+    expect(() => CONFIGURATION.fromOptions(bytes)).toThrow(/^stateKey must be text as in STATE_KEY$/);
+    const numbers = { prices: { search: 1 } } as unknown as ConfigOptions;
+    expect(() => CONFIGURATION.fromOptions(numbers)).toThrow(/^prices must be text as in PRICES$/);
   });
 
   it('takes an option as the text that its variable would have, and null and undefined as not given', () => {
