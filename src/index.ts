@@ -81,6 +81,9 @@ async function awake<T>(work: Promise<T>): Promise<T> {
 
 /** @throws Error one line that names the option and the reason, or the fault of the catalogue or the state */
 export async function createPaygrade(options: PaygradeOptions = {}): Promise<Paygrade> {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new ConfigError('createPaygrade takes its options as one object');
+  }
   const { onRequest, onFailure, ...settings } = options;
   const config = CONFIGURATION.fromOptions(settings);
   const address = originOf(config.host, config.port);

@@ -1,7 +1,7 @@
 /** The library: the handler mounted without a socket. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestRecord } from '../src/app/request-record.ts';
-import { createPaygrade, type Paygrade } from '../src/index.ts';
+import { createPaygrade, type Paygrade, type PaygradeOptions } from '../src/index.ts';
 import { checkedResponse } from './support/published.ts';
 import { decodeHeader, encodeHeader, type PaymentRequired, paymentFor, wallet } from './support/wallet.ts';
 
@@ -128,9 +128,20 @@ describe('createPaygrade', () => {
     await expect(app.fetch(read)).rejects.toThrow(/^the body of this request has been read already/);
   });
 
+  it('says at its start that the folder of the watched boards holds no catalogue', async () => {
+    const other = await createPaygrade({ catalogue: '/nowhere/at/all', snapshot: 'none', stateDir: ':memory:' });
+    expect(other.notices.filter((notice) => notice.startsWith('CATALOGUE'))).toEqual([
+      expect.stringMatching(/^CATALOGUE \/nowhere\/at\/all: there is no catalogue\.sqlite in it; [^\n]*$/),
+    ]);
+    await other.close();
+  });
+
   it('refuses what it cannot use, in one line', async () => {
     const unusable = createPaygrade({ snapshot: '/nowhere/at/all', stateDir: ':memory:' });
     await expect(unusable).rejects.toThrow(/^SNAPSHOT \/nowhere\/at\/all: [^\n]*$/);
+    for (const options of [5, 'port=1', [], null, () => {}] as unknown as PaygradeOptions[]) {
+      await expect(createPaygrade(options)).rejects.toThrow(/^createPaygrade takes its options as one object$/);
+    }
     await expect(createPaygrade({ port: 'x' })).rejects.toThrow(/PORT/);
     const onFailure = console as unknown as () => void;
     await expect(createPaygrade({ stateDir: ':memory:', onFailure })).rejects.toThrow('onFailure must be a function');

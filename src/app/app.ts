@@ -30,7 +30,7 @@ import { openParts, type PartsPorts } from './parts.ts';
 import { RequestLog, type RequestLogPorts } from './request-log.ts';
 import { Server } from './server.ts';
 import type { SurfaceParts } from './surface.ts';
-import { openWatchedBoards } from './watched-boards.ts';
+import { boardsNotices, openWatchedBoards } from './watched-boards.ts';
 
 /**
  * The environment of the app; optional members default to the runtime's own.
@@ -222,7 +222,7 @@ async function openOn<R extends MadeResponse>(
   const laterNotices = parts.startVerification();
   return {
     catalogue: parts.catalogue.holder,
-    notices: [...parts.notices, ...surfaceNotices(config)],
+    notices: [...parts.notices, ...surfaceNotices(config), ...(await boardsNotices(config))],
     laterNotices,
     demoKey,
     handle,

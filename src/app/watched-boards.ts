@@ -1,4 +1,6 @@
 /** Opens the watched boards of the catalogue's folder for the operator's routes, and counts them for the metrics. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { DAY_MS } from '../base/durations.ts';
 import type { Exposition } from '../base/prometheus.ts';
@@ -14,6 +16,14 @@ import type { Server } from './server.ts';
 
 /** Scrapes within this time, milliseconds, share one reading: a thousand boards take some milliseconds. */
 const KEPT_MS = 10_000;
+
+/** A notice at start where the folder holds no catalogue: its name may be wrong, or a watch has yet to make it. */
+export async function boardsNotices({ catalogue }: Config): Promise<readonly string[]> {
+  if (catalogue === null) return [];
+  const { HISTORY_FILE } = await import('../storage/history/database.ts');
+  if (existsSync(join(catalogue, HISTORY_FILE))) return [];
+  return [`CATALOGUE ${catalogue}: there is no ${HISTORY_FILE} in it; its boards are shown once a watch has made it`];
+}
 
 /** Only a server with `CATALOGUE` loads the code that reads its folder. @returns null without it */
 export async function openWatchedBoards(
