@@ -33,7 +33,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a lease is shorter than the pause between its renewals',
     changes: [['storage/postgres/owners.ts', 'export const LEASE_MS = 10_000;', 'export const LEASE_MS = 2_000;']],
-    found: /O1 the living keep what they hold|L1 (taken over|everything ends)/,
+    found: /O1 the living keep what they hold|L1 (taken over|everything ends)|L2 free is free/,
   },
   {
     what: 'a lease that ran out in an outage is renewed by the next look alone',
@@ -75,7 +75,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
     changes: [
       ['storage/postgres/reservations.ts', "if (recorded === 'there' && !this.#owner.isLeaseLost) return;", 'return;'],
     ],
-    found: /I3 recorded first|I1 one (answer|sale)|I4 /,
+    found: /I3 recorded first|I1 one (answer|sale)|I4 |N1 one charge for a name/,
   },
   {
     what: 'a claim that is in doubt is never given back',
@@ -92,7 +92,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a claim that comes after its release is left alone',
     changes: [['storage/postgres/reservations.ts', 'await this.#claims.freeStrays(lastAttempt, live);', '']],
-    found: /L2 free is free/,
+    found: /L2 free is free|N4 a kept answer is given/,
   },
   {
     what: 'a transfer whose answer was lost counts as not made',
