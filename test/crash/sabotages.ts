@@ -104,7 +104,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     what: 'no delivery is ever recorded',
     settlement: 'local',
     aim: 'deletion-acknowledged',
-    changes: [['storage/sqlite/books.ts', '    this.#delivered.push(serial);\n', '']],
+    changes: [['storage/gathered-deliveries.ts', '    this.#serials.push(serial);\n', '']],
     found: /as undelivered what a client got/,
   },
   {

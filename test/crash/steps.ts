@@ -103,9 +103,9 @@ export const PLACES: readonly Place[] = [
         setImmediate(() => { ${at('step: answer handed over')} });\n`,
   ],
   [
-    'storage/sqlite/books.ts',
-    '    this.#delivered = [];\n    try {\n',
-    `    this.#delivered = [];\n    ${at('step: delivery noted')}\n    try {\n`,
+    'storage/gathered-deliveries.ts',
+    '      if (count === 0) return;\n',
+    `      if (count === 0) return;\n      ${at('step: delivery noted')}\n`,
   ],
 ];
 
