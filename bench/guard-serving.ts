@@ -91,20 +91,25 @@ const get = (path: string): string => requestText('GET', path);
 const paidGet = (path: string, payment: string): string =>
   requestText('GET', path, `payment-signature: ${payment}\r\n`);
 
+/** Servers that run. */
+const started: Served[] = [];
+
 /** A server in a process of its own, and the connections to it. */
 class Served {
-  readonly url: string;
+  url = '';
   readonly #child: ChildProcess;
   #connections: Connection[] = [];
 
-  private constructor(child: ChildProcess, url: string) {
+  private constructor(child: ChildProcess) {
     this.#child = child;
-    this.url = url;
   }
 
   static async start(program: string, words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Served> {
     const child = spawn(program, words, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'ignore'] });
-    return new Served(child, await listening(child));
+    const served = new Served(child);
+    started.push(served);
+    served.url = await listening(child);
+    return served;
   }
 
   get cpuMs(): number {
@@ -349,14 +354,14 @@ async function startServers(runtime: Runtime, catalogue: string): Promise<Server
 
 /** Ratios by row, and their mean. */
 async function measured(runtime: Runtime, catalogue: string): Promise<Readonly<Record<string, number>>> {
-  const servers = await startServers(runtime, catalogue);
   try {
+    const servers = await startServers(runtime, catalogue);
     const ratios: Record<string, number> = {};
     for (const row of ROWS) ratios[row.title] = await ratioOf(row, servers, Number(values.regress));
     const logs = Object.values(ratios).map(Math.log);
     return { ...ratios, [MEAN]: Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length) };
   } finally {
-    for (const server of Object.values(servers)) server.stop();
+    for (const server of started.splice(0)) server.stop();
   }
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { DAY_MS } from '../base/durations.ts';
+import { printable } from '../base/printable.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import {
   BoardsUnavailableError,
@@ -17,12 +18,16 @@ import type { Server } from './server.ts';
 /** Scrapes within this time, milliseconds, share one reading: a thousand boards take some milliseconds. */
 const KEPT_MS = 10_000;
 
-/** A notice at start where the folder holds no catalogue: its name may be wrong, or a watch has yet to make it. */
+/** A notice at start where the folder holds no catalogue, because its name is wrong or nothing has made it yet, or is closed. */
 export async function boardsNotices({ catalogue }: Config): Promise<readonly string[]> {
   if (catalogue === null) return [];
   const { HISTORY_FILE } = await import('../storage/history/database.ts');
+  const { closedFolder } = await import('../storage/folder-fault.ts');
+  const closed = closedFolder(catalogue, HISTORY_FILE);
+  if (closed !== undefined) return [`CATALOGUE ${closed}`];
   if (existsSync(join(catalogue, HISTORY_FILE))) return [];
-  return [`CATALOGUE ${catalogue}: there is no ${HISTORY_FILE} in it; its boards are shown once a watch has made it`];
+  const missing = `CATALOGUE ${printable(catalogue)}: there is no ${HISTORY_FILE} in it`;
+  return [`${missing}; its boards are shown once a watch or an import has made it`];
 }
 
 /** Only a server with `CATALOGUE` loads the code that reads its folder. @returns null without it */
