@@ -19,7 +19,7 @@ import { systemRandom } from '../src/base/random.ts';
 import { type Answer, Connection, headerOf, type Reply } from '../src/load/connection.ts';
 import { parseOffer, Signer } from '../src/load/signing.ts';
 import { parseTarget } from '../src/load/target.ts';
-import { quantile } from './harness.ts';
+import { median } from './harness.ts';
 import { cpuMsOf, listening, PROJECT, RUNTIMES, type Runtime } from './server-process.ts';
 import { SMALL_JOB_COUNT, writeSyntheticCatalogue } from './synthetic-catalogue.ts';
 
@@ -286,8 +286,6 @@ async function responsesOf(server: Served): Promise<object> {
   }
   return responses;
 }
-
-const median = (ratios: readonly number[]): number => quantile(Float64Array.from(ratios).sort(), 0.5);
 
 /** Processor time of a request that counts, ms. @param regression how many times as many are sent */
 async function msOf(server: Served, requests: readonly string[], status: number, regression = 1): Promise<number> {

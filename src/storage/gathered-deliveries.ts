@@ -29,22 +29,25 @@ export class GatheredDeliveries {
     this.#serials.push(serial);
     if (this.#isScheduled || this.#isClosed) return;
     this.#isScheduled = true;
-    this.#cancel = this.#timers.after(PAUSE_MS, () => {
-      this.#recording = this.#recordAll();
-    });
+    this.#cancel = this.#timers.after(PAUSE_MS, () => void this.#recordNext());
   }
 
   /** Records again those that were refused, unless a record of all is due anyway. Never rejects. */
   async retry(): Promise<void> {
-    if (!this.#isScheduled) await this.#recordAll();
+    if (!this.#isScheduled) await this.#recordNext();
   }
 
   /** Records those still waiting. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel();
-    await this.#recording;
-    await this.#recordAll();
+    await this.#recordNext();
+  }
+
+  /** Behind a record that is under way, whose deliveries may come back. */
+  #recordNext(): Promise<void> {
+    this.#recording = this.#recording.then(() => this.#recordAll());
+    return this.#recording;
   }
 
   /** Those that the state refuses are recorded with the next ones, or by the next {@link retry}. */
@@ -61,6 +64,6 @@ export class GatheredDeliveries {
         this.#serials.unshift(...serials);
         return;
       }
-    } while (count === COUNT_MAX);
+    } while (count === COUNT_MAX || this.#isClosed);
   }
 }

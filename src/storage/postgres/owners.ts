@@ -26,7 +26,7 @@ const LOSS_MARGIN_MS = 1000;
 const isRegistered = (column: string): string =>
   `EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column})`;
 
-/** SQL condition on a column `owner` in a statement that only reads: the process is dead. */
+/** SQL condition on a column `owner`: the process is dead. For statements that take nothing that may still be of use. */
 export const ownerIsDead = (column: string): string => `NOT ${isRegistered(column)}`;
 
 /**
