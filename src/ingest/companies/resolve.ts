@@ -145,9 +145,21 @@ function identityOf(
   if (rank === undefined || rank.candidates.size > 1) return { ...UNKNOWN_IDENTITY, name, isEnded: rank !== undefined };
   const domain = [...rank.candidates][0]!;
   const lower = ranks.slice(at + 1).flatMap(({ candidates }) => (candidates.size === 1 ? [...candidates] : []));
-  const aliases = new Set([...(word?.aliases ?? []), ...lower, ...otherHostsOf(employer, [domain, ...lower])]);
-  aliases.delete(domain);
-  return { name, domain, evidence: rank.evidence, aliases: [...aliases].slice(0, ALIASES_MAX), isEnded: true };
+  return { name, domain, evidence: rank.evidence, aliases: [...(word?.aliases ?? []), ...lower], isEnded: true };
+}
+
+/**
+ * An identity with the hosts under its domain and its aliases. A host under the domain of another company is not its own, though its
+ * postings are there.
+ * @param domains of all companies
+ */
+function withOtherHosts(employer: Employer, identity: Identity, domains: ReadonlySet<CompanyDomain | null>): Identity {
+  const { domain, aliases } = identity;
+  if (domain === null) return identity;
+  const own = [domain, ...aliases.filter((alias) => !domains.has(alias))];
+  const all = new Set([...aliases, ...otherHostsOf(employer, own)]);
+  all.delete(domain);
+  return { ...identity, aliases: [...all].slice(0, ALIASES_MAX) };
 }
 
 /** Compared name -> domain -> board, or null where several boards state it. */
@@ -166,6 +178,7 @@ function stateName(of: StatedNames, name: string, domain: CompanyDomain, board: 
 export function resolveEmployers(employers: readonly Employer[], sources: Sources): Identity[] {
   const shared = sharedSitesOf(employers);
   const known = employers.map((employer) => identityOf(employer, sources, shared));
+  const allDomains = new Set(known.map(({ domain }) => domain));
   const byName: StatedNames = new Map();
   for (const [place, employer] of employers.entries()) {
     const domains = new Set(statedOf(employer));
@@ -174,17 +187,15 @@ export function resolveEmployers(employers: readonly Employer[], sources: Source
     for (const name of employer.names) for (const each of domains) stateName(byName, name, each, boardNameOf(employer));
   }
   return known.map(({ isEnded, ...identity }, place) => {
-    if (isEnded) return identity;
     const employer = employers[place]!;
+    if (isEnded) return withOtherHosts(employer, identity, allDomains);
     if (sources.list.isAmbiguous(employer.names)) return identity;
     const found = new Set<CompanyDomain>();
     for (const name of employer.names) {
       for (const [domain, board] of byName.get(name) ?? []) if (board !== boardNameOf(employer)) found.add(domain);
     }
     if (found.size !== 1) return identity;
-    const domain = [...found][0]!;
-    const aliases = otherHostsOf(employer, [domain]).slice(0, ALIASES_MAX);
-    return { ...identity, domain, evidence: 'namesake' as const, aliases };
+    return withOtherHosts(employer, { ...identity, domain: [...found][0]!, evidence: 'namesake' }, allDomains);
   });
 }
 

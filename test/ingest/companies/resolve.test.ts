@@ -247,6 +247,27 @@ describe('the aliases of an employer', () => {
     ]);
   });
 
+  it('do not hold a host under the domain of another company, on which its postings are', () => {
+    const parent = {
+      board: 'greenhouse:parent',
+      names: ['Parent'],
+      stated: ['parent.com'],
+      sites: ['careers.parent.com'],
+    };
+    const daughter = { ...parent, board: 'greenhouse:daughter', names: ['Daughter'], stated: ['daughter.com'] };
+    const identities = resolved([employer(parent), employer(daughter)]);
+    expect(identities.map(({ domain, aliases }) => [domain, aliases])).toEqual([
+      ['parent.com', ['careers.parent.com']],
+      ['daughter.com', ['parent.com']],
+    ]);
+  });
+
+  it('hold the hosts under an alias that the operator states', () => {
+    const said = { sites: ['careers.acme.com', 'careers.acme.dev'] };
+    const [identity] = resolved([employer(said)], [word('acme', 'acme-group.com', { aliases: [domain('acme.dev')] })]);
+    expect(identity!.aliases).toEqual(['acme.dev', 'careers.acme.dev']);
+  });
+
   it('do not hold what ranks in dispute say', () => {
     const [identity] = resolved([employer({ stated: ['acme.com'], links: ['acme.io', 'acme.dev'] })]);
     expect(identity!.aliases).toEqual([]);
