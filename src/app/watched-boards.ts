@@ -12,6 +12,7 @@ import {
   type WatchedBoards,
   type WatchedBoardsView,
 } from '../catalogue/watched-boards.ts';
+import { closedFolder } from '../storage/folder-fault.ts';
 import type { Config } from './configuration.ts';
 import type { Server } from './server.ts';
 
@@ -22,7 +23,6 @@ const KEPT_MS = 10_000;
 export async function boardsNotices({ catalogue }: Config): Promise<readonly string[]> {
   if (catalogue === null) return [];
   const { HISTORY_FILE } = await import('../storage/history/database.ts');
-  const { closedFolder } = await import('../storage/folder-fault.ts');
   const closed = closedFolder(catalogue, HISTORY_FILE);
   if (closed !== undefined) return [`CATALOGUE ${closed}`];
   if (existsSync(join(catalogue, HISTORY_FILE))) return [];
