@@ -1,11 +1,13 @@
 /** Descriptions that `watch` asks for one by one. */
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PageAnswer } from '../../src/adapters/boards/board-client.ts';
 import { fetchDetails, rowsWithout } from '../../src/cli/watch/details.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import type { BoardRequest } from '../../src/ingest/boards/board-request.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
-import { HistoryDatabase } from '../../src/storage/history/database.ts';
+import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../src/storage/history/database.ts';
 import { testFolder } from '../support/scratch-folder.ts';
 import { NOW_MS } from './captured-io.ts';
 
@@ -22,6 +24,15 @@ const refused = (status: number | null, isOfHost = false, retryAfterMs: number |
   ...{ kind: 'failed', status, isOfHost, retryAfterMs },
   reason: 'as the test says',
 });
+
+/** The jobs of a list of one posting that lack a description. */
+function wantedIds(history: HistoryDatabase): string[] {
+  const tables = new BoardTables(history);
+  const [watched] = tables.list();
+  const posting = { id: '744', name: 'Cook', company: { identifier: 'Acme', name: 'Acme' } };
+  const list = [Buffer.from(JSON.stringify({ totalFound: 1, content: [posting] }))];
+  return rowsWithout({ history, tables }, watched!, list, { atMs: NOW_MS, origins: new Map() }).map(({ id }) => id);
+}
 
 /** Asks for the descriptions of jobs 0, 1 and so on, which these answer; all after them have one. */
 async function found(...answers: readonly PageAnswer[]) {
@@ -49,17 +60,32 @@ describe('descriptions of a visit', () => {
     try {
       const tables = new BoardTables(history);
       tables.put(BOARD, NOW_MS);
-      const [watched] = tables.list();
-      const posting = { id: '744', name: 'Cook', company: { identifier: 'Acme', name: 'Acme' } };
-      const list = [Buffer.from(JSON.stringify({ totalFound: 1, content: [posting] }))];
-      const wantedIds = () =>
-        rowsWithout({ history, tables }, watched!, list, { atMs: NOW_MS, origins: new Map() }).map(({ id }) => id);
-      const ids = wantedIds();
+      const ids = wantedIds(history);
       expect(ids).toHaveLength(1);
-      tables.keepDetailTries(watched!.name, ids, NOW_MS - 1);
-      expect(wantedIds()).toEqual([]);
-      tables.keepDetailTries(watched!.name, ids, NOW_MS + 30 * 86_400_000);
-      expect(wantedIds()).toEqual(ids);
+      tables.keepDetailTries('smartrecruiters:Acme', ids, NOW_MS - 1);
+      expect(wantedIds(history)).toEqual([]);
+      tables.keepDetailTries('smartrecruiters:Acme', ids, NOW_MS + 30 * 86_400_000);
+      expect(wantedIds(history)).toEqual(ids);
+    } finally {
+      history.close();
+    }
+  });
+
+  it('end with the line of a damaged catalogue where its jobs cannot be read', () => {
+    const folder = testFolder();
+    const made = HistoryDatabase.openForSettings(folder);
+    new BoardTables(made).put(BOARD, NOW_MS);
+    const pageBytes = made.row('PRAGMA page_size')?.page_size as number;
+    const pages = made.rows("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'job' AND rootpage > 0");
+    made.commit();
+    made.close();
+    const file = openSync(join(folder, HISTORY_FILE), 'r+');
+    for (const { rootpage } of pages)
+      writeSync(file, Buffer.alloc(pageBytes, 0xff), 0, pageBytes, ((rootpage as number) - 1) * pageBytes);
+    closeSync(file);
+    const history = HistoryDatabase.openForSettings(folder);
+    try {
+      expect(() => wantedIds(history)).toThrow(HistoryError);
     } finally {
       history.close();
     }

@@ -46,7 +46,10 @@ export interface FoundDetails {
   readonly retryAfterMs: number | null;
 }
 
-/** The rows of a list whose jobs lack a description in the catalogue and should be requested now, most urgent first. */
+/**
+ * The rows of a list whose jobs lack a description in the catalogue and should be requested now, most urgent first.
+ * @throws HistoryError
+ */
 export function rowsWithout(
   { history, tables }: { readonly history: HistoryDatabase; readonly tables: BoardTables },
   board: WatchedBoard,
@@ -58,7 +61,8 @@ export function rowsWithout(
   const { company, domain, address } = board;
   const token = storedBoard(history, board.shape, board.token)?.token ?? board.token;
   const context = { observedAtMs: atMs, board: { company, domain, url: address }, manifest: new Map(), token };
-  const known = history.prepared('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL');
+  const isDescribed = (id: string): boolean =>
+    history.row('SELECT 1 FROM job WHERE id = ? AND description_digest IS NOT NULL', id) !== undefined;
   const tries = tables.detailTries(board.name);
   const wanted = new Map<string, Wanted>();
   for (const page of pages) {
@@ -73,7 +77,7 @@ export function rowsWithout(
       const tried = tries.get(id);
       // A try in the future was made while the clock ran ahead, so it does not count.
       if (tried !== undefined && tried.triedMs <= atMs && atMs < nextDetailMs(tried)) continue;
-      if (known.get(id) === undefined) wanted.set(id, { id, row, request });
+      if (!isDescribed(id)) wanted.set(id, { id, row, request });
     }
   }
   return [...wanted.values()].sort((a, b) => (tries.get(a.id)?.triedMs ?? 0) - (tries.get(b.id)?.triedMs ?? 0));

@@ -81,11 +81,11 @@ export async function keepVisit(made: MadeVisit, settings: VisitSettings): Promi
     const board = tables.find(made.board.name);
     if (board?.address !== made.board.address) return undefined;
     const visit = { ...made, board };
-    history.database.exec(MERGE_BEGINS);
+    history.exec(MERGE_BEGINS);
     const merging = newImport(settings);
     const found = await take(merging, visit, settings);
     if (!('health' in found)) return keepFeed(merging, found, visit, settings);
-    history.database.exec(TAKE_MERGE_BACK);
+    history.exec(TAKE_MERGE_BACK);
     return keepFailure(newImport(settings), found, visit, settings);
   } finally {
     history.rollback();
@@ -108,11 +108,11 @@ export async function keepDetails(
   try {
     const board = tables.find(name);
     if (board === undefined) return; // removed meanwhile
-    history.database.exec(MERGE_BEGINS);
+    history.exec(MERGE_BEGINS);
     let merging = newImport(settings);
     const feed = page && { board, pages: [page], atMs, isComplete: false };
     if (feed !== null && (await takeFeed(merging, feed, skills)).kind !== 'taken') {
-      history.database.exec(TAKE_MERGE_BACK);
+      history.exec(TAKE_MERGE_BACK);
       merging = newImport(settings);
     }
     tables.keepDetailTries(name, asked, atMs);
