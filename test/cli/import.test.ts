@@ -19,7 +19,9 @@ import { packTar } from 'modern-tar';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { runProgram } from '../../src/cli/command.ts';
 import { PROGRAM } from '../../src/cli/program.ts';
+import { greenhouseShape } from '../../src/ingest/shapes/greenhouse.ts';
 import { HistoryDatabase, HistoryError } from '../../src/storage/history/database.ts';
+import { HistoryImport } from '../../src/storage/history/import.ts';
 import { minimalJob } from '../support/minimal-job.ts';
 import { capturedIo, NOW_MS, run } from './captured-io.ts';
 
@@ -801,31 +803,32 @@ describe('a catalogue that cannot be used', () => {
     mkdirSync(at('catalogue'));
     await on(1, greenhouse('a.json', [1]));
     const before = readFileSync(database());
-    const small = new DatabaseSync(database());
-    const pages = Number(Object.values(small.prepare('PRAGMA page_count').get() as object)[0]);
-    small.close();
-    expect(pages).toBeGreaterThan(1);
-    const { HistoryDatabase } = await import('../../src/storage/history/database.ts');
-    const { HistoryImport } = await import('../../src/storage/history/import.ts');
-    const { greenhouseShape } = await import('../../src/ingest/shapes/greenhouse.ts');
-    const history = HistoryDatabase.openForImport(at('catalogue'));
-    history.database.exec(`PRAGMA max_page_count = ${pages}`);
-    const merging = new HistoryImport(history, { mayHaveDays: false, skillsVersion: '1' });
-    merging.begin(NOW_MS);
-    const text = {
-      description: null,
-      descriptionText: null,
-      hasOwnSkills: false,
-      board: 'acme',
-      shape: greenhouseShape,
-    };
+    const text = { hasOwnSkills: false, board: 'acme', shape: greenhouseShape };
     const member = { name: 'a', fileName: 'a', bytes: (async function* () {})() };
-    for (let id = 0; id < 1000; id++) {
-      merging.add(minimalJob({ id: `greenhouse:acme:${id}` }), { ...text, document: { member, fetchedAtMs: null } });
-    }
-    expect(() => merging.merge(true, false, () => {})).toThrow(/database or disk is full/);
-    history.close();
-    expect(readFileSync(database()).equals(before)).toBe(true);
+    const full = `${database()}: database or disk is full`;
+    const importing = (
+      fail: (merging: HistoryImport, add: (id: number, description: string | null) => void) => void,
+    ) => {
+      const history = HistoryDatabase.openForImport(at('catalogue'));
+      history.database.exec(`PRAGMA max_page_count = ${history.row('PRAGMA page_count')?.page_count}`);
+      const merging = new HistoryImport(history, { mayHaveDays: false, skillsVersion: '1' });
+      merging.begin(NOW_MS);
+      fail(merging, (id, description) => {
+        const source = { ...text, description, descriptionText: description, document: { member, fetchedAtMs: null } };
+        merging.add(minimalJob({ id: `greenhouse:acme:${id}`, description }), source);
+      });
+      history.close();
+      expect(readFileSync(database()).equals(before)).toBe(true);
+    };
+    importing((merging, add) => {
+      for (let id = 0; id < 1000; id++) add(id, null);
+      expect(() => merging.merge(true, false, () => {})).toThrow(full);
+    });
+    importing((merging, add) => {
+      expect(() => add(1, randomBytes(20_000).toString('hex'))).toThrow(full);
+      // As the intake does before it reports the failure.
+      merging.undo();
+    });
   });
 });
 

@@ -42,9 +42,9 @@ export class Staging {
     this.#hasSavepoint = true;
   }
 
-  /** Removes what the member added. */
+  /** Removes what the member added, unless a full disk has made SQLite roll back everything. */
   undoMember(): void {
-    this.#history.exec('ROLLBACK TO member');
+    if (this.#history.database.isTransaction) this.#history.exec('ROLLBACK TO member');
   }
 
   /** Ends the last member, before the merge. */
