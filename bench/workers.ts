@@ -102,7 +102,7 @@ async function recoveriesPerSecond(WORKERS: string, SIGNATURES: string, seconds:
   const verification = openVerification(CONFIGURATION.read({ WORKERS, SIGNATURES }), {
     clock: systemClock,
     timers: systemTimers,
-    onFault: (fault) => {
+    onVerificationFault: (fault) => {
       throw new Error(fault);
     },
   });

@@ -57,33 +57,42 @@ function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): v
 }
 
 export interface CatalogueOptions {
-  readonly clock: Clock;
-  readonly timers: Timers;
   /** False where the operator configured no catalogue. */
   readonly isExpected: boolean;
   /** How often a catalogue behind an address is looked for; undefined = it is behind none. */
   readonly pollMs: number | undefined;
+}
+
+export interface CataloguePorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
   /** A poll gave a new catalogue, which is served (undefined), or failed (one line; not twice in a row with the same line). */
-  onCatalogue(fault: string | undefined): void;
-  /** Called once with one line when the start's catalogue turns out to be damaged: nothing may be answered from it any more. */
-  onDamaged(reason: string): void;
-  /** Called with a failure that proves no damage: a bug or a disk read error. If it stopped the check, `onDamaged` follows. */
-  onFailure(failure: unknown): void;
+  onCatalogue?(fault: string | undefined): void;
+  /**
+   * Called once with one line when the start's catalogue turns out to be damaged, or cannot be checked, after it is served:
+   * nothing may be answered from it any more. Not given: the start checks all of it first and fails on damage.
+   */
+  onDamagedCatalogue?(reason: string): void;
+  /**
+   * Called with a failure that proves no damage: a bug or a disk read error. If it stopped the check, `onDamagedCatalogue`
+   * follows.
+   */
+  onFailure(failure: unknown, source: string): void;
 }
 
 /** Reloads at intervals, and at once while nothing is served yet. One reload at a time. */
 class Polling {
   readonly #holder: CatalogueHolder;
   readonly #pollMs: number;
-  readonly #options: CatalogueOptions;
+  readonly #ports: CataloguePorts;
   #cancel: (() => void) | undefined;
   #isStopped = false;
   #fault: string | undefined;
 
-  constructor(holder: CatalogueHolder, pollMs: number, options: CatalogueOptions) {
+  constructor(holder: CatalogueHolder, pollMs: number, ports: CataloguePorts) {
     this.#holder = holder;
     this.#pollMs = pollMs;
-    this.#options = options;
+    this.#ports = ports;
   }
 
   /** @param isAwaited true: the start left a download in flight, so poll at once to await it */
@@ -99,7 +108,7 @@ class Polling {
 
   #wait(): void {
     if (this.#isStopped) return;
-    this.#cancel = this.#options.timers.after(this.#pollMs, () => void this.#poll());
+    this.#cancel = this.#ports.timers.after(this.#pollMs, () => void this.#poll());
   }
 
   async #poll(): Promise<void> {
@@ -112,7 +121,7 @@ class Polling {
     }
     const isNews = fault === undefined ? this.#holder.current() !== before : fault !== this.#fault;
     this.#fault = fault;
-    if (isNews && !this.#isStopped) this.#options.onCatalogue(fault);
+    if (isNews && !this.#isStopped) this.#ports.onCatalogue?.(fault);
     this.#wait();
   }
 }
@@ -125,7 +134,7 @@ const FINISH_AFTER_MS = 500;
  * run in between. Ends when another catalogue is served. Never rejects. A part that cannot be warmed also fails for the
  * question that needs it.
  */
-async function finishInTurns(holder: CatalogueHolder, options: CatalogueOptions): Promise<void> {
+async function finishInTurns(holder: CatalogueHolder, ports: CataloguePorts): Promise<void> {
   const first = holder.current()?.catalogue;
   if (first === undefined) return;
   let isChecked = false;
@@ -138,15 +147,19 @@ async function finishInTurns(holder: CatalogueHolder, options: CatalogueOptions)
     while (holder.current()?.catalogue === first && steps.next().done === false) await new Promise(setImmediate);
   } catch (failure) {
     if (failure instanceof SnapshotChangedError) return; // questions report it themselves
-    if (failure instanceof SnapshotError) return options.onDamaged(failure.message);
-    options.onFailure(failure);
-    if (!isChecked) options.onDamaged(`the catalogue cannot be checked: ${firstLineOf(failure)}`);
+    if (failure instanceof SnapshotError) return ports.onDamagedCatalogue?.(failure.message);
+    ports.onFailure(failure, 'catalogue');
+    if (!isChecked) ports.onDamagedCatalogue?.(`the catalogue cannot be checked: ${firstLineOf(failure)}`);
   }
 }
 
 /** @throws SnapshotError when the catalogue cannot be used */
-export function openCatalogue(source: CatalogueSource, options: CatalogueOptions): OpenCatalogue {
-  const { clock, isExpected, pollMs, timers } = options;
+export function openCatalogue(
+  source: CatalogueSource,
+  { isExpected, pollMs }: CatalogueOptions,
+  ports: CataloguePorts,
+): OpenCatalogue {
+  const { clock, timers } = ports;
   const reloads = { done: 0, unchanged: 0, failed: 0 };
   const holder = new CatalogueHolder({
     load: () => source.load(),
@@ -164,7 +177,7 @@ export function openCatalogue(source: CatalogueSource, options: CatalogueOptions
     close: () => source.close(),
   });
   let cancelFinishing = (): void => {};
-  const polling = pollMs === undefined ? undefined : new Polling(holder, pollMs, options);
+  const polling = pollMs === undefined ? undefined : new Polling(holder, pollMs, ports);
   return {
     holder,
     component: {
@@ -178,7 +191,7 @@ export function openCatalogue(source: CatalogueSource, options: CatalogueOptions
         writeFacts(page, holder, clock.nowMs());
       },
       start() {
-        cancelFinishing = timers.after(FINISH_AFTER_MS, () => void finishInTurns(holder, options));
+        cancelFinishing = timers.after(FINISH_AFTER_MS, () => void finishInTurns(holder, ports));
         polling?.start(source.isAwaited?.() ?? false);
       },
       drain() {

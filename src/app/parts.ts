@@ -3,43 +3,36 @@
  * payments. Ports that are not given default to what the settings name.
  */
 
-import { JobsServices } from '../adapters/engine/jobs-services.ts';
+import { JobsServices, type JobsServicesPorts } from '../adapters/engine/jobs-services.ts';
 import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
-import type { FacilitatorFetch } from '../adapters/facilitator/facilitator-http.ts';
-import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
-import type { Support } from '../adapters/facilitator/facilitator-support.ts';
 import { catalogueSource, isWebAddress, NO_CATALOGUE, type SourcePorts } from '../adapters/files/catalogue-source.ts';
-import { openVerification } from '../adapters/verification/open-verification.ts';
-import type { Clock } from '../base/clock.ts';
+import { openVerification, type VerificationPorts } from '../adapters/verification/open-verification.ts';
 import { DAY_MS } from '../base/durations.ts';
-import type { Random } from '../base/random.ts';
-import type { Timers } from '../base/timers.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
 import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
 import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { ConfigError } from '../config/config.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
-import type { CaseReport } from '../payment/settlement/reconciler.ts';
-import type { RecoveryWorker } from '../payment/signature/recovery-queue.ts';
 import type { Extractor } from '../resolve/work.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
 import { type OpenBackendOptions, openBackend } from '../storage/open-backend.ts';
 import { keptStateKey } from '../storage/state-key.ts';
-import { type CatalogueOptions, type OpenCatalogue, openCatalogue } from './catalogue.ts';
+import { type CatalogueOptions, type CataloguePorts, type OpenCatalogue, openCatalogue } from './catalogue.ts';
 import type { Config } from './configuration.ts';
-import { type OpenPayments, openPayments } from './payments.ts';
+import { type OpenPayments, openPayments, type PaymentPorts } from './payments.ts';
 import type { Server } from './server.ts';
 
-/** The environment of the parts. Tests pass the optional ports to control disk, network and threads. */
-export interface PartsPorts {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly timers: Timers;
-  /** Calls the facilitator, in place of the runtime's `fetch`. */
-  readonly facilitatorFetch?: FacilitatorFetch | undefined;
-  /** Recovers signatures, in place of the configured threads. */
-  readonly recoveryWorker?: RecoveryWorker | undefined;
+/**
+ * The environment of the parts. Each part declares what it takes of it and reports to it, and gets it whole. Tests pass the
+ * optional ports to control disk, network and threads.
+ */
+export interface PartsPorts
+  extends VerificationPorts,
+    CataloguePorts,
+    PaymentPorts,
+    JobsServicesPorts,
+    Pick<SourcePorts, 'onSnapshotFault'> {
   /** Opens the stores, in place of the configured folder. */
   readonly openBackend?: ((options: OpenBackendOptions, ports: BackendPorts) => Promise<Backend>) | undefined;
   /** Reads documents, in place of threads. */
@@ -50,29 +43,8 @@ export interface PartsPorts {
   readonly catalogueSource?: CatalogueSource | undefined;
   /** Called with a failure in the background, where no request waits for it; `source` names the part. */
   onFailure(failure: unknown, source: string): void;
-  /** Called with each report of the reconciler. */
-  onCaseReport(report: CaseReport): void;
-  /** The facilitator became reachable or unreachable. */
-  onFacilitatorReachable?(isReachable: boolean): void;
-  /** Called once with what the facilitator says it settles. */
-  onFacilitatorSupport?(support: Support): void;
-  /** An authorization was settled with the transaction of another. */
-  onRepeatedTransaction?(repeated: RepeatedTransaction): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
-  /** A poll of the catalogue's address gave a new catalogue, which is served (undefined), or failed (why, one line). */
-  onCatalogue?(fault: string | undefined): void;
-  /** At start the address gave no catalogue, or the stored copy of it cannot be served or written (one line). */
-  onSnapshotFault?(fault: string): void;
-  /**
-   * The start's catalogue turns out to be damaged, or cannot be checked (why, one line), after it is served. Not given: the
-   * start checks all of it first and fails on damage.
-   */
-  onDamagedCatalogue?(reason: string): void;
-  /** A jobs service became unreachable (why, one line) or reachable again (undefined). */
-  onJobsService?(url: string, fault: string | undefined): void;
-  /** A verification thread died (why, one line) or works again (undefined). */
-  onVerificationFault?(fault: string | undefined): void;
 }
 
 export interface Parts {
@@ -116,10 +88,8 @@ function openExtractor({ clock, timers, onFailure }: PartsPorts, server: Server)
 }
 
 const sourcePorts = ({ snapshotCache, stateDir }: Config, ports: PartsPorts): SourcePorts => ({
-  clock: ports.clock,
-  timers: ports.timers,
+  ...ports,
   folder: snapshotCache ?? (stateDir === IN_MEMORY ? null : stateDir),
-  onFault: (fault) => ports.onSnapshotFault?.(fault),
   checksLater: ports.onDamagedCatalogue !== undefined,
 });
 
@@ -127,14 +97,7 @@ const sourcePorts = ({ snapshotCache, stateDir }: Config, ports: PartsPorts): So
 function openRemoteCatalogue(config: Config, ports: PartsPorts, server: Server) {
   const { engineUrl, engineToken, engineTimeoutMs } = config;
   if (engineUrl === null || engineToken === null) return undefined;
-  const services = new JobsServices({
-    urls: engineUrl,
-    token: engineToken,
-    timeoutMs: engineTimeoutMs,
-    clock: ports.clock,
-    timers: ports.timers,
-    onService: (url, fault) => ports.onJobsService?.(url, fault),
-  });
+  const services = new JobsServices({ urls: engineUrl, token: engineToken, timeoutMs: engineTimeoutMs }, ports);
   server.add({
     readiness: () => ({ snapshot: services.isReady() }),
     metrics: (page) => services.metrics(page),
@@ -153,9 +116,13 @@ function requireSharedKey({ databaseUrl, stateKey }: Config): void {
 }
 
 /** @throws SnapshotError whose line names the setting, when the catalogue cannot be used */
-function openCatalogueOfSetting(source: CatalogueSource, options: CatalogueOptions): OpenCatalogue {
+function openCatalogueOfSetting(
+  source: CatalogueSource,
+  options: CatalogueOptions,
+  ports: CataloguePorts,
+): OpenCatalogue {
   try {
-    return openCatalogue(source, options);
+    return openCatalogue(source, options, ports);
   } catch (failure) {
     if (!(failure instanceof SnapshotError)) throw failure;
     throw new SnapshotError(`SNAPSHOT ${failure.message}`, { cause: failure });
@@ -170,12 +137,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   requireSharedKey(config);
   const { clock, random, timers } = ports;
   const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, sourcePorts(config, ports));
-  const verification = openVerification(config, {
-    clock,
-    timers,
-    recoveryWorker: ports.recoveryWorker,
-    onFault: (fault) => ports.onVerificationFault?.(fault),
-  });
+  const verification = openVerification(config, ports);
   server.add({ close: () => verification.close() });
   const stateDir = config.stateDir === IN_MEMORY ? undefined : config.stateDir;
   const backend = await (ports.openBackend ?? openBackend)(
@@ -200,32 +162,11 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   server.add(stateComponent(backend));
   const source = await loading;
   await source.prepare?.();
-  const catalogue = openCatalogueOfSetting(source, {
-    clock,
-    timers,
-    isExpected: config.snapshot !== NO_CATALOGUE,
-    pollMs: isWebAddress(config.snapshot) ? config.snapshotPollSeconds * 1000 : undefined,
-    onCatalogue: (fault) => ports.onCatalogue?.(fault),
-    onDamaged: (reason) => ports.onDamagedCatalogue?.(reason),
-    onFailure: (failure) => ports.onFailure(failure, 'catalogue'),
-  });
+  const isExpected = config.snapshot !== NO_CATALOGUE;
+  const pollMs = isWebAddress(config.snapshot) ? config.snapshotPollSeconds * 1000 : undefined;
+  const catalogue = openCatalogueOfSetting(source, { isExpected, pollMs }, ports);
   server.add(catalogue.component);
-  const { reservations, playLedger, books } = backend;
-  const payments = await openPayments(config, {
-    clock,
-    random,
-    timers,
-    reservations,
-    books,
-    playLedger,
-    throwawayPayee: () => backend.throwawayPayee(),
-    recoveries: verification.queue,
-    facilitatorFetch: ports.facilitatorFetch,
-    onCaseReport: (report) => ports.onCaseReport(report),
-    onReachable: (isReachable) => ports.onFacilitatorReachable?.(isReachable),
-    onSupport: (support) => ports.onFacilitatorSupport?.(support),
-    onRepeatedTransaction: (repeated) => ports.onRepeatedTransaction?.(repeated),
-  });
+  const payments = await openPayments(config, backend, verification.queue, ports);
   server.add(payments.component);
   const extractor = ports.extractor ?? openExtractor(ports, server);
   return {

@@ -2,14 +2,10 @@
 import { PaymentMeters } from '../access/payment-meter.ts';
 import type { Seller } from '../access/payment-offer.ts';
 import type { PaidServices } from '../access/x402.ts';
-import { DEADLINES, type FacilitatorFetch, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
-import type { RepeatedTransaction } from '../adapters/facilitator/facilitator-signals.ts';
-import type { Support } from '../adapters/facilitator/facilitator-support.ts';
-import type { Clock } from '../base/clock.ts';
+import { DEADLINES, type FacilitatorPorts, HttpFacilitator } from '../adapters/facilitator/facilitator-http.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Random } from '../base/random.ts';
-import type { Timers } from '../base/timers.ts';
 import { zeroCounts } from '../base/zero-counts.ts';
 import { ConfigError } from '../config/config.ts';
 import type { Component, ModuleContext, SharedConfig } from '../modules/module.ts';
@@ -19,11 +15,12 @@ import { unusualPricesIn } from '../payment/prices.ts';
 import { type Address, networkOf } from '../payment/protocol/network.ts';
 import type { ReservationKey } from '../payment/protocol/order.ts';
 import type { ReservationStatus, Reservations } from '../payment/reservations.ts';
-import { LocalSettlement, type PlayLedger } from '../payment/settlement/play-ledger.ts';
+import { LocalSettlement } from '../payment/settlement/play-ledger.ts';
 import { type CaseReport, Reconciler } from '../payment/settlement/reconciler.ts';
 import type { Settlement } from '../payment/settlement/settlement.ts';
 import { SettlementTurns } from '../payment/settlement/settlement-turns.ts';
 import type { RecoveryQueue } from '../payment/signature/recovery-queue.ts';
+import type { Backend } from '../storage/backend.ts';
 
 /** The kinds of case reports, as the metrics list them. */
 const CASE_REPORT_KINDS = ['settled', 'released', 'dead', 'unrecorded'] as const satisfies CaseReport['kind'][];
@@ -31,25 +28,10 @@ const CASE_REPORT_KINDS = ['settled', 'released', 'dead', 'unrecorded'] as const
 /** `serviceName` of every offer. */
 const SERVICE_NAME = 'paygrade';
 
-export interface PaymentParts {
-  readonly clock: Clock;
+export interface PaymentPorts extends FacilitatorPorts {
   readonly random: Random;
-  readonly timers: Timers;
-  readonly reservations: Reservations;
-  readonly books: Books;
-  /** Defined with SETTLEMENT=local. */
-  readonly playLedger: PlayLedger | undefined;
-  /** The recipient where PAY_TO names none. */
-  throwawayPayee(): MaybePromise<Address>;
-  readonly recoveries: RecoveryQueue;
-  /** Calls the facilitator; undefined = the runtime's `fetch`. */
-  readonly facilitatorFetch: FacilitatorFetch | undefined;
   /** Called with each report of the reconciler. */
   onCaseReport(report: CaseReport): void;
-  onReachable(isReachable: boolean): void;
-  /** Called once, when the facilitator has reported what it settles. */
-  onSupport(support: Support): void;
-  onRepeatedTransaction(repeated: RepeatedTransaction): void;
 }
 
 export interface OpenPayments {
@@ -77,8 +59,12 @@ function writeTurns(page: Exposition, turns: SettlementTurns): void {
     .single('paygrade_settlement_turns_rejected_total', 'counter', 'Payments that got no turn.', rejected);
 }
 
-function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettlement {
-  const { playLedger, clock, timers, recoveries, facilitatorFetch: fetch, onReachable, onRepeatedTransaction } = parts;
+function openSettlement(
+  config: SharedConfig,
+  { playLedger }: Backend,
+  recoveries: RecoveryQueue,
+  ports: PaymentPorts,
+): OpenSettlement {
   if (playLedger !== undefined) {
     const none = (): void => {};
     const settlement = new LocalSettlement(playLedger);
@@ -86,11 +72,9 @@ function openSettlement(config: SharedConfig, parts: PaymentParts): OpenSettleme
   }
   const { facilitatorUrl: url, facilitatorToken: token } = config;
   if (url === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
-  const { onSupport } = parts;
   const network = networkOf(config.network);
-  const server = { url, token, network, deadlines: DEADLINES };
-  const reports = { onReachable, onSupport, onRepeatedTransaction };
-  const settlement = new HttpFacilitator({ ...server, clock, timers, fetch, ...reports });
+  const settlement = new HttpFacilitator({ url, token, network, deadlines: DEADLINES }, ports);
+  const { clock, timers } = ports;
   const turns = new SettlementTurns({ clock, timers, isKnownPayer: (network) => recoveries.isKnownPayer(network) });
   return {
     settlement,
@@ -150,7 +134,7 @@ function noticesOf({ network, prices, settlement }: SharedConfig): readonly stri
   ];
 }
 
-interface MeteredPayments extends Pick<PaymentParts, 'reservations' | 'books'> {
+interface MeteredPayments extends Pick<Backend, 'reservations' | 'books'> {
   readonly meters: PaymentMeters;
   readonly reportCounts: Readonly<Record<CaseReport['kind'], number>>;
   readonly reconciler: Reconciler;
@@ -193,15 +177,21 @@ function writePaymentMetrics(
 /**
  * @throws ConfigError or Error, one line, when a configured part cannot be opened
  */
-export async function openPayments(config: SharedConfig, parts: PaymentParts): Promise<OpenPayments> {
-  const { clock, random, timers, reservations, books, recoveries } = parts;
-  const payTo = config.payTo ?? (await parts.throwawayPayee());
-  const opened = openSettlement(config, parts);
+export async function openPayments(
+  config: SharedConfig,
+  backend: Backend,
+  recoveries: RecoveryQueue,
+  ports: PaymentPorts,
+): Promise<OpenPayments> {
+  const { clock, random, timers } = ports;
+  const { reservations, books } = backend;
+  const payTo = config.payTo ?? (await backend.throwawayPayee());
+  const opened = openSettlement(config, backend, recoveries, ports);
   const { settlement, turns } = opened;
   const reportCounts = zeroCounts(CASE_REPORT_KINDS);
   const onCaseReport = (report: CaseReport): void => {
     reportCounts[report.kind]++;
-    parts.onCaseReport(report);
+    ports.onCaseReport(report);
   };
   const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
   await reservations.handOver(({ reservation, order }) => reconciler.watch(reservation, order));

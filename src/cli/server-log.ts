@@ -33,21 +33,6 @@ function requestLine(record: RequestRecord, nowMs: number): string {
   return detail === null ? line : printableLines(line);
 }
 
-type LogPorts = Pick<
-  AppPorts,
-  | 'onRequest'
-  | 'wantsRequest'
-  | 'onFailure'
-  | 'onStateFault'
-  | 'onVerificationFault'
-  | 'onJobsService'
-  | 'onOverload'
-  | 'onCaseReport'
-  | 'onFacilitatorReachable'
-  | 'onFacilitatorSupport'
-  | 'onRepeatedTransaction'
->;
-
 const OVERLOAD_MESSAGES = [
   'the server is no longer overloaded',
   'the server is overloaded and makes no new offers',
@@ -55,7 +40,7 @@ const OVERLOAD_MESSAGES = [
 ] as const;
 
 /** Writes the app's reports as lines of the log, at this level and above. */
-export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPorts {
+export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock) {
   const shown = LOG_LEVELS.indexOf(logLevel);
   const isShown = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) <= shown;
   const note = (level: LogLevel, facts: Readonly<Record<string, unknown>>): void => {
@@ -115,5 +100,5 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock): LogPo
         ...(kind === 'settled' ? { transaction: report.transaction } : { detail: report.detail }),
       });
     },
-  };
+  } satisfies Partial<AppPorts>;
 }

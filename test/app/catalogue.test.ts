@@ -29,12 +29,13 @@ function openedFrom(serve: () => ServedCatalogue) {
   const time = new ManualTime();
   const damages: string[] = [];
   const failures: unknown[] = [];
-  const options = {
-    ...{ clock: time, timers: time, isExpected: true, pollMs: undefined, onCatalogue: expect.unreachable },
-    onDamaged: (reason: string) => void damages.push(reason),
+  const ports = {
+    ...{ clock: time, timers: time, onCatalogue: expect.unreachable },
+    onDamagedCatalogue: (reason: string) => void damages.push(reason),
     onFailure: (failure: unknown) => void failures.push(failure),
   };
-  return { damages, failures, loaded, time, ...openCatalogue(source, options) };
+  const options = { isExpected: true, pollMs: undefined };
+  return { damages, failures, loaded, time, ...openCatalogue(source, options, ports) };
 }
 
 const indexesOf = ({ catalogue }: ServedCatalogue): unknown[] => Object.values(catalogue.byCompany.built);

@@ -21,10 +21,13 @@ export interface JobsServicesOptions {
   readonly token: string;
   /** For one question, all services together. */
   readonly timeoutMs: number;
+}
+
+export interface JobsServicesPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** A service can be asked again (undefined) or cannot (why, one line), for the log. */
-  onService(url: string, fault: string | undefined): void;
+  /** A jobs service became unreachable (why, one line) or reachable again (undefined). */
+  onJobsService?(url: string, fault: string | undefined): void;
 }
 
 /** Statuses that say nothing about the question: another service may answer it. */
@@ -45,7 +48,7 @@ const LOOK: RemoteQuestion<true> = {
 
 export class JobsServices implements RemoteCatalogue {
   readonly timeoutMs: number;
-  readonly #options: JobsServicesOptions;
+  readonly #ports: JobsServicesPorts;
   readonly #services: readonly JobsService[];
   /** Cancels the next look at each. */
   readonly #looks = new Map<JobsService, () => void>();
@@ -56,10 +59,10 @@ export class JobsServices implements RemoteCatalogue {
   #answeredMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
-  constructor(options: JobsServicesOptions) {
-    this.#options = options;
-    this.timeoutMs = options.timeoutMs;
-    this.#services = options.urls.map((url) => new JobsService(url, options.token));
+  constructor({ urls, token, timeoutMs }: JobsServicesOptions, ports: JobsServicesPorts) {
+    this.#ports = ports;
+    this.timeoutMs = timeoutMs;
+    this.#services = urls.map((url) => new JobsService(url, token));
   }
 
   /** One failed question does not decide: offers continue until a look has failed as well. */
@@ -78,7 +81,8 @@ export class JobsServices implements RemoteCatalogue {
   }
 
   async ask<A>(question: RemoteQuestion<A>): Promise<RemoteAnswer<A>> {
-    const { clock, timeoutMs } = this.#options;
+    const { timeoutMs } = this;
+    const { clock } = this.#ports;
     const endMs = clock.monotonicMs() + timeoutMs;
     const faults: string[] = [];
     for (const service of this.#inTurn()) {
@@ -115,13 +119,13 @@ export class JobsServices implements RemoteCatalogue {
   }
 
   #late(faults: readonly string[]): RemoteAnswer<never> {
-    const within = `none within ${this.#options.timeoutMs} ms`;
+    const within = `none within ${this.timeoutMs} ms`;
     return { kind: 'late', detail: [within, ...faults].join('; ') };
   }
 
   /** Asks one service, counts the outcome, and notes whether the service can be asked. */
   async #askOne<A>(service: JobsService, question: RemoteQuestion<A>, timeoutMs: number): Promise<Asked<A>> {
-    const { clock } = this.#options;
+    const { clock } = this.#ports;
     const startMs = clock.monotonicMs();
     const asked = await this.#exchange(service, question, timeoutMs);
     const endMs = clock.monotonicMs();
@@ -149,7 +153,7 @@ export class JobsServices implements RemoteCatalogue {
       ended = how;
       exchange.abort();
     };
-    const { timers } = this.#options;
+    const { timers } = this.#ports;
     const cancelLate = timers.after(timeoutMs, () => end('late'));
     const reachMs = Math.min(REACH_MS, timeoutMs / 2);
     const cancelQuiet = timers.after(Math.min(QUIET_MS, timeoutMs / 4), async () => {
@@ -187,7 +191,7 @@ export class JobsServices implements RemoteCatalogue {
     service.standing = standing;
     service.isOut = false;
     // A first contact is not reported unless it failed.
-    if (was !== 'unknown' || fault !== undefined) this.#options.onService(service.url, fault);
+    if (was !== 'unknown' || fault !== undefined) this.#ports.onJobsService?.(service.url, fault);
     if (fault !== undefined) this.#lookAfter(service, LOOK_PAUSE_AWAY_MS);
     if (this.#services.some((one) => one.standing !== 'away')) return;
     for (const one of this.#services) if (this.#isOld(one)) this.#lookAfter(one, 0);
@@ -196,7 +200,7 @@ export class JobsServices implements RemoteCatalogue {
   #lookAfter(service: JobsService, pauseMs: number): void {
     this.#looks.get(service)?.();
     if (this.#isClosed) return;
-    const cancel = this.#options.timers.after(pauseMs, () => {
+    const cancel = this.#ports.timers.after(pauseMs, () => {
       this.#looks.delete(service);
       void this.#look(service);
     });
@@ -206,7 +210,7 @@ export class JobsServices implements RemoteCatalogue {
   async #look(service: JobsService): Promise<void> {
     if (this.#looking.has(service)) return; // its end schedules the next one
     this.#looking.add(service);
-    await this.#askOne(service, LOOK, this.#options.timeoutMs);
+    await this.#askOne(service, LOOK, this.timeoutMs);
     this.#looking.delete(service);
     const isWell = service.standing === 'well';
     service.isOut = !isWell;

@@ -16,17 +16,16 @@ export const PROBE_PAUSE_MS = 1000;
 export interface CircuitPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Asks the health question; true when the facilitator is well. Never rejects. */
-  probe(): Promise<boolean>;
   /** Called with false at a failure, also of the first call, and with true at the first success after it. */
-  onReachable(isReachable: boolean): void;
+  onFacilitatorReachable?(isReachable: boolean): void;
 }
 
 export class Circuit {
   readonly #ports: CircuitPorts;
+  readonly #askHealth: () => Promise<boolean>;
   #failureCount = 0;
   #hasBeenReached = false;
-  /** The last argument of `onReachable`. It is not called for a facilitator that answers from the beginning. */
+  /** The last argument of `onFacilitatorReachable`. It is not called for a facilitator that answers from the beginning. */
   #reported = true;
   #isProbing = false;
   /** Cancels the scheduled question, if there is one. */
@@ -34,8 +33,10 @@ export class Circuit {
   #probedAtMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
-  constructor(ports: CircuitPorts) {
+  /** @param askHealth asks the health question; true when the facilitator is well. Never rejects */
+  constructor(ports: CircuitPorts, askHealth: () => Promise<boolean>) {
     this.#ports = ports;
+    this.#askHealth = askHealth;
   }
 
   /** Whether the last call that counts reached the facilitator. False before the first. */
@@ -90,7 +91,7 @@ export class Circuit {
 
   #probe(): void {
     this.#isProbing = true;
-    void this.#ports.probe().then((isReached) => {
+    void this.#askHealth().then((isReached) => {
       this.#isProbing = false;
       this.#probedAtMs = this.#ports.clock.monotonicMs();
       if (isReached) this.noteReached();
@@ -102,6 +103,6 @@ export class Circuit {
     const isReachable = this.isReachable();
     if (isReachable === this.#reported) return;
     this.#reported = isReachable;
-    this.#ports.onReachable(isReachable);
+    this.#ports.onFacilitatorReachable?.(isReachable);
   }
 }

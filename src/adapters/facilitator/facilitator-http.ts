@@ -3,8 +3,6 @@
  * `outbound/bounded-call.ts` bounds each request in time and size; `circuit.ts` knows whether the facilitator can be reached;
  * `payment/settlement/settlement-turns.ts` bounds the calls in flight.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Timers } from '../../base/timers.ts';
 import type { Network } from '../../payment/protocol/network.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../payment/protocol/order.ts';
 import type {
@@ -14,7 +12,7 @@ import type {
   VerifyOutcome,
 } from '../../payment/settlement/settlement.ts';
 import { boundedCall, type CallFetch } from '../outbound/bounded-call.ts';
-import { Circuit } from './circuit.ts';
+import { Circuit, type CircuitPorts } from './circuit.ts';
 import {
   type FacilitatorAnswer,
   facilitatorAnswerOf,
@@ -22,7 +20,7 @@ import {
   settleOutcomeOf,
   verifyOutcomeOf,
 } from './facilitator-answer.ts';
-import { FacilitatorSignals, type RepeatedTransaction } from './facilitator-signals.ts';
+import { FacilitatorSignals, type SignalPorts } from './facilitator-signals.ts';
 import { type Support, supportOf } from './facilitator-support.ts';
 
 /** A verify or settle answer is a few hundred bytes, with extensions a few KB. */
@@ -47,17 +45,14 @@ export interface FacilitatorOptions {
   readonly token: string | null;
   /** The network of the server's offers. */
   readonly network: Network;
-  /** Called once with what the facilitator reports that it settles. */
-  readonly onSupport: (support: Support) => void;
-  readonly clock: Clock;
-  readonly timers: Timers;
   readonly deadlines: Readonly<typeof DEADLINES>;
-  /** Called when the facilitator becomes reachable or unreachable, for the log. */
-  readonly onReachable: (isReachable: boolean) => void;
-  /** Called with an authorization whose settlement names another one's transaction, for the log. */
-  readonly onRepeatedTransaction: (repeated: RepeatedTransaction) => void;
-  /** Sends the requests; the runtime's own fetch when absent. */
-  readonly fetch?: FacilitatorFetch | undefined;
+}
+
+export interface FacilitatorPorts extends CircuitPorts, SignalPorts {
+  /** Calls the facilitator, in place of the runtime's `fetch`. */
+  readonly facilitatorFetch?: FacilitatorFetch | undefined;
+  /** Called once with what the facilitator says it settles. */
+  onFacilitatorSupport?(support: Support): void;
 }
 
 const READY: SettlementReadiness = { kind: 'ready' };
@@ -66,17 +61,18 @@ const UNREACHABLE: SettlementReadiness = { kind: 'unreachable' };
 export class HttpFacilitator implements Settlement {
   readonly takesContractSignatures = true;
   readonly #options: FacilitatorOptions;
+  readonly #ports: FacilitatorPorts;
   readonly #fetch: FacilitatorFetch;
   readonly #circuit: Circuit;
   readonly signals: FacilitatorSignals;
   #isSupportKnown = false;
 
-  constructor(options: FacilitatorOptions) {
+  constructor(options: FacilitatorOptions, ports: FacilitatorPorts) {
     this.#options = options;
-    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
-    const { clock, timers, onReachable, onRepeatedTransaction } = options;
-    this.#circuit = new Circuit({ clock, timers, probe: () => this.#isWell(), onReachable });
-    this.signals = new FacilitatorSignals(onRepeatedTransaction);
+    this.#ports = ports;
+    this.#fetch = ports.facilitatorFetch ?? ((url, init) => fetch(url, init));
+    this.#circuit = new Circuit(ports, () => this.#isWell());
+    this.signals = new FacilitatorSignals(ports);
   }
 
   /** Asks the first health question, so that `isReachable` is known before the first payment. Does not wait for the answer. */
@@ -113,7 +109,8 @@ export class HttpFacilitator implements Settlement {
 
   /** Repeats a pending settlement once, within the deadline. */
   async #settleTwice(order: PaymentOrder): Promise<SettleOutcome> {
-    const { clock, deadlines } = this.#options;
+    const { clock } = this.#ports;
+    const { deadlines } = this.#options;
     const startMs = clock.monotonicMs();
     const body = facilitatorBodyOf(order);
     const first = await this.#settleOnce(order, body, deadlines.settleMs);
@@ -157,7 +154,8 @@ export class HttpFacilitator implements Settlement {
     body: string | null,
     deadlineMs: number,
   ): Promise<FacilitatorAnswer> {
-    const { url, token, timers, clock } = this.#options;
+    const { url, token } = this.#options;
+    const { timers, clock } = this.#ports;
     const headers = {
       accept: 'application/json',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
@@ -188,7 +186,7 @@ export class HttpFacilitator implements Settlement {
     if (answer.kind !== 'answer') return false;
     if (answer.status === 200 && !this.#isSupportKnown) {
       this.#isSupportKnown = true;
-      this.#options.onSupport(supportOf(answer.json, this.#options.network));
+      this.#ports.onFacilitatorSupport?.(supportOf(answer.json, this.#options.network));
     }
     return answer.status < 500;
   }

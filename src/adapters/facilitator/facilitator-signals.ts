@@ -38,8 +38,13 @@ export interface RepeatedTransaction {
   readonly order: PaymentOrder;
 }
 
+export interface SignalPorts {
+  /** Called with an authorization that was settled with the transaction of another. */
+  onRepeatedTransaction?(repeated: RepeatedTransaction): void;
+}
+
 export class FacilitatorSignals {
-  readonly #onRepeated: (repeated: RepeatedTransaction) => void;
+  readonly #ports: SignalPorts;
   /** Our clock minus the facilitator's, milliseconds; a ring. */
   readonly #samples: number[] = [];
   #nextSample = 0;
@@ -48,8 +53,8 @@ export class FacilitatorSignals {
   readonly #divergences = { signature: 0, window: 0 };
   #repeatedCount = 0;
 
-  constructor(onRepeated: (repeated: RepeatedTransaction) => void) {
-    this.#onRepeated = onRepeated;
+  constructor(ports: SignalPorts) {
+    this.#ports = ports;
   }
 
   /**
@@ -87,7 +92,7 @@ export class FacilitatorSignals {
     if (known === undefined) this.#transactions.set(transaction, order.key);
     if (known === undefined || known === order.key) return;
     this.#repeatedCount++;
-    this.#onRepeated({ transaction, order });
+    this.#ports.onRepeatedTransaction?.({ transaction, order });
   }
 
   writeMetrics(page: Exposition): void {

@@ -1,6 +1,5 @@
 /** What `SNAPSHOT` names: a snapshot file, one behind an http(s) address, the built-in sample, or nothing. */
 import type { Clock } from '../../base/clock.ts';
-import type { Timers } from '../../base/timers.ts';
 import { Catalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSource, ServedCatalogue } from '../../catalogue/holder.ts';
 import { CHECKED_FIRST_BYTES_MAX } from '../../catalogue/limits.ts';
@@ -30,10 +29,8 @@ const NOTHING: CatalogueSource = {
 
 export const isWebAddress = (snapshot: string): boolean => /^https?:\/\//.test(snapshot);
 
-/** @property folder for the copy of a fetched file; null or not given: a temporary one, removed with the source */
-export interface SourcePorts extends Partial<FetchedPorts> {
+export interface SourcePorts extends FetchedPorts {
   readonly clock: Clock;
-  readonly timers: Timers;
   /**
    * The caller runs `Snapshot.checking` for the catalogue of `load`, which then reads only the columns of a long local file.
    */
@@ -49,8 +46,7 @@ export interface SourcePorts extends Partial<FetchedPorts> {
 export async function catalogueSource(snapshot: string, ports: SourcePorts): Promise<CatalogueSource> {
   if (snapshot === NO_CATALOGUE) return NOTHING;
   if (isWebAddress(snapshot)) {
-    const { folder = null, onFault = () => {} } = ports;
-    return fetchedSource(snapshot, (pathOf) => fileSource(pathOf, ports, openSnapshot), { ...ports, folder, onFault });
+    return fetchedSource(snapshot, (pathOf) => fileSource(pathOf, ports, openSnapshot), ports);
   }
   if (snapshot !== SAMPLE)
     return fileSource(() => snapshot, ports, ports.checksLater === true ? openForStart : openSnapshot);

@@ -15,12 +15,12 @@ const START_WAIT_MS = 10_000;
 
 export interface FetchedPorts {
   readonly timers: Timers;
-  /** Folder of the kept copy, made when missing; null: a temporary folder, removed with the source. */
-  readonly folder: string | null;
+  /** Folder of the kept copy, made when missing; null or not given: a temporary folder, removed with the source. */
+  readonly folder?: string | null;
   /** How long a start waits for the address; a slower download is served when it arrives. */
   readonly startWaitMs?: number;
-  /** Called with one line about a copy or a file that is not served. */
-  onFault(fault: string): void;
+  /** At start the address gave no catalogue, or the stored copy of it cannot be served or written (one line). */
+  onSnapshotFault?(fault: string): void;
 }
 
 /** The value of a promise, or undefined if it takes longer than a start may. */
@@ -53,13 +53,13 @@ async function loaded(source: CatalogueSource, file: FetchedFile, download: stri
 async function keptCatalogue(
   source: CatalogueSource,
   file: FetchedFile,
-  onFault: FetchedPorts['onFault'],
+  ports: FetchedPorts,
 ): Promise<ServedCatalogue | undefined> {
   try {
     return source.load();
   } catch (failure) {
     if (!(failure instanceof SnapshotError)) throw failure;
-    onFault(`the kept copy is not served: ${failure.message}`);
+    ports.onSnapshotFault?.(`the kept copy is not served: ${failure.message}`);
     if (failure instanceof DamagedSnapshotError) await file.dropCopy();
     else file.forgetCopy();
     return undefined;
@@ -70,8 +70,9 @@ async function keptCatalogue(
 export function fetchedSource(
   url: string,
   fileSource: (pathOf: () => string) => CatalogueSource,
-  { timers, folder, startWaitMs = START_WAIT_MS, onFault }: FetchedPorts,
+  ports: FetchedPorts,
 ): CatalogueSource {
+  const { timers, folder = null, startWaitMs = START_WAIT_MS } = ports;
   // Created by `prepare`, so that a start that ends earlier leaves nothing.
   const ownFolder = folder === null ? join(tmpdir(), `paygrade-snapshot-${crypto.randomUUID()}`) : undefined;
   const file = new FetchedFile(url, folder ?? ownFolder!, process.pid, timers);
@@ -90,7 +91,8 @@ export function fetchedSource(
     path = download;
     const served = await loaded(source, file, download);
     const fault = await file.keep();
-    if (fault !== undefined) onFault(`${file.name}: is served, but no copy of it can be kept (${fault})`);
+    if (fault !== undefined)
+      ports.onSnapshotFault?.(`${file.name}: is served, but no copy of it can be kept (${fault})`);
     return served;
   }
 
@@ -105,7 +107,7 @@ export function fetchedSource(
   async function copy(): Promise<ServedCatalogue | undefined> {
     if (!(await file.hasCopy())) return undefined;
     path = file.path;
-    return keptCatalogue(source, file, onFault);
+    return keptCatalogue(source, file, ports);
   }
 
   return {
@@ -116,7 +118,7 @@ export function fetchedSource(
       const fetched = running.catch((failure: unknown) => {
         if (!(failure instanceof SnapshotError)) throw failure;
         // A reload that takes a late result reports its failure itself.
-        if (!hasWaited) onFault(failure.message);
+        if (!hasWaited) ports.onSnapshotFault?.(failure.message);
         return 'failed' as const;
       });
       const result = await inTime(fetched, startWaitMs, timers);

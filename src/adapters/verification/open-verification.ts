@@ -43,10 +43,10 @@ export interface OpenVerification {
 export interface VerificationPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Used in place of the worker that the options ask for. */
+  /** Recovers signatures, in place of the configured threads. */
   readonly recoveryWorker?: RecoveryWorker | undefined;
-  /** Called when a thread died (the reason, one line) or works again (undefined). */
-  readonly onFault: (fault: string | undefined) => void;
+  /** A verification thread died (why, one line) or works again (undefined). */
+  onVerificationFault?(fault: string | undefined): void;
 }
 
 interface StartedWorkers extends StartedVerification {
@@ -80,7 +80,8 @@ async function onMainThread(
 
 async function startWorkers(
   options: VerificationOptions,
-  { clock, timers, onFault }: VerificationPorts,
+  { clock, timers }: VerificationPorts,
+  onFault: (fault: string | undefined) => void,
 ): Promise<StartedWorkers> {
   if (options.workers === 0) return onMainThread(options, clock, []);
   const starting = Array.from({ length: options.workers }, () =>
@@ -116,7 +117,7 @@ export function openVerification(options: VerificationOptions, ports: Verificati
   const needed = Promise.withResolvers<void>();
   const queue = new RecoveryQueue(undefined, clock, timers, needed.resolve);
   const onFault = (fault: string | undefined): void => {
-    ports.onFault(fault);
+    ports.onVerificationFault?.(fault);
     queue.resume();
   };
   let starting: Promise<StartedWorkers> | undefined;
@@ -132,7 +133,7 @@ export function openVerification(options: VerificationOptions, ports: Verificati
     await needed.promise;
     cancel();
     if (isClosed) return new Promise(() => {});
-    started = startWorkers(options, { ...ports, onFault });
+    started = startWorkers(options, ports, onFault);
     const all = await started;
     queue.use(all.workers);
     if (all.threadCount > 0 && all.library !== 'noble') queue.useMain(lateMainWorker(mainWorkerHere));

@@ -83,14 +83,14 @@ async function deadAddress(): Promise<string> {
 }
 
 function openServices(urls: readonly string[], news: string[] = [], timeoutMs = TIMEOUT_MS): JobsServices {
-  const services = new JobsServices({
-    urls,
-    token: TOKEN,
-    timeoutMs,
-    clock: systemClock,
-    timers: systemTimers,
-    onService: (url, fault) => news.push(`${urls.indexOf(url)} ${fault ?? 'again'}`),
-  });
+  const services = new JobsServices(
+    { urls, token: TOKEN, timeoutMs },
+    {
+      clock: systemClock,
+      timers: systemTimers,
+      onJobsService: (url, fault) => news.push(`${urls.indexOf(url)} ${fault ?? 'again'}`),
+    },
+  );
   opened.push(services);
   return services;
 }

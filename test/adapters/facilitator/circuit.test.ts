@@ -7,15 +7,12 @@ function setUp() {
   const news: boolean[] = [];
   const questions: ((isReached: boolean) => void)[] = [];
   let askedCount = 0;
-  const circuit = new Circuit({
-    clock: time,
-    timers: time,
-    probe() {
-      askedCount++;
-      return new Promise((resolve) => questions.push(resolve));
-    },
-    onReachable: (isReachable) => news.push(isReachable),
-  });
+  const askHealth = (): Promise<boolean> => {
+    askedCount++;
+    return new Promise((resolve) => questions.push(resolve));
+  };
+  const onFacilitatorReachable = (isReachable: boolean): void => void news.push(isReachable);
+  const circuit = new Circuit({ clock: time, timers: time, onFacilitatorReachable }, askHealth);
   /** Answers the question that is open. */
   const answer = async (isReached: boolean): Promise<void> => {
     expect(questions).toHaveLength(1);

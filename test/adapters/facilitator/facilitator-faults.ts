@@ -4,7 +4,11 @@
  */
 
 import { createServer, type Server } from 'node:net';
-import { type FacilitatorOptions, HttpFacilitator } from '../../../src/adapters/facilitator/facilitator-http.ts';
+import {
+  type FacilitatorOptions,
+  type FacilitatorPorts,
+  HttpFacilitator,
+} from '../../../src/adapters/facilitator/facilitator-http.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { BASE } from '../../../src/payment/protocol/network.ts';
@@ -362,19 +366,15 @@ export const FAULTS: readonly Fault[] = [
 /** Long enough for a hundred faults at once on a busy machine; two of them wait for the end of it. */
 export const DEADLINES = { verifyMs: 4000, settleMs: 5000, probeMs: 2000 };
 
-export const facilitatorAt = (url: string, options: Partial<FacilitatorOptions> = {}): HttpFacilitator =>
-  new HttpFacilitator({
-    url,
-    token: null,
-    network: BASE,
-    clock: systemClock,
-    timers: systemTimers,
-    deadlines: DEADLINES,
-    onSupport() {},
-    onReachable() {},
-    onRepeatedTransaction() {},
-    ...options,
-  });
+export const facilitatorAt = (
+  url: string,
+  options: Partial<FacilitatorOptions> = {},
+  ports: Partial<FacilitatorPorts> = {},
+): HttpFacilitator =>
+  new HttpFacilitator(
+    { url, token: null, network: BASE, deadlines: DEADLINES, ...options },
+    { clock: systemClock, timers: systemTimers, ...ports },
+  );
 
 export interface FaultResult {
   readonly name: string;

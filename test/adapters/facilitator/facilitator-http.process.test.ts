@@ -111,10 +111,11 @@ describe('the circuit', () => {
     async (step) => {
       const fake = await fakeWith({ '/verify': [step], '/settle': [step], '/supported': [{ status: 200 }] });
       const news: boolean[] = [];
-      const adapter = adapterAt(fake.url, {
-        deadlines: { ...DEADLINES, verifyMs: 200, settleMs: 200 },
-        onReachable: (is) => news.push(is),
-      });
+      const adapter = adapterAt(
+        fake.url,
+        { deadlines: { ...DEADLINES, verifyMs: 200, settleMs: 200 } },
+        { onFacilitatorReachable: (is) => news.push(is) },
+      );
       adapter.start();
       await until(() => adapter.isReachable());
       for (let round = 0; round < 8; round++) {
@@ -130,7 +131,7 @@ describe('the circuit', () => {
   it('opens when the health question fails five times, after one payload has raised it, and one success ends it', async () => {
     const fake = await fakeWith({ '/verify': [{ status: 503 }], '/supported': [{ status: 503 }] });
     const news: boolean[] = [];
-    const adapter = adapterAt(fake.url, { onReachable: (is) => news.push(is) });
+    const adapter = adapterAt(fake.url, {}, { onFacilitatorReachable: (is) => news.push(is) });
     await adapter.verify(orderFor());
     await until(() => adapter.readiness().kind === 'unreachable');
     expect(fake.callsOf('/supported')).toHaveLength(5);

@@ -9,7 +9,7 @@ const NOW_MS = Date.UTC(2026, 7, 1, 12, 0, 0);
 
 function setUp() {
   const repeated: RepeatedTransaction[] = [];
-  const signals = new FacilitatorSignals((one) => repeated.push(one));
+  const signals = new FacilitatorSignals({ onRepeatedTransaction: (one) => repeated.push(one) });
   const page = (): string => {
     const written = new Exposition();
     signals.writeMetrics(written);

@@ -40,8 +40,8 @@ describe('a catalogue behind an address', () => {
   });
 
   async function opened(ports: Partial<SourcePorts> = {}): Promise<CatalogueSource> {
-    const onFault = (fault: string): void => void faults.push(fault);
-    const all: SourcePorts = { clock: systemClock, timers: systemTimers, folder, onFault, ...ports };
+    const onSnapshotFault = (fault: string): void => void faults.push(fault);
+    const all: SourcePorts = { clock: systemClock, timers: systemTimers, folder, onSnapshotFault, ...ports };
     const source = await catalogueSource(`http://127.0.0.1:${store.port}/jobs.pgs`, all);
     await source.prepare?.();
     onTestFinished(() => source.close());
@@ -186,10 +186,11 @@ describe('a catalogue behind an address', () => {
     });
     const source = await opened({ startWaitMs: 50 });
     const reported: (string | undefined)[] = [];
-    const { holder, component } = openCatalogue(source, {
-      ...{ clock: systemClock, timers: systemTimers, isExpected: true, pollMs: POLL_MS },
+    const options = { isExpected: true, pollMs: POLL_MS };
+    const { holder, component } = openCatalogue(source, options, {
+      ...{ clock: systemClock, timers: systemTimers },
       onCatalogue: (fault?: string) => void reported.push(fault),
-      ...{ onDamaged: expect.unreachable, onFailure: expect.unreachable },
+      ...{ onDamagedCatalogue: expect.unreachable, onFailure: expect.unreachable },
     });
     component.start?.();
     expect(jobCountOf(holder.current())).toBe(1);

@@ -44,11 +44,7 @@ const run = (thread: RecoveryThread, job: RecoveryJob): Promise<Recovered | unde
   new Promise((resolve) => thread.start(job, resolve));
 
 const verification = (variables: Record<string, string>): OpenVerification => {
-  const opened = openVerification(CONFIGURATION.read(variables), {
-    clock: systemClock,
-    timers: systemTimers,
-    onFault: () => {},
-  });
+  const opened = openVerification(CONFIGURATION.read(variables), { clock: systemClock, timers: systemTimers });
   open.push(opened);
   return opened;
 };
@@ -147,7 +143,7 @@ describe('verification', () => {
 
   it('starts at its first request, and else a moment after it was to', async () => {
     const time = new ManualTime();
-    const ports = { clock: time, timers: time, onFault: () => {} };
+    const ports = { clock: time, timers: time };
     const asked = openVerification(CONFIGURATION.read({ WORKERS: '0' }), ports);
     const idle = openVerification(CONFIGURATION.read({ WORKERS: '0' }), ports);
     open.push(asked, idle);
@@ -167,7 +163,7 @@ describe('verification', () => {
 
   it('that is closed before it starts starts nothing', async () => {
     const time = new ManualTime();
-    const { start, close } = openVerification(CONFIGURATION.read({}), { clock: time, timers: time, onFault: () => {} });
+    const { start, close } = openVerification(CONFIGURATION.read({}), { clock: time, timers: time });
     void start(false);
     await close();
     expect(time.pendingCount).toBe(0);
