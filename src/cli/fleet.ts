@@ -177,7 +177,7 @@ export const fleet = command({
     const folder = options['state-dir'];
     makeStateFolder(folder);
     // Without a handler, a database that is starting would outlive this process.
-    const stopped = stopSignal(io);
+    const { stopped } = stopSignal(io);
     const database = await fleetDatabase(io.env.DATABASE_URL, folder, io.stderr);
     try {
       const { services, port, snapshot } = options;

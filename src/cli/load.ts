@@ -18,6 +18,7 @@ import { command, commandErrorOf, EXIT_FAILED, EXIT_OK, UsageError } from './com
 import type { Io } from './io.ts';
 import { NewFile } from './new-file.ts';
 import { Progress } from './progress.ts';
+import { stopSignal } from './stop-signal.ts';
 
 /** Defaults of --connections: requests in flight in a closed loop, most connections in an open one. */
 const CONNECTIONS_CLOSED = 32;
@@ -59,20 +60,6 @@ function keyFor(given: string | undefined, { env }: Io): string {
   if (key === undefined) throw new UsageError('this scenario needs an API key: set API_KEY, or give --key');
   if (!KEY.test(key)) throw new UsageError('the API key must be `svc_key_` and 43 letters, digits, - or _');
   return key;
-}
-
-/** The first Ctrl-C ends the run with the results so far; the next ends the process, by the system's default. */
-function stopOnSignal(io: Io): { readonly signal: AbortSignal; readonly release: () => void } {
-  const controller = new AbortController();
-  const releases = (['SIGINT', 'SIGTERM'] as const).map((name) => io.onSignal(name, () => stop()));
-  const release = (): void => {
-    for (const each of releases.splice(0)) each();
-  };
-  const stop = (): void => {
-    release();
-    controller.abort();
-  };
-  return { signal: controller.signal, release };
 }
 
 export const load = command({
@@ -191,7 +178,8 @@ export const load = command({
     // Opened before the run, so that an unwritable file does not waste one.
     const report = options.report === undefined ? undefined : new NewFile(options.report);
     const progress = new Progress(io.stderr, io.clock);
-    const stop = stopOnSignal(io);
+    // The first Ctrl-C ends the run with the results so far, the next one the process.
+    const stop = stopSignal(io);
     let result: LoadResult;
     try {
       result = await runLoad(plan, {
@@ -211,7 +199,7 @@ export const load = command({
       progress.clear();
       throw commandErrorOf(failure, LoadError);
     } finally {
-      stop.release();
+      stop.restore();
       report?.discard();
     }
 

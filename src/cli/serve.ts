@@ -39,8 +39,7 @@ import type { Io } from './io.ts';
 import { catalogueFactsOf, OperatorLines } from './operator-lines.ts';
 import { serverLog } from './server-log.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
-import { UNTIL_STDIN_ENDS } from './stdin-end.ts';
-import { stopSignal } from './stop-signal.ts';
+import { stopSignal, UNTIL_STDIN_ENDS } from './stop-signal.ts';
 
 /** After SIGTERM, requests in flight have nine of the ten seconds of reliability 264; the last one is for closing the rest. */
 const DRAIN_MS = 9_000;
@@ -160,7 +159,7 @@ export const serve = command({
     const reports = serverLog(log, config.logLevel, io.clock);
     let app: ServedApp | undefined;
     const hangUps = hangUpsOf(io);
-    const shutdown = stopSignal(io, endsWithStdin);
+    const { stopped: shutdown } = stopSignal(io, { endsWithStdin });
     const plain = new Responder({}, LISTENER_BODIES.responses, { report: () => {} }); // sends refusals only
     const refused: Refuse = (code, message, extras) =>
       plain.refusal(refuse(code, message, extras), `req_${systemRandom.uuid()}`);

@@ -129,7 +129,7 @@ export const up = command({
     ];
     const end = new AbortController();
     // A supervisor may signal the whole group: then the ended watch must not be restarted while the server drains.
-    void stopSignal(io).then(() => end.abort());
+    void stopSignal(io).stopped.then(() => end.abort());
     const watching = keepWatching(words, io, end.signal);
     const others = ['boards', 'import', '--catalogue', folder, '--skip-known', '--until-stdin-ends'];
     const adding = hasOthers

@@ -9,19 +9,11 @@ import { lockState, WATCH_LOCK_FILE } from '../storage/sqlite/lock.ts';
 import { CommandError, command, commandErrorOf, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { placeOf, requireWritable } from './snapshot/build-report.ts';
-import { stdinEnd, UNTIL_STDIN_ENDS } from './stdin-end.ts';
+import { stopSignal, UNTIL_STDIN_ENDS } from './stop-signal.ts';
 import { buildOptions, WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
 import { REACH_NOTE, reachSettings } from './watch/watch-settings.ts';
 import { Watcher, type WatchPlan } from './watch/watcher.ts';
 import { openWayOut } from './watch/way-out.ts';
-
-/** A signal that SIGTERM and SIGINT abort, and with `endsWithStdin` the end of stdin. */
-function endSignal(io: Io, endsWithStdin: boolean): { readonly signal: AbortSignal; restore(): void } {
-  const end = new AbortController();
-  const restores = (['SIGTERM', 'SIGINT'] as const).map((name) => io.onSignal(name, () => end.abort()));
-  if (endsWithStdin) void stdinEnd(io).then(() => end.abort());
-  return { signal: end.signal, restore: () => restores.forEach((restore) => void restore()) };
-}
 
 /** @throws CommandError */
 function lockedFolder(folder: string): { release(): void } {
@@ -39,7 +31,8 @@ async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unkno
   const reach = reachSettings(flags, io.env);
   await requireWritable(plan.out);
   const lock = lockedFolder(plan.folder);
-  const end = endSignal(io, flags['until-stdin-ends'] === true);
+  // `up` may pass on a signal that the whole group has had already.
+  const stop = stopSignal(io, { endsWithStdin: flags['until-stdin-ends'] === true, ignoresLater: true });
   let watcher: Watcher | undefined;
   try {
     if (reach.contact === null) {
@@ -49,14 +42,14 @@ async function watchBoards(plan: WatchPlan, flags: Readonly<Record<string, unkno
     }
     const draw = (): number => drawFrom(systemRandom);
     const wayOut = openWayOut({ ...reach, draw, clock: io.clock, timers: awakeTimers });
-    watcher = new Watcher(plan, { io, wayOut, origins: reach.boardEndpoints, draw, signal: end.signal });
+    watcher = new Watcher(plan, { io, wayOut, origins: reach.boardEndpoints, draw, signal: stop.signal });
     await watcher.run();
     return EXIT_OK;
   } catch (error) {
     throw commandErrorOf(error, HistoryError);
   } finally {
     watcher?.close();
-    end.restore();
+    stop.restore();
     lock.release();
   }
 }

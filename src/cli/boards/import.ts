@@ -3,7 +3,7 @@ import { parseBoardFile, type StatedBoard } from '../../ingest/boards/board-file
 import { command } from '../command.ts';
 import type { Io } from '../io.ts';
 import { operatorFile } from '../operator-file.ts';
-import { stdinEnd, UNTIL_STDIN_ENDS } from '../stdin-end.ts';
+import { stopSignal, UNTIL_STDIN_ENDS } from '../stop-signal.ts';
 import { REACH_NOTE, REACH_OPTIONS } from '../watch/watch-settings.ts';
 import { addBoards } from './add-boards.ts';
 import { BOARD_CATALOGUE, changeBoards, openLook } from './board-options.ts';
@@ -42,9 +42,8 @@ export const importBoards = command({
       const known = changeBoards(folder, (tables) => knownBoards(tables, boards));
       boards = boards.filter(({ address }) => !known.has(address));
     }
-    const end = new AbortController();
-    if (options['until-stdin-ends']) void stdinEnd(io).then(() => end.abort());
-    const look = options.unchecked ? null : openLook(options, io, end.signal);
-    return addBoards({ folder, boards, look, isJson, signal: end.signal }, io);
+    const { signal } = stopSignal(io, { names: [], endsWithStdin: options['until-stdin-ends'] });
+    const look = options.unchecked ? null : openLook(options, io, signal);
+    return addBoards({ folder, boards, look, isJson, signal }, io);
   },
 });

@@ -1,6 +1,7 @@
 /** The events of a callback as they arrive, by its wait route. */
 import { errorOf, exchange, objectFrom, patientExchange, pause, refused } from '../exchange.ts';
 import type { Io } from '../io.ts';
+import { stopSignal } from '../stop-signal.ts';
 import type { NamedCallback } from './callback-client.ts';
 import { memberOf } from './json-parts.ts';
 
@@ -57,13 +58,12 @@ export async function* eventsOf({
 
 /** Runs `act` until it ends, or Ctrl-C aborts its signal; that is no failure. */
 export async function untilInterrupted(io: Io, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const interrupt = new AbortController();
-  const stopListening = io.onSignal('SIGINT', () => interrupt.abort());
+  const { signal, restore } = stopSignal(io, { names: ['SIGINT'], ignoresLater: true });
   try {
-    await act(interrupt.signal);
+    await act(signal);
   } catch (failure) {
-    if (!interrupt.signal.aborted) throw failure;
+    if (!signal.aborted) throw failure;
   } finally {
-    stopListening();
+    restore();
   }
 }
