@@ -56,8 +56,8 @@ const isAbsent = (value: unknown): boolean => value === undefined || value === n
 const isOrAbsent = (value: unknown, expected: string): boolean =>
   isAbsent(value) || (typeof value === 'string' && value.toLowerCase() === expected.toLowerCase());
 
-/** Seconds of a `Retry-After`; undefined for a date or a longer wait, which get our own default. */
-const retryAfterSecondsOf = (value: string | null): number | undefined =>
+/** The delay-seconds of a `Retry-After`; undefined for a date or a longer wait, which get our own default. */
+const delaySecondsOf = (value: string | null): number | undefined =>
   value !== null && /^[1-9][0-9]{0,3}$/.test(value) ? Number(value) : undefined;
 
 export function verifyOutcomeOf(answer: FacilitatorAnswer, order: PaymentOrder): VerifyOutcome {
@@ -66,7 +66,7 @@ export function verifyOutcomeOf(answer: FacilitatorAnswer, order: PaymentOrder):
   const unavailable = (detail: string): Unavailable => ({
     kind: 'unavailable',
     detail: `verify: ${detail}`,
-    retryAfterSeconds: retryAfterSecondsOf(answer.retryAfter),
+    retryAfterSeconds: delaySecondsOf(answer.retryAfter),
   });
   if (status === 401 || status === 403 || status === 429 || status >= 500) return unavailable(`status ${status}`);
   if (json?.isValid === false) {
@@ -111,7 +111,7 @@ export function settleOutcomeOf(answer: FacilitatorAnswer, order: PaymentOrder):
     return { kind: 'unavailable', detail: `settle: status ${status}` };
   }
   if (status === 429 && isTurnedAway) {
-    const retryAfterSeconds = retryAfterSecondsOf(answer.retryAfter);
+    const retryAfterSeconds = delaySecondsOf(answer.retryAfter);
     return { kind: 'unavailable', detail: 'settle: status 429', retryAfterSeconds };
   }
   if (isRefusal) return { kind: 'refused', reason: code, transaction, detail: `settle: ${code ?? 'no reason'}` };

@@ -5,7 +5,7 @@ import { KeyQueue } from '../../base/key-queue.ts';
 import type { Random } from '../../base/random.ts';
 import type { Books, Sale, SalesDay, SalesQuery } from '../../payment/books.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
-import { SaleCounts } from './sale-counts.ts';
+import { SaleCounts } from '../sale-counts.ts';
 
 /** About 20 MB. */
 const SALE_COUNT_MAX = 20_000;

@@ -17,7 +17,7 @@ import {
 import type { Address, NetworkId } from '../../payment/protocol/network.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { GatheredDeliveries } from '../gathered-deliveries.ts';
-import { ON_ITS_WAY_MS, SaleCounts } from '../memory/sale-counts.ts';
+import { ON_ITS_WAY_MS, SaleCounts } from '../sale-counts.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row, Statement } from './connections.ts';
 import type { Database } from './database.ts';

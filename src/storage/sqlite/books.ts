@@ -8,7 +8,7 @@ import type { Timers } from '../../base/timers.ts';
 import { type Books, RecordsUnreadableError, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { GatheredDeliveries } from '../gathered-deliveries.ts';
-import { ON_ITS_WAY_MS, SaleCounts } from '../memory/sale-counts.ts';
+import { ON_ITS_WAY_MS, SaleCounts } from '../sale-counts.ts';
 import type { Journal } from './journal.ts';
 import type { StateReader } from './reader-thread.ts';
 import { type BooksStart, SALES, type SalesOperation, type SalesRead, type SalesTotals } from './tables/sales.ts';

@@ -29,9 +29,9 @@ import { type LoadedAccounts, NO_ACCOUNTS } from '../memory/accounts-journal.ts'
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
 import { type LoadedReservations, NOTHING_LOADED } from '../memory/reservation-journal.ts';
 import type { LoadedResolve } from '../memory/resolves-journal.ts';
-import { SaleCounts } from '../memory/sale-counts.ts';
 import type { Persistence } from '../memory/stores.ts';
 import { makeOwnFile } from '../own-file.ts';
+import { SaleCounts } from '../sale-counts.ts';
 import { StateError, StateHeldError } from '../state-error.ts';
 import { SqliteBooks } from './books.ts';
 import { DamagedError } from './checksum.ts';

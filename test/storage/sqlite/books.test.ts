@@ -1,6 +1,6 @@
 /** When the books write: each delivery once, again what the state refused, and the removal of what is past its time. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ON_ITS_WAY_MS } from '../../../src/storage/memory/sale-counts.ts';
+import { ON_ITS_WAY_MS } from '../../../src/storage/sale-counts.ts';
 import { SqliteBooks } from '../../../src/storage/sqlite/books.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
 import type { SalesOperation } from '../../../src/storage/sqlite/tables/sales.ts';

@@ -1,4 +1,4 @@
-import type { ShownSaleCounts } from '../../payment/books.ts';
+import type { ShownSaleCounts } from '../payment/books.ts';
 
 /**
  * A look at the books does not count sales younger than this as undelivered: the answer, or the record of its delivery,
