@@ -14,8 +14,6 @@
  * The adapter is @hono/node-server on Node; Bun needs none.
  */
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { HTTPFacilitatorClient } from '@x402/core/server';
@@ -40,6 +38,7 @@ import { appPorts } from '../../test/support/app-ports.ts';
 import { trustingWorker } from '../../test/support/recovery.ts';
 import { isBun } from '../harness.ts';
 import { openCatalogue } from '../synthetic-catalogue.ts';
+import { listenBare } from './bare-server.ts';
 import { ADMIN_TOKEN, PAYER, type WireResponse } from './wire.ts';
 
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
@@ -94,19 +93,13 @@ async function app(SIGNATURES: SignatureMode, recoveryWorker?: RecoveryWorker): 
   return listenAsTheProjectDoes(opened.handle);
 }
 
-async function bare({ status, headers, body }: WireResponse): Promise<number> {
-  if (isBun) {
-    const { Bun } = globalThis as unknown as {
-      Bun: { serve(options: { hostname: string; port: number; fetch(): Response }): { readonly port: number } };
-    };
-    return Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(body, { status, headers }) }).port;
-  }
-  const server = createServer((_, outgoing) => {
-    outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
+const bare = ({ status, headers, body }: WireResponse): Promise<number> =>
+  listenBare(
+    (_, outgoing) => {
+      outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    },
+    () => new Response(body, { status, headers }),
+  );
 
 interface Signed {
   readonly payload: {

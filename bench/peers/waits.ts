@@ -3,12 +3,12 @@
  * same runtime that holds responses, answers all of them at a post, and does nothing else: no token, timeout, log or disk. Both
  * receive the same bytes and send about the same answer.
  */
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { isBun, median } from '../harness.ts';
+import { median } from '../harness.ts';
 import { GROUP, groupCountFor, groupsOf, measureParked, type Parked } from '../parked.ts';
 import { buyCallbacks, type Served, serveApplication, startMeasured } from '../served.ts';
+import { listenBare } from './bare-server.ts';
 
 const WAIT_COUNT = 10_000;
 /** "As fast as the box allows", 6. */
@@ -102,7 +102,7 @@ export async function measureWaits({ program, runtime, rounds }: WaitOptions): P
 type Answer = () => void;
 
 /** Holds a GET until a POST with the same id comes. */
-async function serveBare(): Promise<number> {
+function serveBare(): Promise<number> {
   const parked = new Map<string, Answer[]>();
   const wake = (id: string): void => {
     for (const answer of parked.get(id) ?? []) answer();
@@ -115,45 +115,28 @@ async function serveBare(): Promise<number> {
   };
   const idIn = (url: string): string => /cb_\d+/.exec(url)![0];
   const headers = { 'content-type': 'application/json' };
-  if (isBun) {
-    const { Bun } = globalThis as unknown as {
-      Bun: {
-        serve(options: {
-          hostname: string;
-          port: number;
-          idleTimeout: number;
-          fetch(request: Request): Response | Promise<Response>;
-        }): { readonly port: number };
-      };
-    };
-    return Bun.serve({
-      hostname: '127.0.0.1',
-      port: 0,
-      idleTimeout: 60,
-      fetch(request) {
-        const id = idIn(request.url);
-        if (request.method === 'GET') {
-          return new Promise((resolve) => park(id, () => resolve(new Response(BODY, { headers }))));
-        }
-        wake(id);
-        return new Response(BODY, { headers });
-      },
-    }).port;
-  }
   const end = (outgoing: ServerResponse): void => {
     outgoing.writeHead(200, headers).end(BODY);
   };
-  const server = createServer((incoming, outgoing) => {
-    const id = idIn(incoming.url!);
-    if (incoming.method === 'GET') {
-      park(id, () => end(outgoing));
-      return;
-    }
-    wake(id);
-    end(outgoing);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
+  return listenBare(
+    (incoming, outgoing) => {
+      const id = idIn(incoming.url!);
+      if (incoming.method === 'GET') {
+        park(id, () => end(outgoing));
+        return;
+      }
+      wake(id);
+      end(outgoing);
+    },
+    (request) => {
+      const id = idIn(request.url);
+      if (request.method === 'GET') {
+        return new Promise((resolve) => park(id, () => resolve(new Response(BODY, { headers }))));
+      }
+      wake(id);
+      return new Response(BODY, { headers });
+    },
+  );
 }
 
 if (process.argv[2] === '--serve') console.log(`listening on http://127.0.0.1:${await serveBare()}`);

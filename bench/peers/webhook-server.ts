@@ -12,8 +12,6 @@
 import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { openListener } from '../../src/adapters/listen/open-listener.ts';
@@ -30,7 +28,7 @@ import { openBackend } from '../../src/storage/open-backend.ts';
 import { openSqliteState } from '../../src/storage/sqlite/state.ts';
 import { appPorts } from '../../test/support/app-ports.ts';
 import { SALES_KEPT_MS } from '../../test/support/sale.ts';
-import { isBun } from '../harness.ts';
+import { listenBare } from './bare-server.ts';
 
 const { values } = parseArgs({ options: { kind: { type: 'string' }, 'state-dir': { type: 'string' } } });
 const stateDir = values['state-dir'];
@@ -98,43 +96,29 @@ type Answer = (path: string, body: Uint8Array) => Promise<string> | Uint8Array;
 
 const HEADERS = { 'content-type': 'application/json' };
 
-async function bare(answer: Answer): Promise<number> {
-  if (isBun) {
-    const { Bun } = globalThis as unknown as {
-      Bun: {
-        serve(options: { hostname: string; port: number; fetch(request: Request): Promise<Response> }): {
-          readonly port: number;
+const bare = (answer: Answer): Promise<number> =>
+  listenBare(
+    (incoming, outgoing) => {
+      const parts: Buffer[] = [];
+      incoming.on('data', (part: Buffer) => parts.push(part));
+      incoming.on('end', () => {
+        const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+        const answered = answer(incoming.url!.slice(incoming.url!.lastIndexOf('/') + 1), body);
+        const send = (sent: string | Uint8Array): void => {
+          outgoing.writeHead(200, { ...HEADERS, 'content-length': Buffer.byteLength(sent) }).end(sent);
         };
-      };
-    };
-    return Bun.serve({
-      hostname: '127.0.0.1',
-      port: 0,
-      async fetch(request) {
-        const body = new Uint8Array(await request.arrayBuffer());
-        const answered = answer(request.url.slice(request.url.lastIndexOf('/') + 1), body);
-        return new Response((answered instanceof Promise ? await answered : answered) as BodyInit, {
-          headers: HEADERS,
-        });
-      },
-    }).port;
-  }
-  const server = createServer((incoming, outgoing) => {
-    const parts: Buffer[] = [];
-    incoming.on('data', (part: Buffer) => parts.push(part));
-    incoming.on('end', () => {
-      const body = parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-      const answered = answer(incoming.url!.slice(incoming.url!.lastIndexOf('/') + 1), body);
-      const send = (sent: string | Uint8Array): void => {
-        outgoing.writeHead(200, { ...HEADERS, 'content-length': Buffer.byteLength(sent) }).end(sent);
-      };
-      if (answered instanceof Promise) void answered.then(send);
-      else send(answered);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
-}
+        if (answered instanceof Promise) void answered.then(send);
+        else send(answered);
+      });
+    },
+    async (request) => {
+      const body = new Uint8Array(await request.arrayBuffer());
+      const answered = answer(request.url.slice(request.url.lastIndexOf('/') + 1), body);
+      return new Response((answered instanceof Promise ? await answered : answered) as BodyInit, {
+        headers: HEADERS,
+      });
+    },
+  );
 
 async function insert(): Promise<number> {
   if (stateDir === undefined) throw new Error('--state-dir is needed');
