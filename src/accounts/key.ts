@@ -2,7 +2,7 @@
  * API keys (siblings §3): a text of 256 random bits, shown once at creation and stored as its SHA-256 digest, and an id by
  * which the operator names the key. All digests have one length, so comparing two takes constant time.
  */
-import { alphanumerics } from '../base/alphanumerics.ts';
+import { idKind } from '../base/alphanumerics.ts';
 import { encodeBase64Url } from '../base/codec.ts';
 import { sha256 } from '../base/digest.ts';
 import type { Random } from '../base/random.ts';
@@ -11,10 +11,10 @@ export const KEY_PREFIX = 'svc_key_';
 const SECRET_BYTES = 32;
 const KEY_TEXT = /^svc_key_[A-Za-z0-9_-]{43}$/;
 
-const KEY_ID = /^key_[A-Za-z0-9]{24}$/;
+const ids = idKind('key_');
 
 /** The form of a key's id, for messages. */
-export const KEY_ID_FORM = '`key_` and 24 letters or digits';
+export const KEY_ID_FORM = ids.form;
 
 /** The digest that a store keeps of a key, 32 bytes; undefined for a text that cannot be a key. */
 export const keyDigestOf = (text: string): Uint8Array | undefined => (KEY_TEXT.test(text) ? sha256(text) : undefined);
@@ -25,6 +25,5 @@ export function newSecret(random: Random): { readonly text: string; readonly dig
   return { text, digest: sha256(text) };
 }
 
-export const newKeyId = (random: Random): string => `key_${alphanumerics(random, 24)}`;
-
-export const isKeyId = (text: string): boolean => KEY_ID.test(text);
+export const newKeyId = ids.create;
+export const isKeyId = (text: string): boolean => ids.parse(text) !== undefined;

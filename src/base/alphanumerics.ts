@@ -1,7 +1,8 @@
 /**
- * Random letters and digits from the CSPRNG that the caller passes. Bytes that would favour some characters are rejected (248
- * = 4 x 62 of the 256 values are used), so all are equally likely. The text is joined in one step: a string that grows letter
- * by letter would stay a tree of its pieces for as long as it lives (bench/callback-store.ts).
+ * Random letters and digits from the CSPRNG that the caller passes, and the ids and tokens made of them. Bytes that would
+ * favour some characters are rejected (248 = 4 x 62 of the 256 values are used), so all are equally likely. The text is
+ * joined in one step: a string that grows letter by letter would stay a tree of its pieces for as long as it lives
+ * (bench/callback-store.ts).
  */
 import type { Random } from './random.ts';
 
@@ -21,3 +22,29 @@ export function alphanumerics(random: Random, count: number): string {
   }
   return letters.join('');
 }
+
+/** The ids of one kind: a prefix that says what they name, and 24 letters and digits, 142 bits. */
+export interface IdKind<Id extends string> {
+  /** For messages. */
+  readonly form: string;
+  readonly create: (random: Random) => Id;
+  /** undefined for any other text. */
+  readonly parse: (text: string) => Id | undefined;
+}
+
+const ID_LETTER_COUNT = 24;
+
+export function idKind<Id extends string>(prefix: string): IdKind<Id> {
+  const pattern = new RegExp(`^${prefix}[A-Za-z0-9]{${ID_LETTER_COUNT}}$`);
+  return {
+    form: `\`${prefix}\` and ${ID_LETTER_COUNT} letters or digits`,
+    create: (random) => (prefix + alphanumerics(random, ID_LETTER_COUNT)) as Id,
+    parse: (text) => (pattern.test(text) ? (text as Id) : undefined),
+  };
+}
+
+/** 43 letters of an alphabet of 62 carry 256.03 bits. */
+const TOKEN_LETTER_COUNT = 43;
+
+/** A secret that is shown once. Its prefix says what it opens. */
+export const newToken = (prefix: string, random: Random): string => prefix + alphanumerics(random, TOKEN_LETTER_COUNT);

@@ -2,7 +2,7 @@
  * Makes unguessable identifiers: callback ids (24 of 62 letters and digits, 142 bits) and event ids (32 hex digits, 128 bits).
  * The bytes come from the CSPRNG that the caller passes. Each identifier is joined in one step, as base/alphanumerics.ts says.
  */
-import { alphanumerics } from '../base/alphanumerics.ts';
+import { idKind } from '../base/alphanumerics.ts';
 import type { Brand } from '../base/brand.ts';
 import { encodeDigits } from '../base/codec.ts';
 import type { Random } from '../base/random.ts';
@@ -10,20 +10,15 @@ import type { Random } from '../base/random.ts';
 export type CallbackId = Brand<string, 'CallbackId'>;
 export type EventId = Brand<string, 'EventId'>;
 
-const CALLBACK_ID = /^cb_[A-Za-z0-9]{24}$/;
+/** callback.md: `^cb_[A-Za-z0-9]{24}$`. */
+const ids = idKind<CallbackId>('cb_');
 
 /** The form of a callback id, for the message of INVALID_CALLBACK_ID. */
-export const CALLBACK_ID_FORM = 'a callback id is `cb_` and 24 letters or digits';
+export const CALLBACK_ID_FORM = `a callback id is ${ids.form}`;
 
-export function newCallbackId(random: Random): CallbackId {
-  return `cb_${alphanumerics(random, 24)}` as CallbackId;
-}
+export const newCallbackId = ids.create;
+export const parseCallbackId = ids.parse;
 
 export function newEventId(random: Random): EventId {
   return ['evt_', encodeDigits(random.bytes(16))].join('') as EventId;
-}
-
-/** Parses a callback id (callback.md: `^cb_[A-Za-z0-9]{24}$`); undefined for any other text. */
-export function parseCallbackId(text: string): CallbackId | undefined {
-  return CALLBACK_ID.test(text) ? (text as CallbackId) : undefined;
 }

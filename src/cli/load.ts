@@ -4,6 +4,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { availableParallelism } from 'node:os';
+import { keyDigestOf } from '../accounts/key.ts';
 import { grouped } from '../base/grouped.ts';
 import { VERSION } from '../base/version.ts';
 import { LIFETIME_MS } from '../callback/limits.ts';
@@ -25,7 +26,6 @@ const CONNECTIONS_CLOSED = 32;
 const CONNECTIONS_OPEN = 256;
 /** Webhooks a second in the wait scenario without --rate and --connections: a closed loop would use up its callbacks at once. */
 const WAIT_RATE = 50;
-const KEY = /^svc_key_[A-Za-z0-9_-]{43}$/;
 /** Each signing thread occupies a core. */
 const SIGNERS_MAX = 16;
 /** Longest run with callbacks: leaves time to buy and delete them within their ten minutes. */
@@ -58,7 +58,8 @@ function liveLine(figures: LiveFigures): string {
 function keyFor(given: string | undefined, { env }: Io): string {
   const key = given ?? (env.API_KEY || undefined);
   if (key === undefined) throw new UsageError('this scenario needs an API key: set API_KEY, or give --key');
-  if (!KEY.test(key)) throw new UsageError('the API key must be `svc_key_` and 43 letters, digits, - or _');
+  if (keyDigestOf(key) === undefined)
+    throw new UsageError('the API key must be `svc_key_` and 43 letters, digits, - or _');
   return key;
 }
 

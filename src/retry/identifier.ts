@@ -2,33 +2,28 @@
  * Identifiers and secrets of retries (siblings §6): ids, read tokens of paid jobs, and the secrets that sign completion
  * events. The server stores only the SHA-256 digest of a token.
  */
-import { alphanumerics } from '../base/alphanumerics.ts';
+import { idKind, newToken } from '../base/alphanumerics.ts';
 import type { Brand } from '../base/brand.ts';
 import { isSameDigest, sha256, sha256Base64Url } from '../base/digest.ts';
 import type { Random } from '../base/random.ts';
 
 export type RetryId = Brand<string, 'RetryId'>;
 
-const RETRY_ID = /^rt_[A-Za-z0-9]{24}$/;
+const ids = idKind<RetryId>('rt_');
 
 /** The form of a retry id, for the message of INVALID_RETRY_ID. */
-export const RETRY_ID_FORM = 'a retry id is `rt_` and 24 letters or digits';
+export const RETRY_ID_FORM = `a retry id is ${ids.form}`;
 
 export const READ_TOKEN_PREFIX = 'svc_rt_sk_';
-/** 43 letters of an alphabet of 62 carry 256.03 bits. */
-const TOKEN_LETTER_COUNT = 43;
 
 const SECRET_PREFIX = 'whsec_';
 /** Standard Webhooks permits 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 
-export const newRetryId = (random: Random): RetryId => `rt_${alphanumerics(random, 24)}` as RetryId;
+export const newRetryId = ids.create;
+export const parseRetryId = ids.parse;
 
-/** Parses a retry id; undefined for any other text. */
-export const parseRetryId = (text: string): RetryId | undefined =>
-  RETRY_ID.test(text) ? (text as RetryId) : undefined;
-
-export const newReadToken = (random: Random): string => READ_TOKEN_PREFIX + alphanumerics(random, TOKEN_LETTER_COUNT);
+export const newReadToken = (random: Random): string => newToken(READ_TOKEN_PREFIX, random);
 
 /** The stored digest of a token, base64url. */
 export const tokenDigestOf = (token: string): string => sha256Base64Url(token);
