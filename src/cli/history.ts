@@ -3,11 +3,12 @@ import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
 import { quantity } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
-import { HistoryDatabase, HistoryError } from '../storage/history/database.ts';
+import { HistoryDatabase } from '../storage/history/database.ts';
 import type { HistoryQuery } from '../storage/history/history-query.ts';
-import { command, commandErrorOf, EXIT_OK, UsageError } from './command.ts';
+import { command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { writeLines } from './text-lines.ts';
+import { withHistory } from './with-history.ts';
 
 /** Longest line of an event for people, characters: id, title, company and two values of a field at their longest. */
 const LINE_LENGTH_MAX = 4000;
@@ -67,15 +68,11 @@ export const history = command({
       ...(sinceMs === undefined ? {} : { sinceMs }),
       ...(untilMs === undefined ? {} : { untilMs }),
     };
-    let database: HistoryDatabase | undefined;
-    try {
-      database = HistoryDatabase.openForReading(options.catalogue);
-      await writeLines((options.feeds ? feedLines : eventLines)(database, query, options.json), io.stdout);
-      return EXIT_OK;
-    } catch (error) {
-      throw commandErrorOf(error, HistoryError);
-    } finally {
-      database?.close();
-    }
+    const linesOf = options.feeds ? feedLines : eventLines;
+    await withHistory(
+      () => HistoryDatabase.openForReading(options.catalogue),
+      (opened) => writeLines(linesOf(opened, query, options.json), io.stdout),
+    );
+    return EXIT_OK;
   },
 });

@@ -36,7 +36,7 @@ type Flags = Readonly<Record<string, unknown>>;
  */
 async function addFromFile(path: string, folder: string, io: Io): Promise<boolean> {
   const boards = await boardsOfFile(path, io);
-  const known = changeBoards(folder, (tables) => knownBoards(tables, boards));
+  const known = await changeBoards(folder, (tables) => knownBoards(tables, boards));
   const told = boards.filter(({ address }) => known.has(address) || boardOfAddress(address).kind !== 'page');
   if (told.length > 0) await addBoards({ folder, boards: told, look: null, isJson: false, known }, io);
   return told.length < boards.length;
@@ -113,7 +113,7 @@ export const up = command({
     configFrom(served, io.env);
     let hasOthers = false;
     if (options.boards !== undefined) hasOthers = await addFromFile(options.boards, folder, io);
-    else if (!existsSync(join(folder, HISTORY_FILE))) changeBoards(folder, () => {});
+    else if (!existsSync(join(folder, HISTORY_FILE))) await changeBoards(folder, () => {});
     if (!existsSync(out)) {
       await buildFromHistory({ ...buildOptions(options), folder, out, isJson: false, isNext: true }, io);
     }

@@ -126,13 +126,13 @@ export async function addBoards(plan: AddPlan, io: Io): Promise<number> {
   const { boards, folder, isJson, look, signal } = plan;
   const totals = { added: 0, changed: 0, known: 0, failed: 0 };
   let waiting: Addition[] = [];
-  const keep = (): void => {
+  const keep = async (): Promise<void> => {
     const kept = waiting;
     waiting = [];
     if (kept.length === 0) return;
     const hasBoards = kept.some((addition) => 'board' in addition);
     const stored = hasBoards
-      ? store(folder, kept, io.clock.nowMs())
+      ? await store(folder, kept, io.clock.nowMs())
       : kept.map((addition) => [addition, 'failed'] as const);
     for (const [addition, outcome] of stored) {
       totals[outcome]++;
@@ -148,9 +148,9 @@ export async function addBoards(plan: AddPlan, io: Io): Promise<number> {
   for await (const addition of additions) {
     if (signal?.aborted) break;
     waiting.push(addition);
-    if (waiting.length === KEPT_AT_ONCE || (look !== null && boards.length < KEPT_AT_ONCE)) keep();
+    if (waiting.length === KEPT_AT_ONCE || (look !== null && boards.length < KEPT_AT_ONCE)) await keep();
   }
-  keep();
+  await keep();
   const { added, changed, known, failed } = totals;
   io.stderr.write(
     `${quantity(added, 'board')} added, ${grouped(changed)} changed, ${grouped(known)} known already, ` +
@@ -162,7 +162,11 @@ export async function addBoards(plan: AddPlan, io: Io): Promise<number> {
 type Outcome = 'added' | 'changed' | 'known' | 'failed';
 
 /** Stores additions. @returns each with its outcome; one that would replace another page of its host is an error */
-function store(folder: string, additions: readonly Addition[], nowMs: number): (readonly [Addition, Outcome])[] {
+function store(
+  folder: string,
+  additions: readonly Addition[],
+  nowMs: number,
+): Promise<(readonly [Addition, Outcome])[]> {
   return changeBoards(folder, (tables, history) => {
     const words: OperatorWord[] = [];
     const outcomes = additions.map((addition) => {

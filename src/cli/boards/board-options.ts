@@ -38,7 +38,7 @@ export function openLook(
 }
 
 /** Reads the list of a catalogue. @throws CommandError */
-export const readBoards = <Result>(folder: string, read: (boards: BoardTables) => Result): Result =>
+export const readBoards = <Result>(folder: string, read: (boards: BoardTables) => Result): Promise<Result> =>
   withHistory(
     () => HistoryDatabase.openForGlance(folder),
     (history) => read(new BoardTables(history)),
@@ -48,7 +48,7 @@ export const readBoards = <Result>(folder: string, read: (boards: BoardTables) =
 export const changeBoards = <Result>(
   folder: string,
   change: (boards: BoardTables, history: HistoryDatabase) => Result,
-): Result =>
+): Promise<Result> =>
   withHistory(
     () => HistoryDatabase.openForSettings(folder),
     (history) => {

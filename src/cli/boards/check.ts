@@ -25,7 +25,7 @@ export const checkBoards = command({
   },
   notes: [REACH_NOTE, 'Exit code 1: at least one board does not answer with a list of jobs.'],
   async run({ options, arguments: texts }, io) {
-    const boards = readBoards(options.catalogue, (tables) => {
+    const boards = await readBoards(options.catalogue, (tables) => {
       if (texts.length === 0) return tables.list();
       return texts.map((text) => {
         const board = findBoard(tables, text);

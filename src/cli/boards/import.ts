@@ -39,7 +39,7 @@ export const importBoards = command({
     const { catalogue: folder, json: isJson } = options;
     let boards = await boardsOfFile(path, io);
     if (options['skip-known']) {
-      const known = changeBoards(folder, (tables) => knownBoards(tables, boards));
+      const known = await changeBoards(folder, (tables) => knownBoards(tables, boards));
       boards = boards.filter(({ address }) => !known.has(address));
     }
     const { signal } = stopSignal(io, { names: [], endsWithStdin: options['until-stdin-ends'] });

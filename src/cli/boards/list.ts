@@ -55,7 +55,7 @@ export const listBoards = command({
     'new: never fetched. ok: the last fetch gave every job. partial: it answers, but never with everything, so nothing is closed. unhealthy: it lists under half of its usual jobs, and was left as it was. failed: no usable answer. gone: its address no longer exists.',
   ],
   async run({ options }, { stdout, stderr, clock }) {
-    const all = readBoards(options.catalogue, (boards) => boards.list());
+    const all = await readBoards(options.catalogue, (boards) => boards.list());
     const shown = all.filter((board) => options.health === undefined || healthOf(board) === options.health);
     if (options.json) {
       for (const board of shown) stdout.write(`${jsonOf(board)}\n`);

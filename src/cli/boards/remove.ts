@@ -15,7 +15,7 @@ export const removeBoards = command({
   notes: ['All of them are removed, or none when one is not in the list.', 'Exit code 1: none was removed.'],
   async run({ options, arguments: texts }, { stdout, stderr }) {
     if (texts.length === 0) throw new UsageError('the argument BOARD is missing');
-    const found = changeBoards(options.catalogue, (tables) => {
+    const found = await changeBoards(options.catalogue, (tables) => {
       const boards = texts.map((text) => [text, findBoard(tables, text)] as const);
       const isWhole = boards.every(([, board]) => board !== undefined);
       if (isWhole) for (const [, board] of boards) tables.remove(board!.name);

@@ -15,7 +15,7 @@ export const importCompanies = command({
   ],
   async run({ options, arguments: [path = ''] }, { stderr }) {
     const { words } = await operatorFile(path, parseCompanyFile, 'nothing was kept', stderr);
-    const { unfitting } = stateWords(options.catalogue, words);
+    const { unfitting } = await stateWords(options.catalogue, words);
     for (const { key } of unfitting) stderr.write(unfittingLine(key));
     stderr.write(
       `${grouped(words.length)} compan${words.length === 1 ? 'y' : 'ies'} kept, ${grouped(unfitting.length)} without a job; ` +

@@ -56,7 +56,7 @@ export const listCompanies = command({
     '`companies set` and `companies import` state what is missing or wrong; the next `snapshot build` applies it.',
   ],
   async run({ options }, { stdout }) {
-    const { employers, identities, unfitting } = withHistory(
+    const { employers, identities, unfitting } = await withHistory(
       () => HistoryDatabase.openForReading(options.catalogue),
       companyDirectoryOf,
     );

@@ -35,7 +35,7 @@ export const setCompany = command({
       domainOf('DOMAIN', domain),
       aliases.map((alias) => domainOf('ALIAS', alias)),
     );
-    const { employers } = stateWords(options.catalogue, [word], ({ unfitting }) => {
+    const { employers } = await stateWords(options.catalogue, [word], ({ unfitting }) => {
       if (unfitting.length === 0) return;
       throw new CommandError(
         `the catalogue has no company or board ${quoted(company)}; \`companies --catalogue ${options.catalogue}\` lists them`,

@@ -20,7 +20,7 @@ export function stateWords(
   folder: string,
   words: readonly OperatorWord[],
   allowed: (stated: StatedWords) => void = () => {},
-): StatedWords {
+): Promise<StatedWords> {
   const open = (): HistoryDatabase => {
     // Opens it for reading first, to report a missing catalogue: opening for writing would create one.
     HistoryDatabase.openForReading(folder).close();
