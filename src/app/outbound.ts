@@ -14,6 +14,8 @@ import type { SurfaceMount } from './mounts.ts';
 import type { Server } from './server.ts';
 
 export interface OutboundPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
   /** Sends requests to targets, in place of the guarded client. */
   readonly outbound?: Outbound | undefined;
   /** Looks up the names of targets, in place of the system's resolver. */
@@ -31,7 +33,7 @@ export function openOutbound(
   config: Config & { readonly hookBaseUrl: string },
   mounts: readonly SurfaceMount[],
   ownFetch: OwnFetch,
-  ports: OutboundPorts & { readonly clock: Clock; readonly timers: Timers },
+  ports: OutboundPorts,
   server: Server,
 ): Outbound {
   const { host, port, hookBaseUrl, outboundConcurrency, targetAllow, contact } = config;

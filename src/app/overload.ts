@@ -18,6 +18,8 @@ export interface OverloadChange extends Pressure {
 }
 
 export interface OverloadPorts {
+  readonly clock: Clock;
+  readonly timers: Timers;
   /** The memory of the process; undefined = the app measures no pressure and is never overloaded. */
   readonly memory?: ProcessMemory | undefined;
   /** Called at each change of the level. */
@@ -44,7 +46,7 @@ function writeMeasured(page: Exposition, sampler: PressureSampler, memoryLimitBy
 
 export function openOverload(
   config: Pick<SharedConfig, 'memoryLimitBytes' | 'shedding'>,
-  { clock, timers, memory, onOverload }: OverloadPorts & { readonly clock: Clock; readonly timers: Timers },
+  { clock, timers, memory, onOverload }: OverloadPorts,
 ): OpenOverload {
   const overload = new Overload();
   // Without SHEDDING the gates read an overload that never begins.

@@ -41,8 +41,6 @@ export interface PartsPorts
   readonly startsAtOnce: boolean;
   /** The catalogue, in place of the configured file. */
   readonly catalogueSource?: CatalogueSource | undefined;
-  /** Called with a failure in the background, where no request waits for it; `source` names the part. */
-  onFailure(failure: unknown, source: string): void;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
 }

@@ -11,8 +11,11 @@ export interface RequestLogPorts {
   readonly onRequest: ((record: RequestRecord) => void) | undefined;
   /** Whether `onRequest` wants the requests with a status; all when not given. Other records are not even built. */
   readonly wantsRequest?: ((status: number) => boolean) | undefined;
-  /** Called with a bug and its request id; the client sees `INTERNAL_ERROR` and the id. */
-  onFailure(failure: unknown, requestId: string): void;
+  /**
+   * Called with a bug. @param source id of the request, whose client sees `INTERNAL_ERROR` and the id, or the part that
+   * failed in the background, where no request waits
+   */
+  onFailure(failure: unknown, source: string): void;
 }
 
 function notifySafely(listener: () => void): void {

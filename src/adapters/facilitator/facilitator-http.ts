@@ -28,8 +28,6 @@ const ANSWER_BYTES_MAX = 65_536;
 /** The least time left in which repeating a pending settlement is worth it. */
 const REPEAT_BUDGET_MS = 1000;
 
-export type FacilitatorFetch = CallFetch;
-
 /** Milliseconds. */
 export const DEADLINES = {
   verifyMs: 8000,
@@ -50,7 +48,7 @@ export interface FacilitatorOptions {
 
 export interface FacilitatorPorts extends CircuitPorts, SignalPorts {
   /** Calls the facilitator, in place of the runtime's `fetch`. */
-  readonly facilitatorFetch?: FacilitatorFetch | undefined;
+  readonly facilitatorFetch?: CallFetch | undefined;
   /** Called once with what the facilitator says it settles. */
   onFacilitatorSupport?(support: Support): void;
 }
@@ -62,7 +60,7 @@ export class HttpFacilitator implements Settlement {
   readonly takesContractSignatures = true;
   readonly #options: FacilitatorOptions;
   readonly #ports: FacilitatorPorts;
-  readonly #fetch: FacilitatorFetch;
+  readonly #fetch: CallFetch;
   readonly #circuit: Circuit;
   readonly signals: FacilitatorSignals;
   #isSupportKnown = false;
