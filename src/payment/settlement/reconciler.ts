@@ -12,6 +12,10 @@
  * move the money after all, say because the payer's balance is back, and charge for a request that has no client any more; on a
  * chain whose block times lag even after `validBefore`. The store remembers the refusal for a process that takes the case over.
  *
+ * The wall clock may be wrong, or be set. So it must agree with what it showed when the watch began, plus the time watched
+ * since. While the store has a fault, as it has where processes share a database and this one's clock is wrong, no case is
+ * asked about until the longest window is over by the monotonic clock.
+ *
  * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
  */
@@ -30,11 +34,11 @@ const REPEATS_IN_FLIGHT_MAX = 8;
 /**
  * A case stays open this long after `validBefore`: block times may lag behind our clock, and a transfer sent at the last
  * moment must still be found. The reconciler also watches each case for at least as long by the monotonic clock: after a
- * restart the settlement may be unreachable at first, and setting the wall clock forward must not end a case.
+ * restart the settlement may be unreachable at first.
  */
-const FINALITY_SECONDS = 60;
-/** Of an authorization whose window is as long as is accepted; no wait is longer, wherever the wall clock stands. */
-const LONGEST_WAIT_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + FINALITY_SECONDS) * 1000;
+const FINALITY_MS = 60_000;
+/** Of an authorization whose window is as long as is accepted: whoever has watched it so long needs no wall clock. */
+const LONGEST_WAIT_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS) * 1000 + FINALITY_MS;
 
 /** What the reconciler reports about a case, for the log and the counters. */
 export type CaseReport =
@@ -59,6 +63,8 @@ export type CaseOutcome =
 interface WatchedCase extends UnsettledCase {
   /** Monotonic time at which this process began to watch the case. */
   readonly sinceMs: number;
+  /** Milliseconds from `validBefore` to that time, as the wall clock stood then. */
+  readonly sincePastMs: number;
   /** The outcome, once it is known but not yet recorded; from then on only the recording is repeated. */
   outcome: CaseOutcome | undefined;
   /** The last hash that this process knows of; '' = none. The store lacks it if recording failed. */
@@ -91,10 +97,17 @@ export class Reconciler {
    * @param transaction of an outcome that is not on record; '' = none is known
    */
   watch(reservation: Reservation, order: PaymentOrder, outcome?: CaseOutcome, transaction = ''): void {
-    const sinceMs = this.#ports.clock.monotonicMs();
-    const pauseMs = FIRST_PAUSE_MS;
-    const added: WatchedCase = { reservation, order, sinceMs, outcome, transaction, pauseMs, cancel: () => {} };
-    if (reservation.isRefused && outcome === undefined) added.pauseMs = this.#untilOverMs(added);
+    const { clock } = this.#ports;
+    const added: WatchedCase = {
+      reservation,
+      order,
+      sinceMs: clock.monotonicMs(),
+      sincePastMs: clock.nowMs() - order.authorization.validBeforeSeconds * 1000,
+      outcome,
+      transaction,
+      pauseMs: FIRST_PAUSE_MS,
+      cancel: () => {},
+    };
     this.#open.add(added);
     this.#pause(added);
   }
@@ -149,10 +162,16 @@ export class Reconciler {
 
   /** Repeats the settlement once; undefined when the case stays open. */
   async #ask(one: WatchedCase): Promise<CaseOutcome | undefined> {
-    const { settlement, reservations, clock } = this.#ports;
+    const { settlement, reservations } = this.#ports;
+    const untilOverMs = this.#untilOverMs(one);
+    const isOver = untilOverMs <= 0;
+    if (!isOver && one.reservation.isRefused) {
+      one.pauseMs = Math.min(untilOverMs, PAUSE_MS_MAX);
+      return undefined;
+    }
+    if (!isOver && reservations.fault() !== undefined) return undefined;
     // Read before the call: a refusal that was sent inside the window counts, even when it arrives after it.
-    const isInside = clock.nowMs() / 1000 < one.order.authorization.validBeforeSeconds;
-    const isOver = this.#untilOverMs(one) <= 0;
+    const isInside = !isOver && Math.max(...this.#pastMs(one)) < 0;
     const outcome = await settlement.settle(one.order);
     if (outcome.kind === 'settled') return { kind: 'settled', transaction: outcome.transaction };
     if (outcome.kind === 'refused' && isInside) {
@@ -172,11 +191,18 @@ export class Reconciler {
   }
 
   /** Milliseconds until the case may end as dead; none when it may now. */
-  #untilOverMs({ order, sinceMs }: Pick<WatchedCase, 'order' | 'sinceMs'>): number {
+  #untilOverMs(one: WatchedCase): number {
+    const watchedMs = this.#ports.clock.monotonicMs() - one.sinceMs;
+    const untilLongestMs = LONGEST_WAIT_MS - watchedMs;
+    if (this.#ports.reservations.fault() !== undefined) return untilLongestMs;
+    return Math.min(FINALITY_MS - Math.min(watchedMs, ...this.#pastMs(one)), untilLongestMs);
+  }
+
+  /** Milliseconds since `validBefore`: by the wall clock now, and by what it showed when the watch began. */
+  #pastMs({ order, sinceMs, sincePastMs }: WatchedCase): [now: number, since: number] {
     const { clock } = this.#ports;
     const pastMs = clock.nowMs() - order.authorization.validBeforeSeconds * 1000;
-    const watchedMs = clock.monotonicMs() - sinceMs;
-    return Math.min(FINALITY_SECONDS * 1000 - Math.min(pastMs, watchedMs), LONGEST_WAIT_MS);
+    return [pastMs, sincePastMs + clock.monotonicMs() - sinceMs];
   }
 
   /**

@@ -227,6 +227,65 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
   });
 
+  it.each([
+    ['ahead', 3_600_000, 120 + 60],
+    ['back', -3_600_000, 150 + 60],
+  ])('gives a case up by the monotonic clock when the wall clock was put an hour %s', async (_, byMs, overSeconds) => {
+    const kit = await unknownCase(new Script(UNKNOWN));
+    const { order } = await kit.add();
+    await kit.seconds(2);
+    kit.time.stepWall(byMs);
+    await kit.seconds(overSeconds - 3);
+    expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'unknown' });
+    await kit.seconds(31);
+    expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'dead' });
+  });
+
+  it('keeps it used when it is refused after its window, though the wall clock was put back', async () => {
+    const kit = await unknownCase(new Script(...Array.from({ length: 7 }, () => UNKNOWN), REFUSED));
+    const { order } = await kit.add();
+    await kit.seconds(100);
+    kit.time.stepWall(-3_600_000);
+    await kit.seconds(60);
+    expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it.each([
+    ['that is unanswered', UNKNOWN],
+    ['that was refused', refusedAs('insufficient_funds')],
+  ])('asks about no case %s while the clock is known to be wrong, until no window can be open', async (_, answer) => {
+    const store = memoryReservations(new ManualTime());
+    const script = new Script(answer, SETTLED);
+    const first = await unknownCase(script, store);
+    const { order, reservation } = await first.add();
+    await first.seconds(2);
+    first.reconciler.stop();
+    const { time } = first;
+    time.stepWall(3_600_000);
+    store.fault = () => 'the clock of this machine is 3600.0 s ahead of the database’s';
+    new Reconciler({ settlement: script, reservations: store, clock: time, timers: time, onCaseReport() {} }).watch(
+      reservation,
+      order,
+    );
+    await first.seconds(150 + 59);
+    expect(script.asked).toHaveLength(1);
+    await first.seconds(31);
+    expect(script.asked).toHaveLength(2);
+    expect(store.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
+  });
+
+  it('asks about a case again soon after a short fault of the store', async () => {
+    const store = memoryReservations(new ManualTime());
+    const kit = await unknownCase(new Script(SETTLED), store);
+    store.fault = () => 'the disk is full';
+    const { order } = await kit.add();
+    await kit.seconds(4);
+    expect(store.statusOf(order.key)).toMatchObject({ kind: 'unknown' });
+    store.fault = () => undefined;
+    await kit.seconds(4);
+    expect(store.statusOf(order.key)).toMatchObject({ kind: 'settled' });
+  });
+
   it('does not give up a case at once whose window was over before the first call', async () => {
     const kit = await unknownCase(new Script(AWAY, AWAY, SETTLED));
     kit.time.stepWall(3_600_000);

@@ -48,6 +48,9 @@ const LONGEST_SUSPENSION_MS = 130_000;
 const SUSPENSIONS_MS = [4_000, 14_000, 40_000, LONGEST_SUSPENSION_MS];
 /** A purchase waits up to fifteen seconds for its idempotency key. */
 const ANSWERED_MS = 20_000;
+/** A case ends as dead no earlier than this after its window, less what a clock may be off, as far as a slow probe can tell. */
+const FINALITY_MS = 60_000;
+const CLOCKS_ALLOW_MS = 5_000;
 /** Longest until the last case has its end: the window, its finality, a pause of the reconciler. */
 const ENDED_MS = 600_000;
 
@@ -90,7 +93,7 @@ class Run {
     database.payments.watch = {
       onTakenOver: (found, by) => this.#judgeTaken(found.owner, `case ${found.serial} by ${by}`),
       onClaimRemoved: (claim) => this.#judgeTaken(claim.owner, `claim ${claim.serial}`),
-      onEndedDead: (key) => this.#named(key, (purchase) => this.#customers.endedDead(purchase)),
+      onEndedDead: (key) => this.#named(key, (purchase) => this.#endedDead(purchase)),
       onMoved: (key) => this.#named(key, (purchase) => this.#customers.charged(purchase)),
     };
     facilitator.onMoved = (purchase) => this.#customers.charged(purchase);
@@ -140,7 +143,7 @@ class Run {
     );
     perMinute(profile.wallStepsPerMinute, () => {
       const offMs = chance.pick([2_000, 90_000, 7_200_000]) * chance.between(-1, 1);
-      some().stepWall(offMs, chance.pick([500, 5_000, 60_000]));
+      some().stepWall(offMs, chance.pick([500, 5_000, 60_000, 240_000]));
     });
     perMinute(profile.databaseStepsPerMinute, () => this.#stepDatabase());
     perMinute(profile.partitionsPerMinute, () => some().loseDatabase(chance.pick([200, 3_000, 9_000, 20_000])));
@@ -177,6 +180,16 @@ class Run {
   #named(key: string, run: (purchase: Purchase) => void): void {
     const purchase = this.#customers.byKey.get(Buffer.from(key, 'hex').toString('latin1'));
     if (purchase !== undefined) run(purchase);
+  }
+
+  /** Until a minute after its window the money of a case may move, whatever any clock but the right one says. */
+  #endedDead(purchase: Purchase): void {
+    const { world } = this;
+    const earlyMs = purchase.validBeforeSeconds * 1000 + FINALITY_MS - world.wallMs;
+    if (earlyMs > CLOCKS_ALLOW_MS) {
+      world.fail('I4 no end too early', `${purchase.name} ended as dead ${Math.round(earlyMs)} ms too early`);
+    }
+    this.#customers.endedDead(purchase);
   }
 
   /** A process that lives and could renew its lease loses nothing to another. */
