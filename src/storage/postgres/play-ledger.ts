@@ -57,10 +57,15 @@ const TRANSFER = `
   FROM judged LEFT JOIN debited ON debited.payer = judged.payer
   ORDER BY judged.place`;
 
+/**
+ * The database's clock may be ahead, and a repeat would move an amount again whose transfer is gone. So one stays as long as the
+ * claim of its authorization, which no clock alone removes (claims.ts), and which has an open case for as long as any.
+ */
 const PRUNE = `
   DELETE FROM paygrade.play_transfers WHERE key IN (
-    SELECT key FROM paygrade.play_transfers WHERE valid_before + ${KEPT_SECONDS} < paygrade.now_ms() / 1000
-    ORDER BY valid_before LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
+    SELECT t.key FROM paygrade.play_transfers t WHERE t.valid_before + ${KEPT_SECONDS} < paygrade.now_ms() / 1000
+      AND NOT EXISTS (SELECT FROM paygrade.claims c WHERE c.key = t.key)
+    ORDER BY t.valid_before LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
   ) RETURNING key`;
 
 export class PostgresPlayLedger implements PlayLedger {
@@ -99,7 +104,7 @@ export class PostgresPlayLedger implements PlayLedger {
     }
   }
 
-  /** Removes transfers whose window closed long ago. */
+  /** Removes transfers whose window closed long ago and whose authorization is forgotten. */
   async prune(): Promise<void> {
     while ((await this.#database.run({ name: 'prune-transfers', text: PRUNE })).length === PRUNED_COUNT_MAX);
   }

@@ -107,7 +107,7 @@ export class PaymentTables {
       'find-sale': ([key]) => this.#findSale(key as unknown as string),
       'prune-sales': ([keptMs]) => this.#pruneSales(keptMs as unknown as number),
       transfer: (values) => this.#transfer(values),
-      'prune-transfers': () => this.#pruneTransfers(),
+      'prune-transfers': (_, text) => this.#pruneTransfers(text),
     };
   }
 
@@ -450,9 +450,12 @@ export class PaymentTables {
     });
   }
 
-  #pruneTransfers(): Row[] {
+  #pruneTransfers(text: string): Row[] {
+    const sparesClaims = text.includes('NOT EXISTS (SELECT FROM paygrade.claims');
     const beforeSeconds = Math.floor(this.#nowMs() / 1000) - 3600;
-    const over = [...this.transfers].filter(([, validBefore]) => validBefore < beforeSeconds);
+    const over = [...this.transfers].filter(
+      ([key, validBefore]) => validBefore < beforeSeconds && !(sparesClaims && this.#byKey.has(key)),
+    );
     for (const [key] of over) this.transfers.delete(key);
     return over.map(([key]) => ({ key: Buffer.from(key, 'hex') }));
   }

@@ -1,5 +1,5 @@
 /** Processes of one database whose clocks differ from the database's (siblings §9). */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { CLAIM_BYTES, LIFETIME_MS } from '../../../src/callback/limits.ts';
@@ -9,10 +9,16 @@ import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
+import { Cases } from '../../../src/storage/postgres/cases.ts';
+import { Claims } from '../../../src/storage/postgres/claims.ts';
+import { Database } from '../../../src/storage/postgres/database.ts';
+import { PostgresPlayLedger } from '../../../src/storage/postgres/play-ledger.ts';
+import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
+import { ManualTime } from '../../support/manual-time.ts';
 import { client } from '../../support/opened-inbox.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
-import { SALES_KEPT_MS } from '../../support/sale.ts';
+import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
 
 const MINUTES_MS = 300_000;
 const chance = new Chance(1);
@@ -87,5 +93,52 @@ describe.skipIf(SERVER === undefined)('a process whose clock is minutes off', ()
     });
     await off.close();
     await remove();
+  });
+});
+
+/** A database whose clock the test sets, and a process on it. */
+async function databaseAt(time: ManualTime) {
+  const on = await testDatabase(SERVER!, time);
+  const database = new Database(on.connections(), { clock: time, timers: new ManualTime(), onFault() {} });
+  onTestFinished(async () => {
+    await database.close();
+    await on.remove();
+  });
+  return database;
+}
+
+describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead for a while', () => {
+  const AHEAD_MS = 2 * 3_600_000;
+
+  it('moves no play money twice for an open case, and forgets its transfer with its claim', async () => {
+    const time = new ManualTime();
+    const database = await databaseAt(time);
+    const claims = new Claims(
+      database,
+      'one',
+      () => Number.MAX_SAFE_INTEGER,
+      () => {},
+    );
+    const cases = new Cases(database, 'one', 'local');
+    const ledger = new PostgresPlayLedger(database, 100_000_000n);
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    const order = orderFor({ validBeforeSeconds });
+    const { key } = order;
+    const serial = (await claims.claim({ key, validBeforeSeconds, attempt: 1 })) as number;
+    await cases.intend.add({ key, serial, attempt: 1, order, sale: SALE, answers: [] });
+    expect(await ledger.transfer(order)).toMatchObject({ kind: 'settled' });
+
+    time.stepWall(AHEAD_MS);
+    await ledger.prune();
+    time.stepWall(-AHEAD_MS);
+    expect(await ledger.transfer(order)).toMatchObject({ kind: 'settled' });
+    const amount = String(order.authorization.valueAtomic);
+    expect(await database.run({ text: 'SELECT atomic::text FROM paygrade.play_spent' })).toEqual([{ atomic: amount }]);
+
+    await cases.settle.add({ key, serial, order, sale: SALE, transaction: `0x${'ab'.repeat(32)}` });
+    time.stepWall(AHEAD_MS);
+    await claims.prune(serial);
+    await ledger.prune();
+    expect(await database.run({ text: 'SELECT FROM paygrade.play_transfers' })).toEqual([]);
   });
 });
