@@ -319,14 +319,16 @@ export class Resolver {
   }
 
   /**
-   * Records the outcome of a kept resolve once it is known. Never rejects.
+   * Records the outcome of a kept resolve once it is known, unless its hour passes first: then nobody can read it. Never rejects.
    * @param missing the resolve, if it may not be on record yet: a creation that comes after its outcome would stay pending
    */
   async #recordLater(id: ResolveId, outcome: Promise<ResolveOutcome>, missing?: ResolveRecord): Promise<void> {
+    const { clock } = this.#ports;
+    const endMs = clock.monotonicMs() + KEPT_MS;
     const ended = await outcome;
     const json = outcomeJson(ended);
     // The outcome of a work that `close` ended is meaningless.
-    while (!this.#isClosed) {
+    while (!this.#isClosed && clock.monotonicMs() < endMs) {
       try {
         if (missing !== undefined) await this.#ports.store.create(missing);
         await this.#ports.store.finish(id, ended.status, json);

@@ -122,6 +122,25 @@ describe('a resolve that was answered with 202', () => {
     expect(store.counts.storedBytes).toBe(0);
   });
 
+  it('gives its place back when its hour is over while its creation could not be recorded', async () => {
+    const { outbound, resolver, store, time } = opened();
+    const judged = outbound.policy.judge(URL_ASKED);
+    const claim = resolver.tryClaim('0xpayer');
+    if (!judged.ok || claim === undefined) throw new Error('the test cannot begin');
+    await claim.run(QUESTION, judged.target, 0, { onDisconnect: () => {} });
+    store.isAway = true;
+    await expect(claim.keep(resolver.draft(), QUESTION)).rejects.toThrow('away');
+    await outbound.answer(URL_ASKED, { body: 'x' });
+    for (let passedMs = 0; passedMs < KEPT_MS; passedMs += 5000) {
+      expect(resolver.claimCount).toBe(1);
+      time.pass(5000);
+      await settle();
+    }
+    time.pass(5000);
+    await settle();
+    expect(resolver.claimCount).toBe(0);
+  });
+
   it('is left to the next process when this one closes while the state is away', async () => {
     const { failures, outbound, pending, resolver, store, time } = opened();
     await pending();

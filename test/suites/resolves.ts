@@ -63,7 +63,7 @@ export function describeResolves(name: string, open: (time: ManualTime) => Promi
         const kept = (await store.readOutcome(record.id)) ?? '';
         expect([OUTCOME, other]).toContain(kept);
         const storedBytes = Buffer.byteLength(kept);
-        expect(store.counts).toMatchObject({ storedBytes });
+        expect(store.counts).toMatchObject({ live: 1, storedBytes });
         expect((await reopen?.())?.counts ?? { storedBytes }).toMatchObject({ storedBytes });
       }));
 

@@ -22,6 +22,8 @@ interface Entry {
   readonly id: ResolveId;
   readonly tokenDigest: Uint8Array;
   readonly createdAtMs: number;
+  /** Monotonic time before which it is not removed: a wall clock that is ahead may be set back. */
+  readonly dueMs: number;
   status: 'pending' | ResolveOutcome['status'];
   /** undefined: none yet, or on disk. */
   outcome: OutcomeJson | undefined;
@@ -71,7 +73,8 @@ export class MemoryResolves implements ResolveStore {
         this.#tombstones.set(id, { id, tokenDigest, createdAtMs });
         continue;
       }
-      this.#add({ id, tokenDigest, createdAtMs, status, outcome: undefined, outcomeBytes });
+      const dueMs = ports.clock.monotonicMs() + Math.min(createdAtMs + KEPT_MS - nowMs, KEPT_MS);
+      this.#add({ id, tokenDigest, createdAtMs, dueMs, status, outcome: undefined, outcomeBytes });
       if (question !== undefined) this.#pending.push({ id, tokenDigest, createdAtMs, question });
     }
     if (loaded.length > 0) this.#sweepLater();
@@ -90,7 +93,16 @@ export class MemoryResolves implements ResolveStore {
     const { id, tokenDigest, createdAtMs } = resolve;
     const before = this.#live.get(id);
     if (before !== undefined) return before.created;
-    const entry: Entry = { id, tokenDigest, createdAtMs, status: 'pending', outcome: undefined, outcomeBytes: 0 };
+    const dueMs = this.#ports.clock.monotonicMs() + KEPT_MS;
+    const entry: Entry = {
+      id,
+      tokenDigest,
+      createdAtMs,
+      dueMs,
+      status: 'pending',
+      outcome: undefined,
+      outcomeBytes: 0,
+    };
     this.#add(entry);
     this.#sweepLater();
     entry.created = this.#journal?.write({ kind: 'create', resolve }).catch((failure: unknown) => {
@@ -176,11 +188,13 @@ export class MemoryResolves implements ResolveStore {
    * while the clock ran ahead; otherwise those behind it would fill the store until the clock catches up.
    */
   #sweep(): void {
-    const nowMs = this.#ports.clock.nowMs();
+    const { clock } = this.#ports;
+    const nowMs = clock.nowMs();
+    const monotonicMs = clock.monotonicMs();
     const expired: ResolveId[] = [];
-    for (const { id, tokenDigest, createdAtMs } of this.#live.values()) {
+    for (const { id, tokenDigest, createdAtMs, dueMs } of this.#live.values()) {
       if (nowMs < createdAtMs) continue;
-      if (nowMs < createdAtMs + KEPT_MS) break;
+      if (nowMs < createdAtMs + KEPT_MS || monotonicMs < dueMs) break;
       expired.push(id);
       this.#remove(id);
       this.#tombstones.set(id, { id, tokenDigest, createdAtMs });

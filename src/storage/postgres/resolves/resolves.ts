@@ -43,7 +43,7 @@ export class PostgresResolves implements ResolveStore {
   readonly #ports: PostgresResolvesPorts;
   #counts = { live: 0, tombstones: 0, storedBytes: 0 };
   /** Creations in flight: an outcome may come before the creation is on record. */
-  readonly #creating = new Map<ResolveId, Promise<unknown>>();
+  readonly #creating = new Map<ResolveId, Promise<readonly Row[]>>();
   #pending: ResolveRecord[] = [];
   /** Names a take-over until its answer arrives, so that a repeat finds what an unanswered one took. */
   #takeOverId: string | undefined;
@@ -88,8 +88,7 @@ export class PostgresResolves implements ResolveStore {
     const creating = database.run({ ...CREATE, values }, { isPatient: true });
     this.#creating.set(id, creating);
     try {
-      await creating;
-      this.#counts.live++;
+      if ((await creating).length === 1) this.#counts.live++;
     } finally {
       this.#creating.delete(id);
     }
@@ -98,7 +97,8 @@ export class PostgresResolves implements ResolveStore {
   async finish(id: ResolveId, status: ResolveOutcome['status'], outcome: OutcomeJson): Promise<void> {
     await this.#creating.get(id);
     const byteCount = Buffer.byteLength(outcome);
-    const finished = await this.#ports.database.run({ ...FINISH, values: [id, status, outcome, byteCount] });
+    const { clock, database } = this.#ports;
+    const finished = await database.run({ ...FINISH, values: [id, status, outcome, byteCount, clock.nowMs()] });
     if (finished.length === 1) this.#counts.storedBytes += byteCount;
   }
 
@@ -151,9 +151,9 @@ export class PostgresResolves implements ResolveStore {
   }
 
   async #sweep(): Promise<void> {
-    const { database } = this.#ports;
+    const { clock, database } = this.#ports;
     for (;;) {
-      const expired = await database.run(EXPIRE);
+      const expired = await database.run({ ...EXPIRE, values: [clock.nowMs()] });
       if (expired.length < SWEEP_COUNT_MAX) break;
     }
     await database.run(FORGET);

@@ -1,4 +1,7 @@
-/** The statements of resolves. Each may be repeated. */
+/**
+ * The statements of resolves. Each may be repeated. An outcome is dropped only when its hour is over by the process's clock too,
+ * because either clock may be ahead.
+ */
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
 import { ownerIsStillDead } from '../owners.ts';
 
@@ -11,15 +14,15 @@ export const CREATE = {
   name: 'create-resolve',
   text: `
     INSERT INTO paygrade.resolves (id, token_digest, created_ms, status, question, holder)
-    VALUES ($1, $2, $3, 'pending', $4, $5) ON CONFLICT (id) DO NOTHING`,
+    VALUES ($1, $2, $3, 'pending', $4, $5) ON CONFLICT (id) DO NOTHING RETURNING id`,
 } as const;
 
-/** $1 id, $2 status, $3 outcome, $4 its bytes. The first outcome stays. */
+/** $1 id, $2 status, $3 outcome, $4 its bytes, $5 the process's time. The first outcome stays. */
 export const FINISH = {
   name: 'finish-resolve',
   text: `
     UPDATE paygrade.resolves SET status = $2, outcome = $3, outcome_bytes = $4, question = NULL, holder = NULL, hold = NULL
-    WHERE id = $1 AND status = 'pending' AND created_ms > paygrade.now_ms() - ${KEPT_MS} RETURNING id`,
+    WHERE id = $1 AND status = 'pending' AND created_ms > least(paygrade.now_ms(), $5::bigint) - ${KEPT_MS} RETURNING id`,
 } as const;
 
 /** $1 id. */
@@ -53,13 +56,14 @@ export const TAKE_DEAD = {
     ORDER BY created_ms`,
 } as const;
 
-/** Ends resolves whose hour is over, with a row for each. {@link SWEEP_COUNT_MAX} rows mean that more may be due. */
+/** $1 the process's time. Ends resolves whose hour is over, with a row for each; {@link SWEEP_COUNT_MAX}: more may be due. */
 export const EXPIRE = {
   name: 'expire-resolves',
   text: `
     UPDATE paygrade.resolves SET status = 'expired', question = NULL, outcome = NULL, outcome_bytes = 0, holder = NULL, hold = NULL
     WHERE id IN (
-      SELECT id FROM paygrade.resolves WHERE status <> 'expired' AND created_ms <= paygrade.now_ms() - ${KEPT_MS}
+      SELECT id FROM paygrade.resolves WHERE status <> 'expired'
+        AND created_ms <= least(paygrade.now_ms(), $1::bigint) - ${KEPT_MS}
       ORDER BY created_ms LIMIT ${SWEEP_COUNT_MAX} FOR UPDATE SKIP LOCKED
     ) RETURNING id`,
 } as const;
