@@ -15,8 +15,10 @@ import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
 import { ownerIsStillDead } from './owners.ts';
 
-/** Expired, or its process died before the intent. NULL while its purchase is under way. */
-const IS_FREE = `(n.kept_until_ms <= paygrade.now_ms() OR (n.sealed IS NULL AND ${ownerIsStillDead('n.owner')}))`;
+/** Expired, or its process died before the intent. NULL while its purchase is under way. @param nowMs SQL expression */
+const isFree = (nowMs: string): string =>
+  `(n.kept_until_ms <= ${nowMs} OR (n.sealed IS NULL AND ${ownerIsStillDead('n.owner')}))`;
+const IS_FREE = isFree('paygrade.now_ms()');
 
 /** A try of an attempt that is carried out after its intent must leave the answer. */
 const CLAIM = `
@@ -47,9 +49,13 @@ const FREE_STRAYS = `
 /** Rows of one statement, so that no transaction is long. */
 const PRUNED_COUNT_MAX = 2000;
 
+/**
+ * Only what is over by the process's clock too ($1): the database's may be ahead, and without its kept answer a purchase that is
+ * asked for again would be charged again.
+ */
 const PRUNE = `
   DELETE FROM paygrade.identifiers WHERE digest IN (
-    SELECT n.digest FROM paygrade.identifiers n WHERE ${IS_FREE}
+    SELECT n.digest FROM paygrade.identifiers n WHERE ${isFree('least(paygrade.now_ms(), $1::bigint)')}
     LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
   ) RETURNING 1`;
 
@@ -162,9 +168,9 @@ export class Identifiers {
     });
   }
 
-  /** Removes free identifiers and counts the others. */
-  async prune(): Promise<void> {
-    const prune = { name: 'prune-identifiers', text: PRUNE };
+  /** Removes free identifiers and counts the others. @param nowMs by this process's clock */
+  async prune(nowMs: number): Promise<void> {
+    const prune = { name: 'prune-identifiers', text: PRUNE, values: [nowMs] };
     while ((await this.#database.run(prune)).length === PRUNED_COUNT_MAX);
     const { count, bytes } = this.#added;
     const [row] = await this.#database.run({ name: 'count-identifiers', text: COUNT });

@@ -365,7 +365,7 @@ export class PostgresReservations implements Reservations {
       if (isOver && this.#straysUntilMs === untilMs) this.#straysUntilMs = undefined;
     }
     while (await this.#claims.prune(this.#retention.removableSerial()));
-    await this.#identifiers.prune();
+    await this.#identifiers.prune(this.#ports.clock.nowMs());
     this.#count = await this.#claims.count();
   }
 

@@ -86,7 +86,7 @@ export class CallbackTables {
       'look-for-events': (values) => this.#look(values),
       'poll-callbacks': (values) => this.#news(values),
       'delete-callback': ([id]) => this.#delete(id as unknown as string),
-      'sweep-callbacks': () => this.#sweep(),
+      'sweep-callbacks': ([nowMs]) => this.#sweep(nowMs as unknown as number),
       'forget-callbacks': () => this.#forget(),
       'forget-callback-rates': () => this.#forgetRates(),
       'count-callbacks': () => this.#counts(),
@@ -262,11 +262,12 @@ export class CallbackTables {
     return [row];
   }
 
-  #sweep(): Row[] {
+  #sweep(processMs: number): Row[] {
     const nowMs = this.#nowMs();
+    const bothMs = Math.min(nowMs, processMs);
     let count = 0;
     for (const callback of this.callbacks.values()) {
-      if (callback.isOver || callback.expiresMs > nowMs || count >= SWEEP_COUNT_MAX) continue;
+      if (callback.isOver || callback.expiresMs > bothMs || count >= SWEEP_COUNT_MAX) continue;
       callback.isOver = true;
       callback.events = [];
       count++;

@@ -40,7 +40,7 @@ export class IdentifierTable {
       'free-stray-identifiers': (values) => this.#freeStrays(values),
       'read-answer': (values) => this.#read(values),
       'replace-answer': (values) => this.#replace(values),
-      'prune-identifiers': (_, text) => this.#prune(text),
+      'prune-identifiers': ([nowMs], text) => this.#prune(nowMs as unknown as number, text),
       'count-identifiers': () => this.#count(),
     };
   }
@@ -78,8 +78,8 @@ export class IdentifierTable {
   }
 
   /** As `IS_FREE`, where a text asks for it; some texts ask for less. */
-  #isFree({ keptUntilMs, sealed, owner }: IdentifierRow, text: string): boolean {
-    if (keptUntilMs !== null && keptUntilMs <= this.#nowMs()) return true;
+  #isFree({ keptUntilMs, sealed, owner }: IdentifierRow, text: string, nowMs = this.#nowMs()): boolean {
+    if (keptUntilMs !== null && keptUntilMs <= nowMs) return true;
     const asksForAnswer = text.includes('OR (n.sealed IS NULL AND CASE WHEN EXISTS');
     return (sealed === null || !asksForAnswer) && this.#processes.isDead(owner);
   }
@@ -144,8 +144,9 @@ export class IdentifierTable {
     return [];
   }
 
-  #prune(text: string): Row[] {
-    const free = [...this.rows.values()].filter((row) => this.#isFree(row, text));
+  #prune(processMs: number, text: string): Row[] {
+    const nowMs = Math.min(this.#nowMs(), processMs);
+    const free = [...this.rows.values()].filter((row) => this.#isFree(row, text, nowMs));
     for (const { digest } of free) this.rows.delete(digest);
     return free.map(() => ({ '?column?': 1 }));
   }

@@ -40,8 +40,8 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect(await other!.claim([claimOf(3)], 1)).toBe(true);
     expect([one!.hasRoom(1), other!.hasRoom(1)]).toEqual([true, true]);
     await database.run({ text: "UPDATE paygrade.identifiers SET sealed = 'x', kept_until_ms = 9e15" });
-    await one!.prune();
-    await other!.prune();
+    await one!.prune(Date.now());
+    await other!.prune(Date.now());
     expect([one!.hasRoom(1), other!.hasRoom(1)]).toEqual([false, false]);
   });
 
@@ -62,7 +62,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     identifiers.noteAnswer(1000);
     expect(identifiers.hasRoom(1)).toBe(true);
     await database.run({ text: "UPDATE paygrade.identifiers SET sealed = 'x', kept_until_ms = 9e15" });
-    await identifiers.prune();
+    await identifiers.prune(Date.now());
     expect(identifiers.hasRoom(1)).toBe(true);
   });
 
@@ -95,7 +95,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const { database } = await shared.process();
     const identifiers = new Identifiers(database, 'one', () => {});
     await database.run({ text: insertAnswers(1, 4500, -1, "'x'") });
-    await identifiers.prune();
+    await identifiers.prune(Date.now());
     const rows = await database.run({ text: 'SELECT count(*)::int AS count FROM paygrade.identifiers' });
     expect(rows).toEqual([{ count: 0 }]);
   });

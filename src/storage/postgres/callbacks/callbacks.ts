@@ -243,9 +243,9 @@ export class PostgresCallbacks implements Callbacks {
 
   /** Ends what has expired and counts what is left. */
   async #sweep(): Promise<void> {
-    const { database } = this.#ports;
+    const { clock, database } = this.#ports;
     for (let count = 1; count > 0; ) {
-      const [row] = await database.run(SWEEP);
+      const [row] = await database.run({ ...SWEEP, values: [clock.nowMs()] });
       count = row?.count as number;
     }
     await database.run(FORGET);

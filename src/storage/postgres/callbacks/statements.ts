@@ -214,13 +214,14 @@ export const DELETE = {
 } as const;
 
 /**
- * Ends `count` expired callbacks: deletes their events, and frees the capacity of those callbacks and of lapsed claims.
+ * $1 the process's time. Ends `count` callbacks that have expired by both clocks, since either may be ahead: deletes their events,
+ * and frees the capacity of those callbacks and of lapsed claims.
  */
 export const SWEEP = {
   name: 'sweep-callbacks',
   text: `
     WITH expired AS (
-      SELECT id FROM paygrade.callbacks WHERE NOT is_over AND expires_ms <= paygrade.now_ms()
+      SELECT id FROM paygrade.callbacks WHERE NOT is_over AND expires_ms <= least(paygrade.now_ms(), $1::bigint)
       ORDER BY expires_ms LIMIT ${SWEEP_COUNT_MAX} FOR UPDATE SKIP LOCKED
     ),
     ended AS (UPDATE paygrade.callbacks c SET is_over = true FROM expired WHERE c.id = expired.id RETURNING c.id),
