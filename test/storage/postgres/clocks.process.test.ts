@@ -3,8 +3,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { CLAIM_BYTES, LIFETIME_MS } from '../../../src/callback/limits.ts';
+import { KEPT_MS } from '../../../src/payment/reservations.ts';
+import { newResolveId, resolveTokenDigest } from '../../../src/resolve/identifier.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
-import { newJob } from '../../../src/retry/job.ts';
+import { expire, newJob } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
@@ -12,22 +14,29 @@ import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { Cases } from '../../../src/storage/postgres/cases.ts';
 import { Claims } from '../../../src/storage/postgres/claims.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
+import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
+import type { Owner } from '../../../src/storage/postgres/owners.ts';
 import { PostgresPlayLedger } from '../../../src/storage/postgres/play-ledger.ts';
+import { PostgresResolves } from '../../../src/storage/postgres/resolves/resolves.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
-import { client } from '../../support/opened-inbox.ts';
+import { client, webhookOf } from '../../support/opened-inbox.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
 import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
 
 const MINUTES_MS = 300_000;
+const OUTCOME = '"result":null,"failure":null';
 const chance = new Chance(1);
 
-const openingAt = (databaseUrl: string, aheadMs: number): Promise<Backend> =>
+const openingAt = (databaseUrl: string, aheadMs: number | (() => number)): Promise<Backend> =>
   openPostgresBackend(
     { databaseUrl, sync: 'normal', callbackBytes: CLAIM_BYTES, play: undefined, salesKeptMs: SALES_KEPT_MS },
     {
-      clock: { nowMs: () => systemClock.nowMs() + aheadMs, monotonicMs: () => systemClock.monotonicMs() },
+      clock: {
+        nowMs: () => systemClock.nowMs() + (typeof aheadMs === 'number' ? aheadMs : aheadMs()),
+        monotonicMs: () => systemClock.monotonicMs(),
+      },
       timers: systemTimers,
       random: chance,
       onFault() {},
@@ -78,6 +87,26 @@ describe.skipIf(SERVER === undefined)('a process whose clock is minutes off', ()
     const backend = await openingAt(url, 0);
     await backend.retries.create(jobDueIn(60_000));
     expect((await backend.retries.takeDue(lookAt(MINUTES_MS))).jobs).toEqual([]);
+    await backend.close();
+    await remove();
+  });
+
+  it('ends no retry that it holds as expired once it knows that its clock was put ahead', async () => {
+    const { url, remove } = await testDatabase(SERVER!);
+    let aheadMs = 0;
+    const backend = await openingAt(url, () => aheadMs);
+    const record = jobDueIn(0);
+    const { id } = record.job;
+    await backend.retries.create(record);
+    expect((await backend.retries.takeDue(lookAt(0))).jobs).toHaveLength(1);
+    aheadMs = MINUTES_MS;
+    await expect.poll(() => backend.fault(), { timeout: 20_000 }).toContain('the clock of this machine is');
+    const expired = backend.retries.update(id, ({ job }) => {
+      const ended = expire(job, systemClock.nowMs() + aheadMs);
+      return ended && { job: ended };
+    });
+    await expect(expired).rejects.toThrow('the clock of this machine is');
+    expect((await backend.retries.find(id))?.job.status).toBe('scheduled');
     await backend.close();
     await remove();
   });
@@ -140,5 +169,93 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
     await claims.prune(serial);
     await ledger.prune();
     expect(await database.run({ text: 'SELECT FROM paygrade.play_transfers' })).toEqual([]);
+  });
+
+  it('drops no outcome of a resolve, and records one that comes meanwhile', async () => {
+    const time = new ManualTime();
+    const database = await databaseAt(time);
+    const right = new ManualTime(time.nowMs());
+    const owner = { id: 'one', onLook() {} } as unknown as Owner;
+    const resolves = new PostgresResolves({
+      clock: right,
+      timers: right,
+      random: chance,
+      database,
+      owner,
+      onFault: (fault) => {
+        throw fault;
+      },
+    });
+    const [done, late] = [newResolveId(chance), newResolveId(chance)];
+    for (const id of [done, late]) {
+      await resolves.create({
+        id,
+        tokenDigest: resolveTokenDigest('token'),
+        createdAtMs: right.nowMs(),
+        question: { url: 'https://target.example/', include: ['text'] },
+      });
+    }
+    await resolves.finish(done, 'failed', OUTCOME);
+
+    time.stepWall(AHEAD_MS);
+    await resolves.start();
+    await resolves.finish(late, 'failed', OUTCOME);
+    time.stepWall(-AHEAD_MS);
+    for (const id of [done, late]) expect(await resolves.readOutcome(id)).toBe(OUTCOME);
+    await resolves.close();
+  });
+
+  it('drops no kept answer', async () => {
+    const time = new ManualTime();
+    const database = await databaseAt(time);
+    await database.run({
+      text: `
+        INSERT INTO paygrade.identifiers (digest, fingerprint, owner, attempt, serial, kept_until_ms, sealed)
+        VALUES ('a', 'b', 'one', 1, 1, paygrade.now_ms() + ${KEPT_MS}, 'x')`,
+    });
+    const rightMs = time.nowMs();
+    time.stepWall(AHEAD_MS);
+    await new Identifiers(database, 'one', () => {}).prune(rightMs);
+    expect(await database.run({ text: 'SELECT FROM paygrade.identifiers' })).toHaveLength(1);
+  });
+
+  it('drops no webhook', async () => {
+    const time = new ManualTime();
+    const right = new ManualTime(time.nowMs());
+    const on = await testDatabase(SERVER!, time);
+    const opened = (): Promise<Backend> =>
+      openPostgresBackend(
+        {
+          databaseUrl: on.url,
+          sync: 'normal',
+          callbackBytes: CLAIM_BYTES,
+          play: undefined,
+          salesKeptMs: SALES_KEPT_MS,
+        },
+        {
+          clock: right,
+          timers: right,
+          random: chance,
+          openConnections: () => on.connections(),
+          onFault() {},
+          onCallbackFault() {},
+        },
+      );
+    const first = await opened();
+    const { id, readToken } = await first.callbacks.create(first.callbacks.draft());
+    const admitted = await first.callbacks.admit(id);
+    if (admitted.kind !== 'admitted') throw new Error(admitted.kind);
+    await first.callbacks.receive(admitted.callback, webhookOf('x', 'text/plain'));
+
+    time.stepWall(AHEAD_MS);
+    // Sweeps as it starts.
+    const second = await opened();
+    time.stepWall(-AHEAD_MS);
+    const authorized = await first.callbacks.authorize(id, readToken);
+    if (authorized.kind !== 'allowed') throw new Error(authorized.kind);
+    const waited = await first.callbacks.wait(authorized.callback, null, 100, client(), { woken() {} });
+    expect(waited).toMatchObject({ kind: 'event' });
+    for (const one of [second, first]) await one.close();
+    await on.remove();
   });
 });

@@ -323,6 +323,7 @@ export class PostgresRetries implements RetryStore {
     held: Held | undefined,
   ): Promise<{ readonly isMade: boolean; readonly after: RetryRecord }> {
     const after: RetryRecord = { ...before.record, ...changed };
+    if (after.job.status === 'expired' && !hasEnded(before.record.job)) this.#expectClock();
     const isEnded = held === undefined && hasEnded(after.job);
     const values = [
       ...[id, before.version, held?.hold ?? null, changeId, after.job.dueAtMs, encodeJob(after.job)],
