@@ -319,7 +319,7 @@ export class Resolver {
   }
 
   /**
-   * Records the outcome of a kept resolve once it is known, unless its hour passes first: then nobody can read it. Never rejects.
+   * Records the outcome of a kept resolve once it is known, unless its hour passes first. Never rejects.
    * @param missing the resolve, if it may not be on record yet: a creation that comes after its outcome would stay pending
    */
   async #recordLater(id: ResolveId, outcome: Promise<ResolveOutcome>, missing?: ResolveRecord): Promise<void> {

@@ -37,7 +37,7 @@ const REPEATS_IN_FLIGHT_MAX = 8;
  * restart the settlement may be unreachable at first.
  */
 const FINALITY_MS = 60_000;
-/** Of an authorization whose window is as long as is accepted: whoever has watched it so long needs no wall clock. */
+/** Of an authorization whose window is as long as is accepted: a case watched for so long is over without any wall clock. */
 const LONGEST_WAIT_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS) * 1000 + FINALITY_MS;
 
 /** What the reconciler reports about a case, for the log and the counters. */
