@@ -37,6 +37,9 @@ export const headersWith = (token: string): Readonly<Record<string, string>> => 
   authorization: `Bearer ${token}`,
 });
 
+/** Whether an answer states a body above the bound, which need not be waited for. @param length its `Content-Length` */
+export const statesTooMuch = (length: string | null | undefined): boolean => Number(length ?? 0) > ANSWER_BYTES_MAX;
+
 /** Collects a body within its bound. */
 export class BodyCollector {
   readonly #chunks: Uint8Array[] = [];

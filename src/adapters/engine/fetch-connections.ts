@@ -10,6 +10,7 @@ import {
   type Exchanged,
   headersWith,
   SWITCHED,
+  statesTooMuch,
   TOO_LONG,
 } from './exchange.ts';
 
@@ -42,6 +43,10 @@ export class FetchConnections implements Connections {
         signal: abort.signal,
         decompress: false,
       } as RequestInit);
+      if (statesTooMuch(response.headers.get('content-length'))) {
+        abort.abort();
+        return TOO_LONG;
+      }
       const body = new BodyCollector();
       for await (const chunk of response.body ?? []) {
         // Leaving the loop ends the body.

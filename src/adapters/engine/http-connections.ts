@@ -10,6 +10,7 @@ import {
   type Exchanged,
   headersWith,
   SWITCHED,
+  statesTooMuch,
   TOO_LONG,
 } from './exchange.ts';
 import { CONNECTIONS_PER_SERVICE, IDLE_CONNECTION_MS, IDLE_CONNECTIONS_PER_SERVICE } from './limits.ts';
@@ -54,10 +55,13 @@ export class HttpConnections implements Connections {
       const sent = this.#send({ ...this.#options, path: this.#basePath + target }, (response) => {
         hasBegun = true;
         const body = new BodyCollector();
-        response.on('data', (chunk: Uint8Array) => {
-          if (body.add(chunk)) return;
+        const end = (): void => {
           resolve(TOO_LONG);
           sent.destroy();
+        };
+        if (statesTooMuch(response.headers['content-length'])) end();
+        response.on('data', (chunk: Uint8Array) => {
+          if (!body.add(chunk)) end();
         });
         response.on('end', () => resolve(response.complete ? body.exchanged(response.statusCode ?? 0) : CUT));
         response.on('error', () => resolve(CUT));

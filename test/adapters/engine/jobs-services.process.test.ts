@@ -29,6 +29,12 @@ const NOWHERE = 'http://127.0.0.1:9';
 
 const good = sending(200, '"good"');
 const garbage = sending(200, 'garbage');
+/** Says how long its answer is, and sends nothing of it. */
+const stating =
+  (byteCount: number): Script =>
+  (_, response) => {
+    response.writeHead(200, { 'content-length': byteCount }).flushHeaders();
+  };
 /** Begins an answer that it cuts. */
 const cut: Script = (request, response) => {
   response.writeHead(200, { 'content-length': '100' });
@@ -268,6 +274,7 @@ describe.each([
     ['a refusal', sending(404, '{}'), { kind: 'answer', status: 404, text: '{}' }],
     ['as much as may be', sending(200, 'x'.repeat(ANSWER_BYTES_MAX)), { kind: 'answer', status: 200 }],
     ['one byte more', sending(200, 'x'.repeat(ANSWER_BYTES_MAX + 1)), { kind: 'unusable' }],
+    ['one byte more that is stated and never sent', stating(ANSWER_BYTES_MAX + 1), { kind: 'unusable' }],
     [
       'what is no UTF-8',
       (_: unknown, response: { end(bytes: Buffer): void }) => response.end(Buffer.from([0xff])),
