@@ -4,6 +4,7 @@
  */
 import {
   InvalidSetting,
+  mayHoldSecret,
   type OptionsOf,
   type ReadSetting,
   type Setting,
@@ -51,8 +52,7 @@ function parseSetting({ variable, parse, isSecret }: Setting<unknown>, text: str
     return { ok: true, value: parse(text) };
   } catch (failure) {
     if (!(failure instanceof InvalidSetting)) throw failure;
-    // The text before an `@` may be a password, the text after a `?` a key or a signature.
-    const isHidden = isSecret || /[@?]/.test(text);
+    const isHidden = isSecret || mayHoldSecret(text);
     // Words about one entry of a list quote it, which may be the whole text.
     const isShown = failure.message.includes(JSON.stringify(text));
     const shown = isHidden || isShown ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_LENGTH_MAX))}`;

@@ -3,7 +3,7 @@ import { base64Bytes } from '../base/codec.ts';
 import { parseTargetAllow } from '../outbound/target-allow.ts';
 import { type Prices, parsePrices } from '../payment/prices.ts';
 import { type Address, NETWORK_IDS, networkOf, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
-import { InvalidSetting, type Parse } from './setting.ts';
+import { InvalidSetting, mayHoldSecret, type Parse } from './setting.ts';
 
 const refuse = (must: string): never => {
   throw new InvalidSetting(must);
@@ -46,18 +46,23 @@ export const atomicAmount: Parse<bigint> = (text) =>
     ? BigInt(text)
     : refuse(`a whole number of atomic USDC (6 decimals) of at most ${AMOUNT_DIGITS_MAX} digits`);
 
+/** The words about one entry of a list, which quote it; none where the list may hold a secret. */
+const aboutEntry = (text: string, words: string): string => (mayHoldSecret(text) ? '' : words);
+
 /** Prices by name: `search=0.02,company=0.05`. */
 export const priceList: Parse<Prices> = (text) => {
   const parsed = parsePrices(text);
-  return parsed.ok ? parsed.prices : refuse(`a list such as search=0.02,company=0.05 (${parsed.fault})`);
+  return parsed.ok
+    ? parsed.prices
+    : refuse(`a list such as search=0.02,company=0.05${aboutEntry(text, ` (${parsed.fault})`)}`);
 };
 
 /** Entries of `TARGET_ALLOW`, `host:port` or `cidr:port`, as given. */
 export const targetList: Parse<string> = (text) => {
   const parsed = parseTargetAllow(text);
-  return parsed.ok
-    ? text
-    : refuse(`host:port or cidr:port, comma-separated, IPv6 in brackets; ${JSON.stringify(parsed.entry)} is neither`);
+  if (parsed.ok) return text;
+  const fault = aboutEntry(text, `; ${JSON.stringify(parsed.entry)} is neither`);
+  return refuse(`host:port or cidr:port, comma-separated, IPv6 in brackets${fault}`);
 };
 
 const trueOrFalse = oneOf(['true', 'false']);

@@ -13,6 +13,12 @@ export class InvalidSetting extends Error {
   override readonly name = 'InvalidSetting';
 }
 
+/**
+ * Whether an error must not quote a text: before an `@` may stand a password, after a `?` a key or a signature, and 64 hex
+ * digits may be a private key.
+ */
+export const mayHoldSecret = (text: string): boolean => /[@?]|[0-9a-f]{64}/i.test(text);
+
 /** Reads another setting's value, for defaults that depend on it. */
 export type ReadSetting = <T>(setting: Setting<T>) => T;
 

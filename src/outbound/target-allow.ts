@@ -31,14 +31,13 @@ function parseEntry(entry: string): { host: string } | { range: IpRange; port: n
   return URL.canParse(text) ? { host: hostPortOf(new URL(text)) } : undefined;
 }
 
-/** @returns the table, or the first malformed entry */
+/** An empty text lists nothing. @returns the table, or the first malformed entry */
 export function parseTargetAllow(
   text: string,
 ): { readonly ok: true; readonly allow: TargetAllow } | { readonly ok: false; readonly entry: string } {
   const hosts = new Set<string>();
   const ranges: { range: IpRange; port: number }[] = [];
-  for (const entry of text.split(',').map((one) => one.trim())) {
-    if (entry === '') continue;
+  for (const entry of text.trim() === '' ? [] : text.split(',').map((one) => one.trim())) {
     const parsed = parseEntry(entry);
     if (parsed === undefined) return { ok: false, entry };
     if ('host' in parsed) hosts.add(parsed.host);

@@ -149,6 +149,10 @@ describe('the configuration', () => {
     ['HOST', 'localhost '],
     ['LOCAL_BALANCE', '1'.repeat(31)],
     ['TARGET_ALLOW', 'nonsense'],
+    ['TARGET_ALLOW', ','],
+    ['TARGET_ALLOW', 'a.example:1,'],
+    ['ENGINE_URL', ','],
+    ['PRICES', ','],
     ['PRICES', 'search=free'],
     ['FACILITATOR_TOKEN', ' token'],
     ['ADMIN_TOKEN', `${'x'.repeat(32)} x`],
@@ -200,6 +204,7 @@ describe('the configuration', () => {
     ['CORS_ORIGIN', 'https://app.example', 'https://app.example'],
     ['PAY_TO', '0x209693Bc6afc0C5328bA36FaF03C514EF312287C', '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'],
     ['TARGET_ALLOW', '10.0.0.0/8:443', '10.0.0.0/8:443'],
+    ['TARGET_ALLOW', ' ', ' '],
   ])('takes %s=%j', (name, value, expected) => {
     expect(Object.values(readConfig({ [name]: value }))).toContainEqual(expected);
   });
@@ -216,6 +221,11 @@ describe('the configuration', () => {
     expect(() => readConfig({ BASE_URL: 'https://user:secret@h' })).toThrow(/^((?!secret).)*$/);
     expect(() => readConfig({ FACILITATOR_URL: 'https://h/?key=secret' })).toThrow(/^((?!secret).)*$/);
     expect(() => readConfig({ SNAPSHOT: 'https://h/jobs?signature=secret#x' })).toThrow(/^((?!secret).)*$/);
+    expect(() => readConfig({ TARGET_ALLOW: 'user:secret@h:1' })).toThrow(/^TARGET_ALLOW must be ((?!secret).)*$/);
+    expect(() => readConfig({ TARGET_ALLOW: 'user:sec,ret@h:1' })).toThrow(/^((?!sec).)*$/);
+    expect(() => readConfig({ PRICES: 'search=0.02,user:secret@h' })).toThrow(/^PRICES must be ((?!secret).)*$/);
+    const privateKey = `0x${'a1'.repeat(32)}`;
+    expect(() => readConfig({ PAY_TO: privateKey })).toThrow(/^PAY_TO must be ((?!a1).)*$/);
     expect(() => readConfig({ FACILITATOR_TOKEN: 'secret\n' })).toThrow(
       /^FACILITATOR_TOKEN must be visible ASCII without blanks$/,
     );

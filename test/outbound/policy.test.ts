@@ -191,13 +191,16 @@ describe('TARGET_ALLOW', () => {
     'u@x:1',
     '[10.0.0.0]/8:1',
     'x:1,y',
+    'x:1,',
+    ',',
     '10.0.0.0/8',
   ])('is refused where an entry is neither host:port nor cidr:port: %s', (text) => {
     expect(parseTargetAllow(text).ok).toBe(false);
   });
 
   it('takes blanks around entries, and nothing at all', () => {
-    expect(parseTargetAllow(' a.test:1 , b.test:2,')).toMatchObject({ ok: true });
+    expect(parseTargetAllow(' a.test:1 , b.test:2')).toMatchObject({ ok: true });
     expect(parseTargetAllow('')).toEqual({ ok: true, allow: NOTHING_ALLOWED });
+    expect(parseTargetAllow(' ')).toEqual({ ok: true, allow: NOTHING_ALLOWED });
   });
 });

@@ -13,8 +13,7 @@ export function parseBoardOrigins(
   text: string,
 ): { readonly ok: true; readonly origins: BoardOrigins } | { readonly ok: false; readonly reason: string } {
   const origins = new Map<BoardShape, string>();
-  for (const entry of text.split(',').map((one) => one.trim())) {
-    if (entry === '') continue;
+  for (const entry of text.trim() === '' ? [] : text.split(',').map((one) => one.trim())) {
     const equals = entry.indexOf('=');
     const shape = entry.slice(0, Math.max(equals, 0)).trim();
     const origin = entry.slice(equals + 1).trim();

@@ -346,6 +346,8 @@ describe('BOARD_ENDPOINTS', () => {
     'lever=http://x/path',
     'lever=ftp://x',
     'lever=http://x,lever=http://y',
+    'lever=http://x,',
+    ',',
   ])('refuses %s', (text) =>
     expect(parseBoardOrigins(text)).toMatchObject({ ok: false, reason: expect.stringMatching(/^shape=origin/) }),
   );
