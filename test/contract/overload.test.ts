@@ -54,6 +54,7 @@ describe(`overload, under ${RUNTIME}`, () => {
         onOverload: (change) => changes.push(change),
       },
     );
+    time.pass(0); // the turn of the start is over
   });
   afterEach(async () => {
     await jobs.close();

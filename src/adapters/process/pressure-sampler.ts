@@ -52,8 +52,11 @@ export class PressureSampler {
     return this.#lateness.quantileMs(share, this.#ports.clock.monotonicMs());
   }
 
+  /** Looks at the loop from the end of this turn on: what is left of it is the server's start and makes no request late. */
   start(): void {
-    this.#look(this.#ports.clock.monotonicMs());
+    const { clock, timers } = this.#ports;
+    this.#report(clock.monotonicMs());
+    this.#cancel = timers.after(0, () => this.#look(clock.monotonicMs()));
   }
 
   stop(): void {
@@ -67,12 +70,16 @@ export class PressureSampler {
   };
 
   #look(nowMs: number): void {
-    const { overload, onChange, timers } = this.#ports;
+    this.#report(nowMs);
+    this.#dueMs = nowMs + SAMPLE_PAUSE_MS;
+    this.#cancel = this.#ports.timers.after(SAMPLE_PAUSE_MS, this.#onTimer);
+  }
+
+  #report(nowMs: number): void {
+    const { overload, onChange } = this.#ports;
     if (nowMs >= this.#memoryDueMs) this.#measure(nowMs);
     const lateMs = this.#lateness.quantileMs(LATE_SHARE, nowMs);
     if (overload.report({ memoryShare: this.#memoryShare(), lateMs })) onChange();
-    this.#dueMs = nowMs + SAMPLE_PAUSE_MS;
-    this.#cancel = timers.after(SAMPLE_PAUSE_MS, this.#onTimer);
   }
 
   /**

@@ -6,7 +6,8 @@ import { Overload } from '../../../src/base/overload/overload.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { LIMIT_BYTES, PressedMemory } from '../../support/pressed-memory.ts';
 
-function opened(residentBytes = 0) {
+/** @param isTurnOver the turn that starts the sampler has ended */
+function opened(residentBytes = 0, isTurnOver = true) {
   const time = new ManualTime();
   const memory = new PressedMemory();
   memory.residentBytes = residentBytes;
@@ -21,6 +22,7 @@ function opened(residentBytes = 0) {
     onChange: () => levels.push(overload.level),
   });
   sampler.start();
+  if (isTurnOver) time.pass(0);
   /** The loop runs nothing for so long. */
   const block = (ms: number): void => {
     time.areTimersStopped = true;
@@ -78,6 +80,15 @@ describe('the pressure of memory', () => {
 });
 
 describe('the pressure of the loop (reliability 212)', () => {
+  it('leaves out the rest of the turn that starts the server, and nothing after it', () => {
+    const { block, overload, sampler } = opened(0, false);
+    block(900);
+    expect([overload.level, sampler.lateMs(1)]).toEqual([0, 0]);
+    block(900);
+    expect(overload.level).toBe(1);
+    expect(sampler.lateMs(1)).toBeCloseTo(880);
+  });
+
   it('is noticed right after a block, and is over five seconds later', () => {
     const { time, overload, levels, sampler, block } = opened();
     time.pass(6_000);
