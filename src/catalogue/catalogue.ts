@@ -3,6 +3,7 @@
  * company cohorts. All of it can be computed again from the columns. The index over all jobs is part of the snapshot.
  */
 import { LRUCache } from 'lru-cache';
+import { resultOf, type Steps } from '../base/steps.ts';
 import { Cohort } from './cohort.ts';
 import type { CompanyDomain } from './company-domain.ts';
 import { type CohortGroups, cohortGroupsOf } from './index/cohort-groups.ts';
@@ -122,11 +123,7 @@ export class Catalogue {
 
   /** Builds now what the first questions would otherwise wait for. See {@link warming}. */
   warm(): CatalogueIndexes {
-    const warming = this.warming();
-    for (;;) {
-      const step = warming.next();
-      if (step.done === true) return step.value;
-    }
+    return resultOf(this.warming());
   }
 
   /**
@@ -134,7 +131,7 @@ export class Catalogue {
    * @returns all of it, for another catalogue over the same snapshot
    * @throws SnapshotChangedError when the snapshot's file changed after it was opened
    */
-  *warming(): Generator<void, CatalogueIndexes> {
+  *warming(): Steps<CatalogueIndexes> {
     yield* this.byCompany.warming();
     yield;
     void this.ranking;

@@ -4,6 +4,7 @@
  *
  * Each index is built on first use and lives as long as the part.
  */
+import { resultOf, type Steps } from '../../base/steps.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { TextColumn } from '../snapshot/text-column.ts';
 import { comparedText } from '../terms.ts';
@@ -11,7 +12,12 @@ import { Matches } from './matches.ts';
 import { buildTermIndex, TermIndex, type TermIndexData } from './term-index.ts';
 
 /** @param firstCode 1 = code 0 means that the row has no text @returns `null` when the texts are too long for an index */
-function indexOf(rows: Uint32Array, codes: Uint32Array, column: TextColumn, firstCode: 0 | 1): TermIndex | null {
+function* indexOf(
+  rows: Uint32Array,
+  codes: Uint32Array,
+  column: TextColumn,
+  firstCode: 0 | 1,
+): Steps<TermIndex | null> {
   const numberOf = new Map<number, number>();
   const texts: string[][] = [];
   const offsets = new Uint32Array(rows.length + 1);
@@ -30,7 +36,8 @@ function indexOf(rows: Uint32Array, codes: Uint32Array, column: TextColumn, firs
     }
     offsets[position + 1] = count;
   }
-  return buildTermIndex(rows.length, [{ texts, numbers, offsets }]) ?? null;
+  yield;
+  return (yield* buildTermIndex(rows.length, [{ texts, numbers, offsets }])) ?? null;
 }
 
 /** Positions by department: those of number n are `positions[offsets[n]] .. positions[offsets[n + 1] - 1]`. */
@@ -84,16 +91,23 @@ export class CohortPart {
   }
 
   get titleIndex(): TermIndex | null {
-    const { rows, snapshot } = this;
-    if (this.#titleIndex === undefined) this.#titleIndex = indexOf(rows, snapshot.title, snapshot.titles, 0);
+    if (this.#titleIndex === undefined) this.#titleIndex = resultOf(this.#buildTitleIndex());
     return this.#titleIndex;
   }
 
   get locationIndex(): TermIndex | null {
-    const { rows, snapshot } = this;
-    if (this.#locationIndex === undefined)
-      this.#locationIndex = indexOf(rows, snapshot.location, snapshot.locations, 1);
+    if (this.#locationIndex === undefined) this.#locationIndex = resultOf(this.#buildLocationIndex());
     return this.#locationIndex;
+  }
+
+  #buildTitleIndex(): Steps<TermIndex | null> {
+    const { rows, snapshot } = this;
+    return indexOf(rows, snapshot.title, snapshot.titles, 0);
+  }
+
+  #buildLocationIndex(): Steps<TermIndex | null> {
+    const { rows, snapshot } = this;
+    return indexOf(rows, snapshot.location, snapshot.locations, 1);
   }
 
   get positionsByDepartment(): PositionsByDepartment {
@@ -101,13 +115,19 @@ export class CohortPart {
     return this.#positionsByDepartment;
   }
 
-  /** Builds everything that signals need, an index at each step. */
-  *warming(): Generator<void, void> {
+  /** Builds everything that signals need, a part of an index at each step. A question may build an index in between. */
+  *warming(): Steps<void> {
     void this.positionsByDepartment;
     yield;
-    void this.titleIndex;
+    if (this.#titleIndex === undefined) {
+      const built = yield* this.#buildTitleIndex();
+      if (this.#titleIndex === undefined) this.#titleIndex = built;
+    }
     yield;
-    void this.locationIndex;
+    if (this.#locationIndex === undefined) {
+      const built = yield* this.#buildLocationIndex();
+      if (this.#locationIndex === undefined) this.#locationIndex = built;
+    }
     yield;
     this.#joinBitmaps([this.titleIndex, this.locationIndex]);
   }

@@ -10,6 +10,7 @@
  * once for each cohort and group of fields.
  */
 import { BitSet, type WordRun } from '../../base/bitset.ts';
+import type { Steps } from '../../base/steps.ts';
 import { INDEX_UNITS_MAX } from '../limits.ts';
 import { frequentRanges, type RangeSlots, RangeTable, rangeSlotsOf, type SuffixRange } from './range-table.ts';
 import { buildSuffixArray, type SuffixArray } from './suffix-array.ts';
@@ -24,7 +25,7 @@ export interface IndexedField {
 }
 
 /** One index over several fields, or `undefined` when their distinct tokens are too long for one (limits.ts). */
-export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]): TermIndex | undefined {
+export function* buildTermIndex(rowCount: number, fields: readonly IndexedField[]): Steps<TermIndex | undefined> {
   const vocabulary = new Map<string, number>();
   let unitCount = 0;
   const split = fields.map(({ texts }) => {
@@ -45,6 +46,7 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     return { offsets, tokens };
   });
   if (unitCount > INDEX_UNITS_MAX) return undefined;
+  yield;
 
   // Two equal passes over all rows: the first counts the rows of each token, the second writes them.
   const postingOffsets = new Uint32Array(vocabulary.size + 1);
@@ -80,7 +82,9 @@ export function buildTermIndex(rowCount: number, fields: readonly IndexedField[]
     postings[place] = row;
     next[token] = place + 1;
   });
+  yield;
   const suffixArray = buildSuffixArray([...vocabulary.keys()], unitCount);
+  yield;
   return new TermIndex(indexDataOf(suffixArray, rowCount, postingOffsets, postings));
 }
 

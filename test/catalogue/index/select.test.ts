@@ -65,6 +65,30 @@ describe('the index and the scan', () => {
     });
   }
 
+  it('select the same while the index is built in steps, whichever step a question comes after', () => {
+    const chance = new SeededChance(7);
+    const jobs = generatedJobs(chance, { jobCount: 500, moreCompanies: 3 });
+    const source = openedJobs(jobs);
+    const filters = Array.from({ length: 20 }, () => rowFilterOf(generatedCohort(chance, jobs)));
+    const selected = (part: CohortPart): number[][] =>
+      filters.map((filter) => {
+        selectByIndex(part, filter, part.rows.length);
+        return part.matches.toSet().first(part.rows.length);
+      });
+    const expected = selected(new Catalogue(source).byCompany);
+    const stepCount = [...new Catalogue(source).byCompany.warming()].length;
+    // The texts of two indexes, their words, the order of the words, and the rest.
+    expect(stepCount).toBeGreaterThanOrEqual(11);
+    for (let asked = 0; asked <= stepCount; asked++) {
+      const { byCompany } = new Catalogue(source);
+      const warming = byCompany.warming();
+      for (let step = 0; step < asked; step++) warming.next();
+      expect(selected(byCompany)).toEqual(expected);
+      for (const _ of warming);
+      expect(selected(byCompany)).toEqual(expected);
+    }
+  });
+
   it('answer alike when a cohort has too much text for an index', () => {
     const rows = 9;
     const long = 'x'.repeat(Math.ceil(INDEX_UNITS_MAX / rows));
