@@ -12,3 +12,6 @@ export function withoutSecrets(text: string): string {
   const plain = text.includes('%') ? text.replace(ESCAPED, decoded) : text;
   return plain.includes('svc_') ? plain.replace(SECRET, 'svc_…') : text;
 }
+
+/** A text as messages may show it: without what stands before the `@` of a web address, which may be a password. */
+export const withoutUser = (text: string): string => text.replace(/\/\/[^/?#\s]*@/g, '//…@');

@@ -7,6 +7,7 @@
  */
 import { parseArgs } from 'node:util';
 import { printable } from '../base/printable.ts';
+import { withoutUser } from '../base/without-secrets.ts';
 import { paragraph, table } from './help-text.ts';
 import type { Io } from './io.ts';
 import { nearestOf } from './nearest.ts';
@@ -154,8 +155,9 @@ function textOf(name: string, option: TextOption, text: string): string {
   return text;
 }
 
-/** A word from the command line, safe to print: quoted, cut to 100 characters, control characters as escapes. */
-export function quoted(text: string): string {
+/** A word from the command line, safe to print: quoted, cut to 100 characters, control characters as escapes, no password. */
+export function quoted(word: string): string {
+  const text = withoutUser(word);
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 

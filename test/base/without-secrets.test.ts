@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutSecrets } from '../../src/base/without-secrets.ts';
+import { withoutSecrets, withoutUser } from '../../src/base/without-secrets.ts';
 
 describe('a text without secrets', () => {
   it.each([
@@ -13,5 +13,15 @@ describe('a text without secrets', () => {
     ['/v1/svc', '/v1/svc'],
   ])('%s is shown as %s', (text, shown) => {
     expect(withoutSecrets(text)).toBe(shown);
+  });
+
+  it.each([
+    ['https://me:secret@a.example/b', 'https://…@a.example/b'],
+    ['https://secret@a.example', 'https://…@a.example'],
+    ['https://a:p@ss@a.example, https://b:c@b.example', 'https://…@a.example, https://…@b.example'],
+    ['https://a.example/@me', 'https://a.example/@me'],
+    ['me@a.example', 'me@a.example'],
+  ])('%s is shown without its user as %s', (text, shown) => {
+    expect(withoutUser(text)).toBe(shown);
   });
 });

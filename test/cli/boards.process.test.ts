@@ -99,6 +99,13 @@ describe('boards', () => {
     expect(await listed()).toHaveLength(4);
   });
 
+  it('names an address that it does not take without the password in it', async () => {
+    const { code, stderr } = await run('add', 'https://me:secret@boards.greenhouse.io/acme', '--unchecked');
+    expect(code).toBe(1);
+    expect(stderr).toContain('https://…@boards.greenhouse.io/acme: an address with a user or a password is not taken');
+    expect(stderr).not.toContain('secret');
+  });
+
   it('check asks boards and changes nothing; remove forgets them, all or none', async () => {
     await run('add', 'lever:palantir', 'lever:lost', '--unchecked');
     const checked = await run('check', '--host-pause-ms', '0');

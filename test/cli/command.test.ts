@@ -99,6 +99,7 @@ describe('a command line is read from its declaration', () => {
     [['wall', 'paint', 'n', '--tool', 'Brush'], '--tool must be one of brush, roller, not "Brush"'],
     [['fail'], '--as is missing, for example --as KIND'],
     [['fail', '--as', 'usage', 'extra'], 'unexpected argument "extra"'],
+    [['fail', '--as', 'usage', 'postgres://me:secret@h/d'], 'unexpected argument "postgres://…@h/d"'],
     [['fail', '--as', 'usage'], 'called wrongly'],
     [['a\nb'], 'unknown command "a\\nb": wall, fail'],
   ];

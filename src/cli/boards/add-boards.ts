@@ -2,6 +2,7 @@
 import type { BoardLook, Looked } from '../../adapters/boards/board-look.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
+import { withoutUser } from '../../base/without-secrets.ts';
 import { boardOfAddress } from '../../ingest/boards/address-rules.ts';
 import { type Board, nameOfBoard } from '../../ingest/boards/board.ts';
 import type { StatedBoard } from '../../ingest/boards/board-file.ts';
@@ -48,7 +49,8 @@ export const jobsText = ({ jobs, isFirstPage }: Extract<Addition, { board: Board
   `${quantity(jobs ?? 0, 'job')} ${isFirstPage === true ? 'on its first page' : 'now'}`;
 
 function lineOf(addition: Addition, outcome: string): string {
-  if ('error' in addition) return `${printable(addition.address, 200)}: ${printable(addition.error, 400)}\n`;
+  if ('error' in addition)
+    return `${printable(withoutUser(addition.address), 200)}: ${printable(addition.error, 400)}\n`;
   const { board, jobs } = addition;
   const count = jobs === null ? 'not asked' : jobsText(addition);
   return `${printable(nameOfBoard(board), 120)}: ${companyText(board)}; ${count}; ${outcome}\n`;
