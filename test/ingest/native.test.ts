@@ -29,6 +29,8 @@ function jobOf(fields: Record<string, unknown>) {
   return parsed.job;
 }
 
+/** Of one line; only what `snapshot export` writes holds any. */
+const ALIAS_COUNT_MAX = 1000;
 const LAST_MS = Date.UTC(2026, 10, 20);
 
 describe('a native record becomes a job', () => {
@@ -53,17 +55,29 @@ describe('a native record becomes a job', () => {
     });
   });
 
+  const LONG_ID = '\u{10000}'.repeat(ID_LENGTH_MAX);
+  const ALIASES = Array.from({ length: ALIAS_COUNT_MAX }, (_, i) => `a${i}.example`);
+  const SKILLS = Array.from({ length: SKILL_COUNT_MAX }, (_, i) => `s${i}`);
   const URL_EDGE = `https://a.example/${'u'.repeat(URL_LENGTH_MAX - 18)}`;
   const taken: readonly [because: string, fields: Record<string, unknown>, expected: Record<string, unknown>][] = [
     ['an id is kept as it stands', { id: ' a 1 ' }, { id: ' a 1 ' }],
     ['a blank id is opaque too', { id: ' ' }, { id: ' ' }],
-    ['an id of the greatest length', { id: '𝄞'.repeat(ID_LENGTH_MAX) }, { id: '𝄞'.repeat(ID_LENGTH_MAX) }],
+    ['an id of the greatest length', { id: LONG_ID }, { id: LONG_ID }],
     ['a title is trimmed', { title: '\t Cook \n' }, { title: 'Cook' }],
     ['a title is not cleaned of HTML', { title: '<b>Cook</b>' }, { title: '<b>Cook</b>' }],
     ['a long title', { title: 'x'.repeat(NAME_LENGTH_MAX) }, { title: 'x'.repeat(NAME_LENGTH_MAX) }],
     ['blank optional text is absent', { location: ' \u00a0', department: '' }, { location: null, department: null }],
     ['null is absent', { company_domain: null, location: null, skills: null, status: null }, { companyDomain: null }],
+    ['null for what no job need have', { company_aliases: null, description_truncated: null }, {}],
     ['a domain is lower-cased', { company_domain: 'ACME.Example' }, { companyDomain: 'acme.example' }],
+    ['other domains of the company', { company_aliases: ALIASES }, { companyAliases: ALIASES }],
+    ['another domain is lower-cased', { company_aliases: ['ACME.jobs'] }, { companyAliases: ['acme.jobs'] }],
+    [
+      'a domain may come from elsewhere than the source',
+      { company_domain: 'acme.example', company_domain_evidence: 'links' },
+      { companyDomainEvidence: 'links' },
+    ],
+    ['where no domain is from counts for nothing', { company_domain_evidence: 'x' }, { companyDomain: null }],
     ['null lists are unknown', { remote_status: null, employment_type: null }, { remoteStatus: 'unknown' }],
     [
       'listed values',
@@ -143,6 +157,7 @@ describe('a native record becomes a job', () => {
       { skills: ['Go', 'go', ' Go', 'Go'], description: 'Python' },
       { skills: ['Go', 'go', ' Go'] },
     ],
+    ['many skills', { skills: SKILLS }, { skills: SKILLS }],
     ['no skills can be given', { skills: [], description: 'Python and PostgreSQL' }, { skills: [] }],
     [
       'without skills they are extracted',
@@ -167,6 +182,7 @@ describe('a native record becomes a job', () => {
     ['id', 7, 'must be a string'],
     ['id', 'x'.repeat(ID_LENGTH_MAX + 1), 'is longer than 200 characters'],
     ['id', '𝄞'.repeat(ID_LENGTH_MAX + 1), 'is longer than 200 characters'],
+    ['id', '\uffff'.repeat(ID_LENGTH_MAX + 1), 'is longer than 200 characters'],
     ['id', 'a\ud800', 'holds a lone surrogate, which is not Unicode text'],
     ['id', 'a\0b', 'holds U+0000, which no query parameter may hold'],
     ['title', undefined, 'is missing'],
@@ -182,6 +198,9 @@ describe('a native record becomes a job', () => {
     ['company_domain', '10.0.0.1', 'must be a domain name such as example.com'],
     ['company_domain', 'acme.example.', 'must be a domain name such as example.com'],
     ['company_domain', 5, 'must be a domain name such as example.com'],
+    ['company_aliases', 'acme.jobs', 'must be an array of domain names such as example.com'],
+    ['company_aliases', ['acme.jobs', 'localhost'], 'must be an array of domain names such as example.com'],
+    ['company_aliases', [['acme.jobs']], 'must be an array of domain names such as example.com'],
     ['location', 5, 'must be a string'],
     ['location', 'x'.repeat(LOCATION_LENGTH_MAX + 1), 'is longer than 4000 characters'],
     ['department', {}, 'must be a string'],
@@ -190,6 +209,9 @@ describe('a native record becomes a job', () => {
     ['remote_status', '', 'must be one of remote, hybrid, on_site, unknown'],
     ['employment_type', 'permanent', 'must be one of full_time, part_time, contract, temporary, internship, unknown'],
     ['source_url', undefined, 'is missing'],
+    ['source_url', null, 'is missing'],
+    ['source_url', ['https://acme.example/1'], 'must be a string'],
+    ['source_url', 'https://acme.example/\udfff', 'holds a lone surrogate, which is not Unicode text'],
     ['source_url', 'javascript:alert(1)', 'must be an absolute http or https URL'],
     ['source_url', '/jobs/1', 'must be an absolute http or https URL'],
     ['source_url', '//acme.example/1', 'must be an absolute http or https URL'],
@@ -216,6 +238,8 @@ describe('a native record becomes a job', () => {
     ['skills', ['\ud800'], 'holds a lone surrogate, which is not Unicode text'],
     ['skills', Array.from({ length: SKILL_COUNT_MAX + 1 }, (_, i) => `s${i}`), 'has more than 200 entries'],
     ['first_observed_at', undefined, 'is missing'],
+    ['first_observed_at', null, 'is missing'],
+    ['first_observed_at', ['2026-11-01'], 'must be an RFC 3339 date-time or a date'],
     ['first_observed_at', 1_763_596_800, 'must be an RFC 3339 date-time or a date'],
     ['first_observed_at', '2026-11-31', 'must be an RFC 3339 date-time or a date'],
     ['last_observed_at', '', 'must be an RFC 3339 date-time or a date'],
@@ -225,6 +249,20 @@ describe('a native record becomes a job', () => {
   ];
   it.each(refused)('%s %j is refused: %s', (field, value, reason) => {
     expect(parseNative({ ...LEAST, [field]: value }, skills)).toEqual({ ok: false, field, reason });
+  });
+
+  it('names where a domain is from only if it was assigned', () => {
+    const stated = jobOf({ company_domain: 'acme.example', company_domain_evidence: 'source' });
+    expect(Object.keys(stated)).toEqual(Object.keys(jobOf({})));
+    const record = { ...LEAST, company_domain: 'acme.example', company_domain_evidence: 'x' };
+    const reason = 'must be one of manifest, directory, source, site, links, namesake';
+    expect(parseNative(record, skills)).toEqual({ ok: false, field: 'company_domain_evidence', reason });
+  });
+
+  it('refuses more other domains than a company has', () => {
+    const record = { ...LEAST, company_aliases: Array(ALIAS_COUNT_MAX + 1).fill('acme.jobs') };
+    const reason = 'has more than 1000 entries';
+    expect(parseNative(record, skills)).toEqual({ ok: false, field: 'company_aliases', reason });
   });
 
   it('refuses a closing before the last observation', () => {
