@@ -1,7 +1,7 @@
-/** Deliveries that are recorded together: a close loses none, also beside a record that is under way. */
+/** Deliveries that are recorded together; a close loses none, also beside a record that is under way. */
 import { expect, it } from 'vitest';
 import { GatheredDeliveries } from '../../src/storage/gathered-deliveries.ts';
-import { ManualTime } from '../support/manual-time.ts';
+import { ManualTime, settle } from '../support/manual-time.ts';
 
 /** A state whose records end when the test says so. */
 function slowState() {
@@ -48,4 +48,55 @@ it('records at its end what a retry under way could not', async () => {
   await end(true);
   await Promise.all([retried, closed]);
   expect(recorded).toEqual([1]);
+});
+
+/** A state that soon records, or refuses. */
+function quickState() {
+  const time = new ManualTime();
+  const records: (readonly number[])[] = [];
+  const state = { isRefusing: false };
+  const deliveries = new GatheredDeliveries(time, async (serials) => {
+    await Promise.resolve();
+    records.push(serials);
+    if (state.isRefusing) throw new Error('refused');
+  });
+  return { time, deliveries, records, state };
+}
+
+it('records those of fifty milliseconds together, a thousand at once', async () => {
+  const { time, deliveries, records } = quickState();
+  for (let serial = 0; serial < 2001; serial++) deliveries.add(serial);
+  expect(time.pendingCount).toBe(1);
+  time.pass(49);
+  await settle();
+  expect(records).toEqual([]);
+  time.pass(1);
+  await settle();
+  expect(records.map(({ length }) => length)).toEqual([1000, 1000, 1]);
+  expect(records.flat()).toEqual(Array.from({ length: 2001 }, (_, serial) => serial));
+});
+
+it('records with a retry what was refused, and does not hurry what is due anyway', async () => {
+  const { time, deliveries, records, state } = quickState();
+  deliveries.add(1);
+  await deliveries.retry();
+  expect(records).toEqual([]);
+  state.isRefusing = true;
+  time.pass(50);
+  await settle();
+  state.isRefusing = false;
+  await deliveries.retry();
+  expect(records).toEqual([[1], [1]]);
+});
+
+it('leaves no timer behind its end', async () => {
+  const { time, deliveries, records } = quickState();
+  deliveries.add(1);
+  const closed = deliveries.close();
+  deliveries.add(2);
+  expect(time.pendingCount).toBe(0);
+  await closed;
+  deliveries.add(3);
+  expect(time.pendingCount).toBe(0);
+  expect(records).toEqual([[1, 2]]);
 });

@@ -759,6 +759,27 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await buy(one, order)).toBe('settled');
     }));
 
+  it('asks for no money when another process took its case over before its intent was repeated', () =>
+    using(2, async (one, other) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+      one.waits.set('record-intent', answered);
+      one.losses.set('record-intent', 1);
+      const recording = one.backend.reservations.recordIntent(held, order, SALE).then(
+        () => 'recorded',
+        (failure: unknown) => failure,
+      );
+      await until('the case is taken over', async () => {
+        await one.loseLease();
+        other.time.look(LOOK_MS);
+        return other.taken.length === 1;
+      });
+      answer();
+      expect(await recording).toBeInstanceOf(RecordInDoubtError);
+      expect(one.losses.get('record-intent')).toBe(0);
+    }));
+
   it('refuses purchases of one authorization that wait for each other together when statements are cancelled', () =>
     using(1, async ({ backend, cancels, time }) => {
       const { key, authorization } = freshOrder();

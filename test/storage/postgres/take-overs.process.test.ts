@@ -1,12 +1,15 @@
 /** Statements that take what dead processes hold, while living ones take it too. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Cases } from '../../../src/storage/postgres/cases.ts';
+import { hexOfKey } from '../../../src/storage/postgres/claims.ts';
 import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
 import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
 import { TAKE_DEAD } from '../../../src/storage/postgres/resolves/statements.ts';
 import { FREE_DEAD, FREE_DEAD_KEYS } from '../../../src/storage/postgres/retries/statements.ts';
+import { orderFor } from '../../payment/fixture.ts';
 import { SERVER } from '../../support/postgres-database.ts';
+import { SALE } from '../../support/sale.ts';
 import { until } from '../../support/until.ts';
 import { Shared } from './opened.ts';
 
@@ -185,5 +188,29 @@ describe.skipIf(SERVER === undefined)('a case of a process that was cut off and 
     });
     const owners = await one.database.run({ text: 'SELECT owner FROM paygrade.cases WHERE serial = 2' });
     expect(owners).toEqual([{ owner: TAKER }]);
+  });
+});
+
+describe.skipIf(SERVER === undefined)('an identifier of a process that was cut off and is back', () => {
+  it('sells once, although another process takes it while the intent is written', async () => {
+    const order = orderFor();
+    const one = await contested(`
+      INSERT INTO paygrade.claims (key, owner, attempt, valid_before) VALUES ('\\x${hexOfKey(order.key)}', 'late', 1, 0);
+      INSERT INTO paygrade.identifiers (digest, fingerprint, attempt, owner) VALUES ('${DIGEST}', '', 1, 'late')`);
+    const [claimed] = await one.database.run({ text: 'SELECT serial FROM paygrade.claims' });
+    const answer = { claim: { digest: DIGEST, fingerprint: '' }, sealed: Uint8Array.of(1) };
+    const item = {
+      key: order.key,
+      serial: claimed!.serial as number,
+      attempt: 1,
+      order,
+      sale: SALE,
+      answers: [answer],
+    };
+    const intend = () => new Cases(one.database, 'late', 'local').intend.add(item);
+    const ended = await during(one, `UPDATE paygrade.identifiers SET owner = '${TAKER}'`, intend, async () => {});
+    expect(ended).toBe('gone');
+    const left = await one.database.run({ text: 'SELECT owner, sealed FROM paygrade.identifiers' });
+    expect(left).toEqual([{ owner: TAKER, sealed: null }]);
   });
 });
