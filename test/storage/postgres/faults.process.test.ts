@@ -574,6 +574,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
   const takenOver = async (one: Process, other: Process, order: PaymentOrder): Promise<readonly Reservation[]> => {
     const held = await reserved(one, order);
     await one.backend.reservations.recordIntent(held, order, SALE);
+    other.taken.length = 0;
     await one.loseLease();
     await until('the case is taken over', () => {
       other.time.look(LOOK_MS);
@@ -581,6 +582,38 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
     });
     return [held, other.taken[0]!.reservation];
   };
+
+  it('tells the former holder of a case how the new one has ended it, unless it ends it in the same way', () =>
+    using(2, async (one, other) => {
+      const endWith = (
+        { reservations }: Backend,
+        held: Reservation,
+        order: PaymentOrder,
+        end: string,
+      ): Promise<void> => {
+        if (end === 'settled') return reservations.recordSettled(held, localTransactionOf(order));
+        return end === 'dead' ? reservations.recordDead(held) : reservations.recordReleased(held);
+      };
+      const ends = [
+        ['released', 'released', 'fulfilled'],
+        ['released', 'dead', 'rejected'],
+        ['dead', 'dead', 'fulfilled'],
+        ['dead', 'released', 'rejected'],
+        ['settled', 'dead', 'rejected'],
+        ['settled', 'released', 'rejected'],
+      ] as const;
+      for (const [theirEnd, ourEnd, expected] of ends) {
+        const order = freshOrder();
+        const [held, theirs] = await takenOver(one, other, order);
+        await one.backend.reservations.recordUnknown(held!, '');
+        await endWith(other.backend, theirs!, order, theirEnd);
+        const [ended] = await Promise.allSettled([endWith(one.backend, held!, order, ourEnd)]);
+        expect(ended.status, `${theirEnd}, then ${ourEnd}`).toBe(expected);
+        if (ended.status === 'rejected') expect(String(ended.reason)).toContain(`as ${theirEnd}`);
+        const status = await one.backend.reservations.statusOf(order.key);
+        expect(status?.kind ?? 'released').toBe(theirEnd);
+      }
+    }));
 
   it('frees no authorization whose case another process has taken over', () =>
     using(2, async (one, other) => {
@@ -639,6 +672,34 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       // What it had decided before its lease ran out goes out now, and this time the facilitator takes it.
       await one.backend.reservations.recordSettled(held!, localTransactionOf(order));
       expect(await salesOf(one)).toBe(1);
+    }));
+
+  it('remembers the refusal and the hash of a payment through every take-over', () =>
+    using(3, async (one, other, third) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      await one.backend.reservations.recordIntent(held, order, SALE);
+      for (const isRefused of [false, true]) await one.backend.reservations.recordUnknown(held, '', isRefused);
+      const takeOver = async (from: Process, to: Process): Promise<Reservation> => {
+        await until('the case is taken over', async () => {
+          await from.loseLease();
+          to.time.look(LOOK_MS);
+          return to.taken.length === 1;
+        });
+        return to.taken[0]!.reservation;
+      };
+      const theirs = await takeOver(one, other);
+      expect(theirs.isRefused).toBe(true);
+      const transaction = localTransactionOf(order);
+      await other.backend.reservations.recordUnknown(theirs, transaction);
+      const last = await takeOver(other, third);
+      expect(last.isRefused).toBe(true);
+      // It has learned no hash itself.
+      await third.backend.reservations.recordUnknown(last, '');
+      const { reservations } = one.backend;
+      expect(await reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction });
+      await third.backend.reservations.recordDead(last);
+      expect(await reservations.statusOf(order.key)).toEqual({ kind: 'dead', transaction });
     }));
 
   it('enters the sale of a payment that another process has ended as dead when this one knows that it settled', () =>
