@@ -116,7 +116,11 @@ export function describeReservations(
         'an unknown end',
         async (store, held, one) => {
           await store.recordIntent(held, one, SALE);
+          expect(await store.isHeld(held)).toBe(true);
           await store.recordUnknown(held, '');
+          expect(held.isRefused).toBe(false);
+          await store.recordUnknown(held, '', true);
+          expect(held.isRefused).toBe(true);
         },
         { kind: 'unknown', transaction: '' },
       ],

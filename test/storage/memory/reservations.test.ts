@@ -6,8 +6,10 @@ import {
   type KeptAnswer,
   RecordInDoubtError,
   type Reservation,
+  type UnsettledCase,
 } from '../../../src/payment/reservations.ts';
 import type { AnswerRoom } from '../../../src/storage/memory/kept-answers.ts';
+import type { ReservationJournal } from '../../../src/storage/memory/reservation-journal.ts';
 import type { ReservationOptions } from '../../../src/storage/memory/reservations.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { describeReservations } from '../../suites/reservations.ts';
@@ -65,6 +67,131 @@ describe('reservations in memory, over the records of a journal', () => {
     const store = memoryReservations(new ManualTime(), { loaded });
     store.handOver(() => expect.unreachable());
     expect(store.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
+  });
+});
+
+describe('reservations in memory, and their journal', () => {
+  const [HASH, OTHER_HASH] = ['ab', 'cd'].map((byte) => `0x${byte.repeat(32)}`) as [string, string];
+  const claimOf = (n: number) => identifierClaim(`order-000000000${n}` as PaymentIdentifier, 'GET /', orderFor().payer);
+  const CLAIMS = [claimOf(1), claimOf(2)];
+
+  /** What it writes, and whether it can. */
+  function journalKit(options: Partial<ReservationOptions> = {}) {
+    const written: unknown[] = [];
+    const disk = { isFull: false };
+    const write = async (...line: unknown[]): Promise<void> => {
+      if (disk.isFull) throw new Error('disk full');
+      written.push(line);
+    };
+    const journal: ReservationJournal = {
+      ...NO_JOURNAL,
+      fault: () => (disk.isFull ? 'disk full' : undefined),
+      recordUnknown: (_, transaction, isRefused) => write('unknown', transaction, isRefused),
+      recordEnd: (_, { kind, transaction }, sale, answers) => write(kind, transaction, sale?.operation, answers.length),
+      recordReleased: () => write('released'),
+      replaceAnswer: () => write('replaced'),
+      forgetAnswers: (serial) => written.push(['forgotten', serial]),
+    };
+    const time = new ManualTime();
+    const store = memoryReservations(time, { journal, ...options });
+    const begun = async (nonce = '1'): Promise<Reservation> => {
+      const order = orderFor({ nonce: `0x${nonce.repeat(64)}` });
+      const reserved = store.reserve(order.key, order.authorization.validBeforeSeconds, nonce === '1' ? CLAIMS : []);
+      if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+      const sealed = nonce === '1' ? CLAIMS.map(() => new Uint8Array(1)) : [];
+      await store.recordIntent(reserved.reservation, order, SALE, sealed);
+      return reserved.reservation;
+    };
+    return { written, disk, time, store, begun };
+  }
+
+  it('write of an unknown end what is new: a restart knows the rest', async () => {
+    const { store, written, begun } = journalKit();
+    const held = await begun();
+    expect(store.isHeld()).toBe(true);
+    await store.recordUnknown(held, '');
+    expect(written).toEqual([]);
+    await store.recordUnknown(held, '', true);
+    expect(written).toEqual([['unknown', '', true]]);
+    await store.recordUnknown(held, '', true);
+    for (const transaction of [HASH, HASH, '']) await store.recordUnknown(held, transaction);
+    expect(held.isRefused).toBe(true);
+    await store.recordSettled(held, OTHER_HASH);
+    expect(written).toEqual([
+      ['unknown', '', true],
+      ['unknown', HASH, true],
+      ['settled', OTHER_HASH, SALE.operation, 2],
+    ]);
+  });
+
+  it('keep what they had when it cannot be written', async () => {
+    const { store, written, disk, begun } = journalKit();
+    const held = await begun();
+    await store.recordUnknown(held, HASH);
+    disk.isFull = true;
+    const writes = [
+      store.recordUnknown(held, OTHER_HASH, true),
+      store.recordReleased(held),
+      store.recordSettled(held, OTHER_HASH),
+      store.recordDead(held),
+      store.replaceKept({ serial: 1, digest: CLAIMS[0]!.digest }, new Uint8Array(1)),
+    ];
+    for (const { status } of await Promise.allSettled(writes)) expect(status).toBe('rejected');
+    expect(store.statusOf(held.key)).toEqual({ kind: 'unknown', transaction: HASH });
+    expect(held.isRefused).toBe(false);
+    await expect(begun('2')).rejects.toThrow('unavailable');
+    disk.isFull = false;
+    await expect(store.recordSettled(held, HASH.toUpperCase())).rejects.toThrow('32 bytes of lower-case hex');
+    await Promise.all([store.recordSettled(held, HASH), store.recordSettled(held, HASH)]);
+    expect(store.count).toBe(1);
+    expect(written.slice(0, 2)).toEqual([
+      ['unknown', HASH, false],
+      ['settled', HASH, SALE.operation, 2],
+    ]);
+  });
+
+  it('take a case of an earlier process up with its answers, its hash and its refusal', async () => {
+    const [order, sold] = [orderFor(), orderFor({ nonce: `0x${'2'.repeat(64)}` })];
+    const answers = CLAIMS.map((claim) => ({
+      ...{ claim, serial: 1, byteCount: 1, transaction: '', keptUntilMs: undefined },
+    }));
+    const { validBeforeSeconds } = sold.authorization;
+    const end = { kind: 'settled', key: sold.key, validBeforeSeconds, transaction: OTHER_HASH, serial: 2 } as const;
+    const one = { serial: 1, order, sale: SALE, transaction: HASH, isRefused: true, isRepeatable: true };
+    const loaded = { ends: [end], cases: [one], answers, usedBeforeSeconds: 0, lastSerial: 2 };
+    const { store, written } = journalKit({ loaded });
+    expect(store.statusOf(sold.key)).toEqual({ kind: 'settled', transaction: OTHER_HASH });
+    expect(store.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: HASH });
+    const unsettled: UnsettledCase[] = [];
+    store.handOver((found) => unsettled.push(found));
+    const { reservation } = unsettled[0]!;
+    expect(unsettled.length).toBe(1);
+    expect(reservation).toMatchObject({ isRefused: true, isTakenOver: false });
+    expect(CLAIMS.map((claim) => store.find(orderFor({ nonce: `0x${'3'.repeat(64)}` }).key, [claim])?.kind)).toEqual([
+      'under-way',
+      'under-way',
+    ]);
+    await store.recordSettled(reservation, HASH);
+    expect(written).toEqual([['settled', HASH, SALE.operation, 2]]);
+    for (const twice of [{ cases: [{ ...one, order: sold }] }, { ends: [end, end] }]) {
+      expect(() => journalKit({ loaded: { ...loaded, ...twice } })).toThrow('two records');
+    }
+  });
+
+  it('let answers go with their time, when they are looked for or another purchase comes', async () => {
+    const { store, written, time, begun } = journalKit();
+    await store.recordSettled(await begun(), HASH);
+    await store.recordSettled(await begun('2'), OTHER_HASH);
+    time.pass(KEPT_MS);
+    written.length = 0;
+    const { key } = orderFor({ nonce: `0x${'3'.repeat(64)}` });
+    expect(store.find(key, CLAIMS.slice(0, 1))).toBeUndefined();
+    expect(written).toEqual([['forgotten', 1]]);
+    await begun('4');
+    expect(written).toEqual([
+      ['forgotten', 1],
+      ['forgotten', 1],
+    ]);
   });
 });
 

@@ -329,6 +329,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       one.waits.set('claim', answer.promise);
       const making = reserved(one, made, named(made, 'made'));
       await until('all are claimed', async () => (await statusOf(made)) !== undefined);
+      expect(await reservations.statusOf(made.key)).toEqual({ kind: 'reserved' });
       expect(await statusOf(order)).toEqual({ kind: 'reserved' });
       one.time.standStill(awayMs);
       one.time.look();
@@ -873,7 +874,11 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       one.losses.set('take-over', 1);
       one.sent.clear();
       one.time.look(LOOK_MS);
-      await until('it is asked', () => one.sent.has('take-over'));
+      await until('it is asked', () => {
+        // Again, if the look before was still running.
+        one.time.look();
+        return one.sent.has('take-over');
+      });
       const held = await reserved(one, order);
       await reservations.recordIntent(held, order, SALE);
       answer();

@@ -100,6 +100,36 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect(rows).toEqual([{ count: 0 }]);
   });
 
+  it('leave nothing of their own with the identifier, which the next purchase alone has once their time is over', async () => {
+    const shared = await Shared.open(SERVER);
+    onTestFinished(() => shared.remove());
+    const { database } = await shared.process();
+    const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, owner, () => {})) as [
+      Identifiers,
+      Identifiers,
+    ];
+    await database.run({ text: "INSERT INTO paygrade.processes VALUES ('one', 0, 0), ('other', 0, 0)" });
+    const claims = [claimOf(1)];
+    expect(await other.claim(claims, 5)).toBe(true);
+    await database.run({
+      text: `UPDATE paygrade.identifiers SET fingerprint = 'x', serial = 7, transaction = 'x', sealed = 'x', kept_until_ms = $1`,
+      values: [Date.now() - 1],
+    });
+    // A repeat of a claim finds its own.
+    for (let i = 0; i < 2; i++) expect(await one.claim(claims, 1)).toBe(true);
+    for (const [another, attempt] of [
+      [one, 2],
+      [other, 1],
+    ] as const) {
+      expect(await another.claim(claims, attempt)).toBe(false);
+    }
+    expect(await other.find(claims)).toEqual({ kind: 'under-way' });
+    const columns = 'owner, attempt, serial, kept_until_ms, transaction, sealed';
+    expect(await database.run({ text: `SELECT ${columns} FROM paygrade.identifiers` })).toEqual([
+      { owner: 'one', attempt: 1, serial: null, kept_until_ms: null, transaction: '', sealed: null },
+    ]);
+  });
+
   it('give an identifier back whose authorization could not be claimed, because the database went away in between', async () => {
     const time = new ManualTime();
     const shared = await SharedDatabase.open(SERVER!, time);

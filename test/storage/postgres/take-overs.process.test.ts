@@ -191,26 +191,47 @@ describe.skipIf(SERVER === undefined)('a case of a process that was cut off and 
   });
 });
 
+const ORDER = orderFor();
+const CLAIMED = `
+  INSERT INTO paygrade.claims (key, owner, attempt, valid_before)
+  VALUES ('\\x${hexOfKey(ORDER.key)}', '${TAKER}', 1, 0) RETURNING serial`;
+
+describe.skipIf(SERVER === undefined)('a case of a process', () => {
+  it('is taken once more by one that did not learn that it has it, and by none that settles otherwise', async () => {
+    const { database } = await contested('SELECT');
+    const [claimed] = await database.run({ text: CLAIMED });
+    const cases = new Cases(database, TAKER, 'local');
+    const serial = claimed!.serial as number;
+    await cases.intend.add({ key: ORDER.key, serial, attempt: 1, order: ORDER, sale: SALE, answers: [] });
+    // Its process is dead for others.
+    expect(await new Cases(database, 'other', 'facilitator').takeOver([])).toEqual([]);
+    await database.run(REGISTER);
+    expect(await new Cases(database, 'other', 'local').takeOver([])).toEqual([]);
+    expect(await cases.takeOver([serial])).toEqual([]);
+    expect(await cases.takeOver([])).toMatchObject([{ serial, sale: SALE, isRefused: false, transaction: '' }]);
+    expect(await cases.isHeld(serial)).toBe(true);
+  });
+});
+
 describe.skipIf(SERVER === undefined)('an identifier of a process that was cut off and is back', () => {
   it('sells once, although another process takes it while the intent is written', async () => {
-    const order = orderFor();
-    const one = await contested(`
-      INSERT INTO paygrade.claims (key, owner, attempt, valid_before) VALUES ('\\x${hexOfKey(order.key)}', 'late', 1, 0);
-      INSERT INTO paygrade.identifiers (digest, fingerprint, attempt, owner) VALUES ('${DIGEST}', '', 1, 'late')`);
-    const [claimed] = await one.database.run({ text: 'SELECT serial FROM paygrade.claims' });
+    const one = await contested(
+      `INSERT INTO paygrade.identifiers (digest, fingerprint, attempt, owner) VALUES ('${DIGEST}', '', 1, '${TAKER}')`,
+    );
+    const [claimed] = await one.database.run({ text: CLAIMED });
     const answer = { claim: { digest: DIGEST, fingerprint: '' }, sealed: Uint8Array.of(1) };
     const item = {
-      key: order.key,
+      key: ORDER.key,
       serial: claimed!.serial as number,
       attempt: 1,
-      order,
+      order: ORDER,
       sale: SALE,
       answers: [answer],
     };
-    const intend = () => new Cases(one.database, 'late', 'local').intend.add(item);
-    const ended = await during(one, `UPDATE paygrade.identifiers SET owner = '${TAKER}'`, intend, async () => {});
+    const intend = () => new Cases(one.database, TAKER, 'local').intend.add(item);
+    const ended = await during(one, "UPDATE paygrade.identifiers SET owner = 'other'", intend, async () => {});
     expect(ended).toBe('gone');
     const left = await one.database.run({ text: 'SELECT owner, sealed FROM paygrade.identifiers' });
-    expect(left).toEqual([{ owner: TAKER, sealed: null }]);
+    expect(left).toEqual([{ owner: 'other', sealed: null }]);
   });
 });
