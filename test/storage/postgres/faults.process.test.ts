@@ -365,6 +365,20 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       expect(await salesOf(other)).toBe(1);
     }));
 
+  it('frees an authorization whose intent the database refuses', () =>
+    using(1, async (one) => {
+      const order = freshOrder();
+      const held = await reserved(one, order);
+      const { reservations } = one.backend;
+      one.cancels.add('record-intent');
+      const failure = await reservations.recordIntent(held, order, SALE).catch((caught: unknown) => caught);
+      expect(failure).toBeInstanceOf(Error);
+      expect(failure).not.toBeInstanceOf(RecordInDoubtError);
+      one.cancels.clear();
+      await reservations.release(held);
+      expect(await reservations.statusOf(order.key)).toBeUndefined();
+    }));
+
   it('records a settlement once, however often its record is repeated', () =>
     using(1, async (one) => {
       const order = freshOrder();
@@ -625,10 +639,25 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       await expect(one.backend.reservations.recordReleased(held!)).rejects.toThrow('recorded this payment as unknown');
       expect(await statusOf()).toEqual({ kind: 'unknown', transaction: '' });
       expect(await one.backend.reservations.isHeld(held!)).toBe(false);
+      // It changes nothing from now on.
+      await one.backend.reservations.recordUnknown(held!, '');
+      await one.backend.reservations.recordReleased(held!);
+      await one.backend.reservations.recordDead(held!);
       const transaction = localTransactionOf(order);
       await other.backend.reservations.recordSettled(theirs!, transaction);
       expect(await statusOf()).toEqual({ kind: 'settled', transaction });
       expect(await salesOf(one)).toBe(1);
+    }));
+
+  it('takes a case back that it has lost when its new holder dies', () =>
+    using(2, async (one, other) => {
+      const [held] = await takenOver(one, other, freshOrder());
+      expect(await one.backend.reservations.isHeld(held!)).toBe(false);
+      await until('it takes the case back', async () => {
+        await other.loseLease();
+        one.time.look(LOOK_MS);
+        return one.taken.length === 1;
+      });
     }));
 
   it('ends no case as dead that another process has taken over, and removes no hash that it knows', () =>

@@ -130,6 +130,49 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     ]);
   });
 
+  it('are given back by the attempt that claimed them alone, and only while there is no answer', async () => {
+    const shared = await Shared.open(SERVER);
+    onTestFinished(() => shared.remove());
+    const { database } = await shared.process();
+    const room = { countMax: 100, bytesMax: 2 * ANSWER_BYTES_CLAIMED };
+    const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, owner, () => {}, room)) as [
+      Identifiers,
+      Identifiers,
+    ];
+    const claims = [claimOf(1)];
+    await database.run({ text: "INSERT INTO paygrade.processes VALUES ('one', 0, 0)" });
+    expect(await one.claim(claims, 3)).toBe(true);
+    await other.release(claims, 3);
+    await one.release(claims, 2);
+    await other.freeStrays(9, []);
+    await one.freeStrays(2, []);
+    await one.freeStrays(9, [2, 3]);
+    await one.prune();
+    expect([one.hasRoom(1), one.hasRoom(2)]).toEqual([true, false]);
+    expect(await one.find(claims)).toEqual({ kind: 'under-way' });
+    await one.freeStrays(3, [2]);
+    expect(await one.find(claims)).toBeUndefined();
+    expect(await one.claim(claims, 4)).toBe(true);
+    const keptUntil = async (ms: number): Promise<void> => {
+      const text = `UPDATE paygrade.identifiers SET serial = 7, sealed = 'x', kept_until_ms = paygrade.now_ms() + $1`;
+      await database.run({ text, values: [ms] });
+    };
+    await keptUntil(KEPT_MS);
+    await one.release(claims, 4);
+    await one.freeStrays(9, []);
+    const [{ digest }, another] = [claimOf(1), claimOf(2)];
+    await one.replace({ serial: 8, digest }, Uint8Array.of(8));
+    await one.replace({ serial: 7, digest: another.digest }, Uint8Array.of(9));
+    const read = (serial: number, of = digest) => one.read({ serial, digest: of, transaction: '' });
+    expect(await Promise.all([read(7), read(8), read(7, another.digest)])).toEqual([
+      new Uint8Array(Buffer.from('x')),
+      undefined,
+      undefined,
+    ]);
+    await keptUntil(0);
+    expect(await read(7)).toBeUndefined();
+  });
+
   it('give an identifier back whose authorization could not be claimed, because the database went away in between', async () => {
     const time = new ManualTime();
     const shared = await SharedDatabase.open(SERVER!, time);
@@ -194,6 +237,12 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect(await intendOther(2)).toBe('intended');
     const kept = await shared.run('SELECT sealed FROM paygrade.identifiers WHERE sealed IS NOT NULL');
     expect(kept).toEqual([{ sealed: Buffer.of(2) }]);
+    // The one that is late lives again, and gives back what it claimed in vain.
+    time.pass(LOOK_MS);
+    await expect.poll(async () => (await shared.run('SELECT FROM paygrade.processes')).length).toBe(2);
+    const { key } = orderFor({ nonce: `0x${'2'.repeat(64)}` });
+    const again = async () => (await other.reservations.reserve(key, validBeforeSeconds, [claimOf(1)])).kind;
+    await expect.poll(again).toBe('reserved');
   });
 
   it('are for the later one alone of two purchases of one process between whose claims its lease ran out', async () => {
