@@ -188,7 +188,10 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     await expect.poll(reserve).toBe('reserved');
   });
 
-  it('are for no authorization that was itself sold meanwhile by another process, which is used (decisions §4)', async () => {
+  it.each([
+    ['the same identifier, which sells', 1, 'kept'],
+    ['another identifier, which frees the one', 2, 'reserved'],
+  ])('are for no authorization sold meanwhile by another process under %s (decisions §4)', async (_, soldAs, next) => {
     const time = new ManualTime();
     const shared = await SharedDatabase.open(SERVER!, time);
     onTestFinished(() => shared.remove());
@@ -199,7 +202,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds });
     const transaction = `0x${'ab'.repeat(32)}`;
     const sell = async (): Promise<void> => {
-      const reserved = await seller.reserve(order.key, validBeforeSeconds, [claimOf(1)]);
+      const reserved = await seller.reserve(order.key, validBeforeSeconds, [claimOf(soldAs)]);
       if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
       await seller.recordIntent(reserved.reservation, order, SALE, [Uint8Array.of(1)]);
       await seller.recordSettled(reserved.reservation, transaction);
@@ -212,6 +215,8 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     });
     const reserved = await reservations.reserve(order.key, validBeforeSeconds, [claimOf(1)]);
     expect(reserved).toEqual({ kind: 'taken', status: { kind: 'settled', transaction } });
+    const { key } = orderFor({ nonce: `0x${'2'.repeat(64)}` });
+    expect((await reservations.reserve(key, validBeforeSeconds, [claimOf(1)])).kind).toBe(next);
   });
 
   it('sell once, although a process lost its lease between the reservation and the intent and another took one of its identifiers', async () => {

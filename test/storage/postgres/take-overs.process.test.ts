@@ -1,7 +1,7 @@
 /** Statements that take what dead processes hold, while living ones take it too. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Cases } from '../../../src/storage/postgres/cases.ts';
-import { hexOfKey } from '../../../src/storage/postgres/claims.ts';
+import { Claims, hexOfKey } from '../../../src/storage/postgres/claims.ts';
 import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
 import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
@@ -195,6 +195,40 @@ const ORDER = orderFor();
 const CLAIMED = `
   INSERT INTO paygrade.claims (key, owner, attempt, valid_before)
   VALUES ('\\x${hexOfKey(ORDER.key)}', '${TAKER}', 1, 0) RETURNING serial`;
+
+describe.skipIf(SERVER === undefined)('a claim of a process', () => {
+  it('is given back by its attempt alone before its intent, and removed only as it was when it looked abandoned', async () => {
+    const { database } = await contested('SELECT');
+    const [one, taker] = ['one', TAKER].map(
+      (owner) =>
+        new Claims(
+          database,
+          owner,
+          () => 0,
+          () => {},
+        ),
+    ) as [Claims, Claims];
+    const { key } = ORDER;
+    await database.run({ text: CLAIMED });
+    const found = (await one.find(key))!;
+    expect(found.isAbandoned).toBe(true);
+    await one.release({ key, attempt: 1 });
+    await taker.release({ key, attempt: 2 });
+    const { serial } = found;
+    const item = { key, serial, attempt: 1, order: ORDER, sale: SALE, answers: [] };
+    expect(await new Cases(database, TAKER, 'local').intend.add(item)).toBe('there');
+    await taker.release({ key, attempt: 1 });
+    await one.remove(key, found);
+    expect((await one.find(key))?.status).toEqual({ kind: 'settling' });
+    // Removed by another process, and claimed again.
+    await database.run({ text: 'DELETE FROM paygrade.claims' });
+    const [claimed] = await database.run({ text: CLAIMED });
+    await one.remove(key, found);
+    expect((await one.find(key))?.serial).toBe(claimed!.serial);
+    await taker.release({ key, attempt: 1 });
+    expect(await one.find(key)).toBeUndefined();
+  });
+});
 
 describe.skipIf(SERVER === undefined)('a case of a process', () => {
   it('is taken once more by one that did not learn that it has it, and by none that settles otherwise', async () => {
