@@ -213,6 +213,7 @@ describe.skipIf(SERVER === undefined)('a claim of a process', () => {
     const found = (await one.find(key))!;
     expect(found.isAbandoned).toBe(true);
     await one.release({ key, attempt: 1 });
+    await one.freeStrays(9, []);
     await taker.release({ key, attempt: 2 });
     const { serial } = found;
     const item = { key, serial, attempt: 1, order: ORDER, sale: SALE, answers: [] };
