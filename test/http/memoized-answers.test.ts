@@ -44,8 +44,11 @@ interface Served extends ServedCatalogue {
   readonly memo: AnswersMemo;
 }
 
+/** The file of it is read once: what is remembered of answers is in the catalogue and the memo. */
+const SNAPSHOT = openedJobs(JOBS);
+
 const opened = (): Served => ({
-  catalogue: new Catalogue(openedJobs(JOBS)),
+  catalogue: new Catalogue(SNAPSHOT),
   isSynthetic: true,
   memo: new AnswersMemo(),
 });

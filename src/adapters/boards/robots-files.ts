@@ -56,14 +56,16 @@ export class RobotsFiles {
   readonly #outbound: Outbound;
   readonly #pace: HostPace;
   readonly #clock: Clock;
+  readonly #keptBytesMax: number;
   readonly #kept = new Map<string, Kept>();
   /** Of all that are kept. */
   #keptBytes = 0;
 
-  constructor(outbound: Outbound, pace: HostPace, clock: Clock) {
+  constructor(outbound: Outbound, pace: HostPace, clock: Clock, keptBytesMax: number = KEPT_BYTES_MAX) {
     this.#outbound = outbound;
     this.#pace = pace;
     this.#clock = clock;
+    this.#keptBytesMax = keptBytesMax;
   }
 
   /** Never rejects. */
@@ -100,7 +102,7 @@ export class RobotsFiles {
     kept.bytes = bytes;
     this.#keptBytes += bytes;
     for (const first of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT_MAX && this.#keptBytes <= KEPT_BYTES_MAX) break;
+      if (this.#kept.size <= KEPT_MAX && this.#keptBytes <= this.#keptBytesMax) break;
       this.#forget(first);
     }
   }
