@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { KEPT_MS } from '../../src/payment/reservations.ts';
 import { answerOf, expectError } from '../support/answers.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
@@ -44,6 +44,9 @@ const isSame = ([, , which]: (typeof MIXTURES)[number]): boolean => which === 't
 /** The facilitator's word on the next settlements. */
 type Word = 'settled' | 'refused' | 'lost';
 
+const sellers: Seller[] = [];
+afterAll(() => Promise.all(sellers.map((seller) => seller.remove())));
+
 class Seller {
   readonly clock = new ShiftedClock();
   readonly outbound = new TargetsByHost().target('good.example', () => answer(200, '{}'));
@@ -60,10 +63,7 @@ class Seller {
   static async open(isOnDisk = false): Promise<Seller> {
     const folder = isOnDisk ? mkdtempSync(join(tmpdir(), 'paygrade-names-')) : undefined;
     const seller = new Seller(folder);
-    onTestFinished(async () => {
-      await seller.close();
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-    });
+    sellers.push(seller);
     await seller.start();
     return seller;
   }
@@ -91,6 +91,11 @@ class Seller {
   async close(): Promise<void> {
     await this.#app?.close();
     this.#app = undefined;
+  }
+
+  async remove(): Promise<void> {
+    await this.close();
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 
   async buy(account: PrivateKeyAccount, names: Names, order: object = ORDER): Promise<Response> {
@@ -121,10 +126,14 @@ class Seller {
   /** The id of the job that an answer gives. */
   async bought(account: PrivateKeyAccount, names: Names, order: object = ORDER) {
     let answered = await this.buy(account, names, order);
-    await until('the settlement', async () => {
-      if (answered.status === 503) answered = await this.buy(account, names, order);
-      return answered.status !== 503;
-    });
+    await until(
+      'the settlement',
+      async () => {
+        if (answered.status === 503) answered = await this.buy(account, names, order);
+        return answered.status !== 503;
+      },
+      20_000,
+    );
     const { id } = (await answered.json()) as { id: string };
     return { status: answered.status, id };
   }
@@ -134,7 +143,8 @@ const refused = async (response: Promise<Response>, status: number, code: string
   expectError(await answerOf(await response), status, code);
 };
 
-describe(`purchases of retries under identifiers and keys, under ${RUNTIME}`, () => {
+/** Beside each other: an unknown outcome is asked for again after a second. */
+describe.concurrent(`purchases of retries under identifiers and keys, under ${RUNTIME}`, () => {
   it.each([
     ['', false],
     [', also over a restart', true],
