@@ -33,7 +33,6 @@ import {
   TURN_COUNT_MAX,
   type Turn,
 } from '../../src/payment/settlement/settlement-turns.ts';
-import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import type { Recover } from '../../src/payment/signature/signature.ts';
 import { MemoryBooks } from '../../src/storage/memory/books.ts';
@@ -42,7 +41,7 @@ import { Chance } from '../support/chance.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { memoryReservations } from '../support/memory-reservations.ts';
 import { playLedger } from '../support/play-ledger.ts';
-import { promptWorker } from '../support/recovery.ts';
+import { promptWorker, recoverAsServer } from '../support/recovery.ts';
 import { type Changes, decodeHeader, encodeHeader } from '../support/wallet.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -116,7 +115,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
   let recoverCount = 0;
   const recover: Recover = (digest, signature) => {
     recoverCount++;
-    return recoverWithNoble(digest, signature);
+    return recoverAsServer(digest, signature);
   };
   const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, onCaseReport: () => {} });
   const checkout = new Checkout({
@@ -807,7 +806,7 @@ describe('a payment whose signature has to wait', () => {
       freeCount: () => (isHealthy && held.length === 0 ? 1 : 0),
       isHealthy: () => isHealthy,
       recoveryMs: () => 0,
-      start: ({ struct, signature }, done) => held.push(() => done(recoverWithNoble(digestOf(struct), signature))),
+      start: ({ struct, signature }, done) => held.push(() => done(recoverAsServer(digestOf(struct), signature))),
     };
     return {
       place,

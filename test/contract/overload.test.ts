@@ -5,7 +5,6 @@ import { unlessOverloaded } from '../../src/access/overload.ts';
 import { paid } from '../../src/access/x402.ts';
 import type { OverloadChange } from '../../src/app/overload.ts';
 import { waysIn } from '../../src/http/access.ts';
-import { recoverWithNoble } from '../../src/payment/signature/noble-recovery.ts';
 import { type Answer, expectError, expectOffer, expectPaid } from '../support/answers.ts';
 import { bearer, createCallback, post } from '../support/callback-client.ts';
 import { isPaid, OPERATIONS } from '../support/declared.ts';
@@ -14,7 +13,7 @@ import { ManualTime } from '../support/manual-time.ts';
 import { type MetricsPage, metricsOf } from '../support/metrics-page.ts';
 import { RUNTIME } from '../support/opened-app.ts';
 import { LIMIT_BYTES, PressedMemory } from '../support/pressed-memory.ts';
-import { promptWorker } from '../support/recovery.ts';
+import { promptWorker, recoverAsServer } from '../support/recovery.ts';
 import { encodeHeader, paymentFor, wallet } from '../support/wallet.ts';
 
 const PAID = OPERATIONS.filter(isPaid);
@@ -49,7 +48,7 @@ describe(`overload, under ${RUNTIME}`, () => {
         memory,
         recoveryWorker: promptWorker((digest, signature) => {
           recoveryCount++;
-          return recoverWithNoble(digest, signature);
+          return recoverAsServer(digest, signature);
         }),
         onOverload: (change) => changes.push(change),
       },
