@@ -88,7 +88,7 @@ const csvRow = (id: number, text = '') => `${id},x,https://a.example/${id},Cook,
 
 /** Packed rows that break off near their end; what they say does not pack, so that most of them are read by then. */
 function cutCsv(): Uint8Array {
-  const rows = Array.from({ length: 200 }, (_, i) => csvRow(i + 10, randomBytes(5000).toString('hex')));
+  const rows = Array.from({ length: 50 }, (_, i) => csvRow(i + 10, randomBytes(5000).toString('hex')));
   const whole = gzipSync(HEADER + rows.join(''));
   return whole.subarray(0, whole.length - 12);
 }
@@ -413,7 +413,7 @@ describe('import', () => {
     expect(stderr).toContain('words.txt: is not JSON, JSON Lines, CSV, Parquet or HTML\n');
     expect(stderr).toContain('empty.json: is empty\n');
     const taken = report?.files[2]?.imported ?? 0;
-    expect(taken).toBeGreaterThan(100);
+    expect(taken).toBeGreaterThan(25);
     expect(stderr).toContain(
       `record ${taken + 1} of ${files[2]}: breaks off: the gzip data is damaged or cut short; ${taken} before it are in a partial feed\n`,
     );

@@ -320,7 +320,7 @@ describe('a commit', () => {
     const time = new ManualTime();
     const slow = new Folder();
     try {
-      const opened = await slow.open({ commitDelayMs: 1_000 }, time);
+      const opened = await slow.open({ commitDelayMs: 250 }, time);
       const fault = (): string | undefined => opened.fault();
       let hasEnded = false;
       const written = opened.journal!.write(callback(1)).then(() => {
