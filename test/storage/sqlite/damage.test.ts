@@ -113,7 +113,7 @@ describe('a database file with one bit turned', () => {
   it('is damaged, or returns everything except sums of play money', async () => {
     expect(await verdictOn(stopped)).toEqual(last.content);
     let damagedCount = 0;
-    for (let at = 0; at < file.length; at += FILE_STEP_BYTES * (IS_WHOLE ? 1 : 4)) {
+    for (let at = 0; at < file.length; at += FILE_STEP_BYTES * (IS_WHOLE ? 1 : 8)) {
       writeFileSync(stopped.file('state.db'), turned(file, at));
       const verdict = await verdictOn(stopped);
       if (verdict === 'damaged') damagedCount++;
