@@ -321,11 +321,11 @@ export class Buyers {
     const code = status < 300 ? '' : codeOf(answer);
     const isOpen = purchase.isHonest() && !purchase.signature.endsWith('contract');
     const forbid = (invariant: string, what: string): void => {
-      if (isOpen && this.#mayBeCharged(purchase)) world.fail(invariant, `${purchase.name} ${what}, but is charged`);
+      if (!isOpen) return;
+      world.judge(invariant, !this.#mayBeCharged(purchase), () => `${purchase.name} ${what}, but is charged`);
     };
-    if (headers.get('cache-control')?.includes('no-store') !== true) {
-      world.fail('A3 not cached', `${exchange.name} ${status}: ${headers.get('cache-control')}`);
-    }
+    const isUncached = headers.get('cache-control')?.includes('no-store') === true;
+    world.judge('A3 not cached', isUncached, () => `${exchange.name} ${status}: ${headers.get('cache-control')}`);
     const isToldFree = FREE_CODES.has(code);
     if (isToldFree && purchase.outstandingCount === 0 && isOpen) purchase.isToldFree = true;
     switch (status) {
@@ -346,7 +346,7 @@ export class Buyers {
             world.fail('I4 refused costs nothing', purchase.name);
         } else if (code !== 'PAYMENT_INVALID') world.fail('A4 right answers', `${exchange.name}: 402 ${code}`);
         else if (!isWindow) forbid('I5 never 402 on unknown', `402 ${String(error)}`);
-        if (purchase.signature === 'bad' && code !== 'PAYMENT_INVALID') world.fail('I6 signatures', purchase.name);
+        if (purchase.signature === 'bad') world.judge('I6 signatures', code === 'PAYMENT_INVALID', () => purchase.name);
         return;
       }
       case 400:
@@ -404,7 +404,10 @@ export class Buyers {
     const { text, headers } = answer;
     purchase.successCount++;
     world.count('purchases answered');
+    world.met('I3 receipt');
+    if (purchase.isHonest() && !this.#isLocal) world.met('I2 settled first');
     this.#judgeBought(purchase, answer);
+    if (!purchase.isNamed && purchase.outstandingCount > 0) world.met('I1 one answer');
     if (purchase.successCount > 1 && !purchase.isNamed)
       world.fail('I1 one answer', `${purchase.name} was answered ${purchase.successCount} times`);
     const end = this.#endOf(purchase);
@@ -449,6 +452,7 @@ export class Buyers {
   #judgeRepeated(purchase: Purchase, answer: Answer): void {
     const world = this.#world;
     world.count('jobs given again to a payer');
+    world.met('N1 one name buys once');
     if (answer.status !== 200 || this.#endOf(purchase)?.kind === 'settled') {
       world.fail('N1 one name buys once', `${purchase.name} is ${answer.status} without a receipt`);
     }
@@ -475,6 +479,7 @@ export class Buyers {
     const { id, status } = JSON.parse(answer.text) as { id: string; status: string };
     // Only what was paid for before may be answered with a failure.
     const isFirst = purchase.boughtId === undefined && !purchase.hasBeenCut && !purchase.hasBeenUnknown;
+    if (status !== 'failed' && isFirst) this.#world.met('S5 a failure within the wait is free');
     if (status === 'failed' && isFirst && !this.#hasDiskTrouble() && purchase.isHonest()) {
       this.#world.fail('S5 a failure within the wait is free', `${purchase.name} paid for a failure`);
     }
@@ -487,6 +492,7 @@ export class Buyers {
       this.#world.fail('I1 one answer', `${purchase.name} bought ${purchase.boughtId} and ${id}`);
     }
     const other = purchase.family?.members.find((one) => one !== purchase && one.boughtId === id);
+    if ((purchase.family?.members.length ?? 0) > 1) this.#world.met('N2 a purchase has its job');
     if (other !== undefined) {
       this.#world.fail('N2 a purchase has its job', `${purchase.name} and ${other.name} bought ${id}`);
     }
@@ -500,6 +506,7 @@ export class Buyers {
     );
     for (const purchase of lost) {
       this.#world.count('lost answers asked for');
+      this.#world.met('C3 charged once');
       this.#attempt(this.#newPurchase(true, purchase), 99);
     }
     return lost;
@@ -517,6 +524,7 @@ export class Buyers {
     }
     const isKnown = records.pendingKeys.has(purchase.key) || records.usedKeys.has(purchase.key);
     const isAlone = purchase.outstandingCount === 0;
+    if (isAlone && !purchase.hasBeenCut) world.met('I5 definite frees');
     if (isAlone && !isKnown && !purchase.hasBeenCut && world.nowMs - (this.releasedMs.get(purchase.key) ?? 0) > 50) {
       world.fail('I5 definite frees', `${exchange.name}: 409, and nothing is known against it`);
     }
@@ -584,6 +592,7 @@ export class Buyers {
   /** Faults have stopped and every window is over. */
   #judgeEnd(purchase: Purchase, state: string): void {
     const world = this.#world;
+    world.met('L1 everything ends');
     if (state !== 'settled' && state !== 'dead') {
       world.fail('L1 everything ends', `${purchase.name} is ${state} long after everything is well`);
       return;

@@ -173,6 +173,7 @@ export class Disk {
       { stateDir: this.#folder, sync, isPlay: this.#isPlay, mayReset: false, salesKeptMs: SALES_KEPT_MS },
       wired,
     );
+    this.#world.met('D1 disk');
     if (state.journal === undefined) this.#world.fail('D1 disk', `the state is damaged: ${state.fault()}`);
     else this.#database = new StateDatabase({ path: join(this.#folder, STATE_FILE), sync });
     return backendOver(state, options, wired, null);
@@ -182,7 +183,7 @@ export class Disk {
   #loaded(clock: Clock): LoadedState {
     const loaded = loadState(this.records.database, this.#isPlay, clock);
     const wrong = this.records.takeOver(clock);
-    if (wrong !== undefined) this.#world.fail('D1 disk', wrong);
+    this.#world.judge('D1 disk', wrong === undefined, () => wrong ?? '');
     return loaded;
   }
 
@@ -336,6 +337,7 @@ export class Disk {
 
   #keep(batch: Batch): void {
     if (batch.isRefused) return;
+    this.#world.met('D2 possible records');
     try {
       batch.refused = this.records.apply(batch.operations);
     } catch (failure) {

@@ -3,6 +3,7 @@
  * `--seed` alone that one run, with its trace. Exit code 1 when an invariant broke.
  */
 import { parseArgs } from 'node:util';
+import { neverMet } from './invariants.ts';
 import type { ProfileWishes } from './profile.ts';
 import { playRun } from './run.ts';
 
@@ -55,6 +56,9 @@ if (values.help) {
   );
   process.exit(0);
 }
+
+/** So many runs put every invariant to the test. */
+const WHOLE_COUNT = 500;
 
 const firstSeed = wholeNumber('seed', values.seed ?? '1');
 const runCount = wholeNumber('runs', values.runs ?? (values.seed === undefined ? '100' : '1'));
@@ -120,6 +124,9 @@ else {
     `seeds ${summary.firstSeed} to ${summary.lastSeed}, ${summary.virtualHours} virtual hours, ${stepCount} steps, ${summary.seconds} s\n`,
   );
 }
+const untested = neverMet(import.meta.dirname, totals);
+if (runCount > 1 && untested.length > 0) process.stderr.write(`never put to the test: ${untested.join('; ')}\n`);
+if (runCount >= WHOLE_COUNT && !isEnding && wishes.mix === undefined && untested.length > 0) process.exitCode = 1;
 if (broken !== undefined && broken.violation !== undefined) {
   if (!isTraced) process.stderr.write(`${broken.lastLines.join('\n')}\n`);
   const { invariant, detail, step } = broken.violation;

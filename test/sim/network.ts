@@ -131,6 +131,7 @@ export class Network {
     }
     this.#sendings.delete(exchange);
     const { sending, isFirst } = kept;
+    this.#world.met('A1 one answer');
     const requestId = answer.headers.get('x-request-id') ?? '';
     if (!requestId.startsWith('req_') || this.#requestIds.has(requestId)) {
       this.#world.fail('A1 one answer', `${exchange.name} has no request id of its own: ${requestId}`);

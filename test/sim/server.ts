@@ -186,6 +186,7 @@ export class Server {
         onFailure: (failure) => {
           if (life.isDead) return;
           const name = failure instanceof Error ? failure.name : typeof failure;
+          world.met('P2 no bugs');
           if (name === 'StateRefusedError' || name === 'RecordInDoubtError') return;
           world.fail('P2 no bugs', failure instanceof Error ? (failure.stack ?? failure.message) : String(failure));
         },
@@ -204,6 +205,7 @@ export class Server {
         if (life.isDead) return;
         life.app = app;
         life.isAccepting = true;
+        world.met('P3 starts again');
         world.note(`life ${life.number} serves`);
       },
       (failure: Error) => {
@@ -302,7 +304,7 @@ export class Server {
     // The app reads the file at once and swaps some microtasks later, before the world goes on.
     app.reload().then(
       () => {
-        if (file === undefined) this.#world.fail('A2 one snapshot', 'a damaged catalogue was taken');
+        this.#world.judge('A2 one snapshot', file !== undefined, () => 'a damaged catalogue was taken');
       },
       (failure) => {
         if (file !== undefined) this.#world.fail('A2 one snapshot', String(failure));

@@ -69,6 +69,17 @@ export class World {
     this.counts.set(name, (this.counts.get(name) ?? 0) + by);
   }
 
+  /** What an invariant guards against could happen now: one that never meets its situation proves nothing. */
+  met(invariant: string, by = 1): void {
+    if (by > 0) this.count(`met: ${invariant}`, by);
+  }
+
+  /** Judges an invariant in the situation that it is for. */
+  judge(invariant: string, isKept: boolean, detail: () => string): void {
+    this.met(invariant);
+    if (!isKept) this.fail(invariant, detail());
+  }
+
   /** An invariant is broken; the run ends after this step. Only the first one counts. Never throws: the caller may be anybody. */
   fail(invariant: string, detail: string): void {
     if (this.violation !== undefined) return;

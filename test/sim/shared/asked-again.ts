@@ -89,7 +89,12 @@ export class AskedAgain {
       const ask = (): void => {
         if (other !== undefined && this.#names.keptSale(question) !== undefined) this.#beRefused(other);
       };
-      this.#buyers.buyNow(this.#asking(question, true), 'N4 a kept answer is given', ask);
+      const isKept = holders.length > 0;
+      this.#buyers.buyNow(
+        this.#asking(question, true),
+        isKept ? 'N4 a kept answer is given' : 'N4 a free name buys',
+        ask,
+      );
     }
   }
 
@@ -102,8 +107,8 @@ export class AskedAgain {
       const purchase = this.#asking(question);
       this.#buyers.buyNow(purchase, 'N5 no identifier is held for ever', (answer) => {
         const isSold = this.#buyers.salesOf(purchase).length === 1;
-        if (!isSold && !this.#buyers.isShort(answer))
-          world.fail('N5 no answer is kept for ever', `${purchase.name}: ${answer.status}`);
+        if (!this.#buyers.isShort(answer))
+          world.judge('N5 no answer is kept for ever', isSold, () => `${purchase.name}: ${answer.status}`);
       });
     }
   }
@@ -113,9 +118,9 @@ export class AskedAgain {
     const { world } = this.#outside;
     const purchase = this.#asking(this.#names.questionOf(deadEnd) as Question, true);
     this.#buyers.send(purchase, TRIES_MAX, (answer) => {
-      if (codeOf(answer) === 'SETTLEMENT_PENDING') return;
       const said = `${answer.status} ${codeOf(answer)}`;
-      world.fail('N6 a dead end keeps its names', `${purchase.name}: ${said}, and ${deadEnd.name} ended as dead`);
+      const detail = (): string => `${purchase.name}: ${said}, and ${deadEnd.name} ended as dead`;
+      world.judge('N6 a dead end keeps its names', codeOf(answer) === 'SETTLEMENT_PENDING', detail);
     });
   }
 
@@ -124,8 +129,8 @@ export class AskedAgain {
     const { world } = this.#outside;
     const purchase = this.#asking(other, true);
     this.#buyers.send(purchase, TRIES_MAX, (answer) => {
-      if (!codeOf(answer).endsWith('_CONFLICT'))
-        world.fail('N3 one question for a name', `${purchase.name}: ${answer.status} ${codeOf(answer)}`);
+      const detail = (): string => `${purchase.name}: ${answer.status} ${codeOf(answer)}`;
+      world.judge('N3 one question for a name', codeOf(answer).endsWith('_CONFLICT'), detail);
     });
   }
 

@@ -213,6 +213,7 @@ export class Gate implements Client {
   /** Opens the app; it accepts requests from then on. */
   start(): void {
     const { world, profile } = this.#outside;
+    world.met('P3 starts again');
     world.note(`${this.name} starts`);
     const config = CONFIGURATION.read({
       DATABASE_URL,
@@ -253,6 +254,7 @@ export class Gate implements Client {
       cut();
       return;
     }
+    world.met('A1 one answer');
     const exchange: Exchange = { name, gate: this, arrivedMs: world.nowMs, judge, cut };
     this.outstanding.add(exchange);
     this.#bound(exchange, BOUND_MS);
@@ -339,7 +341,9 @@ export class Gate implements Client {
     const isOutage = /(Outage|InDoubt|DatabaseAway|RecordsUnreadable|RecordInDoubt|Statement)Error/.test(name);
     const isOurs = message.includes('another process has recorded this payment');
     if (isOutage || isOurs) world.count(`reported: ${name}`);
-    else world.fail('P2 no bugs', failure instanceof Error ? (failure.stack ?? message) : String(failure));
+    world.judge('P2 no bugs', isOutage || isOurs, () =>
+      failure instanceof Error ? (failure.stack ?? message) : String(failure),
+    );
   }
 
   #timer(delayMs: number, run: () => void): () => void {

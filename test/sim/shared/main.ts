@@ -1,9 +1,14 @@
 /**
  * `npm run simulate:shared -- [--authorizations N] [--seed S] [--operations K] [--trace]`: several processes on one modelled
- * database, K authorizations a run, seed after seed until there were N. Exit code 1 when an invariant broke.
+ * database, K authorizations a run, seed after seed until there were N. Exit code 1 when an invariant broke, and when one
+ * was never put to the test by as many as are enough.
  */
 import { parseArgs } from 'node:util';
+import { neverMet } from '../invariants.ts';
 import { playSharedRun } from './run.ts';
+
+/** So many authorizations put every invariant to the test. */
+const WHOLE_COUNT = 10_000;
 
 const { values } = parseArgs({
   options: {
@@ -63,6 +68,9 @@ const hours = (virtualMs / 3_600_000).toFixed(1);
 process.stdout.write(
   `seeds ${firstSeed} to ${broken === undefined ? seed - 1 : seed}, ${hours} virtual hours, ${seconds} s\n`,
 );
+const untested = neverMet(import.meta.dirname, totals);
+if (untested.length > 0) process.stdout.write(`never put to the test: ${untested.join('; ')}\n`);
+if (untested.length > 0 && authorizationCount >= WHOLE_COUNT) process.exitCode = 1;
 if (broken?.violation !== undefined) {
   if (!values.trace) process.stderr.write(`${broken.lastLines.join('\n')}\n`);
   const { invariant, detail, step } = broken.violation;

@@ -43,6 +43,8 @@ export interface SaleRow {
 
 /** How a statement treats rows of living processes, for the invariants. */
 export interface PaymentWatch {
+  /** What the dead left is looked for. */
+  onSearch(by: string): void;
   /** A case changes its owner. */
   onTakenOver(found: CaseRow, by: string): void;
   /** A claim without an intent is removed by another than its owner. */
@@ -78,7 +80,7 @@ export class PaymentTables {
   readonly meanings: Meanings;
   /** Whose statement is carried out. */
   actor = '';
-  watch: PaymentWatch = { onTakenOver() {}, onClaimRemoved() {}, onEndedDead() {}, onMoved() {} };
+  watch: PaymentWatch = { onSearch() {}, onTakenOver() {}, onClaimRemoved() {}, onEndedDead() {}, onMoved() {} };
   readonly #byKey = new Map<string, ClaimRow[]>();
   readonly #nowMs: () => number;
   readonly #processes: Processes;
@@ -354,6 +356,7 @@ export class PaymentTables {
 
   #takeOver([owner, settlement, live]: Columns): Row[] {
     const by = owner as string;
+    this.watch.onSearch(by);
     const mine = new Set(numbers(live));
     const taken = [...this.cases.values()].filter(
       (found) =>

@@ -111,6 +111,11 @@ export class NamedPurchases {
     return this.#questions.get(purchase);
   }
 
+  /** Its answer was given, perhaps to another authorization. */
+  isAnswered(purchase: Purchase): boolean {
+    return this.questionOf(purchase)?.answers.has(purchase) === true;
+  }
+
   /** Its money has moved. */
   charged(purchase: Purchase): void {
     const { world } = this.#outside;
@@ -180,10 +185,12 @@ export class NamedPurchases {
       world.fail('N2 its own answer', `${asking.name} got an answer of ${String(transaction)}, not sold to it`);
       return undefined;
     }
-    const first = question.answers.get(sold) ?? answer.text;
-    question.answers.set(sold, first);
-    if (answer.text !== first) {
-      world.fail('N2 byte for byte', `${asking.name} got ${answer.text}, and before it ${sold.name} ${first}`);
+    world.met('N2 its own answer');
+    const first = question.answers.get(sold);
+    if (first === undefined) question.answers.set(sold, answer.text);
+    else {
+      const detail = (): string => `${asking.name} got ${answer.text}, and before it ${sold.name} ${first}`;
+      world.judge('N2 byte for byte', answer.text === first, detail);
     }
     if (sold !== asking) world.count('answers given again');
     return sold;
@@ -195,6 +202,7 @@ export class NamedPurchases {
     world.count('jobs shown again');
     const { id, read_token: token } = JSON.parse(text) as { id: string; read_token: string | null };
     question.keyJob ??= id;
+    world.met('N2 one job for a key');
     if (question.keyJob !== id) world.fail('N2 one job for a key', `${asking.name}: ${question.keyJob} and ${id}`);
     if (status !== 200 || token !== null)
       world.fail('N2 one job for a key', `${asking.name} is ${status} without a receipt: ${text}`);
@@ -205,13 +213,24 @@ export class NamedPurchases {
     const { world } = this.#outside;
     const question = this.questionOf(purchase);
     if (question === undefined) return;
-    if (code.endsWith('_CONFLICT')) {
-      world.count('refused as another question');
-      const others = question.names.questions.filter((one) => one !== question && one.purchases.length > 0);
-      if (others.length === 0) world.fail('N3 no conflict with itself', `${purchase.name}: ${code}`);
-    }
-    if (kept === undefined || kept !== this.keptSale(question, purchase) || !NOT_KEPT.has(code)) return;
-    world.fail('N4 a kept answer is given', `${purchase.name}: ${status} ${code}, kept is ${kept.serial}`);
+    this.#meetEarlier(question.names, purchase);
+    const isConflict = code.endsWith('_CONFLICT');
+    if (isConflict) world.count('refused as another question');
+    const isAlone = !question.names.questions.some((one) => one !== question && one.purchases.length > 0);
+    if (isAlone && question.purchases.length > 1)
+      world.judge('N3 no conflict with itself', !isConflict, () => `${purchase.name}: ${code}`);
+    if (kept === undefined || kept !== this.keptSale(question, purchase)) return;
+    const detail = (): string => `${purchase.name}: ${status} ${code}, kept is ${kept.serial}`;
+    world.judge('N4 a kept answer stays', !NOT_KEPT.has(code), detail);
+  }
+
+  /** It was asked under a name that another purchase was charged under, or ended as dead under. */
+  #meetEarlier({ charges, deadEnds }: Names, purchase: Purchase): void {
+    const { world } = this.#outside;
+    const isEarlier = (one: Happened): boolean =>
+      one.purchase !== purchase && shareName(one.purchase, purchase) && world.nowMs - one.atMs < KEPT_MS;
+    if (charges.some(isEarlier)) world.met('N1 one charge for a name');
+    if (deadEnds.some(isEarlier)) world.met('N6 a dead end keeps its names');
   }
 
   #saleOf({ key }: Purchase): SaleRow | undefined {

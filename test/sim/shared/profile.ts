@@ -53,6 +53,10 @@ export interface SharedProfile {
   /** Share of the purchases that have a payment identifier; of those of retries, an idempotency key or both. */
   readonly namedShare: number;
   readonly retryShare: number;
+  /** Crowds, for each purchase that comes alone. */
+  readonly crowdShare: number;
+  /** A process dies with purchases under way just before faults stop. */
+  readonly diesLast: boolean;
   /** The facilitator's part. */
   readonly outside: Profile;
 }
@@ -97,6 +101,8 @@ export function drawSharedProfile(chance: Chance, purchaseCount: number): Shared
     poorShare: chance.pick([0, 0, 0.2]),
     namedShare: databaseStepMsMax === HOUR_MS ? 0 : chance.pick([0, 0.1, 0.3]),
     retryShare: chance.pick([0, 0, 0.1, 0.2]),
+    diesLast: chance.named('last').is(0.5),
+    crowdShare: chance.named('crowds').pick([0, 0, 0.04, 0.12]),
     outside: {
       ...drawn,
       facilitatorFaultShare: some(0.6, 0.05, 0.2),

@@ -49,7 +49,7 @@ export class Resumption {
     }
     world.after(RESUMED_MS, () => {
       if (wire.outage !== undefined || !this.#isWell(gate, endedMs)) return;
-      world.count('processes after an outage');
+      world.met('L4 sales go on');
       if (isSold()) return;
       const said = answers.length === 0 ? 'no answer' : answers.join(', ');
       world.fail('L4 sales go on', `${gate.name} has sold nothing since the database was ${kind}: ${said}`);

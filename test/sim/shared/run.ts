@@ -86,11 +86,13 @@ class Run {
     wire.onOutageEnded = (kind) => this.#isHealed || resumption.judge(kind);
     this.#customers.onCreated = (answer) => this.#callers.created(answer);
     facilitator.onSettleAsked = ({ key, name }) => {
+      world.met('I3 recorded first');
       if (database.payments.caseOf(hexOfKey(key)) !== undefined) return;
       if (this.#customers.salesOf(this.#customers.byKey.get(key) as never).length > 0) return;
       world.fail('I3 recorded first', `${name} was sent to settlement, and the database has no intent`);
     };
     database.payments.watch = {
+      onSearch: (by) => this.#meetLiving(by),
       onTakenOver: (found, by) => this.#judgeTaken(found.owner, `case ${found.serial} by ${by}`),
       onClaimRemoved: (claim) => this.#judgeTaken(claim.owner, `claim ${claim.serial}`),
       onEndedDead: (key) => this.#named(key, (purchase) => this.#endedDead(purchase)),
@@ -111,6 +113,7 @@ class Run {
     this.#outside.wire.isHealed = false;
     this.#schedule();
     await world.passUntil(world.nowMs + profile.spanMs + 10_000);
+    if (profile.diesLast) await this.#dieLast();
     await this.#heal();
   }
 
@@ -125,6 +128,9 @@ class Run {
     const chance = this.#chance;
     for (let i = 0; i < profile.purchaseCount; i++) {
       world.after(chance.between(0, profile.spanMs), () => this.#customers.buy());
+    }
+    for (let i = 0; i < profile.purchaseCount * profile.crowdShare; i++) {
+      world.after(chance.between(0, profile.spanMs), () => this.#customers.crowd());
     }
     const perMinute = (rate: number, run: () => void): void => {
       const count = Math.floor((rate * profile.spanMs) / 60_000 + chance.unit());
@@ -186,18 +192,36 @@ class Run {
   #endedDead(purchase: Purchase): void {
     const { world } = this;
     const earlyMs = purchase.validBeforeSeconds * 1000 + FINALITY_MS - world.wallMs;
-    if (earlyMs > CLOCKS_ALLOW_MS) {
-      world.fail('I4 no end too early', `${purchase.name} ended as dead ${Math.round(earlyMs)} ms too early`);
-    }
+    world.judge('I4 no end too early', earlyMs <= CLOCKS_ALLOW_MS, () => `${purchase.name}: ${Math.round(earlyMs)} ms`);
     this.#customers.endedDead(purchase);
+  }
+
+  /** It lives and could renew its lease. */
+  #isSafe({ isDead, leaseTroubleMs }: Gate): boolean {
+    return !isDead && this.world.nowMs - leaseTroubleMs >= EXCUSED_MS;
+  }
+
+  /** A process looks for what the dead left, and another one lives and holds something. */
+  #meetLiving(by: string): void {
+    const holders = new Set([...this.#outside.wire.database.payments.cases.values()].map(({ owner }) => owner));
+    const isLivingHolder = (gate: Gate): boolean =>
+      gate.ownerId !== by && holders.has(gate.ownerId) && this.#isSafe(gate);
+    if (this.#gates.some(isLivingHolder)) this.world.met('O1 the living keep what they hold');
   }
 
   /** A process that lives and could renew its lease loses nothing to another. */
   #judgeTaken(owner: string, what: string): void {
-    const { world } = this;
     const gate = this.#gates.find(({ ownerId }) => ownerId === owner);
-    if (gate === undefined || gate.isDead || world.nowMs - gate.leaseTroubleMs < EXCUSED_MS) return;
-    world.fail('O1 the living keep what they hold', `${gate.name} lost ${what}`);
+    if (gate !== undefined && this.#isSafe(gate))
+      this.world.fail('O1 the living keep what they hold', `${gate.name} lost ${what}`);
+  }
+
+  /** A process dies amid a crowd, with a case open, just before faults stop. */
+  async #dieLast(): Promise<void> {
+    const { cases } = this.#outside.wire.database.payments;
+    const gate = this.#customers.crowd();
+    await this.world.until(() => [...cases.values()].some(({ owner }) => owner === gate?.ownerId), 300);
+    gate?.kill('before faults stop');
   }
 
   async #heal(): Promise<void> {
@@ -206,6 +230,7 @@ class Run {
     const { payments } = wire.database;
     if (world.violation !== undefined) return;
     world.note('faults stop');
+    this.#meetHeld();
     this.#isHealed = true;
     wire.isHealed = true;
     wire.outage = undefined;
@@ -245,6 +270,21 @@ class Run {
     if (world.violation === undefined && wire.database.identifiers.rows.size > 0) await this.#passTheirTime();
   }
 
+  /** What is held when faults stop, and has to be free or taken over soon. */
+  #meetHeld(): void {
+    const { world } = this;
+    const { payments, identifiers } = this.#outside.wire.database;
+    const isAnyones = (owner: string): boolean => this.#gates.some((gate) => !gate.isDead && gate.ownerId === owner);
+    const claims = [...payments.claims.values()];
+    world.met('L1 everything ends', payments.cases.size);
+    world.met('L1 taken over', [...payments.cases.values()].filter(({ owner }) => !isAnyones(owner)).length);
+    world.met('L2 nothing stays reserved', claims.filter(({ state }) => state === RESERVED).length);
+    world.met(
+      'N5 nothing stays claimed',
+      [...identifiers.rows.values()].filter(({ sealed }) => sealed === null).length,
+    );
+  }
+
   /** Nothing is reserved any more; what a dead process reserved is free already. */
   #judgeFree(): void {
     const { world } = this;
@@ -253,11 +293,11 @@ class Run {
     for (const { key, serial, state, owner } of payments.claims.values()) {
       if (state !== RESERVED || processes.isDead(owner)) continue;
       const what = `${this.#customers.nameOf(key)} stays reserved by ${nameOf(owner)}, claim ${serial}`;
-      world.fail('L2 free is free', what);
+      world.fail('L2 nothing stays reserved', what);
     }
     for (const { digest, sealed, owner } of identifiers.rows.values()) {
       if (sealed === null && !processes.isDead(owner))
-        world.fail('N5 no identifier is held for ever', `${digest} stays claimed by ${nameOf(owner)}`);
+        world.fail('N5 nothing stays claimed', `${digest} stays claimed by ${nameOf(owner)}`);
     }
   }
 
@@ -265,8 +305,9 @@ class Run {
   #judgeNamed(): void {
     const { identifiers, payments } = this.#outside.wire.database;
     for (const { digest, serial, sealed, keptUntilMs } of identifiers.rows.values()) {
-      if (sealed !== null && keptUntilMs === null && !payments.cases.has(serial as number))
-        this.world.fail('N5 no identifier is held for ever', `${digest} belongs to ${serial}, which has ended`);
+      if (sealed === null) continue;
+      const hasTime = keptUntilMs !== null || payments.cases.has(serial as number);
+      this.world.judge('N5 a name ends', hasTime, () => `${digest} belongs to ${serial}, which has ended`);
     }
   }
 
@@ -294,6 +335,7 @@ export async function playSharedRun(
 ): Promise<SharedRunResult> {
   const run = new Run(seed, wishes, onLine);
   const { world } = run;
+  world.met('P1 no unhandled rejections');
   const onRejection = (failure: unknown): void => {
     const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
     world.fail('P1 no unhandled rejections', text);
