@@ -1,6 +1,6 @@
 /**
  * A real browser for the pages: Debian's chromium, or the one that CHROMIUM names. Without one, tests that need it are
- * skipped with a message.
+ * skipped with a message. The shell without windows takes half the processor time, so it is preferred.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,17 +8,30 @@ import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { IS_WHOLE } from './whole.ts';
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const PLACES = [
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+];
 
 export const CHROMIUM: string | undefined = [process.env.CHROMIUM ?? '', ...PLACES].find(
   (place) => place !== '' && existsSync(place),
 );
 if (CHROMIUM === undefined) {
-  console.log('skipping the browser tests: no chromium (apt-get install chromium, or CHROMIUM=/path/to/it)');
+  console.log(
+    'skipping the browser tests: no chromium (apt-get install chromium-headless-shell, or CHROMIUM=/path/to/it)',
+  );
 }
 
 /** For containers: no user namespaces for a sandbox, a small /dev/shm, no GPU. Only our own pages are opened. */
-const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-software-rasterizer'];
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--disable-software-rasterizer',
+  '--in-process-gpu',
+];
 
 let launched: Promise<Browser> | undefined;
 
@@ -49,10 +62,32 @@ export interface WatchedPage {
   close(): Promise<void>;
 }
 
-/** Opens a page with new cookies, storage and cache. */
-export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const context = await (await theBrowser()).newContext(options);
-  const page = await context.newPage();
+/** By their contexts' options: pages that tests have closed. A new context takes the processor as long as a test in it. */
+const free = new Map<string, Page[]>();
+
+/** What a visitor would leave behind: storage, cookies, cache, and what a test changed. */
+async function clear(page: Page): Promise<void> {
+  page.removeAllListeners();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.emulateMedia({ media: null });
+  await page.goto('about:blank');
+  const session = await page.context().newCDPSession(page);
+  await session.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' });
+  await session.send('Network.clearBrowserCache');
+  await session.detach();
+}
+
+/**
+ * Opens a page with new cookies, storage and cache. Nothing moves on it: what fades is drawn sixty times a second.
+ * @param hasOwnClock the test changes `page.clock`, which nothing changes back
+ */
+export async function openPage(options: BrowserContextOptions = {}, hasOwnClock = false): Promise<WatchedPage> {
+  const kind = JSON.stringify(options);
+  const pages = free.get(kind) ?? [];
+  free.set(kind, pages);
+  const page =
+    (hasOwnClock ? undefined : pages.pop()) ??
+    (await (await (await theBrowser()).newContext({ reducedMotion: 'reduce', ...options })).newPage());
   const faults: string[] = [];
   const requests: { url: string; headers: Record<string, string> }[] = [];
   page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
@@ -60,7 +95,12 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<Wat
     if (['error', 'warning'].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
   });
   page.on('request', (request) => requests.push({ url: request.url(), headers: request.headers() }));
-  return { page, faults, requests, close: () => context.close() };
+  const close = async (): Promise<void> => {
+    if (hasOwnClock) return page.context().close();
+    await clear(page);
+    pages.push(page);
+  };
+  return { page, faults, requests, close };
 }
 
 const axeScript = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
