@@ -52,6 +52,8 @@ export interface TestDatabase {
 const TABLE_NAMES = `SELECT relname AS name FROM pg_class
   WHERE relnamespace = 'paygrade'::regnamespace AND relkind = 'r' ORDER BY 1`;
 
+const NO_ROWS = '[]';
+
 /** The rows of a table as JSON: an array of objects. */
 interface TableRows {
   readonly name: string;
@@ -78,7 +80,7 @@ async function migratedTemplate(server: TestServer): Promise<Template> {
   const tables: TableRows[] = [];
   for (const { name } of names as unknown as readonly TableRows[]) {
     const [row] = await database.run({
-      text: `SELECT coalesce(jsonb_agg(to_jsonb(one)), '[]')::text AS rows FROM paygrade.${name} AS one`,
+      text: `SELECT coalesce(jsonb_agg(to_jsonb(one)), '${NO_ROWS}')::text AS rows FROM paygrade.${name} AS one`,
     });
     tables.push({ name, rows: row?.rows as string });
   }
@@ -100,9 +102,10 @@ async function reset(url: string, tables: readonly TableRows[]): Promise<void> {
   try {
     await used.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
       WHERE datname = current_database() AND pid <> pg_backend_pid()`);
-    await used.query('BEGIN; SET LOCAL session_replication_role = replica');
+    const all = tables.map(({ name }) => `DELETE FROM paygrade.${name}`).join('; ');
+    await used.query(`BEGIN; SET LOCAL session_replication_role = replica; ${all}`);
     for (const { name, rows } of tables) {
-      await used.query(`DELETE FROM paygrade.${name}`);
+      if (rows === NO_ROWS) continue;
       await used.query(
         `INSERT INTO paygrade.${name} OVERRIDING SYSTEM VALUE
          SELECT * FROM jsonb_populate_recordset(NULL::paygrade.${name}, $1)`,
