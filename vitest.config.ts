@@ -30,12 +30,16 @@ const partial = (): string[] =>
 /** What an honest customer notices is compared with a quiet moment before. */
 const ATTACKS = 'test/attacks/attacks.process.test.ts';
 
+/** `.ci/run` runs the whole contract under Bun as a step, and then no part of it here. */
+const UNDER_BUN = 'test/blackbox/contract-under-bun.process.test.ts';
+const APART = process.env.PAYGRADE_CONTRACT_UNDER_BUN === 'apart' ? [UNDER_BUN] : [];
+
 /**
  * Small files that take long: where nothing is known of an earlier run the largest files come first, and these would run alone at the
  * end. The first takes as long as its file takes to load, which the runner does not count.
  */
 const FIRST = [
-  'test/blackbox/contract-under-bun.process.test.ts',
+  UNDER_BUN,
   'test/storage/postgres/domains.process.test.ts',
   'test/storage/postgres/suites.process.test.ts',
   'test/adapters/files/catalogue-reload.process.test.ts',
@@ -167,7 +171,7 @@ const everyTest: TestProjectConfiguration[] = [
       ...startsProcesses,
       name: 'process',
       include: [filesOf('process')],
-      exclude: [ATTACKS],
+      exclude: [ATTACKS, ...APART],
       sequence: { groupOrder: 1 },
     },
   },
