@@ -147,7 +147,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     await other.freeStrays(9, []);
     await one.freeStrays(2, []);
     await one.freeStrays(9, [2, 3]);
-    await one.prune();
+    await one.prune(Date.now());
     expect([one.hasRoom(1), one.hasRoom(2)]).toEqual([true, false]);
     expect(await one.find(claims)).toEqual({ kind: 'under-way' });
     await one.freeStrays(3, [2]);
