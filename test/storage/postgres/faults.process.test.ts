@@ -678,25 +678,21 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
   it('frees no authorization on a refusal after a take-over: the one that stood still may send it yet', () =>
     using(2, async (one, other) => {
       const order = freshOrder();
-      const [held] = await takenOver(one, other, order);
-      let askedCount = 0;
+      const [held, theirs] = await takenOver(one, other, order);
       const reconciler = new Reconciler({
         settlement: {
           takesContractSignatures: true,
           readiness: () => ({ kind: 'ready' }),
           verify: async () => ({ kind: 'valid' }),
-          async settle() {
-            askedCount++;
-            return { kind: 'refused', reason: 'kyt_risk_detected', transaction: '', detail: 'risk' };
-          },
+          settle: async () => ({ kind: 'refused', reason: 'kyt_risk_detected', transaction: '', detail: 'risk' }),
         },
         reservations: other.backend.reservations,
         clock: systemClock,
         timers: { after: (_, run) => systemTimers.after(0, run) },
         onCaseReport() {},
       });
-      reconciler.watch(other.taken[0]!.reservation, other.taken[0]!.order);
-      await until('it was refused', () => askedCount > 1 || reconciler.openCount === 0);
+      reconciler.watch(theirs!, order);
+      await until('it was refused', () => theirs!.isRefused || reconciler.openCount === 0);
       reconciler.stop();
       expect(await other.backend.reservations.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: '' });
       // What it had decided before its lease ran out goes out now, and this time the facilitator takes it.

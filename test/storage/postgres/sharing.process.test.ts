@@ -100,6 +100,9 @@ const resolveOf = (time: ManualTime): ResolveRecord => ({
 
 const look = (time: ManualTime, countMax = 16) => ({ nowMs: time.nowMs(), countMax, bytesMax: 1e6, without: [] });
 
+/** By a process whose clock is as far ahead as the database's. */
+const sweepAt = (time: ManualTime): Statement => ({ ...SWEEP, values: [time.nowMs()] });
+
 const ROOM = { text: 'SELECT claimed FROM paygrade.callback_room' };
 const WAITING = {
   text: "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
@@ -168,7 +171,7 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     const handle = await made(one.stores.callbacks);
     // No timer fires, so no other sweep comes first.
     time.stepWall(handle.expiresAtMs - time.nowMs());
-    await during(SWEEP, () => {
+    await during(sweepAt(time), () => {
       time.stepWall(-1);
       return one.stores.callbacks.delete(handle);
     });
@@ -181,10 +184,10 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     const { capacity } = one.stores.callbacks;
     expect(await capacity.tryClaim()).toBe(true);
     time.stepWall(5 * MINUTE_MS - 1);
-    await one.database.run(SWEEP);
+    await one.database.run(sweepAt(time));
     expect(await one.database.run(ROOM)).toEqual([{ claimed: 1 }]);
     time.stepWall(1);
-    await one.database.run(SWEEP);
+    await one.database.run(sweepAt(time));
     expect(await one.database.run(ROOM)).toEqual([{ claimed: 0 }]);
     await capacity.release();
     expect(await one.database.run(ROOM)).toEqual([{ claimed: 0 }]);
@@ -225,7 +228,7 @@ describe.skipIf(SERVER === undefined)('callbacks of three processes', () => {
     const handle = await made(callbacks);
     expect(await posted(callbacks, handle)).toBe('stored');
     const sweep = async (): Promise<void> => {
-      for (const statement of [SWEEP, FORGET, FORGET_RATES]) await one.database.run(statement);
+      for (const statement of [sweepAt(time), FORGET, FORGET_RATES]) await one.database.run(statement);
     };
     for (let i = 1; i < RATE_COUNT_MAX; i++) await callbacks.admit(handle.id);
     time.stepWall(MINUTE_MS - 1);
