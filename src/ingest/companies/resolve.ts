@@ -102,13 +102,25 @@ function linksOf(employer: Employer): Candidates {
   return found;
 }
 
-/** Hosts under the company's domains, and domains that it bought for its job pages. */
-function otherHostsOf(employer: Employer, domains: readonly CompanyDomain[]): CompanyDomain[] {
+/** The domains above a host, the closest first. */
+const domainsAbove = (host: string): string[] =>
+  host.split('.').map((_, place, labels) => labels.slice(place + 1).join('.'));
+
+/**
+ * Hosts whose closest domain above is the company's, and domains that it bought for its job pages.
+ * @param own domains of the company @param known domains of all companies
+ */
+function otherHostsOf(
+  employer: Employer,
+  own: ReadonlySet<string>,
+  known: ReadonlySet<string | null>,
+): CompanyDomain[] {
   const names = squeezedNamesOf(employer);
   const hosts = [...employer.stated, ...employer.sites]
     .filter(({ host }) => !isJobSite(host))
     .filter(({ host }) => {
-      if (domains.some((domain) => host.endsWith(`.${domain}`))) return true;
+      const closest = domainsAbove(host).find((above) => own.has(above) || known.has(above));
+      if (closest !== undefined && own.has(closest)) return true;
       const registrable = registrableOf(host);
       return registrable !== null && isCareersDomain(registrable) && isRelated(registrable, names);
     });
@@ -156,8 +168,8 @@ function identityOf(
 function withOtherHosts(employer: Employer, identity: Identity, domains: ReadonlySet<CompanyDomain | null>): Identity {
   const { domain, aliases } = identity;
   if (domain === null) return identity;
-  const own = [domain, ...aliases.filter((alias) => !domains.has(alias))];
-  const all = new Set([...aliases, ...otherHostsOf(employer, own)]);
+  const own = new Set([domain, ...aliases.filter((alias) => !domains.has(alias))]);
+  const all = new Set([...aliases, ...otherHostsOf(employer, own, domains)]);
   all.delete(domain);
   return { ...identity, aliases: [...all].slice(0, ALIASES_MAX) };
 }

@@ -262,6 +262,16 @@ describe('the aliases of an employer', () => {
     ]);
   });
 
+  it('do not hold a host under the domain of another company that is itself under their own', () => {
+    const whole = { names: ['Acme'], stated: ['acme.com'], sites: ['careers.eu.acme.com', 'careers.acme.com'] };
+    const part = { board: 'greenhouse:eu', names: ['Acme Europe'], stated: ['eu.acme.com'], sites: whole.sites };
+    const identities = resolved([employer({ ...whole, board: 'greenhouse:acme' }), employer(part)]);
+    expect(identities.map(({ domain, aliases }) => [domain, aliases])).toEqual([
+      ['acme.com', ['careers.acme.com']],
+      ['eu.acme.com', ['acme.com', 'careers.eu.acme.com']],
+    ]);
+  });
+
   it('hold the hosts under an alias that the operator states', () => {
     const said = { sites: ['careers.acme.com', 'careers.acme.dev'] };
     const [identity] = resolved([employer(said)], [word('acme', 'acme-group.com', { aliases: [domain('acme.dev')] })]);
