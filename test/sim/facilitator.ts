@@ -339,6 +339,7 @@ export class Facilitator {
       purchase.refusedAtMs = this.#world.nowMs;
       return this.#refusal(purchase, 'kyt_risk_detected');
     }
+    if (purchase.isNeverMined && !this.isHealed) return this.#broadcast(purchase, true);
     const hash = `0x${this.#chance.hex(32)}`;
     const reason = this.transfer(purchase, hash);
     if (reason === undefined) return this.#success(purchase, hash);
@@ -451,7 +452,7 @@ export class Facilitator {
   }
 
   /** `settlement_pending` with a hash; what becomes of the transaction shows later. */
-  #broadcast(purchase: Purchase): Said {
+  #broadcast(purchase: Purchase, isNeverMined = false): Said {
     const hash = `0x${this.#chance.hex(32)}`;
     const pending: NonNullable<Purchase['pending']> = { hash, state: 'waiting' };
     purchase.pending = pending;
@@ -459,14 +460,16 @@ export class Facilitator {
     const transaction = { askedAtMs: Number.POSITIVE_INFINITY };
     purchase.underWay.add(transaction);
     this.#world.count('settle pending');
-    const [fate, delayMs] = this.#chance.pick([
+    const never = ['never', (purchase.validBeforeSeconds + 1) * 1000 - this.#world.wallMs] as const;
+    const drawn = this.#chance.pick([
       ['mined', 500],
       ['mined', 4_000],
       ['mined', 40_000],
       ['reverted', 800],
       ['reverted', 8_000],
-      ['never', (purchase.validBeforeSeconds + 1) * 1000 - this.#world.wallMs],
+      never,
     ] as const);
+    const [fate, delayMs] = isNeverMined ? never : drawn;
     this.#world.after(delayMs, () => {
       purchase.underWay.delete(transaction);
       if (fate === 'mined' && this.transfer(purchase, hash) === undefined) purchase.pending = undefined;

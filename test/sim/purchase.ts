@@ -66,6 +66,8 @@ export class Purchase {
   body: string | undefined;
   /** Its client was last told that nothing is charged, and has not sent it since. */
   isToldFree = false;
+  /** Its transaction is broadcast, and no block ever has it. */
+  isNeverMined = false;
   /** A transaction that is broadcast and not final. */
   pending: { readonly hash: string; state: 'waiting' | 'never' | 'reverted' } | undefined;
   /** Requests with it that wait for an answer. */

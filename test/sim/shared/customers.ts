@@ -85,6 +85,7 @@ export class Customers implements Buyers {
     const isNamed = chance.is(profile.namedShare);
     const question = isNamed ? this.#names.name({ ...PLACES[place], route: place, account }) : undefined;
     const purchase = this.newPurchase(place, account, question);
+    purchase.isNeverMined = isNamed && chance.named('never mined', purchase.number).is(profile.neverMinedShare);
     world.count('authorizations');
     world.note(`new ${purchase.name} ${hexOfKey(purchase.key)}`);
     const copyCount = chance.is(profile.copiesShare) ? 1 + chance.below(4) : 0;

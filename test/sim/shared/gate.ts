@@ -372,7 +372,7 @@ export class Gate implements Client {
     const isStalled = this.#chance.is(profile.stalledSendShare) && url.endsWith('/settle') && !facilitator.isHealed;
     if (!isStalled || this.isDead) return facilitator.fetch(url, init);
     world.count('stalls before a settlement is sent');
-    const forMs = this.#chance.pick([14_000, 25_000]);
+    const forMs = this.#chance.pick([14_000, 25_000, 25_000]);
     this.stall(forMs);
     if (this.#chance.is(0.5)) facilitator.suspect(init.body as string, forMs);
     return new Promise((resolve) => this.deliver(() => resolve(facilitator.fetch(url, init))));

@@ -52,6 +52,8 @@ export interface SharedProfile {
   readonly poorShare: number;
   /** Share of the purchases that have a payment identifier; of those of retries, an idempotency key or both. */
   readonly namedShare: number;
+  /** Share of those whose transaction is never mined, so that they end as dead. */
+  readonly neverMinedShare: number;
   readonly retryShare: number;
   /** Crowds, for each purchase that comes alone. */
   readonly crowdShare: number;
@@ -71,7 +73,7 @@ export function drawSharedProfile(chance: Chance, purchaseCount: number): Shared
     lost: some(0.6, 0.01, 0.05),
     unacknowledged: some(0.8, 0.01, 0.05, 0.2),
     silent: some(0.4, 0.002, 0.01),
-    late: some(0.5, 0.005, 0.03),
+    late: some(0.5, 0.01, 0.05),
     slow: some(0.4, 0.02, 0.1),
     refused: some(0.5, 0.01, 0.05),
   };
@@ -86,7 +88,7 @@ export function drawSharedProfile(chance: Chance, purchaseCount: number): Shared
     killsPerMinute: some(0.6, 4, 12),
     stopsPerMinute: some(0.4, 1, 3),
     stallsPerMinute: some(0.4, 1, 3),
-    stalledSendShare: some(0.5, 0.01, 0.03),
+    stalledSendShare: some(0.5, 0.02, 0.06),
     suspensionsPerMinute: some(0.4, 1, 3),
     wallStepsPerMinute: some(0.3, 2, 6),
     databaseStepsPerMinute: databaseStepMsMax === 0 ? 0 : 3,
@@ -99,7 +101,8 @@ export function drawSharedProfile(chance: Chance, purchaseCount: number): Shared
     callbackShare: databaseStepMsMax > 0 ? 0 : chance.pick([0, 0.1, 0.3]),
     copiesShare: chance.pick([0.2, 0.6, 1]),
     poorShare: chance.pick([0, 0, 0.2]),
-    namedShare: databaseStepMsMax === HOUR_MS ? 0 : chance.pick([0, 0.1, 0.3]),
+    namedShare: databaseStepMsMax === HOUR_MS ? 0 : chance.pick([0, 0.2, 0.5]),
+    neverMinedShare: chance.named('never mined').pick([0, 0.1, 0.3]),
     retryShare: chance.pick([0, 0, 0.1, 0.2]),
     diesLast: chance.named('last').is(0.5),
     crowdShare: chance.named('crowds').pick([0, 0, 0.04, 0.12]),
