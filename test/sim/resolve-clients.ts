@@ -17,8 +17,12 @@ interface TrackedResolve {
   readonly token: string;
   /** True time, by what the server states: the answer of its creation may have been lost, and the same asked for minutes later. */
   readonly createdMs: number;
+  /** The process that acknowledged it. */
+  readonly lifeNumber: number | undefined;
   /** How it ended, as it was shown: result and failure. */
   outcome: string | undefined;
+  /** When that was shown first. */
+  shownMs: number;
 }
 
 interface Shown {
@@ -59,14 +63,16 @@ export class ResolveClients {
     }
     const known = this.resolves.get(shown.id);
     if (known !== undefined) {
-      this.#learn(known, shown);
+      this.#learn(known, shown, Number.NEGATIVE_INFINITY);
       return;
     }
     const resolve: TrackedResolve = {
       id: shown.id,
       token: shown.read_token,
       createdMs: Date.parse(shown.created_at) - BEGIN_WALL_MS - this.#server.skewMs,
+      lifeNumber: this.#server.life?.number,
       outcome: undefined,
+      shownMs: world.nowMs,
     };
     if (resolve.createdMs > world.nowMs + this.#toleranceMs()) {
       world.fail('A4 right answers', `${shown.id} was created at ${shown.created_at}`);
@@ -77,7 +83,7 @@ export class ResolveClients {
     this.resolves.set(shown.id, resolve);
     world.count('resolves');
     world.count(`resolves answered ${shown.status}`);
-    this.#learn(resolve, shown);
+    this.#learn(resolve, shown, Number.NEGATIVE_INFINITY);
     const chance = this.#chance;
     for (let i = chance.below(3); i > 0; i--) world.after(chance.between(0, 60_000), () => this.#read(resolve));
     if (chance.is(0.2)) world.after(KEPT_MS + chance.between(-600_000, 900_000), () => this.#read(resolve));
@@ -90,15 +96,17 @@ export class ResolveClients {
     for (const resolve of this.resolves.values()) this.#read(resolve, true);
   }
 
-  #learn(resolve: TrackedResolve, { status, result, failure }: Shown): void {
+  /** @param askedMs what was asked for before another answer was given may be read before it, and shown after it */
+  #learn(resolve: TrackedResolve, { status, result, failure }: Shown, askedMs: number): void {
     const outcome = JSON.stringify([status, result, failure]);
-    if (resolve.outcome !== undefined) {
+    if (resolve.outcome !== undefined && (status !== 'pending' || askedMs > resolve.shownMs)) {
       const detail = (): string => `${resolve.id} was ${resolve.outcome} and is ${outcome}`;
       this.#world.judge('S2 an end stays', resolve.outcome === outcome, detail);
     }
     if (status === 'pending') return;
     if ((status === 'resolved') !== (result !== null))
       this.#world.fail('A4 right answers', `${resolve.id}: ${outcome}`);
+    if (resolve.outcome === undefined) resolve.shownMs = this.#world.nowMs;
     resolve.outcome = outcome;
   }
 
@@ -117,13 +125,13 @@ export class ResolveClients {
     const ageMs = world.nowMs - resolve.createdMs;
     const toleranceMs = this.#toleranceMs();
     const code = answer.status < 300 ? '' : codeOf(answer);
+    if (exchange.life.number !== resolve.lifeNumber && ageMs < KEPT_MS - toleranceMs) {
+      world.met('S4 nothing acknowledged is lost');
+    }
     switch (answer.status) {
       case 200:
         if (ageMs > KEPT_MS + toleranceMs) world.fail('S3 an hour', `${resolve.id} is readable after ${ageMs} ms`);
-        // An answer that began before another may be read earlier and given later.
-        if (exchange.arrivedMs === world.nowMs || resolve.outcome === undefined) {
-          this.#learn(resolve, JSON.parse(answer.text) as Shown);
-        }
+        this.#learn(resolve, JSON.parse(answer.text) as Shown, exchange.arrivedMs);
         if (isEnd) {
           const hasEnded = resolve.outcome !== undefined;
           world.judge('S1 every resolve ends', hasEnded, () => `${resolve.id} is pending`);
@@ -134,9 +142,12 @@ export class ResolveClients {
         if (code !== 'RESOLVE_EXPIRED' || ageMs < KEPT_MS - toleranceMs) {
           world.fail('S3 an hour', `${resolve.id} has expired after ${ageMs} ms`);
         }
+        if (ageMs > KEPT_MS + TOMBSTONE_MS + toleranceMs) {
+          world.fail('S3 an hour', `${resolve.id} is still known after ${ageMs} ms`);
+        }
         return;
       case 404:
-        world.met('S4 nothing acknowledged is lost');
+        world.count('resolves forgotten');
         if (code !== 'RESOLVE_NOT_FOUND' || ageMs < KEPT_MS + TOMBSTONE_MS - toleranceMs) {
           world.fail('S4 nothing acknowledged is lost', `${resolve.id} is unknown after ${ageMs} ms`);
         }

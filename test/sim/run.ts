@@ -500,6 +500,8 @@ class Run {
       world.fail('R2 reservations', `${heldCount} held, ${records.used.size} on record when all is over`);
     }
     await world.passUntil(world.nowMs + 40_000);
+    this.#resolveClients.readAll();
+    await world.passUntil(world.nowMs + 1_000);
     for (const table of tables) {
       const count = records.rowCount(table);
       if (count > 0) world.fail('R3 records', `${count} rows of ${table} are left`);

@@ -185,9 +185,6 @@ export class Server {
         onRequest: undefined,
         onFailure: (failure) => {
           if (life.isDead) return;
-          const name = failure instanceof Error ? failure.name : typeof failure;
-          world.met('P2 no bugs');
-          if (name === 'StateRefusedError' || name === 'RecordInDoubtError') return;
           world.fail('P2 no bugs', failure instanceof Error ? (failure.stack ?? failure.message) : String(failure));
         },
         onCaseReport: (report) => {
@@ -196,6 +193,8 @@ export class Server {
         onStateFault: (fault) => {
           if (this.life === life) this.hasStateFault = fault !== undefined;
           if (life.isDead) return;
+          // Records fail from now on, which is an outage and must not be reported as a bug.
+          if (fault !== undefined) world.met('P2 no bugs');
           world.note(`state: ${fault ?? 'well again'}`);
           if (fault?.includes('until its next start')) life.hasDiskBroken = true;
         },

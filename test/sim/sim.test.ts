@@ -1,6 +1,7 @@
 /** A small share of the simulator with every test run; `npm run simulate` is the rest. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IS_WHOLE, partOf } from '../support/whole.ts';
+import { neverMet } from './invariants.ts';
 import { playRun } from './run.ts';
 
 const small = { purchaseCount: 20, signing: 'marks', disk: 'model' } as const;
@@ -36,6 +37,24 @@ describe('the simulator', () => {
     expect(violation).toBeUndefined();
     expect(counts.get('purchases answered')).toBeGreaterThan(0);
   });
+
+  it.runIf(IS_WHOLE)(
+    'puts every invariant to the test in some of twenty long runs',
+    async () => {
+      const totals = new Map<string, number>();
+      for (let seed = 101; seed <= 120; seed++) {
+        const { violation, counts } = await playRun(seed, {
+          ...small,
+          purchaseCount: 200,
+          disk: seed === 101 ? 'both' : 'model',
+        });
+        expect(violation).toBeUndefined();
+        for (const [name, count] of counts) totals.set(name, (totals.get(name) ?? 0) + count);
+      }
+      expect(neverMet(import.meta.dirname, totals)).toEqual([]);
+    },
+    300_000,
+  );
 
   describe('without the machine’s clock and chance', () => {
     beforeEach(() => {
