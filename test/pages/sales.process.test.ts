@@ -261,14 +261,13 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
 
   it('says that it reads the books for the first time, and clears the previous error', async () => {
     const { page, close } = await openPage();
-    let release = (): void => {};
+    // The page says what it does before the test hears of its request.
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     await page.goto(`${server.url}/sales`);
     await open(page, '');
     await page.getByText('Enter the admin token.').waitFor();
     await page.route('**/admin/v1/sales/days?*', async (route) => {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      await released;
       await route.continue();
     });
     await open(page, ADMIN_TOKEN);
