@@ -62,32 +62,10 @@ export interface WatchedPage {
   close(): Promise<void>;
 }
 
-/** By their contexts' options: pages that tests have closed. A new context takes the processor as long as a test in it. */
-const free = new Map<string, Page[]>();
-
-/** What a visitor would leave behind: storage, cookies, cache, and what a test changed. */
-async function clear(page: Page): Promise<void> {
-  page.removeAllListeners();
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
-  await page.emulateMedia({ media: null });
-  await page.goto('about:blank');
-  const session = await page.context().newCDPSession(page);
-  await session.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' });
-  await session.send('Network.clearBrowserCache');
-  await session.detach();
-}
-
-/**
- * Opens a page with new cookies, storage and cache. Nothing moves on it: what fades is drawn sixty times a second.
- * @param hasOwnClock the test changes `page.clock`, which nothing changes back
- */
-export async function openPage(options: BrowserContextOptions = {}, hasOwnClock = false): Promise<WatchedPage> {
-  const kind = JSON.stringify(options);
-  const pages = free.get(kind) ?? [];
-  free.set(kind, pages);
-  const page =
-    (hasOwnClock ? undefined : pages.pop()) ??
-    (await (await (await theBrowser()).newContext({ reducedMotion: 'reduce', ...options })).newPage());
+/** Opens a page with new cookies, storage and cache. Nothing moves on it: what fades is drawn sixty times a second. */
+export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
+  const context = await (await theBrowser()).newContext({ reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
   const faults: string[] = [];
   const requests: { url: string; headers: Record<string, string> }[] = [];
   page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
@@ -95,12 +73,7 @@ export async function openPage(options: BrowserContextOptions = {}, hasOwnClock 
     if (['error', 'warning'].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
   });
   page.on('request', (request) => requests.push({ url: request.url(), headers: request.headers() }));
-  const close = async (): Promise<void> => {
-    if (hasOwnClock) return page.context().close();
-    await clear(page);
-    pages.push(page);
-  };
-  return { page, faults, requests, close };
+  return { page, faults, requests, close: () => context.close() };
 }
 
 const axeScript = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
