@@ -2,7 +2,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AXE_TIMEOUT_MS, axeViolations, CHROMIUM, isWiderThanWindow, LOOKS, openPage } from '../support/browser.ts';
+import {
+  AXE_TIMEOUT_MS,
+  axeViolations,
+  CHROMIUM,
+  isWiderThanWindow,
+  LOOKS,
+  openPage,
+  type WatchedPage,
+} from '../support/browser.ts';
 import { binaryOf, oneRuntime, PROJECT, type RunningServer, startServer } from '../support/server.ts';
 import { IS_WHOLE } from '../support/whole.ts';
 
@@ -15,20 +23,21 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
     expect(await server.stop()).toBe(0);
   });
 
-  it.each(['/', '/docs', '/inbox'])(
-    '%s loads without a word on the console and from its own origin alone',
-    async (path) => {
-      const { page, faults, requests, close } = await openPage();
-      await page.goto(server.url + path);
-      if (path === '/docs') await page.waitForSelector('.opblock');
-      await page.waitForLoadState('networkidle');
-      expect(faults).toEqual([]);
-      expect(requests.filter(({ url }) => !url.startsWith(`${server.url}/`))).toEqual([]);
-      expect(requests.filter(({ headers }) => (headers.referer ?? '') !== '')).toEqual([]);
-      expect(await page.locator('h1').count()).toBe(1);
-      await close();
-    },
-  );
+  /** A page that has loaded: no word on the console, everything from its own origin, which is told no page. */
+  async function expectOwnAndQuiet({ page, faults, requests }: WatchedPage): Promise<void> {
+    await page.waitForLoadState('networkidle');
+    expect(faults).toEqual([]);
+    expect(requests.filter(({ url }) => !url.startsWith(`${server.url}/`))).toEqual([]);
+    expect(requests.filter(({ headers }) => (headers.referer ?? '') !== '')).toEqual([]);
+    expect(await page.locator('h1').count()).toBe(1);
+  }
+
+  it.each(['/', '/inbox'])('%s loads without a word on the console and from its own origin alone', async (path) => {
+    const watched = await openPage();
+    await watched.page.goto(server.url + path);
+    await expectOwnAndQuiet(watched);
+    await watched.close();
+  });
 
   it('a visitor who comes again fetches the pages and nothing that they are made of', async () => {
     const { page, close } = await openPage();
@@ -109,10 +118,13 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
       '/data/openapi.json',
       ['jobs:read', '1 credit a record', 'INSUFFICIENT_CREDITS'],
     ],
-  ])('the reference %s shows every operation of %s, with its terms', async (path, contractPath, texts) => {
-    const { page, faults, close } = await openPage();
+  ])('the reference %s loads as quietly and shows every operation of %s, with its terms', async (...row) => {
+    const [path, contractPath, texts] = row;
+    const watched = await openPage();
+    const { page, faults, close } = watched;
     await page.goto(server.url + path);
     await page.waitForSelector('.opblock.is-open');
+    await expectOwnAndQuiet(watched);
     expect(await page.locator('#contract').evaluate((link) => (link as HTMLAnchorElement).href)).toBe(
       server.url + contractPath,
     );
