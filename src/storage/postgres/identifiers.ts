@@ -7,6 +7,7 @@
  * Every look counts the room that answers take (kept-answers.ts); this process adds its own claims in between. So the
  * total may exceed the limit by what other processes claim between two looks.
  */
+import type { Clock } from '../../base/clock.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { ANSWER_BYTES_CLAIMED, type KeptAnswer, type KnownIdentifier } from '../../payment/reservations.ts';
 import { ANSWER_ROOM, type AnswerRoom } from '../memory/kept-answers.ts';
@@ -15,10 +16,16 @@ import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
 import { ownerIsStillDead } from './owners.ts';
 
-/** Expired, or its process died before the intent. NULL while its purchase is under way. @param nowMs SQL expression */
-const isFree = (nowMs: string): string =>
-  `(n.kept_until_ms <= ${nowMs} OR (n.sealed IS NULL AND ${ownerIsStillDead('n.owner')}))`;
-const IS_FREE = isFree('paygrade.now_ms()');
+/**
+ * Time that both clocks agree has passed: either may be ahead, and without its kept answer a purchase that is asked for again
+ * would be charged again.
+ * @param processMs SQL expression, the time by the process's clock
+ */
+const passed = (processMs: string): string => `least(paygrade.now_ms(), ${processMs}::bigint)`;
+
+/** Expired, or its process died before the intent. NULL while its purchase is under way. @param processMs as of {@link passed} */
+const isFree = (processMs: string): string =>
+  `(n.kept_until_ms <= ${passed(processMs)} OR (n.sealed IS NULL AND ${ownerIsStillDead('n.owner')}))`;
 
 /** A try of an attempt that is carried out after its intent must leave the answer. */
 const CLAIM = `
@@ -27,19 +34,19 @@ const CLAIM = `
   ON CONFLICT (digest) DO UPDATE
   SET fingerprint = excluded.fingerprint, owner = excluded.owner, attempt = excluded.attempt, serial = NULL,
     kept_until_ms = NULL, transaction = '', sealed = NULL
-  WHERE ${IS_FREE} OR (n.owner = excluded.owner AND n.attempt = excluded.attempt AND n.sealed IS NULL)
+  WHERE ${isFree('$5')} OR (n.owner = excluded.owner AND n.attempt = excluded.attempt AND n.sealed IS NULL)
   RETURNING digest`;
 
 const FIND = `
   SELECT n.fingerprint = decode($2, 'hex') AS is_same, n.serial, n.transaction
-  FROM paygrade.identifiers n WHERE n.digest = decode($1, 'hex') AND ${IS_FREE} IS NOT TRUE`;
+  FROM paygrade.identifiers n WHERE n.digest = decode($1, 'hex') AND ${isFree('$3')} IS NOT TRUE`;
 
 const RELEASE = `
   DELETE FROM paygrade.identifiers n USING unnest($1::text[]) AS item(digest)
   WHERE n.digest = decode(item.digest, 'hex') AND n.owner = $2 AND n.attempt = $3 AND n.sealed IS NULL`;
 
 /** Finds the answer of a sale for one of its identifiers. */
-const IS_KEPT = "serial = $1 AND digest = decode($2, 'hex') AND kept_until_ms > paygrade.now_ms()";
+const IS_KEPT = `serial = $1 AND digest = decode($2, 'hex') AND kept_until_ms > ${passed('$3')}`;
 
 /** As that of claims. */
 const FREE_STRAYS = `
@@ -49,13 +56,9 @@ const FREE_STRAYS = `
 /** Rows of one statement, so that no transaction is long. */
 const PRUNED_COUNT_MAX = 2000;
 
-/**
- * Only what is over by the process's clock too ($1): the database's may be ahead, and without its kept answer a purchase that is
- * asked for again would be charged again.
- */
 const PRUNE = `
   DELETE FROM paygrade.identifiers WHERE digest IN (
-    SELECT n.digest FROM paygrade.identifiers n WHERE ${isFree('least(paygrade.now_ms(), $1::bigint)')}
+    SELECT n.digest FROM paygrade.identifiers n WHERE ${isFree('$1')}
     LIMIT ${PRUNED_COUNT_MAX} FOR UPDATE SKIP LOCKED
   ) RETURNING 1`;
 
@@ -79,6 +82,7 @@ function knownOf(row: Row, digest: string, place: number): KnownIdentifier {
 
 export class Identifiers {
   readonly #database: Database;
+  readonly #clock: Clock;
   readonly #owner: string;
   readonly #onDoubt: () => void;
   readonly #room: AnswerRoom;
@@ -88,8 +92,9 @@ export class Identifiers {
   #added: Kept = { count: 0, bytes: 0 };
 
   /** @param onDoubt called when a claim may be carried out late */
-  constructor(database: Database, owner: string, onDoubt: () => void, room: AnswerRoom = ANSWER_ROOM) {
+  constructor(database: Database, clock: Clock, owner: string, onDoubt: () => void, room: AnswerRoom = ANSWER_ROOM) {
     this.#database = database;
+    this.#clock = clock;
     this.#owner = owner;
     this.#onDoubt = onDoubt;
     this.#room = room;
@@ -122,7 +127,7 @@ export class Identifiers {
   }
 
   async #claim({ digest, fingerprint }: IdentifierClaim, attempt: number): Promise<boolean> {
-    const values = [hexOfKey(digest), hexOfKey(fingerprint), this.#owner, attempt];
+    const values = [hexOfKey(digest), hexOfKey(fingerprint), this.#owner, attempt, this.#clock.nowMs()];
     const statement = { name: 'claim-identifier', text: CLAIM, values };
     const isClaimed = (await this.#database.run(statement, { onDoubt: this.#onDoubt })).length === 1;
     if (isClaimed) this.#add({ count: 1, bytes: ANSWER_BYTES_CLAIMED });
@@ -132,7 +137,7 @@ export class Identifiers {
   /** The first claim whose identifier is not free; undefined = all are free. */
   async find(claims: readonly IdentifierClaim[]): Promise<KnownIdentifier | undefined> {
     for (const [place, { digest, fingerprint }] of claims.entries()) {
-      const values = [hexOfKey(digest), hexOfKey(fingerprint)];
+      const values = [hexOfKey(digest), hexOfKey(fingerprint), this.#clock.nowMs()];
       const [row] = await this.#database.run({ name: 'find-identifier', text: FIND, values });
       if (row !== undefined) return knownOf(row, digest, place);
     }
@@ -155,7 +160,7 @@ export class Identifiers {
     const [row] = await this.#database.run({
       name: 'read-answer',
       text: `SELECT sealed FROM paygrade.identifiers WHERE ${IS_KEPT}`,
-      values: [serial, hexOfKey(digest)],
+      values: [serial, hexOfKey(digest), this.#clock.nowMs()],
     });
     return row === undefined ? undefined : new Uint8Array(row.sealed as Uint8Array);
   }
@@ -163,14 +168,14 @@ export class Identifiers {
   async replace({ serial, digest }: Omit<KeptAnswer, 'transaction'>, sealed: Uint8Array): Promise<void> {
     await this.#database.run({
       name: 'replace-answer',
-      text: `UPDATE paygrade.identifiers SET sealed = decode($3, 'hex') WHERE ${IS_KEPT}`,
-      values: [serial, hexOfKey(digest), Buffer.from(sealed).toString('hex')],
+      text: `UPDATE paygrade.identifiers SET sealed = decode($4, 'hex') WHERE ${IS_KEPT}`,
+      values: [serial, hexOfKey(digest), this.#clock.nowMs(), Buffer.from(sealed).toString('hex')],
     });
   }
 
-  /** Removes free identifiers and counts the others. @param nowMs by this process's clock */
-  async prune(nowMs: number): Promise<void> {
-    const prune = { name: 'prune-identifiers', text: PRUNE, values: [nowMs] };
+  /** Removes free identifiers and counts the others. */
+  async prune(): Promise<void> {
+    const prune = { name: 'prune-identifiers', text: PRUNE, values: [this.#clock.nowMs()] };
     while ((await this.#database.run(prune)).length === PRUNED_COUNT_MAX);
     const { count, bytes } = this.#added;
     const [row] = await this.#database.run({ name: 'count-identifiers', text: COUNT });

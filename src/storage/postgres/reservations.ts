@@ -79,7 +79,7 @@ export class PostgresReservations implements Reservations {
     };
     this.#claims = new Claims(database, owner.id, () => this.#retention.removableSerial(), onDoubt);
     this.#cases = new Cases(database, owner.id, ports.settlement);
-    this.#identifiers = new Identifiers(database, owner.id, onDoubt);
+    this.#identifiers = new Identifiers(database, ports.clock, owner.id, onDoubt);
     owner.onLook(() => this.#look());
     owner.onLook(() => this.#takeOver());
   }
@@ -365,7 +365,7 @@ export class PostgresReservations implements Reservations {
       if (isOver && this.#straysUntilMs === untilMs) this.#straysUntilMs = undefined;
     }
     while (await this.#claims.prune(this.#retention.removableSerial()));
-    await this.#identifiers.prune(this.#ports.clock.nowMs());
+    await this.#identifiers.prune();
     this.#count = await this.#claims.count();
   }
 

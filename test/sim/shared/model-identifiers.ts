@@ -38,9 +38,9 @@ export class IdentifierTable {
       'find-identifier': (values, text) => this.#find(values, text),
       'release-identifier': (values) => this.#release(values),
       'free-stray-identifiers': (values) => this.#freeStrays(values),
-      'read-answer': (values) => this.#read(values),
-      'replace-answer': (values) => this.#replace(values),
-      'prune-identifiers': ([nowMs], text) => this.#prune(nowMs as unknown as number, text),
+      'read-answer': (values, text) => this.#read(values, text),
+      'replace-answer': (values, text) => this.#replace(values, text),
+      'prune-identifiers': (values, text) => this.#prune(values, text),
       'count-identifiers': () => this.#count(),
     };
   }
@@ -77,21 +77,27 @@ export class IdentifierTable {
     for (const row of this.rows.values()) if (row.serial === serial) this.rows.delete(row.digest);
   }
 
-  /** As `IS_FREE`, where a text asks for it; some texts ask for less. */
-  #isFree({ keptUntilMs, sealed, owner }: IdentifierRow, text: string, nowMs = this.#nowMs()): boolean {
-    if (keptUntilMs !== null && keptUntilMs <= nowMs) return true;
+  /** What both clocks agree has passed, where a text asks for it. */
+  #passed(processMs: unknown, text: string): number {
+    const nowMs = this.#nowMs();
+    return text.includes('least(paygrade.now_ms()') ? Math.min(nowMs, processMs as number) : nowMs;
+  }
+
+  /** As `isFree`, where a text asks for it; some texts ask for less. */
+  #isFree({ keptUntilMs, sealed, owner }: IdentifierRow, text: string, processMs: unknown): boolean {
+    if (keptUntilMs !== null && keptUntilMs <= this.#passed(processMs, text)) return true;
     const asksForAnswer = text.includes('OR (n.sealed IS NULL AND CASE WHEN EXISTS');
     return (sealed === null || !asksForAnswer) && this.#processes.isDead(owner);
   }
 
   /** The unique key decides, if the text leaves anything to it. */
-  #claim([digest, fingerprint, owner, attempt]: Columns, text: string): Row[] {
+  #claim([digest, fingerprint, owner, attempt, processMs]: Columns, text: string): Row[] {
     const key = digest as string;
     const before = this.rows.get(key);
     if (before !== undefined && !text.includes('OR true')) {
       const asksForAnswer = text.includes('excluded.attempt AND n.sealed IS NULL');
       const isOurs = before.owner === owner && before.attempt === attempt && (before.sealed === null || !asksForAnswer);
-      if (!isOurs && !this.#isFree(before, text)) return [];
+      if (!isOurs && !this.#isFree(before, text, processMs)) return [];
     }
     this.rows.set(key, {
       digest: key,
@@ -106,9 +112,9 @@ export class IdentifierTable {
     return [{ digest: Buffer.from(key, 'hex') }];
   }
 
-  #find([digest, fingerprint]: Columns, text: string): Row[] {
+  #find([digest, fingerprint, processMs]: Columns, text: string): Row[] {
     const row = this.rows.get(digest as string);
-    if (row === undefined || this.#isFree(row, text)) return [];
+    if (row === undefined || this.#isFree(row, text, processMs)) return [];
     const { serial, transaction } = row;
     return [{ is_same: row.fingerprint === fingerprint, serial, transaction }];
   }
@@ -120,19 +126,20 @@ export class IdentifierTable {
     return [];
   }
 
-  #kept(serial: unknown, digest: unknown): IdentifierRow | undefined {
+  #kept([serial, digest, processMs]: Columns, text: string): IdentifierRow | undefined {
     const row = this.rows.get(digest as string);
-    return row !== undefined && row.serial === serial && (row.keptUntilMs ?? 0) > this.#nowMs() ? row : undefined;
+    const isKept = row?.serial === serial && (row?.keptUntilMs ?? 0) > this.#passed(processMs, text);
+    return isKept ? row : undefined;
   }
 
-  #read([serial, digest]: Columns): Row[] {
-    const row = this.#kept(serial, digest);
+  #read(values: Columns, text: string): Row[] {
+    const row = this.#kept(values, text);
     return row === undefined ? [] : [{ sealed: Buffer.from(row.sealed ?? '', 'hex') }];
   }
 
-  #replace([serial, digest, sealed]: Columns): Row[] {
-    const row = this.#kept(serial, digest);
-    if (row !== undefined) row.sealed = sealed as string;
+  #replace(values: Columns, text: string): Row[] {
+    const row = this.#kept(values, text);
+    if (row !== undefined) row.sealed = values[3] as string;
     return [];
   }
 
@@ -144,9 +151,8 @@ export class IdentifierTable {
     return [];
   }
 
-  #prune(processMs: number, text: string): Row[] {
-    const nowMs = Math.min(this.#nowMs(), processMs);
-    const free = [...this.rows.values()].filter((row) => this.#isFree(row, text, nowMs));
+  #prune([processMs]: Columns, text: string): Row[] {
+    const free = [...this.rows.values()].filter((row) => this.#isFree(row, text, processMs));
     for (const { digest } of free) this.rows.delete(digest);
     return free.map(() => ({ '?column?': 1 }));
   }

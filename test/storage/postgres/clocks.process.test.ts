@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { CLAIM_BYTES, LIFETIME_MS } from '../../../src/callback/limits.ts';
+import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
 import { KEPT_MS } from '../../../src/payment/reservations.ts';
 import { newResolveId, resolveTokenDigest } from '../../../src/resolve/identifier.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
@@ -205,18 +206,23 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
     await resolves.close();
   });
 
-  it('drops no kept answer', async () => {
+  it('frees no identifier whose answer is kept, and gives that answer', async () => {
     const time = new ManualTime();
     const database = await databaseAt(time);
+    const identifiers = new Identifiers(database, new ManualTime(time.nowMs()), 'one', () => {});
+    const payer = orderFor().payer;
+    const claims = [identifierClaim(`pay_${'0'.repeat(20)}` as PaymentIdentifier, 'GET /', payer)];
+    expect(await identifiers.claim(claims, 1)).toBe(true);
     await database.run({
-      text: `
-        INSERT INTO paygrade.identifiers (digest, fingerprint, owner, attempt, serial, kept_until_ms, sealed)
-        VALUES ('a', 'b', 'one', 1, 1, paygrade.now_ms() + ${KEPT_MS}, 'x')`,
+      text: `UPDATE paygrade.identifiers SET serial = 1, transaction = '0x', sealed = 'x', kept_until_ms = paygrade.now_ms() + ${KEPT_MS}`,
     });
-    const rightMs = time.nowMs();
     time.stepWall(AHEAD_MS);
-    await new Identifiers(database, 'one', () => {}).prune(rightMs);
-    expect(await database.run({ text: 'SELECT FROM paygrade.identifiers' })).toHaveLength(1);
+    const known = await identifiers.find(claims);
+    if (known?.kind !== 'kept') throw new Error(known?.kind);
+    expect(await identifiers.claim(claims, 2)).toBe(false);
+    await identifiers.replace(known.kept, Buffer.from('y'));
+    await identifiers.prune();
+    expect(await identifiers.read(known.kept)).toEqual(new Uint8Array(Buffer.from('y')));
   });
 
   it('drops no webhook', async () => {

@@ -1,5 +1,6 @@
 /** Room for the kept answers of payment identifiers in a database (decisions §4, siblings §9). */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
 import { ANSWER_BYTES_CLAIMED, KEPT_MS, RecordInDoubtError } from '../../../src/payment/reservations.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
@@ -33,15 +34,15 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     onTestFinished(() => shared.remove());
     const { database } = await shared.process();
     const room = { countMax: 3, bytesMax: 10 * ANSWER_BYTES_CLAIMED };
-    const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, owner, () => {}, room));
+    const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, systemClock, owner, () => {}, room));
     expect(one!.hasRoom(1)).toBe(true);
     expect(await one!.claim([claimOf(1)], 1)).toBe(true);
     expect(await one!.claim([claimOf(2)], 2)).toBe(true);
     expect(await other!.claim([claimOf(3)], 1)).toBe(true);
     expect([one!.hasRoom(1), other!.hasRoom(1)]).toEqual([true, true]);
     await database.run({ text: "UPDATE paygrade.identifiers SET sealed = 'x', kept_until_ms = 9e15" });
-    await one!.prune(Date.now());
-    await other!.prune(Date.now());
+    await one!.prune();
+    await other!.prune();
     expect([one!.hasRoom(1), other!.hasRoom(1)]).toEqual([false, false]);
   });
 
@@ -49,7 +50,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const shared = await Shared.open(SERVER);
     onTestFinished(() => shared.remove());
     const { database } = await shared.process();
-    const identifiers = new Identifiers(database, 'one', () => {}, {
+    const identifiers = new Identifiers(database, systemClock, 'one', () => {}, {
       countMax: 100,
       bytesMax: 2 * ANSWER_BYTES_CLAIMED,
     });
@@ -62,7 +63,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     identifiers.noteAnswer(1000);
     expect(identifiers.hasRoom(1)).toBe(true);
     await database.run({ text: "UPDATE paygrade.identifiers SET sealed = 'x', kept_until_ms = 9e15" });
-    await identifiers.prune(Date.now());
+    await identifiers.prune();
     expect(identifiers.hasRoom(1)).toBe(true);
   });
 
@@ -93,9 +94,9 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const shared = await Shared.open(SERVER);
     onTestFinished(() => shared.remove());
     const { database } = await shared.process();
-    const identifiers = new Identifiers(database, 'one', () => {});
+    const identifiers = new Identifiers(database, systemClock, 'one', () => {});
     await database.run({ text: insertAnswers(1, 4500, -1, "'x'") });
-    await identifiers.prune(Date.now());
+    await identifiers.prune();
     const rows = await database.run({ text: 'SELECT count(*)::int AS count FROM paygrade.identifiers' });
     expect(rows).toEqual([{ count: 0 }]);
   });
@@ -104,7 +105,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     const shared = await Shared.open(SERVER);
     onTestFinished(() => shared.remove());
     const { database } = await shared.process();
-    const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, owner, () => {})) as [
+    const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, systemClock, owner, () => {})) as [
       Identifiers,
       Identifiers,
     ];
@@ -135,10 +136,9 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     onTestFinished(() => shared.remove());
     const { database } = await shared.process();
     const room = { countMax: 100, bytesMax: 2 * ANSWER_BYTES_CLAIMED };
-    const [one, other] = ['one', 'other'].map((owner) => new Identifiers(database, owner, () => {}, room)) as [
-      Identifiers,
-      Identifiers,
-    ];
+    const [one, other] = ['one', 'other'].map(
+      (owner) => new Identifiers(database, systemClock, owner, () => {}, room),
+    ) as [Identifiers, Identifiers];
     const claims = [claimOf(1)];
     await database.run({ text: "INSERT INTO paygrade.processes VALUES ('one', 0, 0)" });
     expect(await one.claim(claims, 3)).toBe(true);
@@ -147,7 +147,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     await other.freeStrays(9, []);
     await one.freeStrays(2, []);
     await one.freeStrays(9, [2, 3]);
-    await one.prune(Date.now());
+    await one.prune();
     expect([one.hasRoom(1), one.hasRoom(2)]).toEqual([true, false]);
     expect(await one.find(claims)).toEqual({ kind: 'under-way' });
     await one.freeStrays(3, [2]);
@@ -169,7 +169,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
       undefined,
       undefined,
     ]);
-    await keptUntil(0);
+    await keptUntil(-1);
     expect(await read(7)).toBeUndefined();
   });
 

@@ -1,5 +1,6 @@
 /** Statements that take what dead processes hold, while living ones take it too. */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { Cases } from '../../../src/storage/postgres/cases.ts';
 import { Claims, hexOfKey } from '../../../src/storage/postgres/claims.ts';
 import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
@@ -61,7 +62,8 @@ const CONTESTS: readonly Contest[] = [
     made: `INSERT INTO paygrade.identifiers (digest, fingerprint, attempt, owner) VALUES ('${DIGEST}', '', 1, 'dead')`,
     takenBy: `UPDATE paygrade.identifiers SET owner = '${TAKER}'`,
     holderOf: 'SELECT owner AS holder FROM paygrade.identifiers',
-    take: (database) => new Identifiers(database, 'other', () => {}).claim([{ digest: DIGEST, fingerprint: '' }], 1),
+    take: (database) =>
+      new Identifiers(database, systemClock, 'other', () => {}).claim([{ digest: DIGEST, fingerprint: '' }], 1),
   },
   {
     what: 'a resolve',
