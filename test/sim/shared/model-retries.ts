@@ -165,9 +165,10 @@ export class RetryTables {
     return [];
   }
 
-  #claimKey([key, owner]: Columns): Row[] {
+  #claimKey([key, owner, processMs]: Columns): Row[] {
     const before = this.#claims.get(key as string);
-    const isFree = before === undefined || before.owner === owner || before.untilMs <= this.#nowMs();
+    const passedMs = Math.min(this.#nowMs(), processMs as number);
+    const isFree = before === undefined || before.owner === owner || before.untilMs <= passedMs;
     if (!isFree) return [];
     this.#claims.set(key as string, { owner: owner as string, untilMs: this.#nowMs() + KEY_CLAIM_MS });
     return [{ owner: owner as string }];

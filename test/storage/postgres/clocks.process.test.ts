@@ -5,12 +5,14 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { CLAIM_BYTES, LIFETIME_MS } from '../../../src/callback/limits.ts';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
 import { KEPT_MS } from '../../../src/payment/reservations.ts';
-import { newResolveId, resolveTokenDigest } from '../../../src/resolve/identifier.ts';
+import { newResolveId, type ResolveId, resolveTokenDigest } from '../../../src/resolve/identifier.ts';
+import { KEPT_MS as RESOLVE_KEPT_MS } from '../../../src/resolve/limits.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
 import { expire, newJob } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
+import { PostgresAccounts } from '../../../src/storage/postgres/accounts/accounts.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { Cases } from '../../../src/storage/postgres/cases.ts';
 import { Claims } from '../../../src/storage/postgres/claims.ts';
@@ -19,6 +21,7 @@ import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
 import type { Owner } from '../../../src/storage/postgres/owners.ts';
 import { PostgresPlayLedger } from '../../../src/storage/postgres/play-ledger.ts';
 import { PostgresResolves } from '../../../src/storage/postgres/resolves/resolves.ts';
+import { PostgresRetries } from '../../../src/storage/postgres/retries/retries.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
@@ -27,6 +30,7 @@ import { SERVER, testDatabase } from '../../support/postgres-database.ts';
 import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
 
 const MINUTES_MS = 300_000;
+const AHEAD_MS = 2 * 3_600_000;
 const OUTCOME = '"result":null,"failure":null';
 const chance = new Chance(1);
 
@@ -137,8 +141,63 @@ async function databaseAt(time: ManualTime) {
   return database;
 }
 
+const OWNER = { id: 'one', onLook() {} } as unknown as Owner;
+const onFault = (fault: unknown): never => {
+  throw fault;
+};
+
+function resolvesOf(database: Database, time: ManualTime) {
+  const resolves = new PostgresResolves({
+    ...{ clock: time, timers: time, random: chance, owner: OWNER },
+    database,
+    onFault,
+  });
+  const create = async (): Promise<ResolveId> => {
+    const id = newResolveId(chance);
+    await resolves.create({
+      id,
+      tokenDigest: resolveTokenDigest('token'),
+      createdAtMs: time.nowMs(),
+      question: { url: 'https://target.example/', include: ['text'] },
+    });
+    return id;
+  };
+  return { resolves, create };
+}
+
+describe.skipIf(SERVER === undefined)('a process whose clock is two hours behind for a while', () => {
+  it('keeps a resolve for its hour', async () => {
+    const time = new ManualTime();
+    const database = await databaseAt(time);
+    const off = new ManualTime(time.nowMs() - AHEAD_MS);
+    const { resolves, create } = resolvesOf(database, off);
+    const id = await create();
+    await resolves.finish(id, 'failed', OUTCOME);
+    off.stepWall(AHEAD_MS);
+    await resolves.start();
+    for (const one of [time, off]) one.stepWall(RESOLVE_KEPT_MS - 2000);
+    expect((await resolves.find(id))?.status).toBe('failed');
+    expect(await resolves.readOutcome(id)).toBe(OUTCOME);
+    time.stepWall(1000);
+    expect((await resolves.find(id))?.status).toBe('expired');
+    await resolves.close();
+  });
+});
+
 describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead for a while', () => {
-  const AHEAD_MS = 2 * 3_600_000;
+  it('gives no idempotency key of a request under way to another', async () => {
+    const time = new ManualTime();
+    const database = await databaseAt(time);
+    const right = new ManualTime(time.nowMs());
+    const accounts = new PostgresAccounts(true, { timers: right, random: chance, database, onFault });
+    const retries = new PostgresRetries({ clock: right, random: chance, database, owner: OWNER, accounts });
+    expect(await retries.claimKey('key', 'first')).toBe(true);
+    time.stepWall(AHEAD_MS);
+    expect(await retries.claimKey('key', 'second')).toBe(false);
+    time.stepWall(-AHEAD_MS);
+    for (const one of [time, right]) one.stepWall(120_000);
+    expect(await retries.claimKey('key', 'second')).toBe(true);
+  });
 
   it('moves no play money twice for an open case, and forgets its transfer with its claim', async () => {
     const time = new ManualTime();
@@ -175,27 +234,8 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
   it('drops no outcome of a resolve, and records one that comes meanwhile', async () => {
     const time = new ManualTime();
     const database = await databaseAt(time);
-    const right = new ManualTime(time.nowMs());
-    const owner = { id: 'one', onLook() {} } as unknown as Owner;
-    const resolves = new PostgresResolves({
-      clock: right,
-      timers: right,
-      random: chance,
-      database,
-      owner,
-      onFault: (fault) => {
-        throw fault;
-      },
-    });
-    const [done, late] = [newResolveId(chance), newResolveId(chance)];
-    for (const id of [done, late]) {
-      await resolves.create({
-        id,
-        tokenDigest: resolveTokenDigest('token'),
-        createdAtMs: right.nowMs(),
-        question: { url: 'https://target.example/', include: ['text'] },
-      });
-    }
+    const { resolves, create } = resolvesOf(database, new ManualTime(time.nowMs()));
+    const [done, late] = [await create(), await create()];
     await resolves.finish(done, 'failed', OUTCOME);
 
     time.stepWall(AHEAD_MS);

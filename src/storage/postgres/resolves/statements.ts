@@ -3,18 +3,19 @@
  * because either clock may be ahead.
  */
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
+import { SKEW_MS_MAX } from '../database.ts';
 import { ownerIsStillDead } from '../owners.ts';
 
 const TAKEN_COUNT_MAX = 128;
 /** Most resolves that one sweep ends. */
 export const SWEEP_COUNT_MAX = 512;
 
-/** $1 id, $2 digest, $3 time, $4 question, $5 holder. */
+/** $1 id, $2 digest, $3 the process's time, whose hour would be over at once if that clock were behind, $4 question, $5 holder. */
 export const CREATE = {
   name: 'create-resolve',
   text: `
     INSERT INTO paygrade.resolves (id, token_digest, created_ms, status, question, holder)
-    VALUES ($1, $2, $3, 'pending', $4, $5) ON CONFLICT (id) DO NOTHING RETURNING id`,
+    VALUES ($1, $2, greatest($3, paygrade.now_ms() - ${SKEW_MS_MAX}), 'pending', $4, $5) ON CONFLICT (id) DO NOTHING RETURNING id`,
 } as const;
 
 /** $1 id, $2 status, $3 outcome, $4 its bytes, $5 the process's time. The first outcome stays. */

@@ -167,7 +167,8 @@ export class PostgresRetries implements RetryStore {
   async claimKey(key: string, claim: string): Promise<boolean> {
     const { clock, database, owner } = this.#ports;
     const onDoubt = (): void => void this.#lateClaims.set(claim, clock.monotonicMs() + LATE_MS);
-    return (await database.run({ ...CLAIM_KEY, values: [key, `${owner.id} ${claim}`] }, { onDoubt })).length === 1;
+    const values = [key, `${owner.id} ${claim}`, clock.nowMs()];
+    return (await database.run({ ...CLAIM_KEY, values }, { onDoubt })).length === 1;
   }
 
   async releaseKey(key: string, claim: string): Promise<void> {

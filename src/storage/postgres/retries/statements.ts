@@ -140,13 +140,16 @@ export const USAGE = {
   text: 'SELECT created, attempts, delivered FROM paygrade.retry_usage WHERE organization = $1 AND month_ms = $2',
 } as const;
 
-/** $1 digest of an idempotency key, $2 owner of the claim: process, blank, request. Returns a row if this claims it. */
+/**
+ * $1 digest of an idempotency key, $2 owner of the claim: process, blank, request; $3 the process's time, because the database's
+ * clock may be ahead. Returns a row if this claims it.
+ */
 export const CLAIM_KEY = {
   name: 'claim-retry-key',
   text: `
     INSERT INTO paygrade.retry_claims AS c (key_digest, owner, until_ms) VALUES ($1, $2, paygrade.now_ms() + ${KEY_CLAIM_MS})
     ON CONFLICT (key_digest) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
-    WHERE c.owner = excluded.owner OR c.until_ms <= paygrade.now_ms() RETURNING owner`,
+    WHERE c.owner = excluded.owner OR c.until_ms <= least(paygrade.now_ms(), $3::bigint) RETURNING owner`,
 } as const;
 
 /** Frees idempotency keys whose requests were under way in dead processes. */
