@@ -34,7 +34,13 @@ function opened(counts: Row = {}) {
       return text === COUNTS.text ? [counts] : [{ created_ms: 0 }];
     },
   } as unknown as Database;
-  const accounts = new PostgresAccounts(true, { timers: time, random: systemRandom, database, onFault() {} });
+  const accounts = new PostgresAccounts(true, {
+    clock: time,
+    timers: time,
+    random: systemRandom,
+    database,
+    onFault() {},
+  });
   const { text } = newSecret(systemRandom);
   /** Uses the key so many minutes after the start. */
   const use = async (minutes: number): Promise<void> => {

@@ -7,6 +7,7 @@ import type { Row, Statement } from '../../../src/storage/postgres/connections.t
 import type { Database } from '../../../src/storage/postgres/database.ts';
 import { DatabaseAwayError, InDoubtError, StatementError } from '../../../src/storage/postgres/failures.ts';
 import { Chance } from '../../support/chance.ts';
+import { ManualTime } from '../../support/manual-time.ts';
 
 const JOB: Purchase = { name: 'charge-and-buy', text: '', values: ['a job'] };
 
@@ -52,7 +53,7 @@ function opened() {
       return [{ is_charged: fault !== 'lost' }];
     },
   } as unknown as Database;
-  const charges = new Charges(database, new Chance(1));
+  const charges = new Charges(database, new ManualTime(), new Chance(1));
   /** Names of the statements of these charges. */
   const named = async <T>(work: () => Promise<T>): Promise<readonly [T, (string | undefined)[]]> => {
     sent.length = 0;
@@ -142,7 +143,7 @@ describe('charges of an organization', () => {
     expect(all).toEqual([17, 16, 15, 14].map(charged));
     expect(names).toEqual(['read-credits', 'charge-and-buy', 'charge-credits', 'charge-and-buy']);
     expect(grants.map(({ remaining }) => remaining)).toEqual([5, 0]);
-    expect(sent.map(({ values }) => values?.slice(9))).toEqual([[], ['a job'], [], ['a job']]);
+    expect(sent.map(({ values }) => values?.slice(10))).toEqual([[], ['a job'], [], ['a job']]);
   });
 
   it('that wait for one that fails for the lack of a database fail with it', async () => {

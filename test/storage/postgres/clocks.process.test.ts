@@ -189,7 +189,7 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
     const time = new ManualTime();
     const database = await databaseAt(time);
     const right = new ManualTime(time.nowMs());
-    const accounts = new PostgresAccounts(true, { timers: right, random: chance, database, onFault });
+    const accounts = new PostgresAccounts(true, { clock: right, timers: right, random: chance, database, onFault });
     const retries = new PostgresRetries({ clock: right, random: chance, database, owner: OWNER, accounts });
     expect(await retries.claimKey('key', 'first')).toBe(true);
     time.stepWall(AHEAD_MS);
@@ -197,6 +197,27 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
     time.stepWall(-AHEAD_MS);
     for (const one of [time, right]) one.stepWall(120_000);
     expect(await retries.claimKey('key', 'second')).toBe(true);
+  });
+
+  it('renews no subscription before its month, and lets no credits lapse', async () => {
+    const time = new ManualTime(Date.UTC(2026, 7, 31, 23));
+    const database = await databaseAt(time);
+    const right = new ManualTime(time.nowMs());
+    const accounts = new PostgresAccounts(true, { clock: right, timers: right, random: chance, database, onFault });
+    const organization = 'acme';
+    await accounts.grant({ organization, kind: 'subscription', amount: 10, expiresAtMs: null });
+    const charge = async (amount: number) => (await accounts.charge(organization, amount)).kind;
+    expect(await charge(8)).toBe('charged');
+    time.stepWall(AHEAD_MS);
+    expect([await charge(3), await charge(1)]).toEqual(['insufficient', 'charged']);
+    const expiresAtMs = right.nowMs() + 3_600_000;
+    await accounts.grant({ organization, kind: 'onboarding', amount: 5, expiresAtMs });
+    expect(await charge(5)).toBe('charged');
+    time.stepWall(-AHEAD_MS);
+    expect((await accounts.usage(organization))?.charged).toBe(14);
+    for (const one of [time, right]) one.stepWall(AHEAD_MS);
+    expect([await charge(10), await charge(1)]).toEqual(['charged', 'insufficient']);
+    await accounts.close();
   });
 
   it('moves no play money twice for an open case, and forgets its transfer with its claim', async () => {

@@ -369,7 +369,7 @@ describe.skipIf(SERVER === undefined)('accounts of three processes', () => {
     }
     await accounts.charge('acme', 1);
     const forget = async (): Promise<unknown> => {
-      for (const statement of FORGET_LAPSED) await database.run(statement);
+      for (const statement of FORGET_LAPSED) await database.run({ ...statement, values: [time.nowMs()] });
       return database.run({
         text: `SELECT (SELECT count(*)::int FROM paygrade.onboarding_grants) AS grants,
           (SELECT count(*)::int FROM paygrade.credit_entries) AS entries`,

@@ -21,6 +21,7 @@ import { keyDigestOf, newKeyId, newSecret } from '../../../accounts/key.ts';
 import { GRANT_COUNT_MAX, KEY_COUNT_MAX, ORGANIZATION_COUNT_MAX } from '../../../accounts/limits.ts';
 import { DEMO_ORGANIZATION } from '../../../accounts/organization.ts';
 import { storedScopes } from '../../../accounts/scopes.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { Random } from '../../../base/random.ts';
@@ -51,6 +52,7 @@ const FULL: NotChanged = { kind: 'full' };
 const PLAY_ONLY: NotChanged = { kind: 'play-only' };
 
 export interface PostgresAccountsPorts {
+  readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
   readonly database: Database;
@@ -73,10 +75,10 @@ export class PostgresAccounts implements Accounts {
 
   /** @param isPlay settlements move play money, so the keys of {@link DEMO_ORGANIZATION} hold */
   constructor(isPlay: boolean, ports: PostgresAccountsPorts) {
-    const { database, random } = ports;
+    const { clock, database, random } = ports;
     this.#isPlay = isPlay;
     this.#ports = ports;
-    this.#charges = new Charges(database, random);
+    this.#charges = new Charges(database, clock, random);
     ports.owner?.onLook(() => this.#charges.giveBack());
     this.#lookUps = new Group((digests) => database.run({ ...AUTHENTICATE, values: [digests] }), {
       keyOf: (digest) => digest,
@@ -226,7 +228,8 @@ export class PostgresAccounts implements Accounts {
   #forgetLater(): void {
     if (this.#isClosed) return;
     this.#cancelForget = this.#ports.timers.after(FORGET_PAUSE_MS, async () => {
-      for (const statement of FORGET) if (!this.#isClosed) await this.#inBackground(statement);
+      const values = [this.#ports.clock.nowMs()];
+      for (const statement of FORGET) if (!this.#isClosed) await this.#inBackground({ ...statement, values });
       this.#forgetLater();
     });
   }

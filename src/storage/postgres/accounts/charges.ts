@@ -1,7 +1,7 @@
 /**
  * Charges of credits, by all processes together. This process decides the waiting charges of an organization by its last known
  * credit state, and records them in one statement. That statement takes effect only if the state is still current: the version
- * is unchanged, and by the database's clock nothing has lapsed or been renewed since. Otherwise the process reads the state and
+ * is unchanged, and by one of both clocks nothing has lapsed or been renewed since. Otherwise the process reads the state and
  * decides again. So no lock is held between statements, and a process alone with an organization pays one round trip a group.
  *
  * Only a state that was just read may refuse a charge. Each group belongs to one organization, so one customer's failure never
@@ -11,6 +11,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Charge } from '../../../accounts/accounts.ts';
 import { Balance, type OnboardingGrant, type Taken } from '../../../accounts/balance.ts';
+import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Row } from '../connections.ts';
@@ -27,7 +28,7 @@ const FAILED_COUNT_MAX = 1000;
 /** After losing to other processes this often, the charge is answered as unavailable: the organization is too busy. */
 const TRIES_MAX = 100;
 
-/** What one organization has, at a moment of the database's clock. */
+/** What one organization has, at a moment of the clock that is behind, the database's or this process's. */
 interface CreditState {
   readonly balance: Balance;
   readonly version: number;
@@ -126,6 +127,7 @@ function sumOf(taken: readonly Taken[]): Taken & { readonly serials: number[]; r
 
 export class Charges {
   readonly #database: Database;
+  readonly #clock: Clock;
   readonly #random: Random;
   /** By organization: the charges that wait while a statement for it is in flight. */
   readonly #waiting = new Map<string, Waiting[]>();
@@ -134,8 +136,9 @@ export class Charges {
   /** Values of {@link GIVE_BACK} for failed groups whose charge may be on record. */
   readonly #failed = new Set<readonly unknown[]>();
 
-  constructor(database: Database, random: Random) {
+  constructor(database: Database, clock: Clock, random: Random) {
     this.#database = database;
+    this.#clock = clock;
     this.#random = random;
   }
 
@@ -155,7 +158,7 @@ export class Charges {
 
   /** @param entry id of a group's entry; the state says whether it is on record */
   async read(organization: string, entry = ''): Promise<CreditState | undefined> {
-    return creditStateOf(await this.#database.run({ ...READ, values: [organization, entry] }));
+    return creditStateOf(await this.#database.run({ ...READ, values: [organization, entry, this.#clock.nowMs()] }));
   }
 
   /** Gives back failed charges that may be on record. May be repeated. */
@@ -243,7 +246,7 @@ export class Charges {
     const { name, text } = purchase ?? CHARGE;
     const values: unknown[] = [
       ...[organization, state.version, state.untilMs, sum.monthMs, sum.amount, sum.subscription],
-      ...[sum.serials, sum.amounts, attempt.entry, ...(purchase?.values ?? [])],
+      ...[sum.serials, sum.amounts, attempt.entry, this.#clock.nowMs(), ...(purchase?.values ?? [])],
     ];
     attempt.inDoubt = [sum.monthMs, sum.amount, sum.subscription, sum.serials, sum.amounts];
     const [row] = await this.#database.run({ name, text, values }).catch((failure: unknown) => {

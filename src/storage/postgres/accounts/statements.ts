@@ -1,8 +1,14 @@
-/** The statements of accounts. Each may be repeated. `paygrade.now_ms()` decides what has lapsed. */
+/**
+ * The statements of accounts. Each may be repeated. Credits have lapsed, and a month has begun, only when the process's clock
+ * says so too: either clock may be ahead, and a month that has begun never ends early.
+ */
 import { LAPSED_KEPT_MS } from '../../../accounts/limits.ts';
 
 /** A retry after a lost answer needs the entry only briefly; it is kept longer for an operator's questions. */
 const ENTRIES_KEPT_MS = 40 * 86_400_000;
+
+/** @param processMs SQL expression, the time by the process's clock */
+const passed = (processMs: string): string => `least(paygrade.now_ms(), ${processMs}::bigint)`;
 
 /** $1 digests, in order. */
 export const AUTHENTICATE = {
@@ -15,22 +21,22 @@ export const AUTHENTICATE = {
     ORDER BY a.place`,
 } as const;
 
-/** $1 name, $2 id of an entry. One row for each grant that has not lapsed, or one row without a grant. */
+/** $1 name, $2 id of an entry, $3 the process's time. One row for each grant that has not lapsed, or one row without a grant. */
 export const READ = {
   name: 'read-credits',
   text: `
-    SELECT o.version, o.month_ms, o.charged, o.subscription, o.subscription_charged, paygrade.now_ms() AS now_ms,
+    SELECT o.version, o.month_ms, o.charged, o.subscription, o.subscription_charged, ${passed('$3')} AS now_ms,
       g.serial, g.amount, g.remaining, g.expires_ms,
       EXISTS (SELECT FROM paygrade.credit_entries e WHERE e.id = $2) AS is_charged
     FROM paygrade.organizations o
     LEFT JOIN paygrade.onboarding_grants g ON g.organization = o.name
-      AND (g.expires_ms IS NULL OR g.expires_ms > paygrade.now_ms())
+      AND (g.expires_ms IS NULL OR g.expires_ms > ${passed('$3')})
     WHERE o.name = $1 ORDER BY g.serial`,
 } as const;
 
 /**
  * $1 name, $2 version and $3 end of the state that decided, $4 month, $5 amount, $6 taken from the subscription, $7
- * serials of grants and $8 what is taken from each, $9 id of the entry. `debit` runs first; everything else depends on
+ * serials of grants and $8 what is taken from each, $9 id of the entry, $10 the process's time. `debit` runs first; everything else depends on
  * the rows it returns.
  * @param purchase further common table expressions that also select from `debit`; parameters from {@link PURCHASE_FIRST} on
  */
@@ -39,7 +45,7 @@ export const chargeText = (purchase = ''): string => `
       UPDATE paygrade.organizations SET version = version + 1, month_ms = $4::bigint,
         charged = CASE month_ms WHEN $4::bigint THEN charged ELSE 0 END + $5::bigint,
         subscription_charged = CASE month_ms WHEN $4::bigint THEN subscription_charged ELSE 0 END + $6::bigint
-      WHERE name = $1 AND version = $2::bigint AND paygrade.now_ms() < $3::bigint RETURNING name
+      WHERE name = $1 AND version = $2::bigint AND ${passed('$10')} < $3::bigint RETURNING name
     ),
     taken AS (
       UPDATE paygrade.onboarding_grants g SET remaining = g.remaining - part.amount
@@ -78,7 +84,7 @@ export const GIVE_BACK = {
 } as const;
 
 /** Number of the first parameter of a purchase. */
-export const PURCHASE_FIRST = 10;
+export const PURCHASE_FIRST = 11;
 
 /** $1 name. The counts that are compared with the limits. */
 export const COUNTS = {
@@ -142,8 +148,8 @@ export const NOTE_USES = {
     WHERE k.id = use.id AND held.id = k.id AND (k.used_ms IS NULL OR k.used_ms < use.at_ms)`,
 } as const;
 
-/** Deletes grants that lapsed long ago, and old entries. */
+/** $1 the process's time. Delete grants that lapsed long ago, and old entries. */
 export const FORGET = [
-  { text: `DELETE FROM paygrade.onboarding_grants WHERE expires_ms <= paygrade.now_ms() - ${LAPSED_KEPT_MS}` },
-  { text: `DELETE FROM paygrade.credit_entries WHERE at_ms <= paygrade.now_ms() - ${ENTRIES_KEPT_MS}` },
+  { text: `DELETE FROM paygrade.onboarding_grants WHERE expires_ms <= ${passed('$1')} - ${LAPSED_KEPT_MS}` },
+  { text: `DELETE FROM paygrade.credit_entries WHERE at_ms <= ${passed('$1')} - ${ENTRIES_KEPT_MS}` },
 ] as const;
