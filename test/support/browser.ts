@@ -1,6 +1,6 @@
 /**
  * A real browser for the pages: Debian's chromium, or the one that CHROMIUM names. Without one, tests that need it are
- * skipped with a message. The shell without windows takes half the processor time, so it is preferred.
+ * skipped with a message. The shell without windows takes two thirds of the processor time, so it is preferred.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
