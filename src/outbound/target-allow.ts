@@ -2,6 +2,7 @@
  * `TARGET_ALLOW` (siblings §5): addresses that may be reached although they are not public. An entry `host:port` is compared
  * with host and port of the URL, an entry `cidr:port` with the addresses that the host resolved to.
  */
+import { commaList } from '../base/comma-list.ts';
 import { type IpAddress, type IpRange, isInRange, parseIpRange } from '../base/ip-address.ts';
 import { hostPortOf } from '../base/parsed-url.ts';
 
@@ -37,7 +38,7 @@ export function parseTargetAllow(
 ): { readonly ok: true; readonly allow: TargetAllow } | { readonly ok: false; readonly entry: string } {
   const hosts = new Set<string>();
   const ranges: { range: IpRange; port: number }[] = [];
-  for (const entry of text.trim() === '' ? [] : text.split(',').map((one) => one.trim())) {
+  for (const entry of commaList(text)) {
     const parsed = parseEntry(entry);
     if (parsed === undefined) return { ok: false, entry };
     if ('host' in parsed) hosts.add(parsed.host);

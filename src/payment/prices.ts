@@ -1,4 +1,5 @@
 /** What operations cost: the price that each declares, unless the operator sets another (decisions §2, `PRICES`). */
+import { commaList } from '../base/comma-list.ts';
 import { usdcAtomicOf, usdcTextOf } from './protocol/amount.ts';
 
 /** The names by which an operator sets prices. */
@@ -32,9 +33,9 @@ const isPriceKey = (name: string): name is PriceKey => (PRICE_KEYS as readonly s
 export function parsePrices(text: string): ParsedPrices {
   const prices: Partial<Record<PriceKey, string>> = {};
   const fault = (words: string): ParsedPrices => ({ ok: false, fault: words });
-  for (const entry of text.trim() === '' ? [] : text.split(',')) {
+  for (const entry of commaList(text)) {
     const [name = '', amount = '', ...rest] = entry.split('=').map((part) => part.trim());
-    const shown = JSON.stringify(entry.trim());
+    const shown = JSON.stringify(entry);
     if (!isPriceKey(name)) return fault(`${shown} names none of ${PRICE_KEYS.join(', ')}`);
     if (prices[name] !== undefined) return fault(`${name} has two prices`);
     const atomic = rest.length === 0 ? usdcAtomicOf(amount) : undefined;

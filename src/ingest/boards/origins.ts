@@ -3,6 +3,7 @@
  * boards have hosts of their own (Recruitee, Teamtailor, Workday, pages) keeps the host as the first part of the path:
  * `recruitee=http://127.0.0.1:9000` asks `http://127.0.0.1:9000/acme.recruitee.com/api/offers/`.
  */
+import { commaList } from '../../base/comma-list.ts';
 import { BOARD_SHAPES, type BoardShape, isBoardShape } from './board.ts';
 
 /** Origins that replace the shapes' own, without a trailing slash. */
@@ -13,7 +14,7 @@ export function parseBoardOrigins(
   text: string,
 ): { readonly ok: true; readonly origins: BoardOrigins } | { readonly ok: false; readonly reason: string } {
   const origins = new Map<BoardShape, string>();
-  for (const entry of text.trim() === '' ? [] : text.split(',').map((one) => one.trim())) {
+  for (const entry of commaList(text)) {
     const equals = entry.indexOf('=');
     const shape = entry.slice(0, Math.max(equals, 0)).trim();
     const origin = entry.slice(equals + 1).trim();

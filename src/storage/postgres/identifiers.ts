@@ -11,21 +11,18 @@ import type { Clock } from '../../base/clock.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { ANSWER_BYTES_CLAIMED, type KeptAnswer, type KnownIdentifier } from '../../payment/reservations.ts';
 import { ANSWER_ROOM, type AnswerRoom } from '../memory/kept-answers.ts';
+import { passedMs } from './both-clocks.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
 import { ownerIsStillDead } from './owners.ts';
 
 /**
- * Time that both clocks agree has passed: either may be ahead, and without its kept answer a purchase that is asked for again
- * would be charged again.
- * @param processMs SQL expression, the time by the process's clock
+ * Expired, or its process died before the intent. NULL while its purchase is under way. Without its kept answer a purchase that
+ * is asked for again would be charged again. @param processMs as of {@link passedMs}
  */
-const passed = (processMs: string): string => `least(paygrade.now_ms(), ${processMs}::bigint)`;
-
-/** Expired, or its process died before the intent. NULL while its purchase is under way. @param processMs as of {@link passed} */
 const isFree = (processMs: string): string =>
-  `(n.kept_until_ms <= ${passed(processMs)} OR (n.sealed IS NULL AND ${ownerIsStillDead('n.owner')}))`;
+  `(n.kept_until_ms <= ${passedMs(processMs)} OR (n.sealed IS NULL AND ${ownerIsStillDead('n.owner')}))`;
 
 /** A try of an attempt that is carried out after its intent must leave the answer. */
 const CLAIM = `
@@ -46,7 +43,7 @@ const RELEASE = `
   WHERE n.digest = decode(item.digest, 'hex') AND n.owner = $2 AND n.attempt = $3 AND n.sealed IS NULL`;
 
 /** Finds the answer of a sale for one of its identifiers. */
-const IS_KEPT = `serial = $1 AND digest = decode($2, 'hex') AND kept_until_ms > ${passed('$3')}`;
+const IS_KEPT = `serial = $1 AND digest = decode($2, 'hex') AND kept_until_ms > ${passedMs('$3')}`;
 
 /** As that of claims. */
 const FREE_STRAYS = `

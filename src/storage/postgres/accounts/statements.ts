@@ -3,12 +3,10 @@
  * says so too: either clock may be ahead, and a month that has begun never ends early.
  */
 import { LAPSED_KEPT_MS } from '../../../accounts/limits.ts';
+import { passedMs } from '../both-clocks.ts';
 
 /** A retry after a lost answer needs the entry only briefly; it is kept longer for an operator's questions. */
 const ENTRIES_KEPT_MS = 40 * 86_400_000;
-
-/** @param processMs SQL expression, the time by the process's clock */
-const passed = (processMs: string): string => `least(paygrade.now_ms(), ${processMs}::bigint)`;
 
 /** $1 digests, in order. */
 export const AUTHENTICATE = {
@@ -25,12 +23,12 @@ export const AUTHENTICATE = {
 export const READ = {
   name: 'read-credits',
   text: `
-    SELECT o.version, o.month_ms, o.charged, o.subscription, o.subscription_charged, ${passed('$3')} AS now_ms,
+    SELECT o.version, o.month_ms, o.charged, o.subscription, o.subscription_charged, ${passedMs('$3')} AS now_ms,
       g.serial, g.amount, g.remaining, g.expires_ms,
       EXISTS (SELECT FROM paygrade.credit_entries e WHERE e.id = $2) AS is_charged
     FROM paygrade.organizations o
     LEFT JOIN paygrade.onboarding_grants g ON g.organization = o.name
-      AND (g.expires_ms IS NULL OR g.expires_ms > ${passed('$3')})
+      AND (g.expires_ms IS NULL OR g.expires_ms > ${passedMs('$3')})
     WHERE o.name = $1 ORDER BY g.serial`,
 } as const;
 
@@ -45,7 +43,7 @@ export const chargeText = (purchase = ''): string => `
       UPDATE paygrade.organizations SET version = version + 1, month_ms = $4::bigint,
         charged = CASE month_ms WHEN $4::bigint THEN charged ELSE 0 END + $5::bigint,
         subscription_charged = CASE month_ms WHEN $4::bigint THEN subscription_charged ELSE 0 END + $6::bigint
-      WHERE name = $1 AND version = $2::bigint AND ${passed('$10')} < $3::bigint RETURNING name
+      WHERE name = $1 AND version = $2::bigint AND ${passedMs('$10')} < $3::bigint RETURNING name
     ),
     taken AS (
       UPDATE paygrade.onboarding_grants g SET remaining = g.remaining - part.amount
@@ -150,6 +148,6 @@ export const NOTE_USES = {
 
 /** $1 the process's time. Delete grants that lapsed long ago, and old entries. */
 export const FORGET = [
-  { text: `DELETE FROM paygrade.onboarding_grants WHERE expires_ms <= ${passed('$1')} - ${LAPSED_KEPT_MS}` },
-  { text: `DELETE FROM paygrade.credit_entries WHERE at_ms <= ${passed('$1')} - ${ENTRIES_KEPT_MS}` },
+  { text: `DELETE FROM paygrade.onboarding_grants WHERE expires_ms <= ${passedMs('$1')} - ${LAPSED_KEPT_MS}` },
+  { text: `DELETE FROM paygrade.credit_entries WHERE at_ms <= ${passedMs('$1')} - ${ENTRIES_KEPT_MS}` },
 ] as const;

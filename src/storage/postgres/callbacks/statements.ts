@@ -13,6 +13,7 @@ import {
   SWEEP_COUNT_MAX,
   TOMBSTONE_MS,
 } from '../../../callback/limits.ts';
+import { passedMs } from '../both-clocks.ts';
 
 /** How long a claim lasts whose process died before the purchase ended. */
 const CLAIM_MS = 300_000;
@@ -221,7 +222,7 @@ export const SWEEP = {
   name: 'sweep-callbacks',
   text: `
     WITH expired AS (
-      SELECT id FROM paygrade.callbacks WHERE NOT is_over AND expires_ms <= least(paygrade.now_ms(), $1::bigint)
+      SELECT id FROM paygrade.callbacks WHERE NOT is_over AND expires_ms <= ${passedMs('$1')}
       ORDER BY expires_ms LIMIT ${SWEEP_COUNT_MAX} FOR UPDATE SKIP LOCKED
     ),
     ended AS (UPDATE paygrade.callbacks c SET is_over = true FROM expired WHERE c.id = expired.id RETURNING c.id),

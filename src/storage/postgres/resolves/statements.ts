@@ -3,6 +3,7 @@
  * because either clock may be ahead.
  */
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
+import { passedMs } from '../both-clocks.ts';
 import { SKEW_MS_MAX } from '../database.ts';
 import { ownerIsStillDead } from '../owners.ts';
 
@@ -23,7 +24,7 @@ export const FINISH = {
   name: 'finish-resolve',
   text: `
     UPDATE paygrade.resolves SET status = $2, outcome = $3, outcome_bytes = $4, question = NULL, holder = NULL, hold = NULL
-    WHERE id = $1 AND status = 'pending' AND created_ms > least(paygrade.now_ms(), $5::bigint) - ${KEPT_MS} RETURNING id`,
+    WHERE id = $1 AND status = 'pending' AND created_ms > ${passedMs('$5')} - ${KEPT_MS} RETURNING id`,
 } as const;
 
 /** $1 id. */
@@ -64,7 +65,7 @@ export const EXPIRE = {
     UPDATE paygrade.resolves SET status = 'expired', question = NULL, outcome = NULL, outcome_bytes = 0, holder = NULL, hold = NULL
     WHERE id IN (
       SELECT id FROM paygrade.resolves WHERE status <> 'expired'
-        AND created_ms <= least(paygrade.now_ms(), $1::bigint) - ${KEPT_MS}
+        AND created_ms <= ${passedMs('$1')} - ${KEPT_MS}
       ORDER BY created_ms LIMIT ${SWEEP_COUNT_MAX} FOR UPDATE SKIP LOCKED
     ) RETURNING id`,
 } as const;

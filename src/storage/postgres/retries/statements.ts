@@ -1,5 +1,6 @@
 /** The statements of retry jobs. Each may be repeated. */
 import { chargeText, PURCHASE_FIRST } from '../accounts/statements.ts';
+import { passedMs } from '../both-clocks.ts';
 import { SKEW_MS_MAX } from '../database.ts';
 import { ownerIsStillDead } from '../owners.ts';
 
@@ -149,7 +150,7 @@ export const CLAIM_KEY = {
   text: `
     INSERT INTO paygrade.retry_claims AS c (key_digest, owner, until_ms) VALUES ($1, $2, paygrade.now_ms() + ${KEY_CLAIM_MS})
     ON CONFLICT (key_digest) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
-    WHERE c.owner = excluded.owner OR c.until_ms <= least(paygrade.now_ms(), $3::bigint) RETURNING owner`,
+    WHERE c.owner = excluded.owner OR c.until_ms <= ${passedMs('$3')} RETURNING owner`,
 } as const;
 
 /** Frees idempotency keys whose requests were under way in dead processes. */

@@ -1,0 +1,6 @@
+/**
+ * SQL: the time that has passed by the database's clock and the process's. Either may be ahead, and what was paid for must not
+ * end early.
+ * @param processMs SQL expression, the time by the process's clock
+ */
+export const passedMs = (processMs: string): string => `least(paygrade.now_ms(), ${processMs}::bigint)`;
