@@ -130,8 +130,13 @@ export class Gate implements Client {
 
   #standStill(forMs: number): void {
     this.stalledUntilMs = Math.max(this.stalledUntilMs, this.#outside.world.nowMs + forMs);
-    this.leaseTroubleMs = this.stalledUntilMs;
-    this.troubleMs = this.stalledUntilMs;
+    this.#noteTrouble(this.stalledUntilMs);
+  }
+
+  /** Of two troubles that overlap the later end counts. */
+  #noteTrouble(untilMs: number): void {
+    this.leaseTroubleMs = Math.max(this.leaseTroubleMs, untilMs);
+    this.troubleMs = Math.max(this.troubleMs, untilMs);
   }
 
   #setWall(offMs: number, forMs: number): void {
@@ -157,8 +162,7 @@ export class Gate implements Client {
   loseDatabase(forMs: number): void {
     const { world } = this.#outside;
     this.cutUntilMs = world.nowMs + forMs;
-    this.leaseTroubleMs = this.cutUntilMs;
-    this.troubleMs = this.cutUntilMs;
+    this.#noteTrouble(this.cutUntilMs);
     world.count('partitions');
     world.note(`${this.name} loses the database for ${Math.round(forMs)} ms`);
   }
