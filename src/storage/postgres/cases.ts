@@ -2,10 +2,12 @@
  * Settlements whose outcome is not on record yet (tables/payments.ts): the intent opens a case; the outcome ends it and enters
  * the sale. Each method is one statement for a group, and can be repeated, because a serial belongs to one purchase only.
  */
+import type { Clock } from '../../base/clock.ts';
 import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
 import { orderOfText, orderTextOf, type PaymentOrder, type ReservationKey } from '../../payment/protocol/order.ts';
 import { KEPT_MS } from '../../payment/reservations.ts';
 import type { AnswerToKeep } from '../memory/reservation-journal.ts';
+import { latestMs } from './both-clocks.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
@@ -97,7 +99,7 @@ const SETTLED = `
     FROM item ON CONFLICT (serial) DO NOTHING RETURNING serial, transaction
   ), kept AS (
     UPDATE paygrade.identifiers n
-    SET kept_until_ms = paygrade.now_ms() + ${KEPT_MS}, transaction = sold.transaction
+    SET kept_until_ms = ${latestMs('$11')} + ${KEPT_MS}, transaction = sold.transaction
     FROM sold WHERE n.serial = sold.serial
   )
   SELECT serial FROM sold`;
@@ -134,7 +136,7 @@ const ENDED_DEAD = `
   ended AS (
     DELETE FROM paygrade.cases k USING item WHERE k.serial = item.serial AND k.owner = $1 RETURNING k.serial
   ), kept AS (
-    UPDATE paygrade.identifiers n SET kept_until_ms = paygrade.now_ms() + ${KEPT_MS}
+    UPDATE paygrade.identifiers n SET kept_until_ms = ${latestMs('$4')} + ${KEPT_MS}
     FROM ended WHERE n.serial = ended.serial
   ), dead AS (
     UPDATE paygrade.claims c SET state = ${DEAD}, transaction = item.transaction
@@ -179,6 +181,7 @@ const caseOf = (row: Row): FoundCase => ({
 
 export class Cases {
   readonly #database: Database;
+  readonly #clock: Clock;
   readonly #owner: string;
   readonly #settlement: SettlementKind;
   readonly intend: Group<IntentItem, Recorded>;
@@ -188,8 +191,9 @@ export class Cases {
   readonly release: Group<EndItem, Recorded>;
   readonly end: Group<EndItem, Recorded>;
 
-  constructor(database: Database, owner: string, settlement: SettlementKind) {
+  constructor(database: Database, clock: Clock, owner: string, settlement: SettlementKind) {
     this.#database = database;
+    this.#clock = clock;
     this.#owner = owner;
     this.#settlement = settlement;
     this.intend = new Group((items: readonly IntentItem[]) => this.#intend(items), { keyOf: byKey });
@@ -199,7 +203,9 @@ export class Cases {
     const unknowns: ValuesOfEnds = (items) => [serialsOf(items), transactionsOf(items), refusalsOf(items)];
     this.markUnknown = ends('mark-unknown', UNKNOWN, unknowns);
     this.release = ends('release-case', RELEASED, (items) => [owner, serialsOf(items)]);
-    this.end = ends('end-dead', ENDED_DEAD, (items) => [owner, serialsOf(items), transactionsOf(items)]);
+    this.end = ends('end-dead', ENDED_DEAD, (items) => {
+      return [owner, serialsOf(items), transactionsOf(items), clock.nowMs()];
+    });
   }
 
   /** @param live serials of the cases that this process works on */
@@ -244,6 +250,7 @@ export class Cases {
       authorizations.map(({ nonce }) => nonce),
       // JSON, because a query may hold U+0000, which PostgreSQL text cannot.
       items.map(({ sale }) => JSON.stringify(sale)),
+      this.#clock.nowMs(),
     ];
     // A repeat finds what a try of ours has entered.
     let isInDoubt = false;

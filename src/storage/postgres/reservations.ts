@@ -78,7 +78,7 @@ export class PostgresReservations implements Reservations {
       this.#straysUntilMs = ports.clock.monotonicMs() + LATE_MS;
     };
     this.#claims = new Claims(database, owner.id, () => this.#retention.removableSerial(), onDoubt);
-    this.#cases = new Cases(database, owner.id, ports.settlement);
+    this.#cases = new Cases(database, ports.clock, owner.id, ports.settlement);
     this.#identifiers = new Identifiers(database, ports.clock, owner.id, onDoubt);
     owner.onLook(() => this.#look());
     owner.onLook(() => this.#takeOver());

@@ -61,13 +61,13 @@ export class IdentifierTable {
 
   /**
    * The purchase has settled, or ended as dead.
-   * @param keptMs for which its identifiers are kept
+   * @param keptUntilMs until when its identifiers are kept
    * @param transaction of the settlement
    */
-  keep(serial: number, keptMs: number, transaction?: string): void {
+  keep(serial: number, keptUntilMs: number, transaction?: string): void {
     for (const row of this.rows.values()) {
       if (row.serial !== serial) continue;
-      row.keptUntilMs = this.#nowMs() + keptMs;
+      row.keptUntilMs = keptUntilMs;
       row.transaction = transaction ?? row.transaction;
     }
   }

@@ -64,8 +64,8 @@ const texts = (value: unknown): readonly string[] => value as readonly string[];
 /** $n of {@link Columns}. */
 const at = (columns: Columns, n: number): unknown => columns[n - 1];
 
-/** For how long a statement keeps identifiers from now on. */
-const keptMsOf = (text: string): number => Number(/now_ms\(\) \+ ([0-9]+)/.exec(text)?.[1]);
+/** For how long, and from when, a statement keeps identifiers: $n of {@link Columns} is the process's time. */
+const KEPT_FORM = /kept_until_ms = greatest\(paygrade\.now_ms\(\), \$([0-9]+)::bigint\) \+ ([0-9]+)/;
 
 export class PaymentTables {
   readonly claims = new Map<number, ClaimRow>();
@@ -281,8 +281,13 @@ export class PaymentTables {
     return rows;
   }
 
+  #keptUntilMs(columns: Columns, text: string): number {
+    const [, place, keptMs] = KEPT_FORM.exec(text) as unknown as [string, string, string];
+    return Math.max(this.#nowMs(), at(columns, Number(place)) as number) + Number(keptMs);
+  }
+
   #settle(columns: Columns, text: string): Row[] {
-    const keptMs = keptMsOf(text);
+    const keptUntilMs = this.#keptUntilMs(columns, text);
     const rows: Row[] = [];
     const column = (n: number, i: number): string => texts(at(columns, n))[i] as string;
     for (const [i, serial] of numbers(at(columns, 2)).entries()) {
@@ -304,7 +309,7 @@ export class PaymentTables {
       this.sales.set(serial, sale);
       this.salesByKey.set(sale.key, [...(this.salesByKey.get(sale.key) ?? []), sale]);
       this.#undelivered.set(serial, sale);
-      this.#identifiers.keep(serial, keptMs, sale.transaction);
+      this.#identifiers.keep(serial, keptUntilMs, sale.transaction);
       rows.push({ serial });
     }
     return rows;
@@ -337,7 +342,8 @@ export class PaymentTables {
     });
   }
 
-  #endDead([owner, serials, transactions]: Columns, text: string): Row[] {
+  #endDead(columns: Columns, text: string): Row[] {
+    const [owner, serials, transactions] = columns;
     const freesIdentifiers = text.includes('DELETE FROM paygrade.identifiers');
     return numbers(serials).flatMap((serial, i) => {
       const claim = this.claims.get(serial);
@@ -349,7 +355,7 @@ export class PaymentTables {
         this.watch.onEndedDead(claim.key);
       }
       if (isEnded && freesIdentifiers) this.#identifiers.free(serial);
-      else if (isEnded) this.#identifiers.keep(serial, keptMsOf(text));
+      else if (isEnded) this.#identifiers.keep(serial, this.#keptUntilMs(columns, text));
       return isEnded || wasDead ? [{ serial }] : [];
     });
   }

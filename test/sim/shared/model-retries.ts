@@ -167,10 +167,10 @@ export class RetryTables {
 
   #claimKey([key, owner, processMs]: Columns): Row[] {
     const before = this.#claims.get(key as string);
-    const passedMs = Math.min(this.#nowMs(), processMs as number);
-    const isFree = before === undefined || before.owner === owner || before.untilMs <= passedMs;
+    const times = [this.#nowMs(), processMs as number];
+    const isFree = before === undefined || before.owner === owner || before.untilMs <= Math.min(...times);
     if (!isFree) return [];
-    this.#claims.set(key as string, { owner: owner as string, untilMs: this.#nowMs() + KEY_CLAIM_MS });
+    this.#claims.set(key as string, { owner: owner as string, untilMs: Math.max(...times) + KEY_CLAIM_MS });
     return [{ owner: owner as string }];
   }
 }

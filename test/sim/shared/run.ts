@@ -66,6 +66,8 @@ class Run {
   #isHealed = false;
   /** No process is started again. */
   #isResting = false;
+  /** How far the clock of a process was ahead at most: it may have kept identifiers for so much longer. */
+  #aheadMsMax = 0;
 
   constructor(seed: number, { purchaseCount, onDatabase }: SharedRunWishes, onLine?: (line: string) => void) {
     const world = new World(seed, onLine);
@@ -149,6 +151,7 @@ class Run {
     );
     perMinute(profile.wallStepsPerMinute, () => {
       const offMs = chance.pick([2_000, 90_000, 7_200_000]) * chance.between(-1, 1);
+      this.#aheadMsMax = Math.max(this.#aheadMsMax, offMs);
       some().stepWall(offMs, chance.pick([500, 5_000, 60_000, 240_000]));
     });
     perMinute(profile.databaseStepsPerMinute, () => this.#stepDatabase());
@@ -316,7 +319,7 @@ class Run {
     const { world } = this;
     this.#isResting = true;
     for (const gate of this.#gates) gate.kill('at the end');
-    await world.passUntil(world.nowMs + KEPT_MS);
+    await world.passUntil(world.nowMs + KEPT_MS + this.#aheadMsMax);
     this.#gates.length = 0;
     this.#startGate(0);
     if (!(await world.until(() => this.#gates[0]?.isAccepting === true, START_MS))) {

@@ -165,6 +165,59 @@ function resolvesOf(database: Database, time: ManualTime) {
   return { resolves, create };
 }
 
+describe.skipIf(SERVER === undefined)('a database whose clock is two hours behind for a while', () => {
+  it.each(['settled', 'dead'] as const)('keeps the identifier of a purchase that is %s meanwhile', async (end) => {
+    const time = new ManualTime();
+    const database = await databaseAt(time);
+    const right = new ManualTime(time.nowMs());
+    const identifiers = new Identifiers(database, right, 'one', () => {});
+    const claims = new Claims(
+      database,
+      'one',
+      () => 0,
+      () => {},
+    );
+    const cases = new Cases(database, right, 'one', 'local');
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    const order = orderFor({ validBeforeSeconds });
+    const { key } = order;
+    const claim = identifierClaim(`pay_${'0'.repeat(20)}` as PaymentIdentifier, 'GET /', order.payer);
+    await identifiers.claim([claim], 1);
+    const serial = (await claims.claim({ key, validBeforeSeconds, attempt: 1 })) as number;
+    const sealed = Buffer.from('x');
+    await cases.intend.add({ key, serial, attempt: 1, order, sale: SALE, answers: [{ claim, sealed }] });
+
+    time.stepWall(-AHEAD_MS);
+    const transaction = `0x${'ab'.repeat(32)}`;
+    if (end === 'settled') await cases.settle.add({ key, serial, order, sale: SALE, transaction });
+    else await cases.end.add({ serial, transaction });
+    time.stepWall(AHEAD_MS);
+    for (const one of [time, right]) one.stepWall(KEPT_MS - 1);
+    await identifiers.prune();
+    expect((await identifiers.find([claim]))?.kind).toBe(end === 'settled' ? 'kept' : 'under-way');
+    expect(await identifiers.claim([claim], 2)).toBe(false);
+    for (const one of [time, right]) one.stepWall(1);
+    expect(await identifiers.find([claim])).toBeUndefined();
+    expect(await identifiers.claim([claim], 2)).toBe(true);
+  });
+
+  it('leaves the idempotency key of a request under way to it once it is right again', async () => {
+    const time = new ManualTime();
+    const database = await databaseAt(time);
+    const right = new ManualTime(time.nowMs());
+    const accounts = new PostgresAccounts(true, { clock: right, timers: right, random: chance, database, onFault });
+    const retries = new PostgresRetries({ clock: right, random: chance, database, owner: OWNER, accounts });
+    time.stepWall(-AHEAD_MS);
+    expect(await retries.claimKey('key', 'first')).toBe(true);
+    time.stepWall(AHEAD_MS);
+    for (const one of [time, right]) one.stepWall(119_999);
+    expect(await retries.claimKey('key', 'second')).toBe(false);
+    for (const one of [time, right]) one.stepWall(1);
+    expect(await retries.claimKey('key', 'second')).toBe(true);
+    await accounts.close();
+  });
+});
+
 describe.skipIf(SERVER === undefined)('a process whose clock is two hours behind for a while', () => {
   it('keeps a resolve for its hour', async () => {
     const time = new ManualTime();
@@ -229,7 +282,7 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
       () => Number.MAX_SAFE_INTEGER,
       () => {},
     );
-    const cases = new Cases(database, 'one', 'local');
+    const cases = new Cases(database, new ManualTime(time.nowMs()), 'one', 'local');
     const ledger = new PostgresPlayLedger(database, 100_000_000n);
     const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
     const order = orderFor({ validBeforeSeconds });

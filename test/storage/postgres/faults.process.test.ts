@@ -761,7 +761,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const [ending, looking] = [await one.connect(), await one.connect()];
       await ending.query({ text: 'BEGIN' });
       const ended = one.sent.get('end-dead')!;
-      await ending.query({ ...ended, values: [ended.values![0], [held.serial], ['']] });
+      await ending.query({ ...ended, values: ended.values!.with(1, [held.serial]) });
       const recording = reservations.recordSettled(held, localTransactionOf(order));
       const waiting = {
         text: "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",

@@ -55,7 +55,7 @@ const CONTESTS: readonly Contest[] = [
     made: "INSERT INTO paygrade.cases (serial, settlement, terms, sale, owner) VALUES (1, 'local', '', '', 'dead')",
     takenBy: `UPDATE paygrade.cases SET owner = '${TAKER}'`,
     holderOf: 'SELECT owner AS holder FROM paygrade.cases',
-    take: (database) => new Cases(database, 'other', 'local').takeOver([]),
+    take: (database) => new Cases(database, systemClock, 'other', 'local').takeOver([]),
   },
   {
     what: 'an identifier',
@@ -167,10 +167,10 @@ describe.skipIf(SERVER === undefined)('a case of a process that was cut off and 
 
   it('is not held by it when a take-over that began earlier has not ended', async () => {
     const one = await contested(MADE);
-    const cases = new Cases(one.database, TAKER, 'local');
+    const cases = new Cases(one.database, systemClock, TAKER, 'local');
     let isHeld: Promise<boolean> | undefined;
     // The take-over has taken the first case and waits for the second.
-    const takeOver = () => new Cases(one.database, 'other', 'local').takeOver([]);
+    const takeOver = () => new Cases(one.database, systemClock, 'other', 'local').takeOver([]);
     await during(one, LOCKED, takeOver, async () => {
       await one.database.run(REGISTER);
       isHeld = cases.isHeld(1);
@@ -181,8 +181,8 @@ describe.skipIf(SERVER === undefined)('a case of a process that was cut off and 
 
   it('stays with it when it has asked before the take-over came to the case', async () => {
     const one = await contested(MADE);
-    const cases = new Cases(one.database, TAKER, 'local');
-    const takeOver = () => new Cases(one.database, 'other', 'local').takeOver([]);
+    const cases = new Cases(one.database, systemClock, TAKER, 'local');
+    const takeOver = () => new Cases(one.database, systemClock, 'other', 'local').takeOver([]);
     // The take-over waits for the first case.
     await during(one, LOCKED.replace('2', '1'), takeOver, async () => {
       await one.database.run(REGISTER);
@@ -219,7 +219,7 @@ describe.skipIf(SERVER === undefined)('a claim of a process', () => {
     await taker.release({ key, attempt: 2 });
     const { serial } = found;
     const item = { key, serial, attempt: 1, order: ORDER, sale: SALE, answers: [] };
-    expect(await new Cases(database, TAKER, 'local').intend.add(item)).toBe('there');
+    expect(await new Cases(database, systemClock, TAKER, 'local').intend.add(item)).toBe('there');
     await taker.release({ key, attempt: 1 });
     await one.remove(key, found);
     expect((await one.find(key))?.status).toEqual({ kind: 'settling' });
@@ -237,13 +237,13 @@ describe.skipIf(SERVER === undefined)('a case of a process', () => {
   it('is taken once more by one that did not learn that it has it, and by none that settles otherwise', async () => {
     const { database } = await contested('SELECT');
     const [claimed] = await database.run({ text: CLAIMED });
-    const cases = new Cases(database, TAKER, 'local');
+    const cases = new Cases(database, systemClock, TAKER, 'local');
     const serial = claimed!.serial as number;
     await cases.intend.add({ key: ORDER.key, serial, attempt: 1, order: ORDER, sale: SALE, answers: [] });
     // Its process is dead for others.
-    expect(await new Cases(database, 'other', 'facilitator').takeOver([])).toEqual([]);
+    expect(await new Cases(database, systemClock, 'other', 'facilitator').takeOver([])).toEqual([]);
     await database.run(REGISTER);
-    expect(await new Cases(database, 'other', 'local').takeOver([])).toEqual([]);
+    expect(await new Cases(database, systemClock, 'other', 'local').takeOver([])).toEqual([]);
     expect(await cases.takeOver([serial])).toEqual([]);
     expect(await cases.takeOver([])).toMatchObject([{ serial, sale: SALE, isRefused: false, transaction: '' }]);
     expect(await cases.isHeld(serial)).toBe(true);
@@ -265,7 +265,7 @@ describe.skipIf(SERVER === undefined)('an identifier of a process that was cut o
       sale: SALE,
       answers: [answer],
     };
-    const intend = () => new Cases(one.database, TAKER, 'local').intend.add(item);
+    const intend = () => new Cases(one.database, systemClock, TAKER, 'local').intend.add(item);
     const ended = await during(one, "UPDATE paygrade.identifiers SET owner = 'other'", intend, async () => {});
     expect(ended).toBe('gone');
     const left = await one.database.run({ text: 'SELECT owner, sealed FROM paygrade.identifiers' });

@@ -1,6 +1,6 @@
 /** The statements of retry jobs. Each may be repeated. */
 import { chargeText, PURCHASE_FIRST } from '../accounts/statements.ts';
-import { passedMs } from '../both-clocks.ts';
+import { latestMs, passedMs } from '../both-clocks.ts';
 import { SKEW_MS_MAX } from '../database.ts';
 import { ownerIsStillDead } from '../owners.ts';
 
@@ -143,12 +143,12 @@ export const USAGE = {
 
 /**
  * $1 digest of an idempotency key, $2 owner of the claim: process, blank, request; $3 the process's time, because the database's
- * clock may be ahead. Returns a row if this claims it.
+ * clock may be wrong. Returns a row if this claims it.
  */
 export const CLAIM_KEY = {
   name: 'claim-retry-key',
   text: `
-    INSERT INTO paygrade.retry_claims AS c (key_digest, owner, until_ms) VALUES ($1, $2, paygrade.now_ms() + ${KEY_CLAIM_MS})
+    INSERT INTO paygrade.retry_claims AS c (key_digest, owner, until_ms) VALUES ($1, $2, ${latestMs('$3')} + ${KEY_CLAIM_MS})
     ON CONFLICT (key_digest) DO UPDATE SET owner = excluded.owner, until_ms = excluded.until_ms
     WHERE c.owner = excluded.owner OR c.until_ms <= ${passedMs('$3')} RETURNING owner`,
 } as const;
