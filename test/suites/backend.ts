@@ -90,6 +90,7 @@ export function describeBackend(name: string, open: (time: ManualTime) => Promis
         await reserve(orderAt(time)); // a request at which the store looks for what it may remove
         time.stepWall(-AHEAD_MS);
         time.pass(119_000);
+        await expect.poll(() => again.fault()).toBeUndefined();
         expect(await reserve(bought)).toMatchObject({ kind: 'taken', status: { kind: 'settled' } });
         expect((await again.playLedger!.transfer(bought)).kind).toBe('refused');
       }));

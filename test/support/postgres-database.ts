@@ -23,7 +23,7 @@ const TEST_CLOCK = `
   $$`;
 
 /** Each statement runs at the time of `clock`. */
-function atTimeOf(connections: Connections, clock: Clock): Connections {
+export function atTimeOf(connections: Connections, clock: Clock): Connections {
   return {
     async connect() {
       const connection = await connections.connect();

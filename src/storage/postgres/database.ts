@@ -80,6 +80,8 @@ export class Database {
   #probe: Statement = CLOCK_PROBE;
   #outage: string | undefined;
   #skew: string | undefined;
+  /** The wall clock less the monotonic one, when the last probe that succeeded was sent. */
+  #wallOriginMs: number | undefined;
   #isProbing = false;
   #cancelProbe = (): void => {};
   /** Before repeats; a probe that succeeds ends them. */
@@ -96,7 +98,17 @@ export class Database {
 
   /** Why the database cannot be used now; undefined = it can. */
   fault(): string | undefined {
-    return this.#outage ?? this.#skew;
+    return this.#outage ?? this.#skew ?? this.#step();
+  }
+
+  /** How the wall clock was set since the last probe. It may be right only now, so a probe asks soon. */
+  #step(): string | undefined {
+    const { clock } = this.#ports;
+    const originMs = clock.nowMs() - clock.monotonicMs();
+    const byMs = originMs - (this.#wallOriginMs ?? originMs);
+    if (Math.abs(byMs) <= SKEW_MS_MAX) return undefined;
+    this.#probeLater();
+    return `the clock of this machine was put ${(Math.abs(byMs) / 1000).toFixed(1)} s ${byMs > 0 ? 'ahead' : 'back'}`;
   }
 
   /** Statements that were sent, with repeats. */
@@ -188,6 +200,7 @@ export class Database {
       throw failure.error;
     });
     const tripMs = clock.monotonicMs() - startMs;
+    this.#wallOriginMs = beforeMs - startMs;
     const databaseMs = Number(rows[0]?.now_ms);
     this.#noteClock(databaseMs - (beforeMs + tripMs / 2), tripMs / 2);
     this.#noteUsable();
@@ -288,7 +301,7 @@ export class Database {
     if (this.#outage === undefined) return;
     this.#outage = undefined;
     this.#pauses.endAll();
-    this.#ports.onFault(this.fault());
+    this.#ports.onFault(this.#skew);
   }
 
   /** @param offMs how far the database's clock is ahead of ours, to within `unsureMs` */

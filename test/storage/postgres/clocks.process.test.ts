@@ -96,7 +96,7 @@ describe.skipIf(SERVER === undefined)('a process whose clock is minutes off', ()
     await remove();
   });
 
-  it('ends no retry that it holds as expired once it knows that its clock was put ahead', async () => {
+  it('ends no retry that it holds as expired because its clock was put ahead just now', async () => {
     const { url, remove } = await testDatabase(SERVER!);
     let aheadMs = 0;
     const backend = await openingAt(url, () => aheadMs);
@@ -105,12 +105,11 @@ describe.skipIf(SERVER === undefined)('a process whose clock is minutes off', ()
     await backend.retries.create(record);
     expect((await backend.retries.takeDue(lookAt(0))).jobs).toHaveLength(1);
     aheadMs = MINUTES_MS;
-    await expect.poll(() => backend.fault(), { timeout: 20_000 }).toContain('the clock of this machine is');
     const expired = backend.retries.update(id, ({ job }) => {
       const ended = expire(job, systemClock.nowMs() + aheadMs);
       return ended && { job: ended };
     });
-    await expect(expired).rejects.toThrow('the clock of this machine is');
+    await expect(expired).rejects.toThrow('the clock of this machine was put 300.0 s ahead');
     expect((await backend.retries.find(id))?.job.status).toBe('scheduled');
     await backend.close();
     await remove();

@@ -210,6 +210,26 @@ describe('a database that is away', () => {
     answers.push([{ now_ms: time.nowMs(), read_only: 'on' }]);
     expect(await database.probe()).toBe(false);
   });
+
+  it.each([
+    [1001, '1.0 s ahead'],
+    [-3_600_000, '3600.0 s back'],
+  ])(
+    "is also one since which this machine's clock was set by %i ms, until a probe asks for the time",
+    async (byMs, said) => {
+      const { answers, database, sentAfter, time } = opened();
+      answers.push([{ now_ms: time.nowMs() }]);
+      await database.probe();
+      time.pass(3000);
+      time.stepWall(Math.sign(byMs) * 1000);
+      expect(database.fault()).toBeUndefined();
+      time.stepWall(byMs - Math.sign(byMs) * 1000);
+      const set = `the clock of this machine was put ${said}`;
+      expect([database.fault(), database.fault(), await sentAfter(249)]).toEqual([set, set, 1]);
+      answers.push([{ now_ms: time.nowMs() }]);
+      expect([await sentAfter(1), database.fault()]).toEqual([2, undefined]);
+    },
+  );
 });
 
 describe('a transaction', () => {

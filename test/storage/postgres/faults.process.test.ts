@@ -30,20 +30,20 @@ import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
-import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
+import { atTimeOf, SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
 import { pause, until } from '../../support/until.ts';
 
 /** Longest pause of a statement that is repeated. */
 const PAUSE_MS_MAX = 500;
 
-/** Pauses before repeats and probes pass at once; the database's own time goes on as it does. */
+/** Pauses before repeats and probes pass at once, for its process and in the statements that it sends. */
 class HastyTime implements Clock, Timers {
   #aheadMs = 0;
   /** Looks and other long waits, which the test runs, and how long they are. */
   readonly #long = new Map<() => void, number>();
 
-  nowMs = (): number => systemClock.nowMs();
+  nowMs = (): number => systemClock.nowMs() + this.#aheadMs;
   monotonicMs = (): number => systemClock.monotonicMs() + this.#aheadMs;
 
   after(delayMs: number, run: () => void): () => void {
@@ -136,8 +136,8 @@ const OPTIONS = {
 } satisfies Omit<PostgresOptions, 'databaseUrl'>;
 
 async function processOn({ url, connections }: TestDatabase, seed: number): Promise<Process> {
-  const losing = new LosingConnections(connections());
   const time = new HastyTime();
+  const losing = new LosingConnections(atTimeOf(connections(), time));
   const backend = await openPostgresBackend(
     { ...OPTIONS, databaseUrl: url },
     {
