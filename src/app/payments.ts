@@ -194,7 +194,7 @@ export async function openPayments(
     ports.onCaseReport(report);
   };
   const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
-  await reservations.handOver(({ reservation, order }) => reconciler.watch(reservation, order));
+  await reservations.handOver((one) => reconciler.takeOver(one));
   const meters = new PaymentMeters();
 
   const writeMetrics = (page: Exposition): void => {

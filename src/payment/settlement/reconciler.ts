@@ -14,7 +14,8 @@
  *
  * The wall clock may be wrong, or be set. So it must agree with what it showed when the watch began, plus the time watched
  * since. While the store has a fault, as it has where processes share a database and this one's clock is wrong, no case is
- * asked about until the longest window is over by the monotonic clock.
+ * asked about until the longest window is over by the monotonic clock. A process that starts on a folder has no other clock to
+ * compare its own with, and a machine may start with one that is ahead; so no case that it finds there ends as dead before that.
  *
  * Invariant: the reservation of an unsettled case stays unknown until this file records the outcome. Bounds: as many cases as
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
@@ -63,6 +64,8 @@ export type CaseOutcome =
 interface WatchedCase extends UnsettledCase {
   /** Monotonic time at which this process began to watch the case. */
   readonly sinceMs: number;
+  /** Found in a folder at the start. */
+  readonly isFound: boolean;
   /** Milliseconds from `validBefore` to that time, as the wall clock stood then. */
   readonly sincePastMs: number;
   /** The outcome, once it is known but not yet recorded; from then on only the recording is repeated. */
@@ -97,14 +100,20 @@ export class Reconciler {
    * @param transaction of an outcome that is not on record; '' = none is known
    */
   watch(reservation: Reservation, order: PaymentOrder, outcome?: CaseOutcome, transaction = ''): void {
+    this.#add({ reservation, order, isFound: false, outcome, transaction });
+  }
+
+  /** Takes over a case whose process has ended. */
+  takeOver({ reservation, order }: UnsettledCase): void {
+    this.#add({ reservation, order, isFound: !reservation.isTakenOver, outcome: undefined, transaction: '' });
+  }
+
+  #add(one: Pick<WatchedCase, 'reservation' | 'order' | 'isFound' | 'outcome' | 'transaction'>): void {
     const { clock } = this.#ports;
     const added: WatchedCase = {
-      reservation,
-      order,
+      ...one,
       sinceMs: clock.monotonicMs(),
-      sincePastMs: clock.nowMs() - order.authorization.validBeforeSeconds * 1000,
-      outcome,
-      transaction,
+      sincePastMs: clock.nowMs() - one.order.authorization.validBeforeSeconds * 1000,
       pauseMs: FIRST_PAUSE_MS,
       cancel: () => {},
     };
@@ -194,7 +203,7 @@ export class Reconciler {
   #untilOverMs(one: WatchedCase): number {
     const watchedMs = this.#ports.clock.monotonicMs() - one.sinceMs;
     const untilLongestMs = LONGEST_WAIT_MS - watchedMs;
-    if (this.#ports.reservations.fault() !== undefined) return untilLongestMs;
+    if (one.isFound || this.#ports.reservations.fault() !== undefined) return untilLongestMs;
     return Math.min(FINALITY_MS - Math.min(watchedMs, ...this.#pastMs(one)), untilLongestMs);
   }
 

@@ -274,6 +274,26 @@ describe('reconciling an unknown settlement', () => {
     expect(store.statusOf(order.key)).toEqual({ kind: 'settled', transaction: HASH });
   });
 
+  it.each([
+    ['an hour ahead', 3_600_000],
+    ['right', 0],
+  ])(
+    'ends no case of an earlier process as dead while a window can be open, with a clock that is %s',
+    async (_, byMs) => {
+      const first = await unknownCase(new Script(UNKNOWN));
+      const { order, reservation } = await first.add();
+      first.reconciler.stop();
+      const { reservations, time } = first;
+      time.stepWall(byMs);
+      const ports = { settlement: new Script(UNKNOWN), reservations, clock: time, timers: time, onCaseReport() {} };
+      new Reconciler(ports).takeOver({ reservation, order });
+      await first.seconds(150 + 59);
+      expect(reservations.statusOf(order.key)).toMatchObject({ kind: 'unknown' });
+      await first.seconds(31);
+      expect(reservations.statusOf(order.key)).toMatchObject({ kind: 'dead' });
+    },
+  );
+
   it('asks about a case again soon after a short fault of the store', async () => {
     const store = memoryReservations(new ManualTime());
     const kit = await unknownCase(new Script(SETTLED), store);
