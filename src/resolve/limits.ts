@@ -20,6 +20,8 @@ export const BODY_BYTES_MAX = 8_388_608;
 /** siblings §7: a result is kept this long from `created_at`, and its id gets 410 for as long again. */
 export const KEPT_MS = 3_600_000;
 export const TOMBSTONE_MS = 3_600_000;
+/** A start keeps what looks over for so much longer, because its clock may be ahead and be set back a moment later. */
+export const START_KEPT_MS = 600_000;
 
 /** siblings §7: an extraction that takes longer is ended. Processor time of the reading thread, where the system reports it. */
 export const EXTRACTION_MS = 2_000;

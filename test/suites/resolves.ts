@@ -1,7 +1,7 @@
 /** What every store of resolves promises (siblings §7). The test owns the clock. */
 import { describe, expect, it } from 'vitest';
 import { newResolveId, resolveTokenDigest } from '../../src/resolve/identifier.ts';
-import { KEPT_MS, TOMBSTONE_MS } from '../../src/resolve/limits.ts';
+import { KEPT_MS, START_KEPT_MS, SWEEP_PAUSE_MS, TOMBSTONE_MS } from '../../src/resolve/limits.ts';
 import { outcomeJson, type ResolveRecord, type ResolveStore } from '../../src/resolve/resolve-store.ts';
 import { failedWith } from '../../src/resolve/result.ts';
 import { Chance } from '../support/chance.ts';
@@ -131,12 +131,16 @@ export function describeResolves(name: string, open: (time: ManualTime) => Promi
         await store.finish(done.id, 'resolved', OUTCOME);
         time.pass(KEPT_MS / 2);
         const again = await reopen();
-        expect(await again.takePending()).toEqual([pending]);
+        // A store whose clock may be ahead also gives what looks over.
+        const taken = await again.takePending();
+        expect(taken.filter(({ id }) => id !== pendingThen.id)).toEqual([pending]);
         expect(await again.takePending()).toEqual([]);
         const statuses = await Promise.all([expired, pendingThen, done, pending].map((one) => statusOf(again, one)));
         expect(statuses).toEqual(['expired', 'expired', 'resolved', 'pending']);
         expect(await again.readOutcome(done.id)).toBe(OUTCOME);
-        expect(again.counts).toMatchObject({ live: 2, tombstones: 2, storedBytes: Buffer.byteLength(OUTCOME) });
+        time.pass(START_KEPT_MS + SWEEP_PAUSE_MS);
+        const left = { live: 2, tombstones: 2, storedBytes: Buffer.byteLength(OUTCOME) };
+        await expect.poll(() => again.counts).toMatchObject(left);
         await again.finish(pending.id, 'failed', OUTCOME);
         expect(await again.readOutcome(pending.id)).toBe(OUTCOME);
         time.pass(KEPT_MS);

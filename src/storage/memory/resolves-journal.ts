@@ -30,7 +30,7 @@ export interface ResolvesJournal {
 /** A resolve of an earlier process. */
 export interface LoadedResolve extends Omit<ResolveRecord, 'question'> {
   readonly status: 'pending' | ResolveOutcome['status'];
-  /** undefined once it has an outcome, or has expired. */
+  /** undefined once it has an outcome, or, if it is pending, its hour is over for good. */
   readonly question: ResolveRecord['question'] | undefined;
   readonly outcomeBytes: number;
 }

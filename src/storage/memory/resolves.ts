@@ -7,7 +7,7 @@ import { encodeUtf8 } from '../../base/codec.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { ResolveId } from '../../resolve/identifier.ts';
-import { KEPT_MS, SWEEP_PAUSE_MS, TOMBSTONE_COUNT_MAX, TOMBSTONE_MS } from '../../resolve/limits.ts';
+import { KEPT_MS, START_KEPT_MS, SWEEP_PAUSE_MS, TOMBSTONE_COUNT_MAX, TOMBSTONE_MS } from '../../resolve/limits.ts';
 import type {
   OutcomeJson,
   ResolveCounts,
@@ -69,11 +69,12 @@ export class MemoryResolves implements ResolveStore {
     this.#journal = journal;
     const nowMs = ports.clock.nowMs();
     for (const { id, tokenDigest, createdAtMs, question, status, outcomeBytes } of loaded) {
-      if (nowMs >= createdAtMs + KEPT_MS) {
+      if (question === undefined && status === 'pending') {
         this.#tombstones.set(id, { id, tokenDigest, createdAtMs });
         continue;
       }
-      const dueMs = ports.clock.monotonicMs() + Math.min(createdAtMs + KEPT_MS - nowMs, KEPT_MS);
+      const leftMs = Math.min(Math.max(createdAtMs + KEPT_MS - nowMs, START_KEPT_MS), KEPT_MS);
+      const dueMs = ports.clock.monotonicMs() + leftMs;
       this.#add({ id, tokenDigest, createdAtMs, dueMs, status, outcome: undefined, outcomeBytes });
       if (question !== undefined) this.#pending.push({ id, tokenDigest, createdAtMs, question });
     }

@@ -288,7 +288,7 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
     ledger: { spent, used: isPlay ? ends.filter(({ kind }) => kind === 'settled').map(({ key }) => key) : [] },
     callbacks: loadCallbacks(connection, nowMs - TOMBSTONE_MS - CLOCK_AHEAD_MS_MAX),
     accounts: loadAccounts(connection, nowMs),
-    resolves: loadResolves(connection, nowMs),
+    resolves: loadResolves(connection, nowMs - CLOCK_AHEAD_MS_MAX),
     books,
     notices: noticesOf(cases),
   };

@@ -2,7 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Created } from '../../../src/callback/callbacks.ts';
 import { CLAIM_BYTES, CLOCK_AHEAD_MS_MAX } from '../../../src/callback/limits.ts';
+import { newResolveId, resolveTokenDigest } from '../../../src/resolve/identifier.ts';
+import { KEPT_MS, START_KEPT_MS, SWEEP_PAUSE_MS } from '../../../src/resolve/limits.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
+import { Chance } from '../../support/chance.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 import { jsonOf, webhookOf } from '../../support/opened-inbox.ts';
 import { Folder } from './folder.ts';
@@ -63,6 +66,49 @@ describe('callbacks after a start whose clock was ahead', () => {
       time.pass(1);
       await settle();
       expect(await bodiesOf(after, live)).toBe('expired');
+    } finally {
+      await folder.remove();
+      await killed.remove();
+    }
+  });
+});
+
+describe('resolves after a start whose clock was ahead', () => {
+  const OUTCOME = '"result":null,"failure":null';
+  const question = { url: 'https://target.example/', include: ['text'] as const };
+
+  it.each([
+    ['fourteen hours', CLOCK_AHEAD_MS_MAX, undefined],
+    ['an hour', KEPT_MS, 'expired'],
+  ])('by %s have their results, and are worked on, once it is set back', async (_, aheadMs, meanwhile) => {
+    const time = new ManualTime();
+    const folder = new Folder();
+    const { resolves: before } = await folder.openBackend(OPTIONS, time);
+    const random = new Chance(1);
+    const [over, done, pending] = [1, 2, 3].map(() => ({ id: newResolveId(random), question }));
+    const create = (one: typeof over) =>
+      before.create({ ...one!, tokenDigest: resolveTokenDigest('token'), createdAtMs: time.nowMs() });
+    await create(over);
+    await before.finish(over!.id, 'failed', OUTCOME);
+    time.pass(KEPT_MS / 2);
+    for (const one of [done, pending]) await create(one);
+    await before.finish(done!.id, 'failed', OUTCOME);
+    time.pass(KEPT_MS / 2);
+    const killed = folder.killed();
+    try {
+      time.stepWall(aheadMs);
+      const { resolves: after } = await killed.openBackend(OPTIONS, time);
+      expect((await after.takePending()).map(({ id }) => id)).toContain(pending!.id);
+      time.pass(START_KEPT_MS - 1);
+      expect((await after.find(done!.id))?.status).toBe(meanwhile);
+      time.stepWall(-aheadMs);
+      expect(['expired', undefined]).toContain((await after.find(over!.id))?.status);
+      expect((await after.find(done!.id))?.status).toBe('failed');
+      expect(await after.readOutcome(done!.id)).toBe(OUTCOME);
+      await after.finish(pending!.id, 'failed', OUTCOME);
+      expect(await after.readOutcome(pending!.id)).toBe(OUTCOME);
+      time.pass(SWEEP_PAUSE_MS);
+      expect(after.counts.live).toBe(2);
     } finally {
       await folder.remove();
       await killed.remove();
