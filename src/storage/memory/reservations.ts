@@ -333,15 +333,21 @@ export class MemoryReservations implements Reservations {
   /** @returns the answers of payments without an outcome, by serial */
   #restoreAnswers(loaded: LoadedReservations['answers']): ReadonlyMap<number, readonly KeptEntry[]> {
     const open = new Map<number, KeptEntry[]>();
+    const ended: { entry: KeptEntry; transaction: string; leftMs: number }[] = [];
     for (const { claim, serial, byteCount, transaction, keptUntilMs } of loaded) {
       const entry = this.#answers.restore(claim, serial, byteCount);
       if (keptUntilMs === undefined) {
         open.set(serial, [...(open.get(serial) ?? []), entry]);
         continue;
       }
-      const leftMs = Math.min(Math.max(keptUntilMs - this.#clock.nowMs(), 0), KEPT_MS);
-      this.#answers.end(entry, transaction, this.#clock.monotonicMs(), leftMs);
+      const leftMs = keptUntilMs - this.#clock.nowMs();
+      // One that looks over may not be: the clock may be ahead, and would be set back a moment later.
+      const isSure = leftMs > 0 && leftMs <= KEPT_MS;
+      ended.push({ entry, transaction, leftMs: isSure ? leftMs : KEPT_MS });
     }
+    ended.sort((one, other) => one.leftMs - other.leftMs);
+    const nowMs = this.#clock.monotonicMs();
+    for (const { entry, transaction, leftMs } of ended) this.#answers.end(entry, transaction, nowMs, leftMs);
     return open;
   }
 

@@ -281,7 +281,7 @@ export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock
     reservations: {
       ends,
       cases,
-      answers: loadAnswers(connection, nowMs),
+      answers: loadAnswers(connection, nowMs - CLOCK_AHEAD_MS_MAX),
       usedBeforeSeconds: database.meta(USED_BEFORE),
       lastSerial: Math.max(ends.at(-1)?.serial ?? 0, cases.at(-1)?.serial ?? 0, books.lastSerial),
     },

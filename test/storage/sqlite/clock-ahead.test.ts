@@ -2,12 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Created } from '../../../src/callback/callbacks.ts';
 import { CLAIM_BYTES, CLOCK_AHEAD_MS_MAX } from '../../../src/callback/limits.ts';
+import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
+import { KEPT_MS as ANSWER_KEPT_MS } from '../../../src/payment/reservations.ts';
 import { newResolveId, resolveTokenDigest } from '../../../src/resolve/identifier.ts';
 import { KEPT_MS, START_KEPT_MS, SWEEP_PAUSE_MS } from '../../../src/resolve/limits.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
+import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 import { jsonOf, webhookOf } from '../../support/opened-inbox.ts';
+import { SALE } from '../../support/sale.ts';
 import { Folder } from './folder.ts';
 
 const OPTIONS = { callbackBytes: 100 * CLAIM_BYTES, play: undefined };
@@ -114,4 +118,39 @@ describe('resolves after a start whose clock was ahead', () => {
       await killed.remove();
     }
   });
+});
+
+describe('kept answers after a start whose clock is ahead', () => {
+  it.each([60_000, ANSWER_KEPT_MS, CLOCK_AHEAD_MS_MAX])(
+    'by %i ms are given for what looks left of their time, or else for ten minutes more',
+    async (aheadMs) => {
+      const time = new ManualTime();
+      const folder = new Folder();
+      const before = await folder.openBackend(OPTIONS, time);
+      const order = orderFor({ validAfterSeconds: 0, validBeforeSeconds: Math.floor(time.nowMs() / 1000) + 120 });
+      const { validBeforeSeconds } = order.authorization;
+      const claims = [identifierClaim(`pay_${'0'.repeat(20)}` as PaymentIdentifier, 'GET /', order.payer)];
+      const reserved = await before.reservations.reserve(order.key, validBeforeSeconds, claims);
+      if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+      await before.reservations.recordIntent(reserved.reservation, order, SALE, [Uint8Array.of(1)]);
+      await before.reservations.recordSettled(reserved.reservation, `0x${'ab'.repeat(32)}`);
+      time.pass(1_000);
+      const killed = folder.killed();
+      try {
+        time.stepWall(aheadMs);
+        const { reservations } = await killed.openBackend(OPTIONS, time);
+        const leftMs = aheadMs < ANSWER_KEPT_MS - 1_000 ? ANSWER_KEPT_MS - 1_000 - aheadMs : ANSWER_KEPT_MS;
+        time.pass(leftMs - 1);
+        const other = orderFor({ nonce: `0x${'77'.repeat(32)}` });
+        const known = await reservations.find(other.key, claims);
+        if (known?.kind !== 'kept') throw new Error(known?.kind);
+        expect(await reservations.readKept(known.kept)).toEqual(Uint8Array.of(1));
+        time.pass(1);
+        expect(await reservations.find(other.key, claims)).toBeUndefined();
+      } finally {
+        await folder.remove();
+        await killed.remove();
+      }
+    },
+  );
 });
