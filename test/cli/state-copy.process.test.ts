@@ -1,12 +1,13 @@
 /** `paygrade state copy` when it refuses (siblings §9): one line on stderr that names the option and the reason, and no password. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT_USAGE } from '../../src/cli/command.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
-import { testFolder } from '../support/scratch-folder.ts';
+import { suiteFolder, testFolder } from '../support/scratch-folder.ts';
 import { runToEnd, startServer } from '../support/server.ts';
+import { run } from './captured-io.ts';
 
 const AWAY = 'postgres://shop:hidden-word@127.0.0.1:1/shop';
 const EXIT_FAILED = 1;
@@ -20,28 +21,40 @@ function newFolder(): string {
   return folder;
 }
 
+/** What a stopped server leaves; each test copies it. */
+const left = suiteFolder();
+beforeAll(async () => {
+  await (await startServer('node', { STATE_DIR: left, LOG_LEVEL: 'error' })).stop();
+});
+
 /** The folder of a server that was stopped. */
-async function stoppedBox(): Promise<string> {
+function stoppedBox(): string {
   const folder = newFolder();
-  await (await startServer('node', { STATE_DIR: folder, LOG_LEVEL: 'error' })).stop();
+  cpSync(left, folder, { recursive: true });
   return folder;
 }
 
-function expectRefusal(words: readonly string[], exitCode: number, line: string | RegExp, variables = {}): void {
-  const run = runToEnd('node', ['state', 'copy', ...words], variables);
-  expect(run.stderr).toMatch(/^paygrade: [^\n]*\n$/);
-  const [said] = run.stderr.slice('paygrade: '.length).split('\n');
+/** In this process, where a start costs nothing. */
+async function expectRefusal(
+  words: readonly string[],
+  exitCode: number,
+  line: string | RegExp,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const ran = await run(['state', 'copy', ...words], { env });
+  expect(ran.stderr).toMatch(/^paygrade: [^\n]*\n$/);
+  const [said] = ran.stderr.slice('paygrade: '.length).split('\n');
   if (typeof line === 'string') expect(said).toBe(line);
   else expect(said).toMatch(line);
-  expect(run.stderr).not.toContain('hidden-word');
-  expect([run.exitCode, run.stdout]).toEqual([exitCode, '']);
+  expect(ran.stderr).not.toContain('hidden-word');
+  expect([ran.exitCode, ran.stdout]).toEqual([exitCode, '']);
 }
 
 describe('state copy', () => {
-  it('asks for a folder and for a database', () => {
-    expectRefusal(['--to', AWAY], EXIT_USAGE, '--from is missing, for example --from DIR');
-    expectRefusal(['--from', '', '--to', AWAY], EXIT_USAGE, '--from must not be empty');
-    expectRefusal(['--from', newFolder()], EXIT_USAGE, 'name the database with --to or DATABASE_URL');
+  it('asks for a folder and for a database', async () => {
+    await expectRefusal(['--to', AWAY], EXIT_USAGE, '--from is missing, for example --from DIR');
+    await expectRefusal(['--from', '', '--to', AWAY], EXIT_USAGE, '--from must not be empty');
+    await expectRefusal(['--from', newFolder()], EXIT_USAGE, 'name the database with --to or DATABASE_URL');
   });
 
   it.each([
@@ -55,46 +68,46 @@ describe('state copy', () => {
       /^NAME: sslrootcert "\/none/,
     ],
     ['a broken percent encoding', 'postgres://shop:hidden-word%zz@db/shop', /^NAME /],
-  ])('names the option or variable of %s', (_, address, line) => {
+  ])('names the option or variable of %s', async (_, address, line) => {
     const folder = newFolder();
     const named = (name: string): RegExp => new RegExp(line.source.replace('NAME', name));
-    expectRefusal(['--from', folder, '--to', address], EXIT_USAGE, named('--to'));
-    expectRefusal(['--from', folder], EXIT_USAGE, named('DATABASE_URL'), { DATABASE_URL: address });
+    await expectRefusal(['--from', folder, '--to', address], EXIT_USAGE, named('--to'));
+    await expectRefusal(['--from', folder], EXIT_USAGE, named('DATABASE_URL'), { DATABASE_URL: address });
   });
 
   it('names the folder that holds no sound state', async () => {
     const folder = newFolder();
-    const refused = (path: string, line: string): void =>
+    const refused = (path: string, line: string): Promise<void> =>
       expectRefusal(['--from', path, '--to', AWAY], EXIT_FAILED, line);
-    refused(join(folder, 'none'), `--from: there is no folder ${join(folder, 'none')}`);
+    await refused(join(folder, 'none'), `--from: there is no folder ${join(folder, 'none')}`);
     writeFileSync(join(folder, 'file'), '');
-    refused(join(folder, 'file'), `--from: there is no folder ${join(folder, 'file')}`);
+    await refused(join(folder, 'file'), `--from: there is no folder ${join(folder, 'file')}`);
     const empty = join(folder, 'empty');
     mkdirSync(empty);
-    refused(empty, `--from: ${empty} holds no state`);
-    const box = await stoppedBox();
+    await refused(empty, `--from: ${empty} holds no state`);
+    const box = stoppedBox();
     const closed = newFolder();
     mkdirSync(join(closed, 'lock'));
-    refused(
+    await refused(
       closed,
       `--from: ${closed} cannot be used: this user may not write the files in it; give it to the user that runs this, or name another folder`,
     );
     writeFileSync(join(box, 'state.json'), '{');
-    refused(box, `--from: the state of ${box} is damaged (state.json)`);
+    await refused(box, `--from: the state of ${box} is damaged (state.json)`);
   });
 
   it('says that a server uses the folder', async () => {
     const server = await startServer('node', { LOG_LEVEL: 'error' });
     const line = `--from: a server uses ${server.stateDir}: stop it first`;
-    expectRefusal(['--from', server.stateDir, '--to', AWAY], EXIT_FAILED, line);
+    await expectRefusal(['--from', server.stateDir, '--to', AWAY], EXIT_FAILED, line);
     expect((await server.fetch('/health')).status).toBe(200);
     await server.stop();
   });
 
   it('names the database that cannot be reached, and leaves the folder as it is', async () => {
-    const box = await stoppedBox();
+    const box = stoppedBox();
     const line = /^--to: the database 127\.0\.0\.1:1\/shop cannot be used: .*ECONNREFUSED/;
-    expectRefusal(['--from', box, '--to', AWAY], EXIT_FAILED, line);
+    await expectRefusal(['--from', box, '--to', AWAY], EXIT_FAILED, line);
     await (await startServer('node', { STATE_DIR: box, LOG_LEVEL: 'error' })).stop();
   });
 
@@ -110,7 +123,7 @@ describe('state copy', () => {
       CREATE TABLE paygrade.migrating (id integer PRIMARY KEY CHECK (id = 1), owner text NOT NULL, until_ms bigint NOT NULL);
       INSERT INTO paygrade.migrating VALUES (1, 'dead', (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 3000)`);
     await client.end();
-    const run = runToEnd('node', words(await stoppedBox()), { DATABASE_URL: url });
+    const run = runToEnd('node', words(stoppedBox()), { DATABASE_URL: url });
     expect([run.exitCode, run.stderr]).toEqual([0, expect.not.stringContaining('await')]);
   });
 
@@ -118,19 +131,19 @@ describe('state copy', () => {
     'names the database that is not empty, and the folder that was copied',
     async () => {
       const to = await (database as OwnServer).freshUrl();
-      const box = await stoppedBox();
+      const box = stoppedBox();
       const variables = { DATABASE_URL: to };
       const granted = ['credits', 'grant', '--org', 'acme', '--kind', 'onboarding', '--amount', '5'];
       expect(runToEnd('node', ['state', 'copy', '--from', box], variables).exitCode).toBe(0);
-      expectRefusal(
+      await expectRefusal(
         ['--from', box, '--to', to],
         EXIT_FAILED,
         `--from: the state of ${box} was copied to a database already`,
       );
       expect(runToEnd('node', granted, variables).exitCode).toBe(0);
-      const other = await stoppedBox();
+      const other = stoppedBox();
       const line = 'DATABASE_URL: the database is not empty: copy into an empty one';
-      expectRefusal(['--from', other], EXIT_FAILED, line, variables);
+      await expectRefusal(['--from', other], EXIT_FAILED, line, variables);
       await (await startServer('node', { STATE_DIR: other, LOG_LEVEL: 'error' })).stop();
     },
   );
