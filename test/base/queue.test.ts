@@ -7,14 +7,18 @@ describe('a queue', () => {
     const random = new SeededRandom(seed);
     const queue = new Queue<number>();
     const model: number[] = [];
+    const [given, wanted]: [unknown[], unknown[]] = [[], []];
     for (let i = 0; i < 5000; i++) {
       if (random.below(100) < (i < 2500 ? 60 : 40)) {
         queue.push(i);
         model.push(i);
       } else {
-        expect(queue.shift()).toBe(model.shift());
+        given.push(queue.shift());
+        wanted.push(model.shift());
       }
-      expect([queue.length, queue.first]).toEqual([model.length, model[0]]);
+      given.push(queue.length, queue.first);
+      wanted.push(model.length, model[0]);
     }
+    expect(given).toEqual(wanted);
   });
 });

@@ -8,7 +8,7 @@ describe('callback ids (reliability 128)', () => {
   const ids = Array.from({ length: COUNT }, () => newCallbackId(systemRandom));
 
   it('have the contract’s form, and none repeats', () => {
-    for (const id of ids) expect(id).toMatch(/^cb_[A-Za-z0-9]{24}$/);
+    expect(ids.filter((id) => !/^cb_[A-Za-z0-9]{24}$/.test(id))).toEqual([]);
     expect(new Set(ids).size).toBe(COUNT);
   });
 
