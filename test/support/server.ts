@@ -38,6 +38,12 @@ export function binaryOf(runtime: Runtime): string {
 }
 
 /**
+ * Each run of vitest starts a program at a path of its own, so what runtimes keep of its compiled code goes with the run's folder;
+ * in the home folder it would be of no use again, and stay for ever.
+ */
+const COMPILED = process.env.VITEST === undefined ? {} : { XDG_CACHE_HOME: join(tmpdir(), 'compiled') };
+
+/**
  * The environment of our processes. Servers do not shed load, because a machine that runs many tests at once delays
  * every event loop; tests of overload set SHEDDING themselves.
  */
@@ -47,6 +53,7 @@ export const processEnvironment = (
   PATH: process.env.PATH,
   HOME: process.env.HOME,
   SHEDDING: 'false',
+  ...COMPILED,
   ...variables,
 });
 
