@@ -1,6 +1,7 @@
 /** What every implementation of the accounts promises (siblings §3). The test owns the clock. */
 import { describe, expect, it } from 'vitest';
 import type { Accounts, Charge, KeyCreation, KeyDraft } from '../../src/accounts/accounts.ts';
+import { Balance } from '../../src/accounts/balance.ts';
 import { DEMO_ORGANIZATION } from '../../src/accounts/organization.ts';
 import { SCOPES } from '../../src/accounts/scopes.ts';
 import { Chance } from '../support/chance.ts';
@@ -199,6 +200,33 @@ function describeCredits(open: Open): void {
       expect(await subscribe(accounts, 100)).toEqual({ kind: 'granted', remaining: 40 });
       time.pass(31 * DAY_MS);
       expect((await accounts.organization('acme'))?.remaining).toBe(100);
+    }));
+
+  it('are what one balance says, after any charges and grants up to the moments when some lapse', () =>
+    using(open, async (accounts, time) => {
+      const chance = new Chance(4);
+      const balance = new Balance();
+      for (let step = 1; step <= 100; step++) {
+        const nowMs = time.nowMs();
+        const amount = chance.wholeBetween(1, 9);
+        if (chance.is(0.15)) {
+          const ends = balance.grants(nowMs).flatMap(({ expiresAtMs, renewsAtMs }) => expiresAtMs ?? renewsAtMs ?? []);
+          time.pass(Math.min(...ends, nowMs + DAY_MS) - nowMs - chance.wholeBetween(0, 1));
+        } else if (chance.is(0.1)) {
+          balance.setSubscription(4 * amount);
+          await subscribe(accounts, 4 * amount);
+        } else if (chance.is(0.3)) {
+          const expiresAtMs = chance.is(0.3) ? null : nowMs + chance.pick([1, DAY_MS, 20 * DAY_MS, 40 * DAY_MS]);
+          balance.addOnboarding({ serial: step, amount, remaining: amount, expiresAtMs });
+          await give(accounts, amount, expiresAtMs);
+        } else if (balance.onboardingCount > 0) {
+          const kind = balance.charge(amount, nowMs) === undefined ? 'insufficient' : 'charged';
+          expect(await accounts.charge('acme', amount)).toEqual({ kind, remaining: balance.remaining(nowMs) });
+        }
+        if (balance.onboardingCount === 0) continue;
+        expect(await accounts.usage('acme')).toEqual(balance.usage(time.nowMs()));
+        expect((await accounts.organization('acme'))?.grants).toEqual(balance.grants(time.nowMs()));
+      }
     }));
 
   it('add up exactly for any racing charges and grants of several organizations', () =>

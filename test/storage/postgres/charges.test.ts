@@ -21,8 +21,11 @@ function opened() {
   ];
   const entries = new Set<string>();
   const sent: Statement[] = [];
-  /** How the next charges fail; `lost`: it is carried out, and its repeat finds that the organization has changed. */
-  const faults: ('lost' | Error)[] = [];
+  /**
+   * How the next charges fail; `lost`: it is carried out, and its repeat finds that the organization has changed; `outrun`:
+   * another process has changed the organization just before.
+   */
+  const faults: ('lost' | 'outrun' | Error)[] = [];
   const database = {
     async run(statement: Statement): Promise<readonly Row[]> {
       const { name, values = [] } = statement;
@@ -39,6 +42,7 @@ function opened() {
       }
       const fault = faults.shift();
       if (fault instanceof Error) throw fault;
+      if (fault === 'outrun') acme.version++;
       const [untilMs, monthMs, amount, subscription] = values.slice(2, 6) as number[];
       const [serials, amounts, entry] = values.slice(6, 9) as [number[], number[], string];
       if (version !== acme.version || nowMs >= untilMs!) return [{ is_charged: false }];
@@ -119,6 +123,16 @@ describe('charges of an organization', () => {
     ]);
   });
 
+  it('are unavailable, and take nothing, when other processes come first a hundred times', async () => {
+    const { acme, charges, faults, named } = opened();
+    faults.push(...Array(100).fill('outrun'));
+    const [charge, names] = await named(() => charges.charge('acme', 1));
+    expect(charge).toEqual({ kind: 'unavailable', detail: expect.stringContaining('other processes') });
+    expect([names.length, acme.charged]).toEqual([200, 0]);
+    faults.push(...Array(99).fill('outrun'));
+    expect(await charges.charge('acme', 1)).toEqual(charged(17));
+  });
+
   it('take nothing that has lapsed, and begin a new month, since the credits were known', async () => {
     const { acme, charges, grants, nowMs, pass, passTo } = opened();
     await charges.charge('acme', 1);
@@ -174,8 +188,13 @@ describe('charges of an organization', () => {
     faults.push(new DatabaseAwayError('cancelled'), new StatementError('no', '42601'));
     for (let i = 0; i < 2; i++) expect((await charges.charge('acme', 1)).kind).toBe('unavailable');
     expect((await named(() => charges.giveBack()))[1]).toEqual([]);
+    // A repeat of what it bought finds the charge.
     faults.push(new InDoubtError('away'));
+    expect((await charges.charge('acme', 1, JOB)).kind).toBe('unavailable');
+    expect((await named(() => charges.giveBack()))[1]).toEqual([]);
+    faults.push(new InDoubtError('away'), new DatabaseAwayError('cancelled'));
     expect((await charges.charge('acme', 1)).kind).toBe('unavailable');
+    await expect(charges.giveBack()).rejects.toThrow('cancelled');
     expect((await named(() => charges.giveBack()))[1]).toHaveLength(1);
     expect((await named(() => charges.giveBack()))[1]).toEqual([]);
   });

@@ -417,7 +417,9 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       const { accounts } = one.backend;
       await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 5, expiresAtMs: null });
       await accounts.grant({ organization: 'acme', kind: 'subscription', amount: 3, expiresAtMs: null });
-      const usage = () => other.backend.accounts.usage('acme');
+      await accounts.grant({ organization: 'beta', kind: 'subscription', amount: 5, expiresAtMs: null });
+      expect(await accounts.charge('beta', 5)).toEqual({ kind: 'charged', remaining: 0 });
+      const usage = (organization = 'acme') => other.backend.accounts.usage(organization);
       one.losses.set('charge-credits', 1000);
       expect(await accounts.charge('acme', 4)).toMatchObject({ kind: 'unavailable' });
       expect(await usage()).toMatchObject({ charged: 4, remaining: 4 });
@@ -425,7 +427,8 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       await until('the database is back', () => one.backend.fault() === undefined);
       one.losses.set('give-back-credits', 1);
       one.time.look();
-      await expect.poll(usage).toMatchObject({ charged: 0, remaining: 8 });
+      await expect.poll(() => usage()).toMatchObject({ charged: 0, remaining: 8 });
+      expect(await usage('beta')).toMatchObject({ charged: 5, remaining: 0 });
       const charge = one.sent.get('charge-credits') as Statement;
       const version = (charge.values?.[1] as number) + 2;
       one.sent.set('charge-credits', { ...charge, values: charge.values?.with(1, version) ?? [] });

@@ -29,7 +29,7 @@ export const READ = {
     FROM paygrade.organizations o
     LEFT JOIN paygrade.onboarding_grants g ON g.organization = o.name
       AND (g.expires_ms IS NULL OR g.expires_ms > ${passedMs('$3')})
-    WHERE o.name = $1 ORDER BY g.serial`,
+    WHERE o.name = $1`,
 } as const;
 
 /**
