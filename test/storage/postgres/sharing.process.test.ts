@@ -1,5 +1,6 @@
 /** What three processes on one database promise together, as three sets of stores with connections of their own. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { GRANT_KINDS } from '../../../src/accounts/balance.ts';
 import { LAPSED_KEPT_MS } from '../../../src/accounts/limits.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { CallbackHandle, Callbacks, Waited } from '../../../src/callback/callbacks.ts';
@@ -11,7 +12,7 @@ import { newRetryId } from '../../../src/retry/identifier.ts';
 import { endAttempt, INTERRUPTED, newJob, startAttempt } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
-import { FORGET as FORGET_LAPSED, GIVE_BACK, NOTE_USES } from '../../../src/storage/postgres/accounts/statements.ts';
+import { COUNTS, CREATE_KEY, FORGET as FORGET_LAPSED, GIVE_BACK, GRANT, NOTE_USES } from '../../../src/storage/postgres/accounts/statements.ts';
 import {
   ADMIT,
   APPEND,
@@ -357,6 +358,37 @@ describe.skipIf(SERVER === undefined)('accounts of three processes', () => {
     await give(time.nowMs() + MINUTE_MS);
     expect(await one!.charge('acme', 1)).toEqual({ kind: 'charged', remaining: 8 });
     expect((await two!.organization('acme'))?.grants.map(({ remaining }) => remaining)).toEqual([4, 4]);
+  });
+
+  it.each(GRANT_KINDS)('decide by what another process has granted and charged since (%s)', async (kind) => {
+    const [one, two] = (await three()).map(({ stores }) => stores.accounts);
+    const give = (amount: number) => two!.grant({ organization: 'acme', kind, amount, expiresAtMs: null });
+    await give(20);
+    await one!.charge('acme', 1);
+    await give(30);
+    await two!.charge('acme', 9);
+    const charge = await one!.charge('acme', 1);
+    expect(charge).toEqual({ kind: 'charged', remaining: (await two!.usage('acme'))?.remaining });
+  });
+
+  it('make a key and a grant once, however often the statement is repeated, and count them by organization', async () => {
+    const time = new ManualTime();
+    const [{ database }] = await three(time);
+    const createKey = (organization: string, id: string) =>
+      database.run({ ...CREATE_KEY, values: [organization, id, id, 'jobs:read', null] });
+    expect(await createKey('other', 'key_1')).toEqual([{ created_ms: time.nowMs() }]);
+    const createdMs = time.nowMs() + 1;
+    time.stepWall(1);
+    expect(await createKey('acme', 'key_2')).toEqual([{ created_ms: createdMs }]);
+    time.stepWall(1);
+    expect(await createKey('acme', 'key_2')).toEqual([{ created_ms: createdMs }]);
+    for (const id of ['grant_1', 'grant_2', 'grant_2'])
+      await database.run({ ...GRANT, values: ['acme', id, 5, null] });
+    const countsOf = (organization: string) => database.run({ ...COUNTS, values: [organization] });
+    const all = { organizations: 2, keys: 2 };
+    expect(await countsOf('acme')).toEqual([{ ...all, is_known: true, grants: 2 }]);
+    expect(await countsOf('other')).toEqual([{ ...all, is_known: true, grants: 0 }]);
+    expect(await countsOf('nobody')).toEqual([{ ...all, is_known: false, grants: 0 }]);
   });
 
   it('forget grants long after they have lapsed, and entries long after their charges, and nothing else', async () => {
