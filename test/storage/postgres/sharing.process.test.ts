@@ -12,7 +12,14 @@ import { newRetryId } from '../../../src/retry/identifier.ts';
 import { endAttempt, INTERRUPTED, newJob, startAttempt } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { RetryRecord } from '../../../src/retry/store.ts';
-import { COUNTS, CREATE_KEY, FORGET as FORGET_LAPSED, GIVE_BACK, GRANT, NOTE_USES } from '../../../src/storage/postgres/accounts/statements.ts';
+import {
+  COUNTS,
+  CREATE_KEY,
+  FORGET as FORGET_LAPSED,
+  GIVE_BACK,
+  GRANT,
+  NOTE_USES,
+} from '../../../src/storage/postgres/accounts/statements.ts';
 import {
   ADMIT,
   APPEND,
@@ -382,8 +389,7 @@ describe.skipIf(SERVER === undefined)('accounts of three processes', () => {
     expect(await createKey('acme', 'key_2')).toEqual([{ created_ms: createdMs }]);
     time.stepWall(1);
     expect(await createKey('acme', 'key_2')).toEqual([{ created_ms: createdMs }]);
-    for (const id of ['grant_1', 'grant_2', 'grant_2'])
-      await database.run({ ...GRANT, values: ['acme', id, 5, null] });
+    for (const id of ['grant_1', 'grant_2', 'grant_2']) await database.run({ ...GRANT, values: ['acme', id, 5, null] });
     const countsOf = (organization: string) => database.run({ ...COUNTS, values: [organization] });
     const all = { organizations: 2, keys: 2 };
     expect(await countsOf('acme')).toEqual([{ ...all, is_known: true, grants: 2 }]);
@@ -428,14 +434,22 @@ describe.skipIf(SERVER === undefined)('accounts of three processes', () => {
     expect(await accounts.usage('acme')).toMatchObject({ charged: 1, remaining: 9 });
   });
 
-  it('keep the latest use of a key, whichever process notes its own last', async () => {
+  it('keep the latest use of each key, whichever process notes its own last', async () => {
     const [{ database, stores }] = await three();
-    const created = await stores.accounts.createKey({ organization: 'acme', scopes: ['jobs:read'], expiresAtMs: null });
-    if (created.kind !== 'created') throw new Error(created.kind);
-    for (const usedMs of [2 * MINUTE_MS, MINUTE_MS]) {
-      await database.run({ ...NOTE_USES, values: [[created.key.id], [usedMs]] });
+    const newId = async (): Promise<string> => {
+      const draft = { organization: 'acme', scopes: ['jobs:read'] as const, expiresAtMs: null };
+      const created = await stores.accounts.createKey(draft);
+      if (created.kind !== 'created') throw new Error(created.kind);
+      return created.key.id;
+    };
+    const [one, other] = [await newId(), await newId()].sort() as [string, string];
+    for (const uses of [{ [one]: 2, [other]: 5 }, { [one]: 3 }, { [one]: 1, [other]: 6 }]) {
+      await database.run({ ...NOTE_USES, values: [Object.keys(uses), Object.values(uses)] });
     }
-    expect(await database.run({ text: 'SELECT used_ms FROM paygrade.api_keys' })).toEqual([{ used_ms: 2 * MINUTE_MS }]);
+    expect(await database.run({ text: 'SELECT used_ms FROM paygrade.api_keys ORDER BY id' })).toEqual([
+      { used_ms: 3 },
+      { used_ms: 6 },
+    ]);
   });
 });
 
