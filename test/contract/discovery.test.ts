@@ -145,6 +145,8 @@ describe(`discovery, under ${RUNTIME}`, () => {
     expect(line('GET /v1/callbacks/{id}/events')).toContain('Authorization: Bearer');
     expect(line('POST /hooks/{callback_id}')).toContain('Free.');
     expect(line('GET /v1/history')).toMatch(/scope `jobs:read`\. Costs 1 credit for each record.*`since`: /);
+    expect(line('GET /v1/companies/{domain}')).toMatch(/scope `companies:read`\. Costs 2 credits\./);
+    expect(line('POST /v1/retries')).toMatch(/ With an API key: costs 1 credit\./);
     expect(line('GET /v1/public/search')).toContain('Free.');
     expect(answer.text).toContain('GET /v1/jobs?limit=100&cursor=');
   });

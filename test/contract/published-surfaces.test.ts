@@ -154,10 +154,18 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
       const statuses = Object.keys(published?.responses ?? {});
       const keyed = ['401', '402', '403'].filter((status) => statuses.includes(status));
       expect(keyed, path).toEqual(scopes.length === 0 ? [] : ['401', ...(cost === undefined ? [] : ['402']), '403']);
-      const headers = Object.keys(published?.responses[String(operation.status ?? 200)]?.headers ?? {});
-      expect(headers.includes('X-Credits-Charged') && headers.includes('X-Credits-Remaining'), path).toBe(
-        cost !== undefined,
-      );
+      const headers = published?.responses[String(operation.status ?? 200)]?.headers ?? {};
+      const always = ['X-Credits-Charged', 'X-Credits-Remaining'].filter((name) => headers[name]?.required);
+      expect(always, path).toHaveLength(cost === undefined ? 0 : 2);
+    }
+  });
+
+  it('asks no credits of a request without a key, where that may pay otherwise', () => {
+    const mixed = operations.filter((one) => !isOfKeys(one) && creditsOf(one.access) !== undefined);
+    expect(mixed.map(({ path }) => path)).toEqual(mount === '/retry' ? ['/v1/retries'] : []);
+    for (const operation of mixed) {
+      const { headers } = listed(operation)?.responses[String(operation.status)] ?? {};
+      expect(headers?.['X-Credits-Charged']).toMatchObject({ required: false });
     }
   });
 
