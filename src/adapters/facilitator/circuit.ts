@@ -78,7 +78,7 @@ export class Circuit {
     });
   }
 
-  /** Stops asking. */
+  /** Stops asking and reporting: calls that end later say nothing about the facilitator that the operator could act on. */
   stop(): void {
     this.#stopped = true;
     this.#cancel();
@@ -101,7 +101,7 @@ export class Circuit {
 
   #report(): void {
     const isReachable = this.isReachable();
-    if (isReachable === this.#reported) return;
+    if (this.#stopped || isReachable === this.#reported) return;
     this.#reported = isReachable;
     this.#ports.onFacilitatorReachable?.(isReachable);
   }

@@ -106,4 +106,14 @@ describe('the circuit of a facilitator', () => {
     time.pass(10_000);
     expect([askedCount(), questions.length, time.pendingCount]).toEqual([1, 0, 0]);
   });
+
+  it.each([true, false])('reports nothing more after it was stopped, when the last answer is %s', async (isReached) => {
+    const { circuit, answer, news } = setUp();
+    if (isReached) circuit.noteUnreached();
+    else circuit.ask();
+    const before = [...news];
+    circuit.stop();
+    await answer(isReached);
+    expect(news).toEqual(before);
+  });
 });
