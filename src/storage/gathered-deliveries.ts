@@ -14,9 +14,9 @@ export class GatheredDeliveries {
   readonly #record: (serials: readonly number[]) => Promise<unknown>;
   /** Serials of sales whose delivery is not on record yet. */
   #serials: number[] = [];
-  #isScheduled = false;
   #isClosed = false;
-  #cancel = (): void => {};
+  /** Cancels the scheduled record, if there is one. */
+  #cancel: (() => void) | undefined;
   #recording: Promise<void> = Promise.resolve();
 
   /** @param record writes deliveries into the books */
@@ -27,20 +27,22 @@ export class GatheredDeliveries {
 
   add(serial: number): void {
     this.#serials.push(serial);
-    if (this.#isScheduled || this.#isClosed) return;
-    this.#isScheduled = true;
-    this.#cancel = this.#timers.after(PAUSE_MS, () => void this.#recordNext());
+    if (this.#cancel !== undefined || this.#isClosed) return;
+    this.#cancel = this.#timers.after(PAUSE_MS, () => {
+      this.#cancel = undefined;
+      void this.#recordNext();
+    });
   }
 
   /** Records again those that were refused, unless a record of all is due anyway. Never rejects. */
   async retry(): Promise<void> {
-    if (!this.#isScheduled) await this.#recordNext();
+    if (this.#cancel === undefined) await this.#recordNext();
   }
 
   /** Records those still waiting. Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancel();
+    this.#cancel?.();
     await this.#recordNext();
   }
 
@@ -52,7 +54,6 @@ export class GatheredDeliveries {
 
   /** Those that the state refuses are recorded with the next ones, or by the next {@link retry}. */
   async #recordAll(): Promise<void> {
-    this.#isScheduled = false;
     let count: number;
     do {
       const serials = this.#serials.splice(0, COUNT_MAX);

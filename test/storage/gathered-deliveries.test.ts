@@ -50,6 +50,25 @@ it('records at its end what a retry under way could not', async () => {
   expect(recorded).toEqual([1]);
 });
 
+it('has one timer, and none after its end, when a retry waits behind a record under way', async () => {
+  const { time, deliveries, recorded, end } = slowState();
+  deliveries.add(1);
+  time.pass(50);
+  await settle();
+  const retried = deliveries.retry();
+  deliveries.add(2);
+  await end(true);
+  await end(true);
+  await retried;
+  deliveries.add(3);
+  expect(time.pendingCount).toBe(1);
+  const closed = deliveries.close();
+  expect(time.pendingCount).toBe(0);
+  await end(true);
+  await closed;
+  expect(recorded).toEqual([1, 2, 3]);
+});
+
 /** A state that soon records, or refuses. */
 function quickState() {
   const time = new ManualTime();
