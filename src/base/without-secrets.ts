@@ -13,5 +13,8 @@ export function withoutSecrets(text: string): string {
   return plain.includes('svc_') ? plain.replace(SECRET, 'svc_…') : text;
 }
 
-/** A text as messages may show it: without what stands before the `@` of a web address, which may be a password. */
-export const withoutUser = (text: string): string => text.replace(/\/\/[^/?#\s]*@/g, '//…@');
+/**
+ * A text as messages may show it: without what stands before the `@` of a web address, which may be a password. After a `:`
+ * that includes `/`, `?` and `#`, which a password has when its owner did not encode it.
+ */
+export const withoutUser = (text: string): string => text.replace(/\/\/(?:[^/?#\s:]*:\S*|[^/?#\s]*)@/g, '//…@');

@@ -19,6 +19,8 @@ describe('a text without secrets', () => {
     ['https://me:secret@a.example/b', 'https://…@a.example/b'],
     ['https://secret@a.example', 'https://…@a.example'],
     ['https://a:p@ss@a.example, https://b:c@b.example', 'https://…@a.example, https://…@b.example'],
+    ['https://me:se/c?r#et@a.example/b', 'https://…@a.example/b'],
+    ['https://a.example:8080/b, me@b.example', 'https://a.example:8080/b, me@b.example'],
     ['https://a.example/@me', 'https://a.example/@me'],
     ['me@a.example', 'me@a.example'],
   ])('%s is shown without its user as %s', (text, shown) => {

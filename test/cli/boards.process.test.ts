@@ -103,7 +103,9 @@ describe('boards', () => {
     const { code, stderr } = await run('add', 'https://me:secret@boards.greenhouse.io/acme', '--unchecked');
     expect(code).toBe(1);
     expect(stderr).toContain('https://…@boards.greenhouse.io/acme: an address with a user or a password is not taken');
-    expect(stderr).not.toContain('secret');
+    const { stdout } = await run('add', 'https://me:sec/ret@boards.greenhouse.io/acme', '--unchecked', '--json');
+    expect(stdout).toContain('"address":"https://…@boards.greenhouse.io/acme","error":');
+    expect(stderr + stdout).not.toMatch(/sec/);
   });
 
   it('check asks boards and changes nothing; remove forgets them, all or none', async () => {

@@ -27,10 +27,10 @@ export type Addition =
     }
   | { readonly address: string; readonly error: string };
 
-/** As `--json` prints it. */
+/** As `--json` prints it: no password either, which only a refused address can have. */
 export const additionJson = (addition: Addition): string =>
   'error' in addition
-    ? JSON.stringify({ address: addition.address, error: addition.error })
+    ? JSON.stringify({ address: withoutUser(addition.address), error: addition.error })
     : JSON.stringify({
         address: addition.address,
         shape: addition.board.shape,
