@@ -104,7 +104,11 @@ export function objectFrom<Shown extends object>({ status, text }: Answer, membe
 }
 
 /** An authorized request that must succeed. @throws CommandError for any status but 200 */
-export async function read(target: string, credential: string, init: RequestInit = {}): Promise<Answer> {
+export async function read(
+  target: string,
+  credential: string,
+  init: Omit<RequestInit, 'headers'> = {},
+): Promise<Answer> {
   const answer = await exchange(target, { ...init, headers: { authorization: `Bearer ${credential}` } });
   if (answer.status !== 200) throw refused(answer);
   return answer;
