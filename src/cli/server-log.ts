@@ -39,7 +39,10 @@ const OVERLOAD_MESSAGES = [
   'the server is overloaded and accepts no payments',
 ] as const;
 
-/** Writes the app's reports as lines of the log, at this level and above. */
+/**
+ * Writes the app's reports as lines of the log, at this level and above. The end of a fault is a warning too, so that a log
+ * which shows the fault also shows when it is over.
+ */
 export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock) {
   const shown = LOG_LEVELS.indexOf(logLevel);
   const isShown = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) <= shown;

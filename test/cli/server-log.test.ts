@@ -36,6 +36,20 @@ function logged(level: LogLevel, status: number): string[] {
   return lines;
 }
 
+it('shows at the level of a warning also that a fault is over', () => {
+  const lines: string[] = [];
+  const log = { write: (line: string) => void lines.push(line), flush: async () => {} };
+  const { onFacilitatorReachable, onStateFault } = serverLog(log, 'warn', new ManualTime());
+  onFacilitatorReachable(false);
+  onFacilitatorReachable(true);
+  onStateFault(undefined);
+  expect(lines.map((line) => JSON.parse(line).message)).toEqual([
+    'the facilitator cannot be reached',
+    'the facilitator can be reached',
+    'the server can write its state again',
+  ]);
+});
+
 describe('the line of a request', () => {
   it.each(LEVELS)('with status %i has level %s, and is written from that LOG_LEVEL on', (status, level) => {
     const [line] = logged('debug', status);
