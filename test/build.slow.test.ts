@@ -1,6 +1,6 @@
 /** What is published follows from the sources alone (reliability 276): two builds give the same files, byte for byte. */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -40,3 +40,11 @@ it('the files that a start reads import no module of the runtime that it does wi
     expect(text).not.toMatch(/(?:from|import) ?"node:(?:crypto|fs|stream|timers|util|worker_threads|zlib)\b/);
   }
 });
+
+it('a warning of the bundler fails the build', async () => {
+  const project = join(folder, 'project');
+  cpSync(join(PROJECT, 'src'), join(project, 'src'), { recursive: true });
+  symlinkSync(join(PROJECT, 'node_modules'), join(project, 'node_modules'));
+  appendFileSync(join(project, 'src/main.ts'), "\neval('1');\n");
+  await expect(bundle(project, join(folder, 'warned'))).rejects.toThrow(/eval/);
+}, 60_000);

@@ -197,7 +197,8 @@ export async function bundle(project: string, into: string): Promise<void> {
       resolve: { alias: ES_MODULES },
       tsconfig: false,
       onLog(level, log, show) {
-        if (log.code === 'IMPORT_IS_UNDEFINED') throw new Error(log.message); // a late module's export: no function
+        // Such as an import that a late module does not export, because it is no function.
+        if (level === 'warn') throw new Error(log.message);
         show(level, log);
       },
     });
