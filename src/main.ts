@@ -13,13 +13,14 @@ import { promisify } from 'node:util';
 import { systemClock } from './base/clock.ts';
 import { errorCodeOf, messageOf } from './base/failure.ts';
 import { printableLines } from './base/printable.ts';
+import { versionFault } from './base/runtime-version.ts';
 import { CommandError, EXIT_FAILED, EXIT_OK, runProgram } from './cli/command.ts';
 import type { Io, Output } from './cli/io.ts';
 
 // An older Node would fail for a missing module, with a message that does not name the cause.
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (process.versions.bun === undefined && (major < 22 || (major === 22 && minor < 18))) {
-  process.stderr.write(`paygrade: Node 22.18 or newer is needed, this is ${process.versions.node}\n`);
+const fault = versionFault(process.versions);
+if (fault !== undefined) {
+  process.stderr.write(`${fault}\n`);
   process.exit(1);
 }
 
