@@ -134,7 +134,7 @@ function openInbox(count: number, time: JumpingTime, store: MemoryEventStore): I
     random: systemRandom,
     timers: time,
     store,
-    onStoreFault: (fault) => {
+    onFailure: (fault) => {
       throw fault;
     },
   });
@@ -268,7 +268,7 @@ async function full(count: number): Promise<Figure[]> {
     random: systemRandom,
     timers: time,
     store,
-    onStoreFault: () => {},
+    onFailure: () => {},
   });
   const before = heapBytes();
   const rssBefore = process.memoryUsage.rss();

@@ -127,7 +127,7 @@ const PGBENCH_CLAIM = `
 
 async function claimFigures(size: Size, server: OwnServer): Promise<Figure[]> {
   const url = await server.freshUrl();
-  const ports = { clock: systemClock, timers: systemTimers, onFault() {} };
+  const ports = { clock: systemClock, timers: systemTimers, onStateFault() {} };
   const database = new Database(openConnections(parseDatabaseUrl(url), CONNECTION_LIMITS), ports);
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-bench-'));
   const script = join(folder, 'claim.sql');

@@ -68,7 +68,7 @@ export async function measure({ size }: Context): Promise<Figure[]> {
       random: systemRandom,
       timers: systemTimers,
       store: new MemoryEventStore(),
-      onStoreFault: () => {},
+      onFailure: () => {},
     });
     ok(inbox.capacity.tryClaim());
     const { id } = await inbox.create(inbox.draft());

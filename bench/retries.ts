@@ -32,8 +32,8 @@ const open = (stateDir: string): Promise<Backend> =>
       clock: systemClock,
       random: systemRandom,
       timers: systemTimers,
-      onFault: (fault) => console.error(fault),
-      onCallbackFault: (fault) => console.error(fault),
+      onStateFault: (fault) => console.error(fault),
+      onFailure: (fault) => console.error(fault),
     },
   );
 

@@ -199,7 +199,7 @@ async function run(): Promise<void> {
   const ports = { clock: systemClock, random: systemRandom, timers: systemTimers };
   const backend = await openSqliteBackend(
     { stateDir, sync: 'full', mayReset: false, salesKeptMs: 3_600_000, callbackBytes: 0, play: undefined },
-    { ...ports, onFault: (fault) => console.error(fault), onCallbackFault: (fault) => console.error(fault) },
+    { ...ports, onStateFault: (fault) => console.error(fault), onFailure: (fault) => console.error(fault) },
   );
   const sealer = new Sealer(new Uint8Array(32).fill(1), systemRandom);
   const firstDueMs = Date.now() + LEAD_MS;

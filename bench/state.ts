@@ -407,7 +407,7 @@ async function usedFigures(size: Size): Promise<Figure[]> {
 const openFolder = (stateDir: string): Promise<Backend> =>
   openSqliteBackend(
     { stateDir, sync: 'full', mayReset: false, salesKeptMs: SALES_KEPT_MS, play: undefined, callbackBytes: 0 },
-    { clock: systemClock, timers: systemTimers, random: systemRandom, onFault() {}, onCallbackFault() {} },
+    { clock: systemClock, timers: systemTimers, random: systemRandom, onStateFault() {}, onFailure() {} },
   );
 
 async function openedMs(stateDir: string): Promise<number> {

@@ -153,8 +153,8 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
       clock,
       random,
       timers,
-      onFault: (fault) => ports.onStateFault?.(fault),
-      onCallbackFault: (fault) => ports.onFailure(fault, 'callbacks'),
+      onStateFault: (fault) => ports.onStateFault?.(fault),
+      onFailure: (failure) => ports.onFailure(failure, 'callbacks'),
     },
   );
   server.add(stateComponent(backend));

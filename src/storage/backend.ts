@@ -66,7 +66,7 @@ export interface BackendPorts {
   readonly random: Random;
   readonly timers: Timers;
   /** Called when the backend becomes unwritable (with the reason, one line) or writable again (undefined). */
-  onFault(fault: string | undefined): void;
+  onStateFault(fault: string | undefined): void;
   /** Called when the storage of callbacks or resolves fails in the background, where no request waits for it. */
-  onCallbackFault(fault: unknown): void;
+  onFailure(failure: unknown): void;
 }

@@ -41,7 +41,7 @@ const wordsOf = (report: Report, check: string): string[] =>
 async function madeState(name: string): Promise<string> {
   const stateDir = join(folder, name);
   const options = { stateDir, sync: 'full', isPlay: true, mayReset: false, salesKeptMs: SALES_KEPT_MS } as const;
-  const state = await openSqliteState(options, { clock: systemClock, timers: systemTimers, onFault: () => {} });
+  const state = await openSqliteState(options, { clock: systemClock, timers: systemTimers, onStateFault: () => {} });
   await state.close();
   return stateDir;
 }

@@ -26,7 +26,7 @@ class StoreThatGoesAway implements ResolveStore {
 
   constructor(time: ManualTime) {
     this.#store = new MemoryResolves(
-      { clock: time, timers: time, onFault: () => {} },
+      { clock: time, timers: time, onFailure: () => {} },
       { capacityBytes: STORED_BYTES_IN_MEMORY },
     );
   }

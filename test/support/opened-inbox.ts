@@ -165,7 +165,7 @@ export function openInbox(
     timers: time,
     random: new Chance(options.seed ?? 1),
     store,
-    onStoreFault: (fault) => faults.push(fault),
+    onFailure: (fault) => faults.push(fault),
   };
   const inbox = new NamedInbox((options.roomCount ?? 1_000) * CLAIM_BYTES, ports, options.tokens);
   return {

@@ -72,7 +72,7 @@ async function migratedTemplate(server: TestServer): Promise<Template> {
   const database = new Database(openConnections(parseDatabaseUrl(url), LIMITS), {
     clock: systemClock,
     timers: new ManualTime(),
-    onFault() {},
+    onStateFault() {},
   });
   await migrate(database, TABLES, 'template');
   await database.run({ text: TEST_CLOCK });

@@ -51,7 +51,7 @@ export interface InboxPorts {
    * Called when the store failed in the background, where no request waits for it: the events of an expired callback may still
    * take up space, or a wait missed a long event and its client must ask again.
    */
-  onStoreFault(fault: unknown): void;
+  onFailure(failure: unknown): void;
 }
 
 type Deleted = { readonly kind: 'deleted' };
@@ -92,7 +92,7 @@ export class Inbox implements Callbacks {
       onExpired: (callback, storing) => void this.#reported(this.#expireStored(callback.id, storing)),
     });
     const reader = new EventReader(sourceOf(store, lifetimes));
-    const waking = new Waking({ clock, timers, lifetimes, reader, onStoreFault: (fault) => ports.onStoreFault(fault) });
+    const waking = new Waking({ clock, timers, lifetimes, reader, onFailure: (failure) => ports.onFailure(failure) });
     this.#lifetimes = lifetimes;
     this.#reader = reader;
     this.#waking = waking;
@@ -278,6 +278,6 @@ export class Inbox implements Callbacks {
   }
 
   #reported(work: Promise<void>): Promise<void> {
-    return work.catch((fault: unknown) => this.#ports.onStoreFault(fault));
+    return work.catch((failure: unknown) => this.#ports.onFailure(failure));
   }
 }

@@ -17,7 +17,7 @@ export interface WakingPorts {
   readonly timers: Timers;
   readonly lifetimes: Lifetimes;
   readonly reader: EventReader<Callback>;
-  onStoreFault(fault: unknown): void;
+  onFailure(failure: unknown): void;
 }
 
 export class Waking {
@@ -90,8 +90,8 @@ export class Waking {
     let how: Woken;
     try {
       how = wokenBy(event, await this.#ports.reader.longJson(callback, event));
-    } catch (fault) {
-      this.#ports.onStoreFault(fault);
+    } catch (failure) {
+      this.#ports.onFailure(failure);
       for (const wait of waits) wait.hasMissed = true;
       return;
     }

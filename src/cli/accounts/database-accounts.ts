@@ -24,7 +24,7 @@ export async function inDatabase<T>(
   try {
     return await onDatabase(url, maker, { clock, timers }, async (database) => {
       // The commands may create keys for every organization, even the one that is valid with play money only.
-      const accounts = new PostgresAccounts(true, { clock, timers, random: systemRandom, database, onFault() {} });
+      const accounts = new PostgresAccounts(true, { clock, timers, random: systemRandom, database, onFailure() {} });
       try {
         return await work(over(accounts));
       } finally {

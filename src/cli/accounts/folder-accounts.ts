@@ -29,7 +29,7 @@ export async function inFolder<T>(
   // Nothing here settles payments or removes sales, so those options have no effect.
   const options = { stateDir, sync: 'full', isPlay: false, mayReset: false, salesKeptMs: Infinity } as const;
   const timers = systemTimers;
-  const state = await openSqliteState(options, { clock, timers, onFault: () => {} }).catch((failure: unknown) => {
+  const state = await openSqliteState(options, { clock, timers, onStateFault: () => {} }).catch((failure: unknown) => {
     if (failure instanceof StateHeldError) {
       throw new CommandError(
         `${stateDir} is in use: if a server runs on it, ask that server with --url and ADMIN_TOKEN, or stop it first; if not, another command holds it for a moment, so try again`,

@@ -41,7 +41,7 @@ export interface ResolvesPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   /** A sweep could not be recorded; the next start sweeps again. */
-  onFault(fault: unknown): void;
+  onFailure(failure: unknown): void;
 }
 
 export interface ResolvesOptions {
@@ -213,6 +213,6 @@ export class MemoryResolves implements ResolveStore {
   }
 
   #tell(change: Parameters<ResolvesJournal['write']>[0]): void {
-    this.#journal?.write(change).catch((failure: unknown) => this.#ports.onFault(failure));
+    this.#journal?.write(change).catch((failure: unknown) => this.#ports.onFailure(failure));
   }
 }

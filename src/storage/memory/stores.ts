@@ -56,7 +56,7 @@ export async function openMemoryStores(
     resolves: lastingResolves,
   }: Persistence,
 ): Promise<MemoryStores> {
-  const { clock, random, timers } = ports;
+  const { clock } = ports;
   const reservations = new MemoryReservations(clock, {
     countMax: RESERVATION_COUNT_MAX,
     room: ANSWER_ROOM,
@@ -66,21 +66,12 @@ export async function openMemoryStores(
   });
   const playLedger =
     play === undefined ? undefined : new MemoryPlayLedger(play.openingAtomic, clock, TRANSFER_COUNT_MAX, ledger);
-  const inbox = new Inbox(callbackBytes, {
-    clock,
-    random,
-    timers,
-    store: events,
-    onStoreFault: (fault) => ports.onCallbackFault(fault),
-  });
+  const inbox = new Inbox(callbackBytes, { ...ports, store: events });
   const accounts = new MemoryAccounts(ports, { isPlay: play !== undefined, ...lasting });
-  const resolves = new MemoryResolves(
-    { clock, timers, onFault: (fault) => ports.onCallbackFault(fault) },
-    {
-      capacityBytes: lastingResolves === undefined ? STORED_BYTES_IN_MEMORY : STORED_BYTES_ON_DISK,
-      ...lastingResolves,
-    },
-  );
+  const resolves = new MemoryResolves(ports, {
+    capacityBytes: lastingResolves === undefined ? STORED_BYTES_IN_MEMORY : STORED_BYTES_ON_DISK,
+    ...lastingResolves,
+  });
   await inbox.load();
   const rateLimits = new MemoryRateLimits(clock);
   const retries = openRetries(accounts);

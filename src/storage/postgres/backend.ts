@@ -150,10 +150,10 @@ async function openOn(
   options: PostgresOptions,
   ports: PostgresPorts,
 ): Promise<Backend> {
-  const { clock, timers, random, onCallbackFault } = ports;
+  const { random } = ports;
   if (options.sync === 'full') await checkDurability(database, address);
   await checkSessions(database, address, random.uuid());
-  const owner = new Owner(database, { clock, timers, random, onFailure: onCallbackFault });
+  const owner = new Owner(database, ports);
   await migrate(database, TABLES, owner.id);
   if (options.stateKey !== undefined) await checkStateKey(database, address, options.stateKey);
   await owner.start();
@@ -172,7 +172,7 @@ async function openStores(
   options: PostgresOptions,
   ports: PostgresPorts,
 ): Promise<Backend> {
-  const { clock, timers, random, onCallbackFault } = ports;
+  const { clock, random } = ports;
   const { play } = options;
   const books = await PostgresBooks.open(database, owner, options.salesKeptMs, ports);
   const reservations = await PostgresReservations.open(database, owner, {
@@ -184,7 +184,7 @@ async function openStores(
   if (playLedger !== undefined) owner.onLook(() => playLedger.prune());
   const domains = await openDomainStores(
     { callbackBytes: options.callbackBytes, isPlay: play !== undefined },
-    { clock, timers, random, database, owner, onFault: onCallbackFault },
+    { ...ports, database, owner },
   );
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {

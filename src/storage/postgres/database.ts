@@ -39,7 +39,7 @@ export interface DatabasePorts {
   readonly clock: Clock;
   readonly timers: Timers;
   /** Called when the database becomes unusable (why, one line) or usable again (undefined). */
-  onFault(fault: string | undefined): void;
+  onStateFault(fault: string | undefined): void;
 }
 
 export interface RunOptions {
@@ -292,7 +292,7 @@ export class Database {
   #noteAway(failure: unknown): void {
     if (this.#outage === undefined && !this.#isClosed) {
       this.#outage = `the database cannot be used: ${firstLineOf(failure)}`;
-      this.#ports.onFault(this.#outage);
+      this.#ports.onStateFault(this.#outage);
     }
     this.#probeLater();
   }
@@ -301,7 +301,7 @@ export class Database {
     if (this.#outage === undefined) return;
     this.#outage = undefined;
     this.#pauses.endAll();
-    this.#ports.onFault(this.#skew);
+    this.#ports.onStateFault(this.#skew);
   }
 
   /** @param offMs how far the database's clock is ahead of ours, to within `unsureMs` */
@@ -311,7 +311,7 @@ export class Database {
     this.#skew = isOff
       ? `the clock of this machine is ${(Math.abs(offMs) / 1000).toFixed(1)} s ${offMs > 0 ? 'behind' : 'ahead of'} the database's`
       : undefined;
-    if (this.#outage === undefined) this.#ports.onFault(this.#skew);
+    if (this.#outage === undefined) this.#ports.onStateFault(this.#skew);
   }
 
   #probeLater(): void {

@@ -25,7 +25,7 @@ export interface DomainStoresPorts {
   /** This process, whose lease has begun. */
   readonly owner: Owner;
   /** Something failed where no request waits for it. */
-  onFault(fault: unknown): void;
+  onFailure(failure: unknown): void;
 }
 
 export interface DomainStores {

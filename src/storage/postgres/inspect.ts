@@ -36,7 +36,7 @@ export async function inspectDatabase(
 ): Promise<InspectedDatabase> {
   const address = parseDatabaseUrl(url);
   const { shown } = address;
-  const database = new Database(openConnections(address, LIMITS), { clock, timers, onFault() {} });
+  const database = new Database(openConnections(address, LIMITS), { clock, timers, onStateFault() {} });
   // A command does not wait for a database that is away.
   database.endWaits();
   try {

@@ -31,7 +31,7 @@ export async function onDatabase<T>(
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
   const address = parseDatabaseUrl(url);
-  const database = new Database(openConnections(address, LIMITS), { clock, timers, onFault() {} });
+  const database = new Database(openConnections(address, LIMITS), { clock, timers, onStateFault() {} });
   // A command does not wait for a database that is away.
   database.endWaits();
   try {

@@ -14,18 +14,18 @@ export class Repeated {
   readonly #clockwork: Clockwork;
   readonly #pauseMs: number;
   readonly #work: () => Promise<void>;
-  readonly #onFault: (fault: unknown) => void;
+  readonly #onFailure: (failure: unknown) => void;
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #cancel: (() => void) | undefined;
   #isClosed = false;
 
-  /** @param onFault called with the failure of a run that no caller awaits */
-  constructor(clockwork: Clockwork, pauseMs: number, work: () => Promise<void>, onFault: (fault: unknown) => void) {
+  /** @param onFailure called with the failure of a run that no caller awaits */
+  constructor(clockwork: Clockwork, pauseMs: number, work: () => Promise<void>, onFailure: (failure: unknown) => void) {
     this.#clockwork = clockwork;
     this.#pauseMs = pauseMs;
     this.#work = work;
-    this.#onFault = onFault;
+    this.#onFailure = onFailure;
   }
 
   start(): void {
@@ -60,8 +60,8 @@ export class Repeated {
     for (let leftMs = 0; leftMs <= 0 && !this.#isClosed; ) {
       const { clock } = this.#clockwork;
       const nextMs = clock.monotonicMs() + this.#pauseMs;
-      await this.now().catch((fault: unknown) => {
-        if (!this.#isClosed) this.#onFault(fault);
+      await this.now().catch((failure: unknown) => {
+        if (!this.#isClosed) this.#onFailure(failure);
       });
       leftMs = nextMs - clock.monotonicMs();
       if (leftMs > 0) this.#arm(leftMs);

@@ -64,7 +64,7 @@ export interface JournalPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   /** Called when the state becomes unwritable (with a line for the log) or writable again (undefined). */
-  readonly onFault: (fault: string | undefined) => void;
+  readonly onStateFault: (fault: string | undefined) => void;
   /** Calls `run` after the I/O of this turn; `setImmediate` when not given. */
   readonly soon?: ((run: () => void) => void) | undefined;
   /** Opens the writer; a thread when not given. */
@@ -258,7 +258,7 @@ export class Journal {
           this.#refused = undefined;
           this.#cancelProbe?.();
           this.#cancelProbe = undefined;
-          this.#ports.onFault(undefined);
+          this.#ports.onStateFault(undefined);
         }
         for (const { index, detail } of result.refused) {
           finished[index]?.reject(new OperationRefusedError(`the state refused the record: ${detail}`));
@@ -268,7 +268,7 @@ export class Journal {
       case 'refused': {
         const isNew = this.#refused === undefined;
         this.#refused = `the state cannot be written: ${result.detail}`;
-        if (isNew) this.#ports.onFault(this.#refused);
+        if (isNew) this.#ports.onStateFault(this.#refused);
         for (const { reject } of finished) reject(new StateRefusedError(this.#refused));
         this.#probeLater();
         break;
@@ -325,6 +325,6 @@ export class Journal {
     for (const { reject } of waiting) reject(new StateRefusedError(this.#broken));
     this.#queueBytes = 0;
     this.#rest();
-    this.#ports.onFault(this.#broken);
+    this.#ports.onStateFault(this.#broken);
   }
 }

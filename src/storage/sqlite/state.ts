@@ -323,9 +323,14 @@ function putAside(path: string, nowMs: number): string {
 }
 
 /** A damaged state: the server neither reads nor writes it. */
-function damagedState(path: string, why: string, { clock, onFault }: JournalPorts, release: () => void): SqliteState {
+function damagedState(
+  path: string,
+  why: string,
+  { clock, onStateFault }: JournalPorts,
+  release: () => void,
+): SqliteState {
   const fault = `${why}: the server accepts no payments; restore a sound copy, or discard the state with STATE_RESET=true`;
-  onFault(fault);
+  onStateFault(fault);
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
   const unreadable = (): Promise<never> => Promise.reject(new RecordsUnreadableError(`${path} is damaged`));
   return {

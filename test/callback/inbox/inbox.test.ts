@@ -133,7 +133,7 @@ describe('creation', () => {
         },
       },
       store: new MemoryEventStore(),
-      onStoreFault: () => {},
+      onFailure: () => {},
     });
     inbox.capacity.tryClaim();
     inbox.capacity.tryClaim();
@@ -228,7 +228,7 @@ describe('creation', () => {
         timers: new ManualTime(),
         random: new Chance(1),
         store: new MemoryEventStore(),
-        onStoreFault: () => {},
+        onFailure: () => {},
       });
       let count = 0;
       while (capacity.tryClaim()) count++;

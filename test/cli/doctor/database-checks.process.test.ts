@@ -31,7 +31,7 @@ describe.skipIf(SERVER === undefined)('doctor with DATABASE_URL', () => {
     const stateKey = new Uint8Array(32).fill(1);
     const server = await openPostgresBackend(
       { databaseUrl: url, sync: 'normal', callbackBytes: 0, play: undefined, salesKeptMs: 1, stateKey },
-      { clock: systemClock, timers: systemTimers, random: new Chance(1), onFault() {}, onCallbackFault() {} },
+      { clock: systemClock, timers: systemTimers, random: new Chance(1), onStateFault() {}, onFailure() {} },
     );
     expect(await foundAt(url)).toEqual([expect.stringMatching(/^ok: the database .* can be used; servers on it: 1$/)]);
     expect(await foundAt(url, { STATE_KEY: OTHER_KEY })).toEqual([

@@ -18,7 +18,7 @@ describe('resolves in memory', () => {
       const record = { id: newResolveId(new Chance(1)), tokenDigest: resolveTokenDigest('token'), question: QUESTION };
       const loaded = { ...record, createdAtMs: time.nowMs(), status: 'pending' as const, outcomeBytes: 0 };
       const store = new MemoryResolves(
-        { clock: time, timers: time, onFault: () => {} },
+        { clock: time, timers: time, onFailure: () => {} },
         { capacityBytes: STORED_BYTES_IN_MEMORY, loaded: isLoaded ? [loaded] : [] },
       );
       if (!isLoaded) store.create({ ...record, createdAtMs: time.nowMs() });

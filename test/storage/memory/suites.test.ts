@@ -21,8 +21,8 @@ const open = (time: ManualTime, openingAtomic = OPENING_ATOMIC, callbackCount = 
       clock: time,
       timers: time,
       random: new Chance(1),
-      onFault: () => {},
-      onCallbackFault(fault) {
+      onStateFault: () => {},
+      onFailure(fault) {
         throw fault;
       },
     },

@@ -39,7 +39,7 @@ function opened(counts: Row = {}) {
     timers: time,
     random: systemRandom,
     database,
-    onFault() {},
+    onFailure() {},
   });
   const { text } = newSecret(systemRandom);
   /** Uses the key so many minutes after the start. */

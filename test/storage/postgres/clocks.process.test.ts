@@ -44,8 +44,8 @@ const openingAt = (databaseUrl: string, aheadMs: number | (() => number)): Promi
       },
       timers: systemTimers,
       random: chance,
-      onFault() {},
-      onCallbackFault() {},
+      onStateFault() {},
+      onFailure() {},
     },
   );
 
@@ -132,7 +132,7 @@ describe.skipIf(SERVER === undefined)('a process whose clock is minutes off', ()
 /** A database whose clock the test sets, and a process on it. */
 async function databaseAt(time: ManualTime) {
   const on = await testDatabase(SERVER!, time);
-  const database = new Database(on.connections(), { clock: time, timers: new ManualTime(), onFault() {} });
+  const database = new Database(on.connections(), { clock: time, timers: new ManualTime(), onStateFault() {} });
   onTestFinished(async () => {
     await database.close();
     await on.remove();
@@ -141,7 +141,7 @@ async function databaseAt(time: ManualTime) {
 }
 
 const OWNER = { id: 'one', onLook() {} } as unknown as Owner;
-const onFault = (fault: unknown): never => {
+const onFailure = (fault: unknown): never => {
   throw fault;
 };
 
@@ -149,7 +149,7 @@ function resolvesOf(database: Database, time: ManualTime) {
   const resolves = new PostgresResolves({
     ...{ clock: time, timers: time, random: chance, owner: OWNER },
     database,
-    onFault,
+    onFailure,
   });
   const create = async (): Promise<ResolveId> => {
     const id = newResolveId(chance);
@@ -241,7 +241,7 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
     const time = new ManualTime();
     const database = await databaseAt(time);
     const right = new ManualTime(time.nowMs());
-    const accounts = new PostgresAccounts(true, { clock: right, timers: right, random: chance, database, onFault });
+    const accounts = new PostgresAccounts(true, { clock: right, timers: right, random: chance, database, onFailure });
     const retries = new PostgresRetries({ clock: right, random: chance, database, owner: OWNER, accounts });
     expect(await retries.claimKey('key', 'first')).toBe(true);
     time.stepWall(AHEAD_MS);
@@ -255,7 +255,7 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
     const time = new ManualTime(Date.UTC(2026, 7, 31, 23));
     const database = await databaseAt(time);
     const right = new ManualTime(time.nowMs());
-    const accounts = new PostgresAccounts(true, { clock: right, timers: right, random: chance, database, onFault });
+    const accounts = new PostgresAccounts(true, { clock: right, timers: right, random: chance, database, onFailure });
     const organization = 'acme';
     await accounts.grant({ organization, kind: 'subscription', amount: 10, expiresAtMs: null });
     const charge = async (amount: number) => (await accounts.charge(organization, amount)).kind;
@@ -356,8 +356,8 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
           timers: right,
           random: chance,
           openConnections: () => on.connections(),
-          onFault() {},
-          onCallbackFault() {},
+          onStateFault() {},
+          onFailure() {},
         },
       );
     const first = await opened();

@@ -29,8 +29,8 @@ async function withConnections(count: number): Promise<{ readonly database: Data
   const openAs = (user: string, faults: unknown[] = []) => {
     url.username = user;
     const connections = openConnections(parseDatabaseUrl(url.href), CONNECTION_LIMITS);
-    const onFault = (fault: unknown): void => void faults.push(fault);
-    const database = new Database(connections, { clock: systemClock, timers: systemTimers, onFault });
+    const onStateFault = (fault: unknown): void => void faults.push(fault);
+    const database = new Database(connections, { clock: systemClock, timers: systemTimers, onStateFault });
     return { database, faults };
   };
   const { database: owner } = openAs(url.username);
@@ -46,8 +46,8 @@ describe.skipIf(SERVER === undefined)('a read of the whole books', () => {
     const statementMs = 200;
     const faults: unknown[] = [];
     const connections = openConnections(parseDatabaseUrl(on.url), { ...CONNECTION_LIMITS, statementMs });
-    const onFault = (fault: unknown): void => void faults.push(fault);
-    const database = new Database(connections, { clock: systemClock, timers: systemTimers, onFault });
+    const onStateFault = (fault: unknown): void => void faults.push(fault);
+    const database = new Database(connections, { clock: systemClock, timers: systemTimers, onStateFault });
     const others = on.connections();
     const locking = await others.connect();
     onTestFinished(async () => {
@@ -72,8 +72,8 @@ describe.skipIf(SERVER === undefined)('a statement that is cancelled', () => {
       const on = await testDatabase(SERVER!);
       const faults: unknown[] = [];
       const connections = openConnections(parseDatabaseUrl(on.url), { ...CONNECTION_LIMITS, statementMs: 6000 });
-      const onFault = (fault: unknown): void => void faults.push(fault);
-      const database = new Database(connections, { clock: systemClock, timers: systemTimers, onFault });
+      const onStateFault = (fault: unknown): void => void faults.push(fault);
+      const database = new Database(connections, { clock: systemClock, timers: systemTimers, onStateFault });
       // Waits for nothing that comes later.
       database.endWaits();
       onTestFinished(async () => {
@@ -112,8 +112,8 @@ describe.skipIf(server === undefined)('a pool whose connections are all at work'
       ...CONNECTION_LIMITS,
       ...limits,
     });
-    const onFault = (fault: unknown): void => void faults.push(fault);
-    const database = new Database(connections, { clock: systemClock, timers: systemTimers, onFault });
+    const onStateFault = (fault: unknown): void => void faults.push(fault);
+    const database = new Database(connections, { clock: systemClock, timers: systemTimers, onStateFault });
     onTestFinished(() => database.close());
     return { database, faults };
   };
@@ -177,7 +177,7 @@ describe.skipIf(SERVER === undefined)('a pooler before the database', () => {
     return openPostgresBackend(
       { databaseUrl: on.url, sync: 'normal', salesKeptMs: 1, callbackBytes: 1, play: undefined },
       {
-        ...{ clock: systemClock, timers: systemTimers, random: systemRandom, onFault() {}, onCallbackFault() {} },
+        ...{ clock: systemClock, timers: systemTimers, random: systemRandom, onStateFault() {}, onFailure() {} },
         openConnections: () => (isShared ? pooled : connections),
       },
     );
@@ -202,7 +202,7 @@ describe.skipIf(server === undefined)('a database whose user lacks a right', () 
     const start = () =>
       openPostgresBackend(
         { databaseUrl: url.href, sync: 'normal', salesKeptMs: 1, callbackBytes: 1, play: undefined },
-        { ...ports, random: systemRandom, onFault() {}, onCallbackFault() {} },
+        { ...ports, random: systemRandom, onStateFault() {}, onFailure() {} },
       );
     const command = () => onDatabase(url.href, 'one', ports, async () => {});
     const inspect = () => inspectDatabase(url.href, { sync: 'normal', stateKey: undefined }, ports);
@@ -212,7 +212,7 @@ describe.skipIf(server === undefined)('a database whose user lacks a right', () 
     });
     const owner = new Database(openConnections(parseDatabaseUrl(url.href), CONNECTION_LIMITS), {
       ...ports,
-      onFault() {},
+      onStateFault() {},
     });
     await owner.run({ text: 'CREATE ROLE weak LOGIN' });
     url.username = 'weak';

@@ -47,7 +47,7 @@ function opened(created: (values: readonly unknown[]) => Row | undefined | Promi
   const ports = { clock: time, timers: time, random: new Chance(1), database, rateLimits, processId: 'one' };
   const callbacks = new PostgresCallbacks(ROOM_COUNT * CLAIM_BYTES, {
     ...ports,
-    onFault: (fault) => void faults.push((fault as Error).message),
+    onFailure: (fault) => void faults.push((fault as Error).message),
   });
   const countOf = (): number => callbacks.capacity.claimedBytes / CLAIM_BYTES;
   const valuesOf = (name: string): (readonly unknown[])[] =>

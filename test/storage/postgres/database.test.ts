@@ -47,7 +47,7 @@ function opened() {
   const database = new Database(connections, {
     clock: time,
     timers: time,
-    onFault: (fault) => void faults.push(fault),
+    onStateFault: (fault) => void faults.push(fault),
   });
   /** How often a statement was sent by then. */
   const sentAfter = async (ms: number): Promise<number> => {

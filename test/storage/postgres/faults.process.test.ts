@@ -145,8 +145,8 @@ async function processOn({ url, connections }: TestDatabase, seed: number): Prom
       timers: time,
       random: new Chance(seed),
       openConnections: () => losing,
-      onFault() {},
-      onCallbackFault(fault) {
+      onStateFault() {},
+      onFailure(fault) {
         throw fault;
       },
     },
@@ -923,7 +923,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       new Database(openConnections(parseDatabaseUrl(url), { countMax: 2, statementMs: 5000, connectMs: 5000 }), {
         clock: systemClock,
         timers: systemTimers,
-        onFault() {},
+        onStateFault() {},
       });
     const databases = [open(), open(), open()];
     const [first] = databases as [Database];
@@ -945,7 +945,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
   const opening = (options: Partial<PostgresOptions>, clock: Clock = systemClock): Promise<Backend> =>
     openPostgresBackend(
       { ...OPTIONS, databaseUrl: 'postgres://ann:s3cret@127.0.0.1:1/shop', ...options },
-      { clock, timers: systemTimers, random: new Chance(1), onFault() {}, onCallbackFault() {} },
+      { clock, timers: systemTimers, random: new Chance(1), onStateFault() {}, onFailure() {} },
     );
 
   it('that does not answer, or does not commit durably, refuses the start in one line without a password', async () => {
@@ -1007,7 +1007,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
       },
       end: () => inner.end(),
     };
-    const ports = { clock: time, timers: time, random: new Chance(1), onFault() {}, onCallbackFault() {} };
+    const ports = { clock: time, timers: time, random: new Chance(1), onStateFault() {}, onFailure() {} };
     const starting = openPostgresBackend(
       { ...OPTIONS, databaseUrl: url },
       { ...ports, openConnections: () => refusing },

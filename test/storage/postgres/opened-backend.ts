@@ -33,8 +33,8 @@ export class SharedDatabase {
         timers: this.#time,
         random: new Chance(++this.#seed),
         openConnections: () => this.database.connections(),
-        onFault() {},
-        onCallbackFault(fault) {
+        onStateFault() {},
+        onFailure(fault) {
           throw fault;
         },
       },

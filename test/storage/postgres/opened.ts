@@ -66,7 +66,7 @@ export async function openProcess(
     if (!hasHints && text.startsWith('LISTEN')) throw new Error('refused');
     if (/(INTO|UPDATE) paygrade\.(api_keys|organizations|onboarding_grants)/.test(text)) writeCount++;
   });
-  const database = new Database(connections, { clock, timers, onFault() {} });
+  const database = new Database(connections, { clock, timers, onStateFault() {} });
   const onFailure = (failure: unknown): void => {
     if (!isKilled) throw failure;
   };
@@ -74,7 +74,7 @@ export async function openProcess(
   await owner.start();
   const stores = await openDomainStores(
     { callbackBytes: callbackCount * CLAIM_BYTES, isPlay },
-    { clock, timers, random, database, owner, onFault: onFailure },
+    { clock, timers, random, database, owner, onFailure: onFailure },
   );
   return {
     stores,

@@ -19,7 +19,7 @@ async function openedOwner(other?: OpenedOwner): Promise<OpenedOwner> {
   const time = other?.time ?? new ManualTime();
   const on = other?.on ?? (await testDatabase(SERVER!, time));
   const ports = { clock: time, timers: time };
-  const database = new Database(on.connections(), { ...ports, onFault() {} });
+  const database = new Database(on.connections(), { ...ports, onStateFault() {} });
   const failures: string[] = [];
   const owner = new Owner(database, {
     ...ports,

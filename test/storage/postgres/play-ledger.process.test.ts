@@ -7,7 +7,7 @@ import { SERVER, testDatabase } from '../../support/postgres-database.ts';
 
 it.skipIf(SERVER === undefined)('the index names the transfers that are due, whatever else is on record', async () => {
   const on = await testDatabase(SERVER!);
-  const database = new Database(on.connections(), { clock: systemClock, timers: new ManualTime(), onFault() {} });
+  const database = new Database(on.connections(), { clock: systemClock, timers: new ManualTime(), onStateFault() {} });
   try {
     const rows = await database.run({ text: `EXPLAIN ${PRUNE}` });
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');

@@ -617,7 +617,7 @@ function resolvesOf(time: ManualTime, database: Database, { id }: Owner) {
     random: systemRandom,
     database,
     owner,
-    onFault() {},
+    onFailure() {},
   });
   return { resolves, takeOver: () => look() };
 }

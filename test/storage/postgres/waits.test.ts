@@ -61,7 +61,7 @@ function opened() {
     timers: time,
     database,
     longJson: async () => ({ read: () => Promise.reject(new Error('not read here')), toString: () => 'in parts' }),
-    onFault: (fault) => faults.push(fault),
+    onFailure: (fault) => faults.push(fault),
   });
   const ends: string[] = [];
   return {

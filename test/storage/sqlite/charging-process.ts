@@ -28,7 +28,7 @@ const { accounts } = await openSqliteBackend(
     callbackBytes: 1,
     play: undefined,
   },
-  { clock: systemClock, timers: systemTimers, random: systemRandom, onFault: failed, onCallbackFault: failed },
+  { clock: systemClock, timers: systemTimers, random: systemRandom, onStateFault: failed, onFailure: failed },
 );
 
 async function charge(chance: Chance): Promise<never> {

@@ -27,7 +27,7 @@ export class Folder {
   ): Promise<SqliteState> {
     const state = await openSqliteState(
       { stateDir: this.path, sync: 'full', isPlay: true, mayReset: false, salesKeptMs: SALES_KEPT_MS, ...options },
-      { clock, timers, onFault: (fault) => this.faults.push(fault), openWriter },
+      { clock, timers, onStateFault: (fault) => this.faults.push(fault), openWriter },
     );
     this.#open.push(state);
     return state;
@@ -41,8 +41,8 @@ export class Folder {
         clock: time,
         timers: time,
         random: new Chance(1),
-        onFault: (fault) => this.faults.push(fault),
-        onCallbackFault(fault) {
+        onStateFault: (fault) => this.faults.push(fault),
+        onFailure(fault) {
           throw fault;
         },
       },

@@ -11,7 +11,7 @@ it('a journal closes although the system gives its writer no thread', async () =
   const ports = {
     clock: time,
     timers: time,
-    onFault() {},
+    onStateFault() {},
     openWriter() {
       throw new Error('spawn EAGAIN');
     },
@@ -37,7 +37,7 @@ it('a journal closes that was about to open its writer, with what was written me
   });
   const journal = new Journal(
     { path: '/nowhere', sync: 'full' },
-    { clock: time, timers: time, onFault() {}, openWriter },
+    { clock: time, timers: time, onStateFault() {}, openWriter },
   );
   journal.open();
   const writing = journal.write(PROBE);
@@ -61,7 +61,7 @@ it('a journal keeps its process alive until its writer has closed, also when a r
   };
   const journal = new Journal(
     { path: '/nowhere', sync: 'full' },
-    { clock: time, timers: time, onFault() {}, openWriter, soon: (run) => run() },
+    { clock: time, timers: time, onStateFault() {}, openWriter, soon: (run) => run() },
   );
   const reading = journal.read({ table: ANSWERS });
   const closing = journal.close();
@@ -86,7 +86,7 @@ it('a journal that closes before it has opened its writer opens none', async () 
     {
       clock: time,
       timers: time,
-      onFault: (fault) => void faults.push(fault),
+      onStateFault: (fault) => void faults.push(fault),
       openWriter,
       soon: (run) => void soon.push(run),
     },
@@ -109,7 +109,7 @@ it('a journal whose disk has failed refuses every later record at once', async (
   });
   const journal = new Journal(
     { path: '/nowhere', sync: 'full' },
-    { clock: time, timers: time, onFault() {}, openWriter, soon: (run) => run() },
+    { clock: time, timers: time, onStateFault() {}, openWriter, soon: (run) => run() },
   );
   await expect(journal.write(PROBE)).rejects.toBeInstanceOf(RecordInDoubtError);
   await expect(journal.write(PROBE)).rejects.toBeInstanceOf(StateRefusedError);
@@ -126,8 +126,8 @@ function still(soon: (run: () => void) => void = (run) => run()) {
     Object.assign(writer, { reply: onReply, end: onEnd });
     return { post: ({ kind }) => void posted.push(kind), setAwaited() {}, terminate: async () => {} };
   };
-  const onFault = (fault: string | undefined): void => void faults.push(fault);
-  const ports = { clock: time, timers: time, onFault, openWriter, soon };
+  const onStateFault = (fault: string | undefined): void => void faults.push(fault);
+  const ports = { clock: time, timers: time, onStateFault, openWriter, soon };
   return { journal: new Journal({ path: '/nowhere', sync: 'full' }, ports), writer, posted, faults, time };
 }
 

@@ -59,7 +59,7 @@ export interface PostgresAccountsPorts {
   /** Runs the looks of a process that charges; a command has no owner. */
   readonly owner?: Pick<Owner, 'onLook'>;
   /** Something failed where no request waits for it. */
-  onFault(fault: unknown): void;
+  onFailure(failure: unknown): void;
 }
 
 export class PostgresAccounts implements Accounts {
@@ -238,8 +238,8 @@ export class PostgresAccounts implements Accounts {
     try {
       await this.#ports.database.run(statement);
       return true;
-    } catch (fault) {
-      if (!this.#isClosed && this.#ports.database.fault() === undefined) this.#ports.onFault(fault);
+    } catch (failure) {
+      if (!this.#isClosed && this.#ports.database.fault() === undefined) this.#ports.onFailure(failure);
       return false;
     }
   }

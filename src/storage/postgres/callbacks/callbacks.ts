@@ -64,7 +64,7 @@ export interface PostgresCallbacksPorts {
   /** Names this process. */
   readonly processId: string;
   /** Something failed where no request waits for it. */
-  onFault(fault: unknown): void;
+  onFailure(failure: unknown): void;
 }
 
 /** Bodies of events in one statement. */
@@ -86,10 +86,10 @@ export class PostgresCallbacks implements Callbacks {
   constructor(capacityBytes: number, ports: PostgresCallbacksPorts) {
     const { clock, timers, random, database, rateLimits, processId } = ports;
     this.#ports = ports;
-    const onFault = (fault: unknown): void => {
-      if (database.fault() === undefined) ports.onFault(fault);
+    const onFailure = (failure: unknown): void => {
+      if (database.fault() === undefined) ports.onFailure(failure);
     };
-    this.#sweeps = new Repeated(ports, SWEEP_PAUSE_MS, () => this.#sweep(), onFault);
+    this.#sweeps = new Repeated(ports, SWEEP_PAUSE_MS, () => this.#sweep(), onFailure);
     this.capacity = new SharedCapacity(capacityBytes, database, random, () => this.#sweeps.now());
     this.#admissions = new Admissions(database, clock, processId);
     this.#finds = new Group((ids) => database.run({ ...FIND, values: [ids] }), {
@@ -103,7 +103,7 @@ export class PostgresCallbacks implements Callbacks {
     this.#reads = rateLimits.open('reads of a callback', READ_COUNT_MAX, READ_WINDOW_MS);
     this.#reader = new EventReader({ part: ({ id }, event, index) => this.#part(id, event.id, index) });
     const longJson = (id: CallbackId, event: InboxEvent) => this.#reader.longJson({ id, events: [event] }, event);
-    this.#waits = new Waits({ clock, timers, database, longJson, onFault });
+    this.#waits = new Waits({ clock, timers, database, longJson, onFailure });
     this.#hints = new Hints({ timers, database, processId, onHint: (ids) => this.#waits.hinted(ids) });
   }
 

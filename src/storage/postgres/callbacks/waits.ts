@@ -80,7 +80,7 @@ export interface WaitsPorts {
   /** The JSON of an event whose body is too long to come with its row. */
   longJson(id: CallbackId, event: InboxEvent): Promise<EventJson | Absent>;
   /** A look for news failed; the next poll looks again. */
-  onFault(fault: unknown): void;
+  onFailure(failure: unknown): void;
 }
 
 interface Question {
@@ -239,8 +239,8 @@ export class Waits {
           else await this.#wake(id, row.event_count as number);
         }),
       );
-    } catch (fault) {
-      if (!this.#isDraining) this.#ports.onFault(fault);
+    } catch (failure) {
+      if (!this.#isDraining) this.#ports.onFailure(failure);
     }
   }
 

@@ -29,7 +29,7 @@ export interface PostgresResolvesPorts {
   readonly database: Database;
   readonly owner: Owner;
   /** Something failed where no request waits for it. */
-  onFault(fault: unknown): void;
+  onFailure(failure: unknown): void;
 }
 
 const recordOf = (row: Row): ResolveRecord => ({
@@ -61,8 +61,8 @@ export class PostgresResolves implements ResolveStore {
       ports,
       SWEEP_PAUSE_MS,
       () => this.#sweep(),
-      (fault) => {
-        if (database.fault() === undefined) ports.onFault(fault);
+      (failure) => {
+        if (database.fault() === undefined) ports.onFailure(failure);
       },
     );
     ports.owner.onLook(() => this.#takeOver());
