@@ -72,7 +72,7 @@ export function dataOperation(
         charges.charged += wholeNumber(headerOf(answer.head, 'x-credits-charged')) ?? 0;
         return verdict;
       };
-      send(run, 'data', request, plannedMs, judge, onEnd);
+      send(run, { kind: 'data', request, plannedMs, judge, onEnd });
     },
   };
 }

@@ -101,9 +101,7 @@ const NOTHING_TO_SEND: Operation = { readiness: () => 'used-up', start: () => {}
 function reportFigures(
   pacing: Pacing,
   recorder: Recorder,
-  startMs: number,
-  endMs: number,
-  { warmUpMs }: LoadPlan,
+  { startMs, warmUpMs, endMs }: { readonly startMs: number; readonly warmUpMs: number; readonly endMs: number },
   { clock, onFigures }: LoadPorts,
 ): () => void {
   let lastMs = startMs;
@@ -152,7 +150,7 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
   const busyBeforeMs = supply?.busyMs ?? 0;
   const onStop = (): void => pacing.stop();
   stop.addEventListener('abort', onStop);
-  const stopFigures = reportFigures(pacing, recorder, startMs, endMs, plan, ports);
+  const stopFigures = reportFigures(pacing, recorder, { startMs, warmUpMs, endMs }, ports);
   if (stop.aborted) pacing.stop();
   await pacing.run();
   const stoppedMs = clock.monotonicMs();

@@ -45,15 +45,18 @@ export const verdictOn = (answer: Answer, expectedStatus: number, faultOf: () =>
   return fault === undefined ? { outcome, isExpected: true } : { outcome: `${outcome} ${fault}`, isExpected: false };
 };
 
+/** One request of a run. */
+export interface Sending {
+  readonly kind: Kind;
+  readonly request: string;
+  /** When it was due. */
+  readonly plannedMs: number;
+  judge(answer: Answer): Verdict;
+  onEnd(ending: Ending, reply: Reply): void;
+}
+
 /** Sends a request and records its outcome. */
-export function send(
-  { pool, clock, recorder }: Run,
-  kind: Kind,
-  request: string,
-  plannedMs: number,
-  judge: (answer: Answer) => Verdict,
-  onEnd: (ending: Ending, reply: Reply) => void,
-): void {
+export function send({ pool, clock, recorder }: Run, { kind, request, plannedMs, judge, onEnd }: Sending): void {
   pool.send(request, (reply) => {
     const doneMs = clock.monotonicMs();
     if (reply.kind === 'failure') recorder.record(kind, reply.code, false, plannedMs, doneMs);

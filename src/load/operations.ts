@@ -17,7 +17,7 @@ export function healthOperation(run: Run): Operation {
   const judge = (answer: Answer): Verdict => verdictOn(answer, 200, () => undefined);
   return {
     readiness: () => 'ready',
-    start: (plannedMs, onEnd) => send(run, 'health', request, plannedMs, judge, onEnd),
+    start: (plannedMs, onEnd) => send(run, { kind: 'health', request, plannedMs, judge, onEnd }),
   };
 }
 
@@ -35,7 +35,8 @@ export function unpaidOperation(run: Run, questions: readonly string[]): Operati
   };
   return {
     readiness: () => 'ready',
-    start: (plannedMs, onEnd) => send(run, 'unpaid', requests[turn++ % requests.length]!, plannedMs, judge, onEnd),
+    start: (plannedMs, onEnd) =>
+      send(run, { kind: 'unpaid', request: requests[turn++ % requests.length]!, plannedMs, judge, onEnd }),
   };
 }
 
@@ -57,7 +58,7 @@ export function paidOperation(run: Run, questions: readonly string[], supply: Pa
       const request = run.requests.get(questions[turn++ % questions.length]!, { 'payment-signature': payment.header });
       const judge = (answer: Answer): Verdict =>
         verdictOn(answer, 200, () => receiptFaultOf(answer, payment.payer, payment.network));
-      send(run, 'paid', request, plannedMs, judge, onEnd);
+      send(run, { kind: 'paid', request, plannedMs, judge, onEnd });
     },
   };
 }
@@ -89,7 +90,7 @@ export function webhookOperation(run: Run, callbacks: readonly BoughtCallback[])
         const isFull = sentCounts[index]! > EVENT_COUNT_MAX && FULL_OUTCOMES.has(verdict.outcome);
         return isFull ? { ...verdict, isExpected: true } : verdict;
       };
-      send(run, 'webhook', request, plannedMs, judge, onEnd);
+      send(run, { kind: 'webhook', request, plannedMs, judge, onEnd });
     },
   };
 }

@@ -101,14 +101,15 @@ export class WaitOperation implements Operation {
     const judge = (answer: Answer): Verdict =>
       verdictOn(answer, 200, () => (eventIdOf(answer) === undefined ? 'NO_EVENT_ID' : undefined));
     const request = webhookRequest(this.#run.requests, group.callback.id, this.#sequence++);
-    send(this.#run, 'webhook', request, plannedMs, judge, (ending, reply) => {
+    const onAnswer = (ending: Ending, reply: Reply): void => {
       wake.isAnswered = true;
       wake.ending = ending;
       wake.eventId = reply.kind === 'answer' ? eventIdOf(reply) : undefined;
       if (wake.eventId === undefined) group.isBroken = true;
       for (const { id, doneMs } of wake.early) this.#record(wake, id, doneMs);
       this.#settle(group, wake);
-    });
+    };
+    send(this.#run, { kind: 'webhook', request, plannedMs, judge, onEnd: onAnswer });
   }
 
   /** Sends no further wait. The held ones end when their pool closes. */

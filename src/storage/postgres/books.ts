@@ -112,6 +112,14 @@ export interface BooksPorts {
   readonly random: Random;
 }
 
+/** What the books begin with. */
+interface BooksStart {
+  readonly keptMs: number;
+  readonly timers: Timers;
+  readonly secret: Uint8Array;
+  readonly undeliveredCount: number;
+}
+
 export class PostgresBooks extends BooksReader implements Books {
   readonly digestOf: Digest;
   readonly #writer: Database;
@@ -122,17 +130,11 @@ export class PostgresBooks extends BooksReader implements Books {
   /** @param keptMs how long a sale stays */
   static async open(database: Database, owner: Owner, keptMs: number, ports: BooksPorts): Promise<PostgresBooks> {
     const secret = await keptSecret(database, 'question', () => ports.random.bytes(DIGEST_KEY_BYTES));
-    return new PostgresBooks(database, owner, keptMs, ports.timers, secret, await undeliveredCountIn(database, 0));
+    const undeliveredCount = await undeliveredCountIn(database, 0);
+    return new PostgresBooks(database, owner, { keptMs, timers: ports.timers, secret, undeliveredCount });
   }
 
-  private constructor(
-    database: Database,
-    owner: Owner,
-    keptMs: number,
-    timers: Timers,
-    secret: Uint8Array,
-    undeliveredCount: number,
-  ) {
+  private constructor(database: Database, owner: Owner, { keptMs, timers, secret, undeliveredCount }: BooksStart) {
     super(database);
     this.digestOf = keyedDigest(secret);
     this.#writer = database;
