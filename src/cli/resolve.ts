@@ -9,6 +9,7 @@ import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './comma
 import { type Answer, exchange, objectFrom, patientExchange, pause, refused } from './exchange.ts';
 import type { Io } from './io.ts';
 import { serverOf } from './paying-client.ts';
+import { NEVER_STOPPED } from './stop-signal.ts';
 
 /** The work of a resolve has 30 seconds. */
 const POLL_COUNT_MAX = 40;
@@ -46,10 +47,10 @@ async function outcomeOf(base: string, created: Resolved, io: Io): Promise<Resol
   // The resolve is paid for: whatever ends the waiting, the token still gives its result.
   io.stderr.write(`${printable(`${created.id} is under way; its read token is ${readToken}`)}\n`);
   const target = `${base}/resolve/v1/resolves/${encodeURIComponent(created.id)}`;
-  const { signal } = new AbortController();
   for (let count = 0; count < POLL_COUNT_MAX; count++) {
-    await pause(POLL_PAUSE_MS, signal);
-    const answer = await patientExchange(target, { headers: { authorization: `Bearer ${readToken}` }, signal }, io);
+    await pause(POLL_PAUSE_MS, NEVER_STOPPED);
+    const init = { headers: { authorization: `Bearer ${readToken}` }, signal: NEVER_STOPPED };
+    const answer = await patientExchange(target, init, io);
     if (answer.status !== 200) throw refused(answer);
     const shown = objectFrom<Resolved>(answer, 'failure');
     if (shown.status !== 'pending') return { ...shown, read_token: readToken };

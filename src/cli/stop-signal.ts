@@ -7,6 +7,9 @@ export const UNTIL_STDIN_ENDS = {
   help: 'end when stdin ends, so that it does not outlive its parent',
 } as const;
 
+/** For a command that only the system's handling of signals ends. */
+export const NEVER_STOPPED: AbortSignal = new AbortController().signal;
+
 export interface StopOptions {
   /** SIGTERM and SIGINT when not given. */
   readonly names?: readonly SignalName[];

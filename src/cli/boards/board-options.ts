@@ -7,6 +7,7 @@ import { BoardTables } from '../../storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../storage/history/database.ts';
 import type { TextOption } from '../command.ts';
 import type { Io } from '../io.ts';
+import { NEVER_STOPPED } from '../stop-signal.ts';
 import { reachSettings } from '../watch/watch-settings.ts';
 import { openWayOut } from '../watch/way-out.ts';
 import { withHistory } from '../with-history.ts';
@@ -29,7 +30,7 @@ export const LOOKS_AT_ONCE = 16;
 export function openLook(
   flags: Readonly<Record<string, unknown>>,
   { env, clock }: Io,
-  signal = new AbortController().signal,
+  signal = NEVER_STOPPED,
 ): BoardLook {
   const reach = reachSettings(flags, env);
   const draw = (): number => drawFrom(systemRandom);
