@@ -10,12 +10,13 @@ import { EarlierSnapshotError, SnapshotError } from '../../catalogue/snapshot/sn
 import type { BuildFacts } from '../../catalogue/snapshot/snapshot-file.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { type BuildDirectory, buildDirectoryOf } from '../../storage/history/company-directory.ts';
-import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
+import { HISTORY_FILE, HistoryDatabase } from '../../storage/history/database.ts';
 import { feedRowsIn, lastChange, skillVersionsIn, storedTextsOf } from '../../storage/history/jobs-to-build.ts';
 import { commandErrorOf } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
 import { Progress } from '../progress.ts';
+import { withHistory } from '../with-history.ts';
 import { companyLines, reachOfFile, report, requireApart, requireWritable } from './build-report.ts';
 import { CatalogueReader, takenOver } from './catalogue-reader.ts';
 import { type KeptBuild, keepBuild, openKeptBuild } from './kept-build.ts';
@@ -127,15 +128,27 @@ function keepList(list: string, io: Io, keep: () => void): void {
  * @throws UsageError, CommandError
  */
 export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: AbortSignal): Promise<void> {
-  const { folder, isNext, keepsDescriptions, out } = plan;
+  const { folder, isNext, out } = plan;
   requireApart(out, undefined, [join(folder, HISTORY_FILE)]);
   await requireWritable(out);
-  let history: HistoryDatabase | undefined;
+  try {
+    await withHistory(
+      () => (isNext ? HistoryDatabase.openForGlance(folder) : HistoryDatabase.openForReading(folder)),
+      (history) => build(history, plan, io, signal),
+    );
+  } catch (error) {
+    if (error instanceof EarlierSnapshotError)
+      return await buildFromHistory({ ...plan, isFromNothing: true }, io, signal);
+    throw commandErrorOf(error, SnapshotError);
+  }
+}
+
+async function build(history: HistoryDatabase, plan: HistoryBuildPlan, io: Io, signal?: AbortSignal): Promise<void> {
+  const { folder, isNext, keepsDescriptions, out } = plan;
   let spill: Spill | undefined;
   let kept: KeptBuild | undefined;
   const list = join(folder, KEPT_LIST);
   try {
-    history = isNext ? HistoryDatabase.openForGlance(folder) : HistoryDatabase.openForReading(folder);
     spill = openSpillFile(out);
     kept = isNext && !plan.isFromNothing ? openKeptBuild(list, out, keepsDescriptions) : undefined;
     let earlier = kept && takenOver(kept, history);
@@ -181,13 +194,8 @@ export async function buildFromHistory(plan: HistoryBuildPlan, io: Io, signal?: 
     } else if (change !== undefined) {
       keepList(list, io, () => keepBuild(list, built, reader.added, { change, keepsDescriptions }));
     }
-  } catch (error) {
-    if (error instanceof EarlierSnapshotError)
-      return await buildFromHistory({ ...plan, isFromNothing: true }, io, signal);
-    throw commandErrorOf(error, HistoryError, SnapshotError);
   } finally {
     spill?.close();
     kept?.close();
-    history?.close();
   }
 }
