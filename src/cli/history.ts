@@ -4,7 +4,7 @@ import { quantity } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
 import { HistoryDatabase } from '../storage/history/database.ts';
-import type { HistoryQuery } from '../storage/history/history-query.ts';
+import { eventsIn, feedsIn, type HistoryQuery } from '../storage/history/history-query.ts';
 import { command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { writeLines } from './text-lines.ts';
@@ -21,7 +21,7 @@ function timeOf(name: string, text: string | undefined): number | undefined {
 }
 
 function* eventLines(history: HistoryDatabase, query: HistoryQuery, isJson: boolean): Generator<string> {
-  for (const { atMs, kind, id, title, company, shape, board, field, before, after } of history.events(query)) {
+  for (const { atMs, kind, id, title, company, shape, board, field, before, after } of eventsIn(history, query)) {
     const at = dateTimeOf(atMs);
     if (isJson) {
       const change = kind === 'changed' ? { field, before, after } : {};
@@ -34,7 +34,7 @@ function* eventLines(history: HistoryDatabase, query: HistoryQuery, isJson: bool
 }
 
 function* feedLines(history: HistoryDatabase, query: HistoryQuery, isJson: boolean): Generator<string> {
-  for (const { atMs, shape, board, rows, isComplete } of history.feeds(query)) {
+  for (const { atMs, shape, board, rows, isComplete } of feedsIn(history, query)) {
     const at = dateTimeOf(atMs);
     yield isJson
       ? `${JSON.stringify({ at, board: `${shape}:${board}`, rows, complete: isComplete })}\n`

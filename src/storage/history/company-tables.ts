@@ -6,7 +6,8 @@ import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
 import { type Employer, employerKeyOf, type HostCount } from '../../ingest/companies/employer.ts';
 import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
-import { type HistoryDatabase, JOBS } from './database.ts';
+import type { HistoryDatabase } from './database.ts';
+import { JOBS } from './stored-job.ts';
 
 /** The operator's words, in the order of their keys. @throws HistoryError */
 export function storedWords(history: HistoryDatabase): OperatorWord[] {

@@ -1,6 +1,6 @@
 /**
  * The history of a catalogue: one SQLite file in the catalogue's folder. In rollback-journal mode it stays one file when
- * closed. This file opens, checks and reads it; import.ts and writer.ts write.
+ * closed. This file opens and checks it; import.ts and writer.ts write.
  *
  * Tables: `board`; `feed`, every listing that was imported (time, rows, complete or not); `job`, the current knowledge
  * of each job, with a checksum, because SQLite checks only the structure of its pages; `event`, what opened, changed,
@@ -10,7 +10,7 @@
  * boards in history-schema.ts. Times are milliseconds since the epoch, UTC.
  *
  * An unchanged board lists all its jobs once more. That is stored as one row of `repeated` instead of a write of each job: a
- * job last present in the board's feed of `from_ms` was last present, and observed, at `to_ms`. `JOBS` joins that to each job.
+ * job last present in the board's feed of `from_ms` was last present, and observed, at `to_ms`. `JOBS` (stored-job.ts) joins that to each job.
  *
  * A whole import is one transaction: after a kill the catalogue is as it was before or after the import, and SQLite's
  * lock excludes a second import. Readers continue until the import writes its pages to the file.
@@ -18,17 +18,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { parseJson } from '../../base/json-value.ts';
-import type { CompanyDomain } from '../../catalogue/company-domain.ts';
-import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
-import type { EventKind, KnownJob } from '../../ingest/history/observation.ts';
 import { closedFolder, folderFaultOf, linkToNothing } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { firstFindingOf } from '../sqlite/check-verdict.ts';
-import { checksumOfFields } from '../sqlite/checksum.ts';
 import { Connection, type Row, type SqlValue } from '../sqlite/connection.ts';
-import { BUSY, CANNOT_OPEN, FULL, LOCKED, READ_ONLY, resultCodeOf } from '../sqlite/result-code.ts';
-import { conditionOf, type HistoryEvent, type HistoryFeed, type HistoryQuery } from './history-query.ts';
+import { BUSY, CANNOT_OPEN, LOCKED, READ_ONLY, resultCodeOf } from '../sqlite/result-code.ts';
 import { SCHEMA } from './history-schema.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
@@ -62,42 +56,6 @@ export function historyErrorOf(failure: unknown, path: string): Error {
   const isSystem = typeof name === 'string' && 'syscall' in (failure as object);
   if (code === undefined && !isSystem) return failure as Error;
   return new HistoryError(`${path}: ${isSystem ? `cannot be used (${name})` : String(message).split('\n')[0]}`);
-}
-
-/** The rows of `job` as `storedJobOf` takes them. */
-export const JOBS = `SELECT job.*,
-  (SELECT to_ms FROM repeated WHERE repeated.board = job.board AND from_ms = present_ms) AS repeated_ms FROM job`;
-
-/** A stored job with its place in the tables. */
-export interface StoredJob extends KnownJob {
-  readonly serial: number;
-  readonly board: number;
-  readonly dictionary: number;
-}
-
-export function checksumOfJob(job: Omit<StoredJob, 'serial'>): number {
-  const { job: fields } = job;
-  return checksumOfFields(
-    fields.id,
-    job.board,
-    fields.title,
-    fields.company,
-    fields.companyDomain ?? '',
-    fields.location ?? '',
-    fields.department ?? '',
-    fields.remoteStatus,
-    fields.employmentType,
-    fields.sourceUrl,
-    JSON.stringify(fields.skills),
-    Number(job.hasOwnSkills),
-    job.dictionary,
-    job.descriptionDigest ?? '',
-    job.firstMs,
-    job.lastMs,
-    job.presentMs,
-    Number(job.isSourceClosed),
-    job.closedMs ?? '',
-  );
 }
 
 /**
@@ -300,97 +258,6 @@ export class HistoryDatabase extends Connection {
     try {
       yield* this.prepared(sql).iterate(...values) as Iterable<Row>;
     } catch (failure) {
-      throw historyErrorOf(failure, this.path);
-    }
-  }
-
-  /** Decodes a row of `JOBS`. @throws HistoryError when the row is damaged */
-  storedJobOf(row: Row): StoredJob {
-    const skills = parseJson(String(row.skills)); // the checksum below reports what is not JSON
-    const job: StoredJob = {
-      serial: row.serial as number,
-      board: row.board as number,
-      dictionary: row.dictionary as number,
-      job: {
-        id: row.id as string,
-        title: row.title as string,
-        company: row.company as string,
-        companyDomain: row.company_domain as CompanyDomain | null,
-        location: row.location as string | null,
-        department: row.department as string | null,
-        remoteStatus: row.remote_status as RemoteStatus,
-        employmentType: row.employment_type as EmploymentType,
-        sourceUrl: row.source_url as string,
-        skills: Array.isArray(skills) ? skills : [],
-      },
-      descriptionDigest: row.description_digest as string | null,
-      hasOwnSkills: row.has_own_skills === 1,
-      isSourceClosed: row.is_source_closed === 1,
-      firstMs: row.first_observed_ms as number,
-      lastMs: row.last_observed_ms as number,
-      presentMs: row.present_ms as number,
-      closedMs: row.closed_ms as number | null,
-    };
-    if (row.checksum !== checksumOfJob(job)) {
-      throw new HistoryError(
-        `${this.path} is damaged: the record of job ${JSON.stringify(row.id)} is not what was written`,
-      );
-    }
-    const repeatedMs = row.repeated_ms as number | null;
-    return repeatedMs === null ? job : { ...job, lastMs: Math.max(job.lastMs, repeatedMs), presentMs: repeatedMs };
-  }
-
-  /** Events, oldest first. Ends the transaction. @throws HistoryError */
-  *events(query: HistoryQuery): Generator<HistoryEvent, void, void> {
-    const { where, values } = conditionOf(query, 'event');
-    const sql = `SELECT event.at_ms, kind, job.id, title, company, shape, token, field, before, after
-      FROM event JOIN job ON job.serial = event.job JOIN board ON board.serial = job.board ${where}
-      ORDER BY event.at_ms, event.serial`;
-    for (const row of this.#copied(sql, values)) {
-      yield {
-        atMs: row.at_ms as number,
-        kind: row.kind as EventKind,
-        id: row.id as string,
-        title: row.title as string,
-        company: row.company as string,
-        shape: row.shape as string,
-        board: row.token as string,
-        field: row.field as string | null,
-        before: row.before as string | null,
-        after: row.after as string | null,
-      };
-    }
-  }
-
-  /** Feeds, oldest first. Ends the transaction. @throws HistoryError */
-  *feeds(query: Pick<HistoryQuery, 'board' | 'sinceMs' | 'untilMs'>): Generator<HistoryFeed, void, void> {
-    const { where, values } = conditionOf(query, 'feed');
-    const sql = `SELECT feed.at_ms, shape, token, rows, is_complete
-      FROM feed JOIN board ON board.serial = feed.board ${where} ORDER BY feed.at_ms, shape, token`;
-    for (const row of this.#copied(sql, values)) {
-      yield {
-        atMs: row.at_ms as number,
-        shape: row.shape as string,
-        board: row.token as string,
-        rows: row.rows as number,
-        isComplete: row.is_complete === 1,
-      };
-    }
-  }
-
-  /**
-   * The rows as of the first read, from a copy: a pager may read the next row an hour later, and while a statement
-   * reads the file no writer can commit.
-   */
-  *#copied(sql: string, values: readonly (string | number)[]): Generator<Row, void, void> {
-    try {
-      this.rollback();
-      this.database.exec('DROP TABLE IF EXISTS temp.shown');
-      this.database.prepare(`CREATE TEMP TABLE shown AS ${sql}`).run(...values);
-      for (const row of this.database.prepare('SELECT * FROM temp.shown ORDER BY rowid').iterate()) yield row as Row;
-    } catch (failure) {
-      if (resultCodeOf(failure) === FULL)
-        throw new HistoryError('no space is left for a copy of what is shown; set SQLITE_TMPDIR to another folder');
       throw historyErrorOf(failure, this.path);
     }
   }

@@ -1,5 +1,8 @@
 /** The events and feeds of a history, and the query that selects them. */
 import type { EventKind } from '../../ingest/history/observation.ts';
+import type { Row } from '../sqlite/connection.ts';
+import { FULL, resultCodeOf } from '../sqlite/result-code.ts';
+import { type HistoryDatabase, HistoryError, historyErrorOf } from './database.ts';
 
 export interface HistoryEvent {
   readonly atMs: number;
@@ -33,10 +36,7 @@ export interface HistoryQuery {
 }
 
 /** The query as a condition of SQL with its values. */
-export function conditionOf(
-  query: HistoryQuery,
-  table: 'event' | 'feed',
-): { where: string; values: (string | number)[] } {
+function conditionOf(query: HistoryQuery, table: 'event' | 'feed'): { where: string; values: (string | number)[] } {
   const values: (string | number)[] = [];
   const conditions: string[] = [];
   const add = (condition: string, ...bound: (string | number)[]): void => {
@@ -53,4 +53,66 @@ export function conditionOf(
   if (sinceMs !== undefined) add(`${table}.at_ms >= ?`, sinceMs);
   if (untilMs !== undefined) add(`${table}.at_ms <= ?`, untilMs);
   return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
+}
+
+/** Events, oldest first. Ends the transaction. @throws HistoryError */
+export function* eventsIn(history: HistoryDatabase, query: HistoryQuery): Generator<HistoryEvent, void, void> {
+  const { where, values } = conditionOf(query, 'event');
+  const sql = `SELECT event.at_ms, kind, job.id, title, company, shape, token, field, before, after
+    FROM event JOIN job ON job.serial = event.job JOIN board ON board.serial = job.board ${where}
+    ORDER BY event.at_ms, event.serial`;
+  for (const row of copied(history, sql, values)) {
+    yield {
+      atMs: row.at_ms as number,
+      kind: row.kind as EventKind,
+      id: row.id as string,
+      title: row.title as string,
+      company: row.company as string,
+      shape: row.shape as string,
+      board: row.token as string,
+      field: row.field as string | null,
+      before: row.before as string | null,
+      after: row.after as string | null,
+    };
+  }
+}
+
+/** Feeds, oldest first. Ends the transaction. @throws HistoryError */
+export function* feedsIn(
+  history: HistoryDatabase,
+  query: Pick<HistoryQuery, 'board' | 'sinceMs' | 'untilMs'>,
+): Generator<HistoryFeed, void, void> {
+  const { where, values } = conditionOf(query, 'feed');
+  const sql = `SELECT feed.at_ms, shape, token, rows, is_complete
+    FROM feed JOIN board ON board.serial = feed.board ${where} ORDER BY feed.at_ms, shape, token`;
+  for (const row of copied(history, sql, values)) {
+    yield {
+      atMs: row.at_ms as number,
+      shape: row.shape as string,
+      board: row.token as string,
+      rows: row.rows as number,
+      isComplete: row.is_complete === 1,
+    };
+  }
+}
+
+/**
+ * The rows as of the first read, from a copy: a pager may read the next row an hour later, and while a statement
+ * reads the file no writer can commit.
+ */
+function* copied(
+  history: HistoryDatabase,
+  sql: string,
+  values: readonly (string | number)[],
+): Generator<Row, void, void> {
+  try {
+    history.rollback();
+    history.database.exec('DROP TABLE IF EXISTS temp.shown');
+    history.database.prepare(`CREATE TEMP TABLE shown AS ${sql}`).run(...values);
+    for (const row of history.database.prepare('SELECT * FROM temp.shown ORDER BY rowid').iterate()) yield row as Row;
+  } catch (failure) {
+    if (resultCodeOf(failure) === FULL)
+      throw new HistoryError('no space is left for a copy of what is shown; set SQLITE_TMPDIR to another folder');
+    throw historyErrorOf(failure, history.path);
+  }
 }

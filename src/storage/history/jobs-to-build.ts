@@ -6,9 +6,10 @@ import type { Job } from '../../catalogue/job.ts';
 import { keyOfDigest, type StoredTexts } from '../../catalogue/packed/distinct-texts.ts';
 import type { StoredDescription } from '../../catalogue/packed/item-texts.ts';
 import type { Row } from '../sqlite/connection.ts';
-import { type HistoryDatabase, HistoryError, JOBS } from './database.ts';
+import { type HistoryDatabase, HistoryError } from './database.ts';
 import { decompressedText, storedDescription } from './descriptions.ts';
 import { shownTimes } from './shown-times.ts';
+import { JOBS, storedJobOf } from './stored-job.ts';
 
 export interface JobToBuild {
   readonly job: Job;
@@ -36,7 +37,7 @@ const unreadable = (history: HistoryDatabase, id: unknown): HistoryError =>
   new HistoryError(`${history.path} is damaged: the description of job ${JSON.stringify(id)} is unreadable`);
 
 function jobToBuildOf(history: HistoryDatabase, row: Row): JobToBuild {
-  const { board, job, serial, descriptionDigest, firstMs, lastMs, closedMs } = history.storedJobOf(row);
+  const { board, job, serial, descriptionDigest, firstMs, lastMs, closedMs } = storedJobOf(history, row);
   const description = storedDescription(row);
   if (description === undefined) throw unreadable(history, job.id);
   const isStored = row.is_truncated === 0;

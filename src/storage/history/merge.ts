@@ -15,9 +15,10 @@ import {
 } from '../../ingest/history/observation.ts';
 import { fileStemOf } from '../../ingest/shapes/board.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
-import { type HistoryDatabase, JOBS, type StoredJob } from './database.ts';
+import type { HistoryDatabase } from './database.ts';
 import type { HostStaging } from './host-staging.ts';
 import type { Staging } from './staging.ts';
+import { JOBS, type StoredJob, storedJobOf } from './stored-job.ts';
 import type { HistoryWriter } from './writer.ts';
 
 export interface FeedOutcome {
@@ -177,7 +178,7 @@ export class FeedMerge {
     const seenAt = (presentMs: number): void => {
       // Reads all rows first, because the loop writes to the same table.
       const rows = this.#history.rows(`${JOBS} WHERE board = ? AND present_ms = ?`, board, presentMs);
-      for (const row of rows) this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
+      for (const row of rows) this.#seenAgain(storedJobOf(this.#history, row), completeMs, counts);
       counts.seen += rows.length;
     };
     if (isLatest && fromMs !== undefined) {
@@ -218,7 +219,7 @@ export class FeedMerge {
     for (const { from_ms: fromMs } of repeats) {
       const rows = this.#history.rows(`${JOBS} WHERE board = ? AND present_ms = ?`, board, fromMs as number);
       for (const row of rows) {
-        const known = this.#history.storedJobOf(row);
+        const known = storedJobOf(this.#history, row);
         this.#writer.storeTimes(known, known);
       }
       this.#writer.removeRepeat(board, fromMs as number);
@@ -273,7 +274,7 @@ export class FeedMerge {
   /** Merges one job of the feed. @returns true when the history did not know that the feed of this time has the job */
   #mergeSighting(found: Sighting, { board, completeMs, counts, shape }: Target): boolean {
     const row = this.#history.row(`${JOBS} WHERE id = ?`, found.job.id);
-    const known = row && this.#history.storedJobOf(row);
+    const known = row && storedJobOf(this.#history, row);
     const outcome = sighted(known, found, completeMs);
     counts[outcome.isNew ? 'new' : 'seen']++;
     if (known === undefined) {
@@ -308,7 +309,7 @@ export class FeedMerge {
   #keepRefused(feed: OpenFeed, { completeMs, counts }: Target): void {
     for (const id of this.#staging.refusedIds(feed.serial)) {
       const row = this.#history.row(`${JOBS} WHERE id = ?`, id);
-      if (row !== undefined) this.#seenAgain(this.#history.storedJobOf(row), completeMs, counts);
+      if (row !== undefined) this.#seenAgain(storedJobOf(this.#history, row), completeMs, counts);
     }
   }
 
@@ -329,7 +330,7 @@ export class FeedMerge {
     );
     for (const { serial } of serials) {
       const row = this.#history.row(`${JOBS} WHERE serial = ?`, serial as number)!;
-      const known = this.#history.storedJobOf(row);
+      const known = storedJobOf(this.#history, row);
       const outcome = missed(known, completeMs);
       if (outcome.next.closedMs === known.closedMs) continue;
       this.#writer.storeJob(outcome, known);

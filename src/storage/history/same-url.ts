@@ -1,5 +1,6 @@
 /** Jobs of a catalogue that share their address. */
-import { type HistoryDatabase, JOBS } from './database.ts';
+import type { HistoryDatabase } from './database.ts';
+import { JOBS } from './stored-job.ts';
 
 const OLDER_ONES = `
   WITH open AS (

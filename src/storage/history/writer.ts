@@ -1,7 +1,8 @@
 /** Writes boards, dictionaries, feeds, jobs and their events to the history. */
 import type { LogEntry, Outcome } from '../../ingest/history/observation.ts';
-import { checksumOfJob, type HistoryDatabase, type StoredJob } from './database.ts';
+import type { HistoryDatabase } from './database.ts';
 import type { DescriptionStore } from './descriptions.ts';
+import { checksumOfJob, type StoredJob } from './stored-job.ts';
 
 /** In the order in which `storeJob` gives the values. */
 const JOB_COLUMNS = `id board title company company_domain location department remote_status employment_type source_url

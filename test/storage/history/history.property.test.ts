@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { leverShape } from '../../../src/ingest/shapes/lever.ts';
-import { HistoryDatabase, JOBS } from '../../../src/storage/history/database.ts';
+import { HistoryDatabase } from '../../../src/storage/history/database.ts';
+import { eventsIn } from '../../../src/storage/history/history-query.ts';
 import { HistoryImport } from '../../../src/storage/history/import.ts';
+import { JOBS, storedJobOf } from '../../../src/storage/history/stored-job.ts';
 import { minimalJob } from '../../support/minimal-job.ts';
 import { partOf } from '../../support/whole.ts';
 
@@ -92,10 +94,10 @@ function imported(feeds: readonly (Feed | Repeat)[], closed?: string): Map<strin
     history.close();
   }
   const history = HistoryDatabase.openForReading(catalogue);
-  const events = [...history.events({})];
+  const events = [...eventsIn(history, {})];
   const jobs = new Map<string, ModelJob>();
   for (const row of history.database.prepare(JOBS).all()) {
-    const { job, firstMs, lastMs, closedMs } = history.storedJobOf(row as Record<string, unknown>);
+    const { job, firstMs, lastMs, closedMs } = storedJobOf(history, row as Record<string, unknown>);
     const own = events.filter(({ id }) => id === job.id).map(({ atMs, kind }) => `${atMs} ${kind}`);
     jobs.set(job.id, { first: firstMs, last: lastMs, title: job.title, closed: closedMs, events: own });
   }

@@ -5,6 +5,7 @@ import { BoardsUnavailableError } from '../../../src/catalogue/watched-boards.ts
 import { wordOfCompany } from '../../../src/ingest/companies/company-file.ts';
 import { storedWords, storeWords } from '../../../src/storage/history/company-tables.ts';
 import { HistoryDatabase, HistoryError } from '../../../src/storage/history/database.ts';
+import { eventsIn, feedsIn } from '../../../src/storage/history/history-query.ts';
 import { WatchedBoardsFile } from '../../../src/storage/history/watched-boards-file.ts';
 import { testFolder } from '../../support/scratch-folder.ts';
 
@@ -53,13 +54,13 @@ it('does not wait for events and feeds that are read page by page, and does not 
   reader.rollback();
   history.commit(1);
 
-  const shown = reader.feeds({});
+  const shown = feedsIn(reader, {});
   expect(shown.next().value?.board).toBe('acme-1');
   expect(history.tryBegin()).toBe(true);
   addFeed(3);
   history.commit(1);
   expect([...shown].map(({ board }) => board)).toEqual(['acme-2']);
-  expect([...reader.feeds({ sinceMs: 3 })].map(({ board }) => board)).toEqual(['acme-3']);
-  expect([...reader.events({})]).toEqual([]);
+  expect([...feedsIn(reader, { sinceMs: 3 })].map(({ board }) => board)).toEqual(['acme-3']);
+  expect([...eventsIn(reader, {})]).toEqual([]);
   history.close();
 });
