@@ -2,33 +2,21 @@
 import { defineErrors, type ErrorCode, INTERNAL_ERROR, type Refusal, refuse } from '../../http/errors.ts';
 import type { FailureCode, ResolveFailure } from '../../resolve/result.ts';
 
-export const {
-  INVALID_URL,
-  TARGET_NOT_ALLOWED,
-  TARGET_UNREACHABLE,
-  TOO_MANY_REDIRECTS,
-  RESPONSE_TOO_LARGE,
-  TLS_ERROR,
-  TARGET_TIMEOUT,
-} = defineErrors({
-  INVALID_URL: { status: 400 },
-  TARGET_NOT_ALLOWED: { status: 400 },
-  TARGET_UNREACHABLE: { status: 502 },
-  TOO_MANY_REDIRECTS: { status: 502 },
-  RESPONSE_TOO_LARGE: { status: 502 },
-  TLS_ERROR: { status: 502 },
-  TARGET_TIMEOUT: { status: 504 },
-});
+export const { INVALID_URL } = defineErrors({ INVALID_URL: { status: 400 } });
 
-const OF_FAILURE: Readonly<Record<FailureCode, ErrorCode<FailureCode>>> = {
-  TARGET_NOT_ALLOWED,
-  TARGET_UNREACHABLE,
-  TOO_MANY_REDIRECTS,
-  RESPONSE_TOO_LARGE,
-  TLS_ERROR,
-  TARGET_TIMEOUT,
+const OF_FAILURE: { readonly [Code in FailureCode]: ErrorCode<Code> } = {
+  ...defineErrors({
+    TARGET_NOT_ALLOWED: { status: 400 },
+    TARGET_UNREACHABLE: { status: 502 },
+    TOO_MANY_REDIRECTS: { status: 502 },
+    RESPONSE_TOO_LARGE: { status: 502 },
+    TLS_ERROR: { status: 502 },
+    TARGET_TIMEOUT: { status: 504 },
+  }),
   INTERNAL_ERROR,
 };
+
+export const { TARGET_NOT_ALLOWED } = OF_FAILURE;
 
 /** Codes of failures, for the route's `errors`. */
 export const FAILURE_ERRORS = Object.values(OF_FAILURE);
