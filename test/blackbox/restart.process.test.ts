@@ -1,7 +1,9 @@
 /** What was paid for and what was acknowledged survive a kill -9, under both runtimes (reliability 78, 79, 117 to 119, 133, 134, 181). */
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bearer, type Callback, createCallback, eventsText, postJson } from '../support/callback-client.ts';
-import { suiteFolder } from '../support/scratch-folder.ts';
+import { suiteFolder, testFolder } from '../support/scratch-folder.ts';
 import { oneRuntime, startServer } from '../support/server.ts';
 import { encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
@@ -65,5 +67,37 @@ describe.each(oneRuntime('bun'))('a server under %s that is killed', (runtime) =
       load: true,
     });
     expect(await next.stop()).toBe(0);
+  });
+});
+
+describe.each(oneRuntime('node'))('a state folder under a server on %s', (runtime) => {
+  const search = '/v1/jobs/search?keyword=engineer';
+  const start = (stateDir: string) =>
+    startServer(runtime, { STATE_DIR: stateDir, LOG_LEVEL: 'error', BASE_URL: 'https://shop.example' });
+
+  it.each<[what: string, hand: (stateDir: string) => void, file: string]>([
+    ['is moved', (stateDir) => renameSync(stateDir, `${stateDir}.old`), 'state.db'],
+    ['is deleted', (stateDir) => rmSync(stateDir, { recursive: true }), 'state.db'],
+    ['loses its lock', (stateDir) => rmSync(join(stateDir, 'lock')), 'lock'],
+  ])('that %s sells nothing more there, so that the next server may (reliability 78)', async (_, hand, file) => {
+    const stateDir = join(testFolder(), 'state');
+    const first = await start(stateDir);
+    const account = wallet();
+    const headers = {
+      'PAYMENT-SIGNATURE': encodeHeader(await paymentFor(await offerOf(first.url + search), account)),
+    };
+    hand(stateDir);
+    // It has the same recipient and network, so only the state tells that an authorization was used.
+    const payTo = (await offerOf(first.url + search)).accepts[0]?.payTo as string;
+    const second = await startServer(runtime, { STATE_DIR: stateDir, PAY_TO: payTo, BASE_URL: 'https://shop.example' });
+
+    const refused = await fetch(first.url + search, { headers });
+    expect([refused.status, refused.headers.get('payment-required')]).toEqual([503, null]);
+    expect((await fetch(`${first.url}/v1/callbacks`, { method: 'POST' })).status).toBe(503);
+    expect(await (await fetch(`${first.url}/ready`)).json()).toMatchObject({ state: false, snapshot: true });
+    expect(first.stdout()).toContain(`${join(stateDir, file)} was moved, deleted or replaced while the server ran`);
+    expect((await fetch(second.url + search, { headers })).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+    expect(await second.stop()).toBe(0);
   });
 });

@@ -8,6 +8,7 @@ import { messageOf } from '../../base/failure.ts';
 import { firstFindingOf } from './check-verdict.ts';
 import { DamagedError } from './checksum.ts';
 import { Connection, type Row } from './connection.ts';
+import { type HeldFile, whatWasMoved } from './held-files.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, FULL, LOCKED, NOT_A_DATABASE, READ_ONLY, resultCodeOf } from './result-code.ts';
 import { Gathered } from './tables/gathered.ts';
 import { PROBE } from './tables/probe.ts';
@@ -82,13 +83,15 @@ export class StateDatabase {
   readonly connection: Connection;
   readonly #database: DatabaseSync;
   readonly #commitDelayMs: number;
+  readonly #held: readonly HeldFile[];
 
   /**
    * Makes the file if there is none.
    * @throws Error of node:sqlite; DamagedError for a file of another program or another format
    */
-  constructor({ path, sync, commitDelayMs = 0 }: DatabaseOptions) {
+  constructor({ path, sync, commitDelayMs = 0, held = [] }: DatabaseOptions) {
     this.#commitDelayMs = commitDelayMs;
+    this.#held = held;
     this.#database = new DatabaseSync(path);
     this.connection = new Connection(this.#database);
     try {
@@ -138,6 +141,8 @@ export class StateDatabase {
 
   /** Commits the whole batch or nothing, except operations that it refuses for their own fault. Never throws. */
   apply(operations: readonly Operation[]): BatchResult {
+    const moved = whatWasMoved(this.#held);
+    if (moved !== undefined) return { kind: 'broken', detail: moved, isInDoubt: false };
     return this.#tryToApply(operations, false);
   }
 

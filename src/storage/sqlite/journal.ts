@@ -3,8 +3,8 @@
  * and its one sync; each promise resolves when its own batch is on disk. One batch is in flight at a time.
  *
  * Faults (reliability 266 to 268). `refused`: no space, read-only, busy; the journal still tries every later batch and
- * sends a probe each second, and one success ends the fault. `broken`: an I/O error after which the disk may hold
- * anything; this process writes nothing more, since the sync after a failed one may report success although the data is
+ * sends a probe each second, and one success ends the fault. `broken`: a file of the folder is no longer where it was
+ * opened, or an I/O error after which the disk may hold anything; this process writes nothing more, since the sync after a failed one may report success although the data is
  * lost. A commit that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
  */
 import type { Clock } from '../../base/clock.ts';

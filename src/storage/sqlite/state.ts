@@ -37,8 +37,9 @@ import { SqliteBooks } from './books.ts';
 import { DamagedError } from './checksum.ts';
 import { isDamage, StateDatabase } from './database.ts';
 import { SqliteEventStore } from './event-store.ts';
+import { heldFile } from './held-files.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
-import { lockState } from './lock.ts';
+import { LOCK_FILE, lockState } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, movedAway, readMarker, writeMarker } from './marker.ts';
 import { ReaderThread, type StateReader } from './reader-thread.ts';
@@ -153,7 +154,8 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
       return damagedState(path, `${path} is damaged (${firstLineOf(failure)})`, ports, release);
     }
   }
-  const database: DatabaseOptions = { path, sync: options.sync, commitDelayMs: options.commitDelayMs };
+  const held = [heldFile(path), heldFile(join(options.stateDir, LOCK_FILE))];
+  const database: DatabaseOptions = { path, sync: options.sync, held, commitDelayMs: options.commitDelayMs };
   const journal = new Journal(database, ports);
   // A writer given by the caller need not use a file that the reader thread can open.
   const reader = ports.openWriter === undefined ? new ReaderThread(path) : readerOver(journal);

@@ -2,13 +2,14 @@
  * The messages between journal and writer, as plain data that can cross threads. The operations of one batch take
  * effect in order, all or none; the writer omits only an operation that the database would never accept.
  */
+import type { HeldFile } from './held-files.ts';
 import type { Operation, Query } from './tables/table.ts';
 
 /** Why a batch failed or may have failed. */
 export type Fault =
   /** Certainly nothing of the batch is stored, and the next one may succeed: no space, read-only, locked by another program. */
   | { readonly kind: 'refused'; readonly detail: string }
-  /** The disk failed and may have stored part of the batch: the process writes nothing more until its next start. */
+  /** The disk failed and may have stored part of the batch, or the file was moved: the process writes nothing more until its next start. */
   | { readonly kind: 'broken'; readonly detail: string; readonly isInDoubt: boolean };
 
 /** An operation that the database refuses for its own fault: a bug of ours. The writer commits the others of its batch. */
@@ -25,6 +26,8 @@ export interface DatabaseOptions {
   readonly path: string;
   /** `full`: a commit waits for the disk. `normal`: it waits for the system only. */
   readonly sync: 'full' | 'normal';
+  /** Files that must stay where they are; once one does not, nothing more is written. */
+  readonly held?: readonly HeldFile[] | undefined;
   /** Milliseconds added to each commit, for tests and benches: a slower disk. */
   readonly commitDelayMs?: number | undefined;
 }
