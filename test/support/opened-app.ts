@@ -17,7 +17,7 @@ const ORIGIN = 'http://paygrade.test';
 export interface OpenedApp extends Transport {
   readonly app: App;
   /** Bugs and resolutions that the app reported. */
-  readonly failures: readonly unknown[];
+  readonly failures: unknown[];
   /** Closes it as `serve` does. Throws the first failure that the app reported. */
   close(): Promise<void>;
 }

@@ -197,6 +197,8 @@ export class Database {
     const beforeMs = clock.nowMs();
     const startMs = clock.monotonicMs();
     const rows = await this.#attempt({ query_timeout: PROBE_MS, ...this.#probe }, true).catch((failure: Failed) => {
+      // No request can be at fault: the tables are gone (a restore that runs), or the role may not use them.
+      if (failure.kind === 'refused') this.#noteAway(failure.error);
       throw failure.error;
     });
     const tripMs = clock.monotonicMs() - startMs;

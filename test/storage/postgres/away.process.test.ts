@@ -1,4 +1,5 @@
 /** What requests are answered while the database that processes share is away (decisions §4; siblings §9), and after. */
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Callback, createCallback, eventsOf, post } from '../../support/callback-client.ts';
 import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
@@ -136,5 +137,27 @@ describe.skipIf(SERVER === undefined)('while the database is away', () => {
     link.open();
     await until('readiness', isReady, 10_000);
     expect(await ended(app, created)).toMatchObject({ status: 'resolved' });
+  });
+
+  it('its tables that are gone are an outage too, which an idle process sees, and which ends with them back', async () => {
+    const renamed = async (from: string, to: string): Promise<void> => {
+      const client = new Client({ connectionString: database.url });
+      await client.connect();
+      await client.query(`ALTER SCHEMA ${from} RENAME TO ${to}`);
+      await client.end();
+    };
+    await renamed('paygrade', 'aside');
+    try {
+      await until('the outage', async () => !(await isReady()), 10_000);
+      expect(await (await app.fetch('/ready')).json()).toMatchObject({ state: false });
+      const unpaid = await app.fetch('/v1/callbacks', { method: 'POST' });
+      expect([unpaid.status, unpaid.headers.get('payment-required')]).toEqual([503, null]);
+    } finally {
+      await renamed('aside', 'paygrade');
+    }
+    await until('readiness', isReady, 10_000);
+    expect((await createCallback(app)).id).toMatch(/^cb_/);
+    // Up to a look, three seconds, what runs by itself meets the missing tables and says so.
+    for (const failure of app.failures.splice(0)) expect(String(failure)).toContain('does not exist');
   });
 });

@@ -186,6 +186,17 @@ describe('a database that is away', () => {
     expect(faults).toEqual([expect.stringContaining('nobody listens'), undefined]);
   });
 
+  it('is also one that refuses the probe, which no request causes', async () => {
+    const { answers, database, faults, sentAfter } = opened();
+    answers.push(ofServer('42P01'), ofServer('42P01'));
+    await expect(database.probe()).rejects.toBeInstanceOf(StatementError);
+    expect(database.fault()).toBe('the database cannot be used: SQLSTATE 42P01');
+    await sentAfter(250);
+    expect(faults).toHaveLength(1);
+    await sentAfter(250);
+    expect([database.fault(), faults]).toEqual([undefined, [expect.any(String), undefined]]);
+  });
+
   it('is also one whose clock is more than a second off, as far as the round trip shows it', async () => {
     const { answers, database, faults, time, trip } = opened();
     const probedAt = (now_ms: number): Promise<boolean> => {
