@@ -136,6 +136,16 @@ describe('createPaygrade', () => {
     await other.close();
   });
 
+  it.each([
+    ['https://facilitator.example', 1],
+    [undefined, 0],
+  ])('says at its start that play money has no use for FACILITATOR_URL %s: %i', async (facilitatorUrl, count) => {
+    const other = await createPaygrade({ facilitatorUrl, snapshot: 'none', stateDir: ':memory:' });
+    const said = other.notices.filter((notice) => notice.startsWith('FACILITATOR_URL is not used'));
+    expect(said).toHaveLength(count);
+    await other.close();
+  });
+
   it('refuses what it cannot use, in one line', async () => {
     const unusable = createPaygrade({ snapshot: '/nowhere/at/all', stateDir: ':memory:' });
     await expect(unusable).rejects.toThrow(/^SNAPSHOT \/nowhere\/at\/all: [^\n]*$/);

@@ -118,11 +118,15 @@ export const sellerOf = (
   serviceName: SERVICE_NAME,
 });
 
-function noticesOf({ network, prices, settlement }: SharedConfig): readonly string[] {
+const UNUSED_FACILITATOR_NOTICE =
+  'FACILITATOR_URL is not used with SETTLEMENT=local, which is the default: set SETTLEMENT=facilitator to sell for real';
+
+function noticesOf({ facilitatorUrl, network, prices, settlement }: SharedConfig): readonly string[] {
   const { isTest, name } = networkOf(network);
   const unusual = unusualPricesIn(prices).map((key) => `${key} ${prices[key]}`);
   return [
     ...(settlement === 'local' ? [PLAY_NOTICE] : []),
+    ...(settlement === 'local' && facilitatorUrl !== null ? [UNUSED_FACILITATOR_NOTICE] : []),
     ...(settlement === 'facilitator' && isTest
       ? [`NETWORK=${network}: ${name} is a test network, its USDC is worth nothing`]
       : []),

@@ -259,6 +259,22 @@ describe('doctor on the state', () => {
 });
 
 describe('doctor on the facilitator', () => {
+  it('of a server that does not use it, because SETTLEMENT is not set, says what to set', async () => {
+    const { exitCode, report } = await examine({ 'facilitator-url': 'https://facilitator.example' });
+    expect([exitCode, of(report, 'facilitator')]).toEqual([
+      1,
+      [
+        expect.objectContaining({ verdict: 'note' }),
+        {
+          check: 'facilitator',
+          verdict: 'mend',
+          found: 'FACILITATOR_URL is not used with SETTLEMENT=local, which is the default',
+          mend: expect.stringContaining('set SETTLEMENT=facilitator'),
+        },
+      ],
+    ]);
+  });
+
   let facilitator: FakeFacilitator;
   beforeAll(async () => {
     facilitator = await new FakeFacilitator({}).listen();

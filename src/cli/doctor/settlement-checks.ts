@@ -86,6 +86,11 @@ export async function checkFacilitator(
     findings.note(
       'SETTLEMENT=local: the server verifies signatures and moves payments in a play ledger, without a blockchain',
     );
+    if (facilitatorUrl !== null)
+      findings.mend(
+        'FACILITATOR_URL is not used with SETTLEMENT=local, which is the default',
+        'set SETTLEMENT=facilitator to sell for real, or remove FACILITATOR_URL',
+      );
     return;
   }
   const { protocol, hostname } = new URL(facilitatorUrl);
