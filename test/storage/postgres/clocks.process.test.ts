@@ -204,7 +204,7 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours behin
     const time = new ManualTime();
     const database = await databaseAt(time);
     const right = new ManualTime(time.nowMs());
-    const accounts = new PostgresAccounts(true, { clock: right, timers: right, random: chance, database, onFault });
+    const accounts = new PostgresAccounts(true, { clock: right, timers: right, random: chance, database, onFailure });
     const retries = new PostgresRetries({ clock: right, random: chance, database, owner: OWNER, accounts });
     time.stepWall(-AHEAD_MS);
     expect(await retries.claimKey('key', 'first')).toBe(true);
