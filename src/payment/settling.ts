@@ -7,6 +7,7 @@ import { messageOf } from '../base/failure.ts';
 import type { Random } from '../base/random.ts';
 import type { SaleFacts } from './books.ts';
 import { runwayFault } from './protocol/authorization.ts';
+import type { PaymentFault } from './protocol/envelope.ts';
 import { identifierDigest, type PaymentIdentifier } from './protocol/identifier.ts';
 import type { PaymentOrder } from './protocol/order.ts';
 import { reasonOf } from './protocol/reasons.ts';
@@ -77,18 +78,15 @@ export class Settling {
   }
 
   async #settleInTurn(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
-    const { clock, reservations, reconciler, random } = this.#parts;
+    const { reservations, reconciler, random } = this.#parts;
     const { order, reservation, client, turn, names } = purchase;
     const { payer } = order;
     if (client.isDisconnected()) {
       await reservations.release(reservation);
       return { kind: 'abandoned' };
     }
-    const lapsed = runwayFault(order.authorization.validBeforeSeconds, clock.nowMs());
-    if (lapsed !== undefined) {
-      await reservations.release(reservation);
-      return { kind: 'lapsed', fault: lapsed };
-    }
+    const lapsed = await this.#lapsed(purchase);
+    if (lapsed !== undefined) return { kind: 'lapsed', fault: lapsed };
     try {
       const sealed = names.map(({ id }) => sealAnswer(id, content(), random));
       await reservations.recordIntent(reservation, order, sale, sealed);
@@ -116,6 +114,19 @@ export class Settling {
         detail: `the outcome could not be recorded: ${messageOf(failure)}`,
       };
     }
+  }
+
+  /** The fault when too little of the window is left after the answer; the authorization is then free, also on rejection. */
+  async #lapsed({ order, reservation }: Purchase): Promise<PaymentFault | undefined> {
+    let lapsed: PaymentFault | undefined;
+    let isKnown = false;
+    try {
+      lapsed = runwayFault(order.authorization.validBeforeSeconds, this.#parts.clock.nowMs());
+      isKnown = true;
+    } finally {
+      if (lapsed !== undefined || !isKnown) await this.#parts.reservations.release(reservation);
+    }
+    return lapsed;
   }
 
   /** Settles the order. A port that throws breaks its promise after money may have moved, so the outcome is unknown. */
