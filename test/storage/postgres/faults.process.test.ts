@@ -43,7 +43,7 @@ class HastyTime implements Clock, Timers {
   /** Looks and other long waits, which the test runs, and how long they are. */
   readonly #long = new Map<() => void, number>();
 
-  nowMs = (): number => systemClock.nowMs() + this.#aheadMs;
+  nowMs = (): number => Math.floor(systemClock.nowMs() + this.#aheadMs);
   monotonicMs = (): number => systemClock.monotonicMs() + this.#aheadMs;
 
   after(delayMs: number, run: () => void): () => void {
