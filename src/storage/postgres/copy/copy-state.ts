@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { DIGEST_KEY_BYTES } from '../../../base/digest.ts';
 import { firstLineOf } from '../../../base/failure.ts';
 import { systemRandom } from '../../../base/random.ts';
+import { CLOCK_AHEAD_MS_MAX } from '../../../callback/limits.ts';
 import { folderFaultOf } from '../../folder-fault.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { isDamage, StateDatabase } from '../../sqlite/database.ts';
@@ -111,7 +112,8 @@ async function copyLocked(
   let copied: Copied;
   try {
     copied = await database.transaction(async (query) => {
-      const counts = await copyAll(query, stateDir, source.connection, nowMs);
+      // As at a start: what has expired since then leaves with the database's sweeps, which ask its clock too.
+      const counts = await copyAll(query, stateDir, source.connection, nowMs - CLOCK_AHEAD_MS_MAX);
       writeMarker(stateDir, { generation, sync, moved: 'moving' });
       return counts;
     });
