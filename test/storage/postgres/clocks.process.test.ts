@@ -230,7 +230,7 @@ describe.skipIf(SERVER === undefined)('a process whose clock is two hours behind
     for (const one of [time, off]) one.stepWall(RESOLVE_KEPT_MS - 2000);
     expect((await resolves.find(id))?.status).toBe('failed');
     expect(await resolves.readOutcome(id)).toBe(OUTCOME);
-    time.stepWall(1000);
+    for (const one of [time, off]) one.stepWall(1000);
     expect((await resolves.find(id))?.status).toBe('expired');
     await resolves.close();
   });
@@ -304,18 +304,21 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
     expect(await database.run({ text: 'SELECT FROM paygrade.play_transfers' })).toEqual([]);
   });
 
-  it('drops no outcome of a resolve, and records one that comes meanwhile', async () => {
+  it('ends no resolve: records its outcome and gives it, and takes over the resolve of a dead process', async () => {
     const time = new ManualTime();
     const database = await databaseAt(time);
     const { resolves, create } = resolvesOf(database, new ManualTime(time.nowMs()));
-    const [done, late] = [await create(), await create()];
+    const [done, late, left] = [await create(), await create(), await create()];
     await resolves.finish(done, 'failed', OUTCOME);
 
     time.stepWall(AHEAD_MS);
     await resolves.start();
     await resolves.finish(late, 'failed', OUTCOME);
-    time.stepWall(-AHEAD_MS);
-    for (const id of [done, late]) expect(await resolves.readOutcome(id)).toBe(OUTCOME);
+    expect((await resolves.takePending()).map(({ id }) => id)).toEqual([left]);
+    for (const id of [done, late]) {
+      expect((await resolves.find(id))?.status).toBe('failed');
+      expect(await resolves.readOutcome(id)).toBe(OUTCOME);
+    }
     await resolves.close();
   });
 

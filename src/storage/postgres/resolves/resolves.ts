@@ -1,5 +1,5 @@
 /**
- * Paid resolves of all processes (siblings §7, §9). The database's clock decides expiry. Exactly one other process takes over
+ * Paid resolves of all processes (siblings §7, §9). A resolve expires by both clocks. Exactly one other process takes over
  * what a dead process left pending. Counts are those of the last sweep plus what this process has added since.
  */
 import { Buffer } from 'node:buffer';
@@ -103,7 +103,8 @@ export class PostgresResolves implements ResolveStore {
   }
 
   async find(id: ResolveId): Promise<StoredResolve | undefined> {
-    const [row] = await this.#ports.database.run({ ...FIND, values: [id] });
+    const { clock, database } = this.#ports;
+    const [row] = await database.run({ ...FIND, values: [id, clock.nowMs()] });
     const ageMs = row?.age_ms as number | undefined;
     if (row === undefined || ageMs === undefined || ageMs >= KEPT_MS + TOMBSTONE_MS) return undefined;
     return {
@@ -115,7 +116,8 @@ export class PostgresResolves implements ResolveStore {
   }
 
   async readOutcome(id: ResolveId): Promise<OutcomeJson | undefined> {
-    const [row] = await this.#ports.database.run({ ...OUTCOME, values: [id] });
+    const { clock, database } = this.#ports;
+    const [row] = await database.run({ ...OUTCOME, values: [id, clock.nowMs()] });
     return row?.outcome as OutcomeJson | undefined;
   }
 
@@ -140,10 +142,10 @@ export class PostgresResolves implements ResolveStore {
   }
 
   async #takeOverOnce(): Promise<void> {
-    const { database, owner, random } = this.#ports;
+    const { clock, database, owner, random } = this.#ports;
     if (this.#isClosed || !this.#isTakingOver) return;
     this.#takeOverId ??= random.uuid();
-    const rows = await database.run({ ...TAKE_DEAD, values: [owner.id, this.#takeOverId] });
+    const rows = await database.run({ ...TAKE_DEAD, values: [owner.id, this.#takeOverId, clock.nowMs()] });
     this.#takeOverId = undefined;
     if (rows.length === 0) return;
     this.#pending.push(...rows.map(recordOf));

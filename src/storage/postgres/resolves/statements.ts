@@ -1,5 +1,5 @@
 /**
- * The statements of resolves. Each may be repeated. An outcome is dropped only when its hour is over by the process's clock too,
+ * The statements of resolves. Each may be repeated. The hour of a resolve is over when it is over by the process's clock too,
  * because either clock may be ahead.
  */
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
@@ -27,28 +27,28 @@ export const FINISH = {
     WHERE id = $1 AND status = 'pending' AND created_ms > ${passedMs('$5')} - ${KEPT_MS} RETURNING id`,
 } as const;
 
-/** $1 id. */
+/** $1 id, $2 the process's time. */
 export const FIND = {
   name: 'find-resolve',
   text: `
-    SELECT token_digest, created_ms, status, paygrade.now_ms() - created_ms AS age_ms FROM paygrade.resolves WHERE id = $1`,
+    SELECT token_digest, created_ms, status, ${passedMs('$2')} - created_ms AS age_ms FROM paygrade.resolves WHERE id = $1`,
 } as const;
 
-/** $1 id. */
+/** $1 id, $2 the process's time. */
 export const OUTCOME = {
   name: 'read-outcome',
   text: `
     SELECT outcome FROM paygrade.resolves
-    WHERE id = $1 AND outcome IS NOT NULL AND created_ms > paygrade.now_ms() - ${KEPT_MS}`,
+    WHERE id = $1 AND outcome IS NOT NULL AND created_ms > ${passedMs('$2')} - ${KEPT_MS}`,
 } as const;
 
-/** $1 holder, $2 hold. Takes the pending resolves of dead processes. */
+/** $1 holder, $2 hold, $3 the process's time. Takes the pending resolves of dead processes. */
 export const TAKE_DEAD = {
   name: 'take-resolves-of-the-dead',
   text: `
     WITH taken AS (
       UPDATE paygrade.resolves SET holder = $1, hold = $2 WHERE id IN (
-        SELECT id FROM paygrade.resolves WHERE status = 'pending' AND created_ms > paygrade.now_ms() - ${KEPT_MS}
+        SELECT id FROM paygrade.resolves WHERE status = 'pending' AND created_ms > ${passedMs('$3')} - ${KEPT_MS}
           AND ${ownerIsStillDead('holder')}
         ORDER BY created_ms LIMIT ${TAKEN_COUNT_MAX} FOR UPDATE SKIP LOCKED
       ) RETURNING id, token_digest, created_ms, question
