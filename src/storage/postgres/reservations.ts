@@ -25,7 +25,7 @@ import { answersFor, checkedAnswer } from '../memory/kept-answers.ts';
 import { Cases, type EndItem, type Recorded } from './cases.ts';
 import { Claims, type FoundClaim } from './claims.ts';
 import { type Database, LATE_MS } from './database.ts';
-import { DatabaseAwayError, InDoubtError } from './failures.ts';
+import { InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
 import { type Doubt, OpenReservation, readable, type State, type Wanted } from './open-reservation.ts';
@@ -236,10 +236,8 @@ export class PostgresReservations implements Reservations {
       if (claims.length === 0) return await this.#claimKey(wanted, attempt);
       return await this.#claimAll(wanted, attempt);
     } catch (failure) {
-      // It may be claimed, so it is given back once the database is back. Identifiers may have been claimed before the outage.
-      if (claims.length > 0 || !(failure instanceof DatabaseAwayError)) {
-        this.#doubts.push({ key, attempt, claims, serial: undefined });
-      }
+      // Identifiers may have been claimed before the outage. A claim whose answer was lost is found as a stray.
+      if (claims.length > 0) this.#doubts.push({ key, attempt, claims, serial: undefined });
       return { kind: 'unavailable', detail: messageOf(failure) };
     } finally {
       this.#claimingAttempts.delete(attempt);

@@ -22,6 +22,11 @@ import { SharedDatabase } from './opened-backend.ts';
 const claimOf = (n: number) =>
   identifierClaim(`pay_${String(n).padStart(20, '0')}` as PaymentIdentifier, 'GET /', orderFor().payer);
 
+/** Claims of authorizations, or of identifiers. */
+interface Claiming {
+  claim(...asked: unknown[]): Promise<unknown>;
+}
+
 /** Inserts the answers of purchases `first` to `last`. @param sealed SQL expression */
 const insertAnswers = (first: number, last: number, keptMs: number, sealed: string): string => `
   INSERT INTO paygrade.identifiers (digest, fingerprint, owner, attempt, serial, kept_until_ms, sealed)
@@ -88,6 +93,32 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     await expect.poll(reserve).toBe('no-room');
     time.pass(KEPT_MS);
     await expect.poll(reserve).toBe('reserved');
+  });
+
+  it('leave room for the next purchase as soon as they are on record, before a look counts them', async () => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const { reservations } = await shared.process({ callbackBytes: 0, play: undefined });
+    const size = Math.floor((ANSWER_ROOM.bytesMax - 1.5 * ANSWER_BYTES_CLAIMED) / 3000);
+    await shared.run(insertAnswers(1, 1, KEPT_MS, `repeat('x', ${size})::bytea`));
+    await shared.run(insertAnswers(2, 3000, KEPT_MS, '(SELECT sealed FROM paygrade.identifiers LIMIT 1)'));
+    const run = vi.spyOn(Database.prototype, 'run');
+    const counted = (): string | undefined => {
+      const at = run.mock.calls.findIndex(([{ name }]) => name === 'count-identifiers');
+      if (at < 0) time.pass(LOOK_MS);
+      return run.mock.settledResults[at]?.type;
+    };
+    await expect.poll(counted).toBe('fulfilled');
+    run.mockRestore();
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    const orders = [1, 2].map((n) => orderFor({ nonce: `0x${String(n).repeat(64)}`, validBeforeSeconds }));
+    const reserve = (n: number) => reservations.reserve(orders[n - 1]!.key, validBeforeSeconds, [claimOf(n)]);
+    const reserved = await reserve(1);
+    if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+    expect((await reserve(2)).kind).toBe('no-room');
+    await reservations.recordIntent(reserved.reservation, orders[0]!, SALE, [Uint8Array.of(1)]);
+    expect((await reserve(2)).kind).toBe('reserved');
   });
 
   it('go in one look once their time is over, though more than one statement removes', async () => {
@@ -186,6 +217,28 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect(await reserve()).toBe('under-way');
     time.pass(LOOK_MS);
     await expect.poll(reserve).toBe('reserved');
+  });
+
+  it.each([
+    ['authorization', 'reserved', Claims.prototype as unknown as Claiming, []],
+    ['identifier', 'under-way', Identifiers.prototype as unknown as Claiming, [claimOf(1)]],
+  ])('fail no purchase whose %s another gave back just after it was refused', async (_, kind, part, theirs) => {
+    const time = new ManualTime();
+    const shared = await SharedDatabase.open(SERVER!, time);
+    onTestFinished(() => shared.remove());
+    const options = { callbackBytes: 0, play: undefined };
+    const [one, other] = [(await shared.process(options)).reservations, (await shared.process(options)).reservations];
+    const { key } = orderFor();
+    const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
+    const { claim } = part;
+    vi.spyOn(part, 'claim').mockImplementationOnce(async function (this: unknown, ...asked) {
+      const held = await other.reserve(key, validBeforeSeconds, theirs);
+      if (held.kind !== 'reserved') throw new Error(held.kind);
+      const refused = await claim.apply(this, asked);
+      await other.release(held.reservation);
+      return refused;
+    });
+    expect((await one.reserve(key, validBeforeSeconds, [claimOf(1)])).kind).toBe(kind);
   });
 
   it.each([
