@@ -7,7 +7,6 @@ import { messageOf } from '../base/failure.ts';
 import type { Random } from '../base/random.ts';
 import type { SaleFacts } from './books.ts';
 import { runwayFault } from './protocol/authorization.ts';
-import type { PaymentFault } from './protocol/envelope.ts';
 import { identifierDigest, type PaymentIdentifier } from './protocol/identifier.ts';
 import type { PaymentOrder } from './protocol/order.ts';
 import { reasonOf } from './protocol/reasons.ts';
@@ -81,12 +80,8 @@ export class Settling {
     const { reservations, reconciler, random } = this.#parts;
     const { order, reservation, client, turn, names } = purchase;
     const { payer } = order;
-    if (client.isDisconnected()) {
-      await reservations.release(reservation);
-      return { kind: 'abandoned' };
-    }
-    const lapsed = await this.#lapsed(purchase);
-    if (lapsed !== undefined) return { kind: 'lapsed', fault: lapsed };
+    const ended = await this.#endedBefore(purchase);
+    if (ended !== undefined) return ended;
     try {
       const sealed = names.map(({ id }) => sealAnswer(id, content(), random));
       await reservations.recordIntent(reservation, order, sale, sealed);
@@ -116,17 +111,20 @@ export class Settling {
     }
   }
 
-  /** The fault when too little of the window is left after the answer; the authorization is then free, also on rejection. */
-  async #lapsed({ order, reservation }: Purchase): Promise<PaymentFault | undefined> {
-    let lapsed: PaymentFault | undefined;
-    let isKnown = false;
+  /** How a purchase ends that must not be settled; undefined for others. Its authorization is then free, also on rejection. */
+  async #endedBefore({ order, reservation, client }: Purchase): Promise<Settled | undefined> {
+    const { clock, reservations } = this.#parts;
+    let ended: Settled | undefined;
+    let isGoingOn = false;
     try {
-      lapsed = runwayFault(order.authorization.validBeforeSeconds, this.#parts.clock.nowMs());
-      isKnown = true;
+      const fault = runwayFault(order.authorization.validBeforeSeconds, clock.nowMs());
+      if (fault !== undefined) ended = { kind: 'lapsed', fault };
+      if (client.isDisconnected()) ended = { kind: 'abandoned' };
+      isGoingOn = ended === undefined;
     } finally {
-      if (lapsed !== undefined || !isKnown) await this.#parts.reservations.release(reservation);
+      if (!isGoingOn) await reservations.release(reservation);
     }
-    return lapsed;
+    return ended;
   }
 
   /** Settles the order. A port that throws breaks its promise after money may have moved, so the outcome is unknown. */

@@ -334,6 +334,20 @@ describe('a paid request', () => {
     expect(await (await kit.passed(header)).settle()).not.toBeInstanceOf(Refusal);
   });
 
+  it('that a bug stops before its settlement is free again', async () => {
+    const kit = setUp(new Scripted());
+    const header = await signed();
+    const one = visit(header);
+    const pass = await kit.passed(header, one);
+    Object.assign(one, {
+      isDisconnected() {
+        throw new Error('a bug');
+      },
+    });
+    await expect(async () => pass.settle()).rejects.toThrow('a bug');
+    expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0]);
+  });
+
   it('whose client disconnects before settlement is not charged; after the start of settlement it is finished (reliability 107)', async () => {
     const kit = setUp(new Scripted());
     const header = await signed();
