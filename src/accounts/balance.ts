@@ -125,7 +125,6 @@ export class Balance {
     };
     const onboarding: { serial: number; amount: number }[] = [];
     for (const grant of this.#onboarding) {
-      if (owed === 0) break;
       if (lapseOf(grant) <= nowMs || grant.remaining === 0) continue;
       if (!isSubscriptionTaken && this.#renewsAtMs <= lapseOf(grant)) takeSubscription();
       const taken = Math.min(owed, grant.remaining);
