@@ -13,7 +13,7 @@ const QUIET_THREAD: WorkerOptions = 'Deno' in globalThis ? {} : { execArgv: ['--
 const DESCRIPTOR_COUNT = 16;
 
 /** @throws Error when the process is out of file descriptors, or nearly so */
-function expectDescriptors(): void {
+export function expectDescriptors(): void {
   const opened: number[] = [];
   try {
     while (opened.length < DESCRIPTOR_COUNT) opened.push(openSync(devNull, 'r'));

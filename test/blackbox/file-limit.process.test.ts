@@ -3,12 +3,14 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { expectPaid } from '../support/answers.ts';
 import { startJobsServer } from '../support/jobs-server.ts';
-import { RUNTIMES } from '../support/server.ts';
-import { wallet } from '../support/wallet.ts';
+import { testFolder } from '../support/scratch-folder.ts';
+import { binaryOf, PROJECT, RUNTIMES, startServer } from '../support/server.ts';
+import { encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
 const SPARE_COUNT = 20;
 const CONNECTION_COUNT = 200;
@@ -16,8 +18,8 @@ const CONNECTION_COUNT = 200;
 const UNKNOWN_PAYMENT = `/v1/payments/eip155:8453/0x${'a'.repeat(40)}/0x${'b'.repeat(64)}`;
 
 /** One exchange on a connection that stays open. */
-async function askOver(socket: Socket, path: string): Promise<string> {
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+async function askOver(socket: Socket, path: string, headers = ''): Promise<string> {
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
   const [answer] = (await once(socket, 'data')) as [Buffer];
   return answer.toString();
 }
@@ -56,6 +58,33 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
       expectPaid(await jobs.pay(jobs.search, payment), account.address);
     } finally {
       for (const socket of sockets) socket.destroy();
+      expect(await server.stop()).toBe(0);
+    }
+  });
+
+  it('turns payments away when its threads cannot start, and sells when they can (reliability 210)', {
+    timeout: 30_000,
+  }, async () => {
+    const stateDir = join(testFolder(), 'state');
+    const variables = { STATE_DIR: stateDir, LOG_LEVEL: 'warn' };
+    await (await startServer(runtime, variables)).stop(); // another start of the same state writes nothing
+    const entry = join(PROJECT, 'test/support/without-descriptors.ts');
+    const server = await startServer({ binary: binaryOf(runtime), entry }, variables);
+    const search = `${server.url}/v1/jobs/search?keyword=engineer`;
+    const buyer = connect(server.port, '127.0.0.1');
+    const headerOf = async (): Promise<string> => encodeHeader(await paymentFor(await offerOf(search), wallet()));
+    const ready = async (): Promise<unknown> => (await fetch(`${server.url}/ready`)).json();
+    try {
+      const header = await headerOf();
+      await expect.poll(() => server.stdout()).toContain('a verification thread failed');
+      const answer = await askOver(buyer, '/v1/jobs/search?keyword=engineer', `PAYMENT-SIGNATURE: ${header}\r\n`);
+      expect(answer).toContain(' 503 ');
+      server.child.kill('SIGUSR2');
+      await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ state: true, settlement: true });
+      await expect.poll(() => server.stdout(), { timeout: 5_000 }).toContain('a verification thread works again');
+      expect((await fetch(search, { headers: { 'PAYMENT-SIGNATURE': await headerOf() } })).status).toBe(200);
+    } finally {
+      buyer.destroy();
       expect(await server.stop()).toBe(0);
     }
   });

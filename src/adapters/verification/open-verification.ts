@@ -4,14 +4,18 @@
  * can listen and make offers meanwhile.
  */
 import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/failure.ts';
+import { firstLineOf, messageOf } from '../../base/failure.ts';
 import { LATE_START_MS } from '../../base/late-start.ts';
+import { expectDescriptors } from '../../base/start-thread.ts';
 import type { Timers } from '../../base/timers.ts';
 import { type MainWorker, RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import type { ChosenRecovery, RecoveryLibrary, SignatureMode } from './recovery.ts';
 import { inlineRecovery } from './recovery-inline.ts';
 import { lateMainWorker, mainWorker } from './recovery-main.ts';
 import { RecoveryThread } from './recovery-thread.ts';
+
+/** Pause before a start that failed is tried again. */
+const RETRY_PAUSE_MS = 1000;
 
 export interface VerificationOptions {
   readonly signatures: SignatureMode;
@@ -33,7 +37,8 @@ export interface OpenVerification {
   readonly queue: RecoveryQueue;
   /**
    * Starts once: at once, or else at the first request or after a moment. Never settles if closed first. Never rejects:
-   * when a thread cannot start, the main thread verifies and a notice says why.
+   * when a thread cannot start, the main thread verifies and a notice says why; while that cannot either, because
+   * connections have taken all file descriptors, requests are rejected and the start is tried again.
    */
   start(isAtOnce: boolean): Promise<StartedVerification>;
   /** Never rejects. */
@@ -45,7 +50,7 @@ export interface VerificationPorts {
   readonly timers: Timers;
   /** Recovers signatures, in place of the configured threads. */
   readonly recoveryWorker?: RecoveryWorker | undefined;
-  /** A verification thread died (why, one line) or works again (undefined). */
+  /** A verification thread died or nothing can verify yet (why, one line), or it works again (undefined). */
   onVerificationFault?(fault: string | undefined): void;
 }
 
@@ -56,8 +61,13 @@ interface StartedWorkers extends StartedVerification {
   readonly threads: readonly RecoveryThread[];
 }
 
-/** Loads the libraries on this thread; a server's start does not wait for it. */
+/**
+ * Loads the libraries on this thread; a server's start does not wait for it.
+ *
+ * @throws Error (rejects) when there are too few file descriptors: Node never tries an import again that failed
+ */
 async function chosenHere(signatures: SignatureMode, clock: Clock): Promise<ChosenRecovery> {
+  expectDescriptors();
   const { chooseRecovery } = await import('./recovery.ts');
   return chooseRecovery(signatures, clock);
 }
@@ -127,15 +137,28 @@ export function openVerification(options: VerificationOptions, ports: Verificati
     const chosen = await chosenHere(options.signatures, clock);
     return chosen.isWithoutNoble() ? mainWorker(chosen, setImmediate) : undefined;
   };
+  const startWorkersAtLast = async (): Promise<StartedWorkers> => {
+    for (let hasFailed = false; ; hasFailed = true) {
+      if (isClosed) return new Promise(() => {});
+      started = startWorkers(options, ports, onFault);
+      try {
+        const all = await started;
+        queue.use(all.workers);
+        if (hasFailed) ports.onVerificationFault?.(undefined);
+        return all;
+      } catch (failure) {
+        queue.use([]);
+        if (!hasFailed) ports.onVerificationFault?.(firstLineOf(failure));
+        await new Promise<void>((resolve) => timers.after(RETRY_PAUSE_MS, resolve));
+      }
+    }
+  };
   const start = async (isAtOnce: boolean): Promise<StartedWorkers> => {
     if (isAtOnce) needed.resolve();
     const cancel = timers.after(LATE_START_MS, needed.resolve);
     await needed.promise;
     cancel();
-    if (isClosed) return new Promise(() => {});
-    started = startWorkers(options, ports, onFault);
-    const all = await started;
-    queue.use(all.workers);
+    const all = await startWorkersAtLast();
     if (all.threadCount > 0 && all.library !== 'noble') queue.useMain(lateMainWorker(mainWorkerHere));
     return all;
   };
@@ -149,7 +172,7 @@ export function openVerification(options: VerificationOptions, ports: Verificati
       isClosed = true;
       queue.close();
       needed.resolve();
-      const { threads = [] } = (await started) ?? {};
+      const { threads = [] } = (await started?.catch(() => undefined)) ?? {};
       await Promise.all(threads.map((thread) => thread.close()));
     },
   };

@@ -137,7 +137,7 @@ export class RecoveryQueue {
     this.#onNeeded = onNeeded;
   }
 
-  /** Hands the waiting requests to workers that have started. @param workers at least one */
+  /** Hands the waiting requests to workers that have started. @param workers none: rejects requests until there are some */
   use(workers: readonly RecoveryWorker[]): void {
     this.#workers = workers;
     this.resume();

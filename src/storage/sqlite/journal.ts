@@ -2,10 +2,11 @@
  * Group commit: operations that arrive in one turn of the loop, or while a commit is in flight, share the next transaction
  * and its one sync; each promise resolves when its own batch is on disk. One batch is in flight at a time.
  *
- * Faults (reliability 266 to 268). `refused`: no space, read-only, busy; the journal still tries every later batch and
- * sends a probe each second, and one success ends the fault. `broken`: a file of the folder is no longer where it was
- * opened, or an I/O error after which the disk may hold anything; this process writes nothing more, since the sync after a failed one may report success although the data is
- * lost. A commit that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
+ * Faults (reliability 266 to 268). `refused`: no space, read-only, busy, or the writer cannot be opened because connections
+ * have taken all file descriptors; the journal still tries every later batch and sends a probe each second, and one success
+ * ends the fault. `broken`: a file of the folder is no longer where it was opened, or an I/O error after which the disk may
+ * hold anything; this process writes nothing more, since the sync after a failed one may report success although the data
+ * is lost. A commit that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
  */
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
@@ -106,6 +107,7 @@ export class Journal {
     this.#openWriter = () =>
       (ports.openWriter ?? openWriterThread)(options, {
         onReply: (reply) => this.#onReply(reply),
+        onUnopened: (why) => this.#onUnopened(why),
         onEnd: (why) => this.#endWith(why),
       });
   }
@@ -122,8 +124,7 @@ export class Journal {
       try {
         this.#writer = this.#openWriter();
       } catch (failure) {
-        // The system refuses another thread.
-        this.#endWith(firstLineOf(failure));
+        this.#onUnopened(firstLineOf(failure)); // the system refuses another thread
         return;
       }
       for (const request of this.#early.splice(0)) this.#post(request);
@@ -299,11 +300,25 @@ export class Journal {
     });
   }
 
-  #endWith(why: string): void {
-    this.#hasEnded = true;
+  /** The next request, which may be the probe, opens another writer. */
+  #onUnopened(why: string): void {
+    this.#writer = undefined;
+    this.#isOpening = false;
+    this.#early = [];
+    this.#rejectReadings(why);
+    if (this.#onClosed === undefined) this.#onResult({ kind: 'refused', detail: why });
+    else this.#onClosed();
+  }
+
+  #rejectReadings(why: string): void {
     const readings = [...this.#readings.values()];
     this.#readings.clear();
     for (const { reject } of readings) reject(new StateRefusedError(why));
+  }
+
+  #endWith(why: string): void {
+    this.#hasEnded = true;
+    this.#rejectReadings(why);
     // The close of a broken journal may have waited only for these requests.
     this.#rest();
     if (this.#onClosed === undefined) this.#break(why, true);

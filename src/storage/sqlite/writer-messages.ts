@@ -42,6 +42,9 @@ export type WriterReply =
   | { readonly kind: 'read'; readonly id: number; readonly found: unknown; readonly fault?: string }
   | { readonly kind: 'closed' };
 
+/** What the writer's thread sends: first that the file is open, then its replies. */
+export type WriterMessage = { readonly kind: 'opened' } | WriterReply;
+
 /** Carries out requests one after another, in order (a port). In production it is a separate thread. */
 export interface Writer {
   post(request: WriterRequest): void;
@@ -54,7 +57,9 @@ export interface Writer {
 export interface WriterEvents {
   /** Called once for each batch, read and close, never within `post`. */
   onReply(reply: WriterReply): void;
-  /** The writer has ended, on request or not, and answers no more requests. @param why one line */
+  /** The writer has ended before it could open the file: nothing is stored, and another may be opened. @param why one line */
+  onUnopened(why: string): void;
+  /** The open writer has ended, on request or not, and answers no more requests. @param why one line */
   onEnd(why: string): void;
 }
 

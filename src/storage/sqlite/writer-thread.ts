@@ -2,7 +2,7 @@
 import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import { tableOf } from './tables/tables.ts';
-import type { OpenWriter, WriterReply, WriterRequest } from './writer-messages.ts';
+import type { OpenWriter, WriterMessage, WriterRequest } from './writer-messages.ts';
 
 const WRITER = new URL('./writer.ts', import.meta.url);
 
@@ -19,8 +19,12 @@ function transferablesOf(request: WriterRequest): ArrayBuffer[] {
 
 export const openWriterThread: OpenWriter = (options, events) => {
   const worker = startThread(WRITER, { workerData: options });
-  worker.on('message', (reply: WriterReply) => events.onReply(reply));
-  onThreadEnd(worker, 'the writer', (why) => events.onEnd(why));
+  let isOpen = false;
+  worker.on('message', (reply: WriterMessage) => {
+    if (reply.kind === 'opened') isOpen = true;
+    else events.onReply(reply);
+  });
+  onThreadEnd(worker, 'the writer', (why) => (isOpen ? events.onEnd(why) : events.onUnopened(why)));
   worker.unref();
   return {
     post: (request) => worker.postMessage(request, transferablesOf(request)),

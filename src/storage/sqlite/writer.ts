@@ -7,12 +7,13 @@ import { messageOf } from '../../base/failure.ts';
 import { StateDatabase } from './database.ts';
 import type { Query } from './tables/table.ts';
 import { tableOf } from './tables/tables.ts';
-import type { DatabaseOptions, WriterReply, WriterRequest } from './writer-messages.ts';
+import type { DatabaseOptions, WriterMessage, WriterReply, WriterRequest } from './writer-messages.ts';
 
 if (parentPort === null) throw new Error('this file is the entry of a worker');
 const port = parentPort;
 const database = new StateDatabase(workerData as DatabaseOptions);
-const reply = (message: WriterReply): void => port.postMessage(message);
+const reply = (message: WriterMessage): void => port.postMessage(message);
+reply({ kind: 'opened' });
 
 function read(id: number, query: Query): WriterReply {
   try {

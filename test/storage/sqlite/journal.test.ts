@@ -177,3 +177,32 @@ it('a journal refuses records beyond those that may wait', async () => {
   await expect(journal.write(PROBE)).rejects.toThrow('too many');
   expect(waiting).toHaveLength(16_384);
 });
+
+it('a journal whose writer cannot be opened refuses records and reads, and opens another after a pause', async () => {
+  const time = new ManualTime();
+  const faults: (string | undefined)[] = [];
+  let openings = 0;
+  const openWriter: OpenWriter = (_, { onReply, onUnopened }) => {
+    openings++;
+    if (openings === 1) throw new Error('EMFILE: too many open files');
+    const isOpen = openings > 2;
+    return {
+      post({ kind }) {
+        if (!isOpen) onUnopened('the writer failed: unable to open database file');
+        else if (kind === 'batch') onReply({ kind: 'batch', result: { kind: 'done', refused: [] } });
+      },
+      setAwaited() {},
+      terminate: async () => {},
+    };
+  };
+  const onStateFault = (fault: string | undefined): void => void faults.push(fault);
+  const ports = { clock: time, timers: time, onStateFault, openWriter, soon: (run: () => void) => run() };
+  const journal = new Journal({ path: '/nowhere', sync: 'full' }, ports);
+  await expect(journal.write(PROBE)).rejects.toThrow('EMFILE');
+  await expect(journal.read({ table: ANSWERS })).rejects.toThrow('unable to open');
+  expect(faults).toEqual([expect.stringContaining('EMFILE')]);
+  time.pass(1000);
+  expect([openings, faults[1], journal.fault()]).toEqual([3, undefined, undefined]);
+  await journal.write(PROBE);
+  expect(faults).toHaveLength(2);
+});
