@@ -147,6 +147,9 @@ const snapshotWatchOf = ({ snapshot, snapshotWatch }: Config): SnapshotWatch | u
     ? new SnapshotWatch(snapshot)
     : undefined;
 
+const snapshotMissing = (path: string): string =>
+  `SNAPSHOT ${path} is missing: the server serves on what it has read, but its next start will fail; put the file back`;
+
 export const serve = command({
   notes: [
     'Prints `listening on http://HOST:PORT` when it is ready, then one JSON line for each request. Notices, the pid and the results of reloads go to stderr, as JSON lines when stdout is no terminal.',
@@ -208,7 +211,8 @@ export const serve = command({
     if (opened.demoKey !== undefined) lines.demoKey(opened.demoKey);
     const catalogue = catalogueFactsOf(opened.catalogue);
     lines.started({ version: VERSION, processId: io.processId, docs: docsOf(config, addresses.baseUrl), catalogue });
-    watch?.start(systemTimers, () => void reloadCatalogue(opened, lines));
+    const onReplaced = (): void => void reloadCatalogue(opened, lines);
+    watch?.start(systemTimers, onReplaced, () => lines.notice(snapshotMissing(config.snapshot)));
     const reload = (): void => {
       watch?.noteLoad();
       void reloadCatalogue(opened, lines);

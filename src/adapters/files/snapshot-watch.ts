@@ -11,6 +11,7 @@ export class SnapshotWatch {
   readonly #path: string;
   #loaded: string | undefined;
   #seen: string | undefined;
+  #isMissing = false;
   #cancel = (): void => {};
 
   /** Construct it before loading the file, so that no change in between is missed. */
@@ -23,18 +24,23 @@ export class SnapshotWatch {
   /**
    * @param onReplaced called once for each new file, after two equal looks: by then a producer that writes in place is
    * done
+   * @param onMissing called once when the path has no file in two looks in a row, and again after it had one
    */
-  start(timers: Timers, onReplaced: () => void): void {
+  start(timers: Timers, onReplaced: () => void, onMissing: () => void): void {
     this.#cancel = timers.after(LOOK_MS, () => {
       const mark = fileMark(this.#path);
       const isStill = mark === this.#seen;
       this.#seen = mark;
-      // A path without a file is between two files.
-      if (isStill && mark !== undefined && mark !== this.#loaded) {
+      if (mark !== undefined) this.#isMissing = false;
+      // In a single look, a path without a file is between two files.
+      if (isStill && mark === undefined && !this.#isMissing) {
+        this.#isMissing = true;
+        onMissing();
+      } else if (isStill && mark !== undefined && mark !== this.#loaded) {
         this.#loaded = mark;
         onReplaced();
       }
-      this.start(timers, onReplaced);
+      this.start(timers, onReplaced, onMissing);
     });
   }
 

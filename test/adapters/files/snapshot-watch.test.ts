@@ -10,6 +10,7 @@ let folder: string;
 let path: string;
 let time: ManualTime;
 let seen: number;
+let missing: number;
 let watch: SnapshotWatch;
 beforeEach(() => {
   folder = testFolder();
@@ -17,13 +18,20 @@ beforeEach(() => {
   writeFileSync(path, 'one');
   time = new ManualTime();
   seen = 0;
+  missing = 0;
   watch = new SnapshotWatch(path);
 });
 
 const start = (): void =>
-  watch.start(time, () => {
-    seen++;
-  });
+  watch.start(
+    time,
+    () => {
+      seen++;
+    },
+    () => {
+      missing++;
+    },
+  );
 function replace(text: string): void {
   writeFileSync(`${path}.new`, text);
   renameSync(`${path}.new`, path);
@@ -57,7 +65,24 @@ describe('the watch of a catalogue file', () => {
     expect(seen).toBe(1);
   });
 
-  it('says nothing of a file that is gone, or whose loading was announced, and nothing after its end', () => {
+  it('says once that the file is gone, again when the next one is, and nothing of a file that is between two', () => {
+    start();
+    rmSync(path);
+    time.pass(1000);
+    writeFileSync(path, 'two');
+    time.pass(3000);
+    expect(missing).toBe(0);
+    rmSync(path);
+    time.pass(10_000);
+    expect(missing).toBe(1);
+    writeFileSync(path, 'three');
+    time.pass(3000);
+    rmSync(path);
+    time.pass(3000);
+    expect([missing, seen]).toEqual([2, 2]);
+  });
+
+  it('says nothing of a file whose loading was announced, and nothing after its end', () => {
     start();
     rmSync(path);
     time.pass(3000);
