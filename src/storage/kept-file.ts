@@ -6,11 +6,15 @@ import { folderFaultOf } from './folder-fault.ts';
 import { makeFolder } from './make-folder.ts';
 import { StateError } from './state-error.ts';
 
-function readIfThere(path: string): string | undefined {
+/** @returns undefined when there is no file @throws Error of node:fs, or one that names a folder in the file's place */
+export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (failure) {
-    if (errorCodeOf(failure) === 'ENOENT') return undefined;
+    const code = errorCodeOf(failure);
+    if (code === 'ENOENT') return undefined;
+    // The system names no path here. Docker makes a folder for a mounted file that does not exist.
+    if (code === 'EISDIR') throw new Error(`${path} is a folder, not a file; remove it`);
     throw failure;
   }
 }

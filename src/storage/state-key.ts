@@ -2,11 +2,10 @@
  * The secret key of a state (siblings §9, `STATE_KEY`): it authenticates cursors and encrypts the contents of requests.
  * The first start writes it to the state folder, so that cursors stay valid after a restart.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { base64Bytes } from '../base/codec.ts';
 import type { Random } from '../base/random.ts';
-import { keptFile } from './kept-file.ts';
+import { keptFile, readIfThere } from './kept-file.ts';
 import { StateError } from './state-error.ts';
 
 const FILE = 'state-key';
@@ -33,6 +32,6 @@ export function keptStateKey(stateDir: string | null, random: Random): Uint8Arra
 
 /** The key stored in a folder, if there is one. @throws StateError when the file holds no key */
 export function foundStateKey(stateDir: string): Uint8Array | undefined {
-  const path = join(stateDir, FILE);
-  return existsSync(path) ? keyOf(stateDir, readFileSync(path, 'utf8').trim()) : undefined;
+  const text = readIfThere(join(stateDir, FILE));
+  return text === undefined ? undefined : keyOf(stateDir, text.trim());
 }

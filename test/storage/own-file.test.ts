@@ -1,9 +1,10 @@
-/** What a state folder that others may enter shows them. */
-import { chmodSync, readdirSync, statSync } from 'node:fs';
+/** The files of a state folder: what they show others, and folders in their place. */
+import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { throwawayPayee } from '../../src/storage/payee-file.ts';
+import { readMarker } from '../../src/storage/sqlite/marker.ts';
 import { ANSWERS, type AnswerOperation } from '../../src/storage/sqlite/tables/answers.ts';
-import { keptStateKey } from '../../src/storage/state-key.ts';
+import { foundStateKey, keptStateKey } from '../../src/storage/state-key.ts';
 import { Chance } from '../support/chance.ts';
 import { Folder } from './sqlite/folder.ts';
 
@@ -22,5 +23,17 @@ it.runIf(process.platform !== 'win32')('every file of a state is for its owner a
     .filter((name) => name !== 'lock-journal')
     .map(modeOf);
   expect(found.sort()).toEqual(names.map((name) => `${name} 600`));
+  await folder.remove();
+});
+
+it.each<[name: string, read: (stateDir: string) => unknown]>([
+  ['pay-to', (stateDir) => throwawayPayee(stateDir, new Chance(1))],
+  ['state-key', (stateDir) => keptStateKey(stateDir, new Chance(1))],
+  ['state-key', foundStateKey],
+  ['state.json', readMarker],
+])('a folder in the place of %s is named', async (name, read) => {
+  const folder = new Folder();
+  mkdirSync(folder.file(name));
+  expect(() => read(folder.path)).toThrow(`${folder.file(name)} is a folder, not a file; remove it`);
   await folder.remove();
 });

@@ -2,9 +2,9 @@
  * The marker beside the state file records that the file exists and how often servers opened it. A state file that is missing
  * or older than the marker was removed or restored from a backup, and may not know every used payment (reliability 124).
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCodeOf } from '../../base/failure.ts';
+import { readIfThere } from '../kept-file.ts';
 
 /** In the state folder. */
 export const MARKER_FILE = 'state.json';
@@ -24,13 +24,8 @@ export const movedAway = (stateDir: string): string =>
 
 /** Reads the marker; null = there is none, undefined = it is damaged. */
 export function readMarker(stateDir: string): Marker | null | undefined {
-  let text: string;
-  try {
-    text = readFileSync(join(stateDir, MARKER_FILE), 'utf8');
-  } catch (failure) {
-    if (errorCodeOf(failure) === 'ENOENT') return null;
-    throw failure;
-  }
+  const text = readIfThere(join(stateDir, MARKER_FILE));
+  if (text === undefined) return null;
   try {
     const { generation, sync, moved } = JSON.parse(text) as Record<string, unknown>;
     if (!Number.isSafeInteger(generation) || (sync !== 'full' && sync !== 'normal')) return undefined;
