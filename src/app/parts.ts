@@ -154,7 +154,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
       random,
       timers,
       onStateFault: (fault) => ports.onStateFault?.(fault),
-      onFailure: (failure) => ports.onFailure(failure, 'callbacks'),
+      onFailure: (failure) => ports.onFailure(failure, 'state'),
     },
   );
   server.add(stateComponent(backend));
