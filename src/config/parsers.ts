@@ -71,6 +71,11 @@ export const switchOn: Parse<boolean> = (text) => trueOrFalse(text) === 'true';
 
 export const notBlank: Parse<string> = (text) => (text.trim() === '' ? refuse('a text that is not blank') : text);
 
+/** A path of the file system, as given. */
+export const filePath: Parse<string> = (text) =>
+  // Only a shell replaces it: from a file of variables it would name a folder "~" where the server was started.
+  /^~(\/|$)/.test(text) ? refuse('a path without ~, which only a shell replaces') : notBlank(text);
+
 /** Longest contact in characters: every outbound request carries it. */
 const CONTACT_LENGTH_MAX = 200;
 
@@ -138,7 +143,7 @@ const FILE_OR_ADDRESS = 'a file, or an http or https address';
 
 /** A file's path or one of its words, or an http or https address without a user, as given. */
 export const fileOrAddress: Parse<string> = (text) => {
-  if (!/^https?:/i.test(text)) return /^[a-z][\w+.-]*:\/\//i.test(text) ? refuse(FILE_OR_ADDRESS) : notBlank(text);
+  if (!/^https?:/i.test(text)) return /^[a-z][\w+.-]*:\/\//i.test(text) ? refuse(FILE_OR_ADDRESS) : filePath(text);
   const url = URL.canParse(text) ? new URL(text) : refuse(FILE_OR_ADDRESS);
   if (url.username !== '' || url.password !== '' || url.hash !== '') refuse('an address without user and fragment');
   return url.href;

@@ -8,8 +8,8 @@ import {
   contactText,
   databaseAddress,
   fileOrAddress,
+  filePath,
   listeningHost,
-  notBlank,
   oneOf,
   origin,
   payee,
@@ -22,7 +22,7 @@ import {
   wholeNumber,
   wordList,
 } from './parsers.ts';
-import { type SettingsRule, setting, when } from './setting.ts';
+import { InvalidSetting, type Parse, type SettingsRule, setting, when } from './setting.ts';
 import { defaultSurfaces, SURFACE_NAMES } from './surfaces.ts';
 
 /** From the quietest to the most talkative. */
@@ -31,6 +31,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** The value of STATE_DIR that keeps the state in memory only. */
 export const IN_MEMORY = ':memory:';
+
+const stateFolder: Parse<string> = (text) => {
+  if (text.startsWith(':') && text !== IN_MEMORY) throw new InvalidSetting(`a folder or ${IN_MEMORY}`);
+  return filePath(text);
+};
 
 /** The value of SNAPSHOT for a process without a catalogue. */
 const NO_CATALOGUE = 'none';
@@ -195,7 +200,7 @@ export const CATALOGUE_SETTINGS = {
   snapshot,
   snapshotCache: setting({
     variable: 'SNAPSHOT_CACHE',
-    parse: notBlank,
+    parse: filePath,
     default: null,
     shownDefault: 'STATE_DIR',
     help: 'folder that keeps the catalogue fetched from an address',
@@ -209,7 +214,7 @@ export const CATALOGUE_SETTINGS = {
   }),
   catalogue: setting({
     variable: 'CATALOGUE',
-    parse: notBlank,
+    parse: filePath,
     default: null,
     help: 'folder of the import catalogue behind the snapshot, whose watched boards the operator sees',
     detail:
@@ -257,7 +262,7 @@ export const STATE_SETTINGS = {
   }),
   stateDir: setting({
     variable: 'STATE_DIR',
-    parse: notBlank,
+    parse: stateFolder,
     default: '.state',
     help: `folder of the durable state; \`${IN_MEMORY}\` keeps the state in memory only`,
     detail: 'One process owns a folder at a time.',

@@ -161,6 +161,12 @@ describe('the configuration', () => {
     ['BASE_URL', 'https://user@api.example.com'],
     ['BASE_URL', `https://a.example/${'b'.repeat(183)}`],
     ['SNAPSHOT', 'HTTPS://user@files.example/jobs'],
+    ['SNAPSHOT', '~/jobs.snapshot'],
+    ['SNAPSHOT_CACHE', '~'],
+    ['CATALOGUE', '~/boards'],
+    ['STATE_DIR', '~/state'],
+    ['STATE_DIR', ':Memory:'],
+    ['STATE_DIR', ':memory'],
     ['DATABASE_URL', 'nonsense'],
     ['DATABASE_URL', 'https://h/database'],
   ])('refuses %s=%j in one line that names it', (name, value) => {
