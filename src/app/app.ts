@@ -29,6 +29,7 @@ import { type OverloadPorts, openOverload } from './overload.ts';
 import { openParts, type PartsPorts } from './parts.ts';
 import { RequestLog, type RequestLogPorts } from './request-log.ts';
 import { Server } from './server.ts';
+import { sizeNotices } from './size-notices.ts';
 import type { SurfaceParts } from './surface.ts';
 import { boardsNotices, openWatchedBoards } from './watched-boards.ts';
 
@@ -222,7 +223,7 @@ async function openOn<R extends MadeResponse>(
   const laterNotices = parts.startVerification();
   return {
     catalogue: parts.catalogue.holder,
-    notices: [...parts.notices, ...surfaceNotices(config), ...(await boardsNotices(config))],
+    notices: [...parts.notices, ...sizeNotices(config), ...surfaceNotices(config), ...(await boardsNotices(config))],
     laterNotices,
     demoKey,
     handle,

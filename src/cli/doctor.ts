@@ -4,6 +4,7 @@
  */
 import { isWebAddress } from '../adapters/files/catalogue-source.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
+import { sizeNotices } from '../app/size-notices.ts';
 import { messageOf } from '../base/failure.ts';
 import { quantity } from '../base/grouped.ts';
 import { command, EXIT_FAILED, EXIT_OK } from './command.ts';
@@ -49,7 +50,9 @@ function checkConfiguration(
   if (faults.length > 0) return undefined;
   const given = Object.values(settings).filter((value) => value !== undefined).length;
   findings.ok(`${quantity(given, 'variable')} set, the others at their defaults`);
-  return CONFIGURATION.read(settings);
+  const config = CONFIGURATION.read(settings);
+  for (const notice of sizeNotices(config)) findings.mend(notice, 'set it higher, or leave it at its default');
+  return config;
 }
 
 /** Runs one check, so that a bug in it hides no other. */
