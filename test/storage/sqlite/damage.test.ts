@@ -182,12 +182,12 @@ describe('a database file with one bit turned', () => {
 });
 
 it.each([
-  ['log', 'any.db-wal', (folder: Folder) => isDamagedLogFile(folder.file('any.db-wal'))],
-  ['marker', 'state.json', (folder: Folder) => readMarker(folder.path)],
-] as const)('a %s that cannot be read is not taken for none', async (_, name, read) => {
+  ['log', 'any.db-wal', 'EISDIR', (folder: Folder) => isDamagedLogFile(folder.file('any.db-wal'))],
+  ['marker', 'state.json', 'is a folder', (folder: Folder) => readMarker(folder.path)],
+] as const)('a %s that cannot be read is not taken for none', async (_, name, words, read) => {
   const folder = new Folder();
   mkdirSync(folder.file(name));
-  expect(() => read(folder)).toThrow('EISDIR');
+  expect(() => read(folder)).toThrow(words);
   await folder.remove();
 });
 
