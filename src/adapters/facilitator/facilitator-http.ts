@@ -21,7 +21,7 @@ import {
   verifyOutcomeOf,
 } from './facilitator-answer.ts';
 import { FacilitatorSignals, type SignalPorts } from './facilitator-signals.ts';
-import { type Support, supportOf } from './facilitator-support.ts';
+import { type Refusal, refusalOf, type Support, supportOf } from './facilitator-support.ts';
 
 /** A verify or settle answer is a few hundred bytes, with extensions a few KB. */
 const ANSWER_BYTES_MAX = 65_536;
@@ -49,9 +49,16 @@ export interface FacilitatorOptions {
 export interface FacilitatorPorts extends CircuitPorts, SignalPorts {
   /** Calls the facilitator, in place of the runtime's `fetch`. */
   readonly facilitatorFetch?: CallFetch | undefined;
-  /** Called once with what the facilitator says it settles. */
-  onFacilitatorSupport?(support: Support): void;
+  /**
+   * Called once with what the facilitator says it settles, and whenever it begins to refuse this server.
+   */
+  onFacilitatorSupport?(support: Support | Refusal): void;
 }
+
+type RefusalStatus = Parameters<typeof refusalOf>[0];
+
+/** It refuses us, not the payment. */
+const isTurnedAway = (status: number): status is 401 | 403 => status === 401 || status === 403;
 
 const READY: SettlementReadiness = { kind: 'ready' };
 const UNREACHABLE: SettlementReadiness = { kind: 'unreachable' };
@@ -64,6 +71,8 @@ export class HttpFacilitator implements Settlement {
   readonly #circuit: Circuit;
   readonly signals: FacilitatorSignals;
   #isSupportKnown = false;
+  /** Status of the last answer if that refused this server; it is reported when it changes. */
+  #refusalStatus: RefusalStatus | undefined;
 
   constructor(options: FacilitatorOptions, ports: FacilitatorPorts) {
     this.#options = options;
@@ -176,16 +185,26 @@ export class HttpFacilitator implements Settlement {
     else if (answer.kind === 'lost' ? answer.isTransport : answer.status >= 500) this.#circuit.ask();
     // A facilitator that answers nonsense was still reached.
     else this.#circuit.noteReached();
+    if (answer.kind === 'answer') this.#noteRefusal(isTurnedAway(answer.status) ? answer.status : undefined);
+  }
+
+  /** A facilitator that refuses this server is still reached, so nothing but this tells the operator. */
+  #noteRefusal(status: RefusalStatus | undefined): void {
+    if (status === this.#refusalStatus) return;
+    this.#refusalStatus = status;
+    if (status !== undefined) this.#ports.onFacilitatorSupport?.(refusalOf(status));
   }
 
   /** The health question. Its first successful answer shows whether the facilitator settles this server's offers. */
   async #isWell(): Promise<boolean> {
     const answer = await this.#call('GET', '/supported', null, this.#options.deadlines.probeMs);
     if (answer.kind !== 'answer') return false;
-    if (answer.status === 200 && !this.#isSupportKnown) {
+    const { status, json } = answer;
+    if (status === 200 && !this.#isSupportKnown) {
       this.#isSupportKnown = true;
-      this.#ports.onFacilitatorSupport?.(supportOf(answer.json, this.#options.network));
+      this.#ports.onFacilitatorSupport?.(supportOf(json, this.#options.network));
     }
-    return answer.status < 500;
+    if (isTurnedAway(status) || (status === 404 && !this.#isSupportKnown)) this.#noteRefusal(status);
+    return status < 500;
   }
 }

@@ -27,6 +27,12 @@ export type Support =
   | { readonly kind: 'supported' }
   | { readonly kind: 'unreadable' | 'none' | 'asset' | 'domain'; readonly words: string };
 
+/** It refuses this server, or is not at the address. */
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly words: string;
+}
+
 /** @param fields the JSON object of the answer; undefined for another body */
 export function supportOf(fields: Readonly<Record<string, unknown>> | undefined, network: Network): Support {
   const kinds = fields?.kinds;
@@ -55,4 +61,12 @@ export function supportOf(fields: Readonly<Record<string, unknown>> | undefined,
     };
   }
   return { kind: 'supported' };
+}
+
+export function refusalOf(status: 401 | 403 | 404): Refusal {
+  const words =
+    status === 404
+      ? 'its /supported is not there (status 404); FACILITATOR_URL is the address above it'
+      : `it refuses this server (status ${status}); set FACILITATOR_TOKEN to a token that it accepts`;
+  return { kind: 'refused', words };
 }

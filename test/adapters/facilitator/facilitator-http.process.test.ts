@@ -150,6 +150,37 @@ describe('the circuit', () => {
   });
 });
 
+describe('a facilitator that refuses this server', () => {
+  it.each([401, 403])(
+    'is reported when it begins to answer with %i, and again after it has accepted a call',
+    async (status) => {
+      const fake = await fakeWith({ '/verify': [VALID, { status }, { status }, VALID, { status }] });
+      const told: unknown[] = [];
+      const adapter = adapterAt(fake.url, {}, { onFacilitatorSupport: (support) => told.push(support) });
+      const counts: number[] = [];
+      for (let i = 0; i < 5; i++) {
+        await adapter.verify(orderFor());
+        counts.push(told.length);
+      }
+      expect(counts).toEqual([0, 1, 1, 1, 2]);
+      const words = `it refuses this server (status ${status}); set FACILITATOR_TOKEN to a token that it accepts`;
+      expect(told[0]).toEqual({ kind: 'refused', words });
+    },
+  );
+
+  it.each([
+    [401, 'FACILITATOR_TOKEN'],
+    [404, 'FACILITATOR_URL'],
+  ])('is reported at the start, where its /supported answers with %i', async (status, setting) => {
+    const fake = await fakeWith({ '/supported': [{ status }] });
+    const told: unknown[] = [];
+    const adapter = adapterAt(fake.url, {}, { onFacilitatorSupport: (support) => told.push(support) });
+    adapter.start();
+    await until(() => told.length === 1);
+    expect(told).toEqual([{ kind: 'refused', words: expect.stringContaining(setting) }]);
+  });
+});
+
 describe('the clock of the facilitator', () => {
   it('is read from the answers', async () => {
     const date = new Date(Date.now() - 40_000).toUTCString();
