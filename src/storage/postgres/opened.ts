@@ -8,7 +8,7 @@ import { StateError } from '../state-error.ts';
 import { parseDatabaseUrl } from './address.ts';
 import { openConnections } from './connections.ts';
 import { Database } from './database.ts';
-import { deniedOr } from './failures.ts';
+import { DatabaseAwayError, deniedOr, InDoubtError } from './failures.ts';
 import { checkMigrated, migrate } from './migrations.ts';
 import { TABLES } from './tables/tables.ts';
 
@@ -45,7 +45,16 @@ export async function onDatabase<T>(
     if (isEmpty && maker !== undefined) await migrate(database, TABLES, maker);
     return await work(database);
   } catch (failure) {
-    throw deniedOr(failure, address.shown);
+    const { shown } = address;
+    if (failure instanceof DatabaseAwayError) {
+      throw new StateError(`the database ${shown} cannot be used: ${failure.message}`);
+    }
+    if (failure instanceof InDoubtError) {
+      throw new StateError(
+        `the answer of the database ${shown} was lost, so the change may have been made: ${failure.message}`,
+      );
+    }
+    throw deniedOr(failure, shown);
   } finally {
     await database.close();
   }

@@ -229,6 +229,18 @@ describe.skipIf(server === undefined)('a database whose user lacks a right', () 
   });
 });
 
+describe.skipIf(server === undefined)('a database that fails in the middle of a command', () => {
+  const OWN = 'pg_backend_pid()';
+  it.each([
+    ['cancels its statement', `SELECT pg_cancel_backend(${OWN}), pg_sleep(5)`, 'cannot be used: canceling statement'],
+    ['ends its connections', `SELECT pg_terminate_backend(${OWN}), pg_sleep(5)`, 'so the change may have been made: '],
+  ])('is named in one line when it %s', async (_what, text, words) => {
+    const ports = { clock: systemClock, timers: systemTimers };
+    const command = onDatabase(await server!.freshUrl(), 'one', ports, (database) => database.run({ text }));
+    await expect(command).rejects.toMatchObject({ name: 'StateError', message: expect.stringContaining(words) });
+  });
+});
+
 describe.skipIf(server === undefined)('a database that gives few connections', () => {
   it('is not away while there are some: statements take turns on them', async () => {
     const { database, faults } = await withConnections(3);
