@@ -1,4 +1,5 @@
 /** The callbacks of a run: bought before it, used by it, deleted after it. */
+import { setTimeout } from 'node:timers/promises';
 import type { PaymentSupply } from './payments.ts';
 import type { Pool } from './pool.ts';
 import { receiptFaultOf } from './receipt.ts';
@@ -55,7 +56,7 @@ export async function buyCallbacks(
   await inParallel(count, async () => {
     let payment = supply.take(offerIndex);
     while (payment === undefined && !isStopped()) {
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await setTimeout(1);
       payment = supply.take(offerIndex);
     }
     if (payment === undefined || isStopped()) return false;

@@ -1,4 +1,5 @@
 /** The run itself: holds waits, sends requests as the pacing says, and measures the generator's own share. */
+import { setTimeout } from 'node:timers/promises';
 import { WAIT_SECONDS_MAX } from '../callback/limits.ts';
 import { dataOperation } from './data-operation.ts';
 import { type Kind, kindsInTurn } from './mix.ts';
@@ -36,8 +37,6 @@ export interface Driven {
   readonly areWaitsHeld: boolean;
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 /** CPU time of the sending thread, ms; of the whole process on runtimes that do not separate threads (Node 22). */
 function cpuTimeMs(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
@@ -66,7 +65,7 @@ async function holdWaits(
   });
   waits.hold();
   await pool.ask(requests.get('/health')); // sent after the waits, so the server has probably read them
-  await pause(HOLD_PAUSE_MS);
+  await setTimeout(HOLD_PAUSE_MS);
   return waits;
 }
 
@@ -161,7 +160,8 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
   stop.removeEventListener('abort', onStop);
 
   onPhase('waiting for the last answers');
-  while (pacing.inFlight > 0 && clock.monotonicMs() - stoppedMs < timeoutMs + LAST_ANSWERS_GRACE_MS) await pause(5);
+  while (pacing.inFlight > 0 && clock.monotonicMs() - stoppedMs < timeoutMs + LAST_ANSWERS_GRACE_MS)
+    await setTimeout(5);
   const sendingEndMs = Math.min(stoppedMs, endMs);
   pacing.unsent(sendingEndMs, (kind, plannedMs) => recorder.recordUnsent(kind, plannedMs, stoppedMs));
   waits?.stop();

@@ -1,4 +1,5 @@
 /** Kept-alive connections to one endpoint, opened on demand up to a maximum. */
+import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { Connection, type ConnectionOwner, type Endpoint, type Reply } from './connection.ts';
 
@@ -50,7 +51,7 @@ export class Pool implements ConnectionOwner {
   async ask(request: string): Promise<Reply> {
     while (!this.hasRoom()) {
       if (this.#isClosed) return { kind: 'failure', code: 'CLOSED' };
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await setTimeout(1);
     }
     return new Promise((resolve) => this.send(request, resolve));
   }
