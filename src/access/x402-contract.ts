@@ -3,7 +3,7 @@ import type { AccessDocumentation } from '../http/access.ts';
 import { closed } from '../http/documents/openapi.ts';
 import { defineErrors, type HeaderFacts, RETRY_AFTER } from '../http/errors.ts';
 import { PAYMENT_IDENTIFIER } from '../payment/protocol/identifier.ts';
-import type { Network } from '../payment/protocol/network.ts';
+import { ADDRESS_FORM, type Network } from '../payment/protocol/network.ts';
 
 const OFFER: HeaderFacts = {
   description: 'base64 of the x402 v2 PaymentRequired object',
@@ -38,7 +38,7 @@ export const {
   SETTLEMENT_UNAVAILABLE: { status: 503, headers: RETRY_AFTER },
 });
 
-const ADDRESS = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' };
+const ADDRESS = { type: 'string', pattern: ADDRESS_FORM.source };
 
 const OPEN_OBJECT = { type: 'object', additionalProperties: true };
 

@@ -2,10 +2,11 @@
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import { type Sale, type SalesDay, SETTLEMENT_KINDS } from '../../payment/books.ts';
+import { ADDRESS_FORM } from '../../payment/protocol/network.ts';
 import { count, dateTime } from '../answer-values.ts';
 
 const amountAtomic = v.pipe(v.string(), v.regex(/^(?:0|[1-9][0-9]*)$/));
-const address = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/));
+const address = v.pipe(v.string(), v.regex(ADDRESS_FORM));
 const hash = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{64}$/));
 const settlement = v.picklist(SETTLEMENT_KINDS);
 

@@ -8,7 +8,8 @@ import { chain } from '../../base/maybe-promise.ts';
 import { memoizeRecent } from '../../base/memoize-recent.ts';
 import { defineErrors, Refusal, refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { checksummed, findNetwork, type NetworkId } from '../../payment/protocol/network.ts';
+import { NONCE_FORM } from '../../payment/protocol/authorization.ts';
+import { ADDRESS_FORM, checksummed, findNetwork, type NetworkId } from '../../payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../../payment/protocol/order.ts';
 import { fromBooks } from '../from-books.ts';
 import type { PaymentServices } from './services.ts';
@@ -20,9 +21,6 @@ export const { PAYMENT_NOT_FOUND } = defineErrors({
 const UNKNOWN_PAYMENT = refuse(PAYMENT_NOT_FOUND, 'this server knows no such payment');
 
 const PAYMENT_STATES = ['reserved', 'settling', 'unknown', 'settled', 'dead'] as const;
-
-const PAYER_FORM = /^0x[0-9a-fA-F]{40}$/;
-const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
 
 /** Values for the examples, all but the network invented. */
 const EXAMPLE_NETWORK: NetworkId = 'eip155:8453';
@@ -52,7 +50,7 @@ const namedBy = memoizeRecent(
     const payer = decoded(params.payer);
     const nonce = decoded(params.nonce);
     const network = findNetwork(decoded(params.network));
-    if (network === undefined || !PAYER_FORM.test(payer) || !NONCE_FORM.test(nonce)) return null;
+    if (network === undefined || !ADDRESS_FORM.test(payer) || !NONCE_FORM.test(nonce)) return null;
     const key = reservationKeyOf(network, payer, nonce);
     return { key, network: network.id, payer: payer.toLowerCase(), nonce: nonce.toLowerCase() };
   },
@@ -69,7 +67,7 @@ export const paymentStatus = route<PaymentServices>()({
   access: [],
   params: {
     network: v.string(),
-    payer: v.pipe(v.string(), v.regex(PAYER_FORM)),
+    payer: v.pipe(v.string(), v.regex(ADDRESS_FORM)),
     nonce: v.pipe(v.string(), v.regex(NONCE_FORM)),
   },
   examples: {
@@ -78,7 +76,7 @@ export const paymentStatus = route<PaymentServices>()({
   },
   answer: v.strictObject({
     network: v.string(),
-    payer: v.pipe(v.string(), v.regex(PAYER_FORM)),
+    payer: v.pipe(v.string(), v.regex(ADDRESS_FORM)),
     nonce: v.pipe(v.string(), v.regex(NONCE_FORM)),
     state: v.picklist(PAYMENT_STATES),
     transaction: v.nullable(v.pipe(v.string(), v.regex(NONCE_FORM))),

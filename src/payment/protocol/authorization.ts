@@ -36,7 +36,7 @@ export type CheckedPayment =
   | { readonly ok: true; readonly authorization: Authorization; readonly signature: Uint8Array }
   | PaymentFault;
 
-const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
+export const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
 
 const mismatch = (message: string): PaymentFault => fault('invalid_payment_requirements', message);
 

@@ -10,7 +10,8 @@ import { memoizeRecent } from '../../base/memoize-recent.ts';
 /** `0x` and 40 hex digits with the checksum of EIP-55. */
 export type Address = Brand<string, 'Address'>;
 
-const ADDRESS_FORM = /^0x[0-9a-fA-F]{40}$/;
+/** An address of any case. */
+export const ADDRESS_FORM = /^0x[0-9a-fA-F]{40}$/;
 
 /** An address of any case as `0x` and 40 lower-case hex digits, for comparison; undefined for any other text. */
 export function lowerAddressOf(text: string): string | undefined {
