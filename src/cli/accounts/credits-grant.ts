@@ -52,7 +52,7 @@ export const grantCredits = command({
   async run({ options }, io) {
     const kind = options.kind as GrantKind;
     const draft = draftOf(options.org, kind, options.amount, options.expires, io.clock.nowMs());
-    const granted = await withAccounts(options, true, io, (accounts) => accounts.grant(draft));
+    const granted = await withAccounts(options, io, (accounts) => accounts.grant(draft), { mayMake: true });
     if (options.json) io.stdout.write(jsonLine(granted));
     else {
       const often = kind === 'subscription' ? 'credits a month' : 'onboarding credits';

@@ -15,7 +15,7 @@ export const showCredits = command({
   notes: ['Grants stand in the order in which charges take them: what lapses first.', PLACE_NOTE],
   async run({ options }, io) {
     const name = organizationOf(options.org);
-    const found = await withAccounts(options, false, io, (accounts) => accounts.organization(name));
+    const found = await withAccounts(options, io, (accounts) => accounts.organization(name));
     if (options.json) io.stdout.write(jsonLine(found));
     else {
       io.stdout.write(`${found.organization}: ${grouped(found.remaining)} credits left\n`);

@@ -35,7 +35,7 @@ export const createKey = command({
       scopes: scopesOf(options.scopes),
       expiresAtMs: expiryOf(options.expires, io.clock.nowMs()),
     };
-    const created = await withAccounts(options, true, io, (accounts) => accounts.createKey(draft));
+    const created = await withAccounts(options, io, (accounts) => accounts.createKey(draft), { mayMake: true });
     if (options.json) io.stdout.write(jsonLine(created));
     else {
       io.stdout.write(`${created.key}\n`);

@@ -17,7 +17,7 @@ export const listKeys = command({
   notes: ['In the order of their creation; revoked and expired ones too.', PLACE_NOTE],
   async run({ options }, io) {
     const organization = options.org === undefined ? undefined : organizationOf(options.org);
-    const keys = await withAccounts(options, false, io, (accounts) => accounts.listKeys(organization));
+    const keys = await withAccounts(options, io, (accounts) => accounts.listKeys(organization));
     if (options.json) io.stdout.write(jsonLine({ keys }));
     else if (keys.length === 0) io.stderr.write('no keys\n');
     else for (const key of keys) io.stdout.write(lineOf(key));

@@ -8,7 +8,7 @@ export const revokeKey = command({
   notes: ['Revoking it again changes nothing.', PLACE_NOTE],
   async run({ options, arguments: [named = ''] }, io) {
     const id = keyIdOf(named);
-    await withAccounts(options, false, io, (accounts) => accounts.revokeKey(id));
+    await withAccounts(options, io, (accounts) => accounts.revokeKey(id));
     if (options.json) io.stdout.write(jsonLine({ id, revoked: true }));
     else io.stderr.write(`${id} is revoked\n`);
     return EXIT_OK;

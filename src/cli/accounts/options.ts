@@ -67,9 +67,9 @@ export function keyIdOf(text: string): string {
  */
 export function withAccounts<T>(
   options: PlaceOptions,
-  mayMake: boolean,
   io: Io,
   work: (accounts: OperatorAccounts) => Promise<T>,
+  { mayMake = false } = {},
 ): Promise<T> {
   const place = placeOf(options, io);
   switch (place.kind) {

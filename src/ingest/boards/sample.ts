@@ -2,7 +2,7 @@
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
 import type { CompanyList } from '../companies/company-list.ts';
-import type { Employer, HostCount } from '../companies/employer.ts';
+import { type Employer, type HostCounts, hostCountsOf } from '../companies/employer.ts';
 import { namedHosts } from '../companies/named-hosts.ts';
 import { OperatorWords } from '../companies/operator-words.ts';
 import { resolveEmployers } from '../companies/resolve.ts';
@@ -14,9 +14,7 @@ import type { Board } from './board.ts';
 /** Rows that are read: enough for the company's name and its hosts. */
 const ROWS_MAX = 200;
 
-type Counts = Map<CompanyDomain, number>;
-const listed = (counts: Counts): HostCount[] => [...counts].map(([host, rows]) => ({ host, rows }));
-const count = (counts: Counts, host: CompanyDomain): void => void counts.set(host, (counts.get(host) ?? 0) + 1);
+const count = (counts: HostCounts, host: CompanyDomain): void => void counts.set(host, (counts.get(host) ?? 0) + 1);
 
 export interface SampledBoard {
   /** As the rows spell it, if that differs only in case. */
@@ -38,9 +36,9 @@ export function sampleOfBoard(board: NamedBoard, document: unknown, list: Compan
   const envelope = found.ok && found.envelope ? { envelope: found.envelope } : {};
   let { token } = board;
   const names = new Map<string, string>();
-  const stated: Counts = new Map();
-  const sites: Counts = new Map();
-  const links: Counts = new Map();
+  const stated: HostCounts = new Map();
+  const sites: HostCounts = new Map();
+  const links: HostCounts = new Map();
   for (const record of found.ok ? found.records.slice(0, ROWS_MAX) : []) {
     const free = shape.nativeOf(record, { ...context, ...envelope });
     if (free.ok && free.board.toLowerCase() === token.toLowerCase()) token = free.board;
@@ -60,7 +58,7 @@ export function sampleOfBoard(board: NamedBoard, document: unknown, list: Compan
   const employer: Employer = {
     ...{ shape: board.shape, board: token, name: company ?? token, jobs: 0, activeJobs: 0 },
     names: names.size === 0 ? [comparedText(ownerOf(token))] : [...names.keys()],
-    ...{ stated: listed(stated), sites: listed(sites), links: listed(links) },
+    ...{ stated: hostCountsOf(stated), sites: hostCountsOf(sites), links: hostCountsOf(links) },
   };
   const [identity] = resolveEmployers([employer], { words: new OperatorWords([]), list });
   const listedName = list.ofBoard({ shape: board.shape, board: token })?.name ?? null;

@@ -10,12 +10,10 @@ import type { JobSink, JobSource } from '../job-sink.ts';
 import { fileStemOf } from '../shapes/board.ts';
 import { nativeShape } from '../shapes/native.ts';
 import type { CompanyList } from './company-list.ts';
-import { boardNameOf, type Employer, employerKeyOf, type HostCount } from './employer.ts';
+import { boardNameOf, type Employer, employerKeyOf, type HostCounts, hostCountsOf } from './employer.ts';
 import { namedHosts } from './named-hosts.ts';
 import { type OperatorWord, OperatorWords } from './operator-words.ts';
 import { resolveEmployers, shownCompanyOf } from './resolve.ts';
-
-type Counts = Map<CompanyDomain, number>;
 
 /** Distinct hosts of one kind that an employer's postings may name; further ones are left out. */
 const HOSTS_MAX = 256;
@@ -24,17 +22,15 @@ interface Draft {
   readonly shape: string;
   readonly board: string;
   readonly names: Set<string>;
-  readonly stated: Counts;
-  readonly sites: Counts;
-  readonly links: Counts;
+  readonly stated: HostCounts;
+  readonly sites: HostCounts;
+  readonly links: HostCounts;
 }
 
-function count(counts: Counts, host: CompanyDomain): void {
+function count(counts: HostCounts, host: CompanyDomain): void {
   const known = counts.get(host);
   if (known !== undefined || counts.size < HOSTS_MAX) counts.set(host, (known ?? 0) + 1);
 }
-
-const listed = (counts: Counts): HostCount[] => [...counts].map(([host, rows]) => ({ host, rows }));
 
 export class CompanySink implements JobSink {
   readonly #builder: SnapshotBuilder;
@@ -66,7 +62,7 @@ export class CompanySink implements JobSink {
   finish(words: readonly OperatorWord[], list: CompanyList): OperatorWord[] {
     const employers: Employer[] = this.#drafts.map(({ shape, board, names, stated, sites, links }) => ({
       ...{ shape, board, name: [...names][0] ?? board, names: [...names], jobs: 0, activeJobs: 0 },
-      ...{ stated: listed(stated), sites: listed(sites), links: listed(links) },
+      ...{ stated: hostCountsOf(stated), sites: hostCountsOf(sites), links: hostCountsOf(links) },
     }));
     const files = new Map([...this.#files].map(([board, names]) => [board, [...names]] as const));
     const spoken = new OperatorWords(words, files);

@@ -31,6 +31,10 @@ export interface HostCount {
   readonly rows: number;
 }
 
+export type HostCounts = Map<CompanyDomain, number>;
+
+export const hostCountsOf = (counts: HostCounts): HostCount[] => [...counts].map(([host, rows]) => ({ host, rows }));
+
 export interface Employer {
   readonly shape: string;
   /** The board's token within its shape. */
