@@ -56,11 +56,6 @@ export function parseDateTime(text: string): number | undefined {
   return timeMs < TIME_MIN_MS || timeMs > TIME_MAX_MS ? undefined : timeMs;
 }
 
-/** `YYYY-MM-DDTHH:MM:SS.sssZ`. */
-export function dateTimeOf(timeMs: number): string {
-  return new Date(timeMs).toISOString();
-}
-
 const DATED = /(?<!\d)(\d{4})-?(\d{2})-?(\d{2})(?:T(\d{2}):?(\d{2}):?(\d{2}))?/g;
 
 /** The first date in a file's name (acme.2026-08-21.json, 20260821T204150Z.json), as a time in UTC; null for none. */

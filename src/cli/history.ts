@@ -1,6 +1,7 @@
 /** `history`: what opened, changed, closed and reopened in a catalogue, or its feeds, oldest first. */
-import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
+import { parseDateTime } from '../base/date-time.ts';
 import { quantity } from '../base/grouped.ts';
+import { isoTime } from '../base/iso-time.ts';
 import { printable } from '../base/printable.ts';
 import { EVENT_KINDS } from '../ingest/history/observation.ts';
 import { HistoryDatabase } from '../storage/history/database.ts';
@@ -22,7 +23,7 @@ function timeOf(name: string, text: string | undefined): number | undefined {
 
 function* eventLines(history: HistoryDatabase, query: HistoryQuery, isJson: boolean): Generator<string> {
   for (const { atMs, kind, id, title, company, shape, board, field, before, after } of eventsIn(history, query)) {
-    const at = dateTimeOf(atMs);
+    const at = isoTime(atMs);
     if (isJson) {
       const change = kind === 'changed' ? { field, before, after } : {};
       yield `${JSON.stringify({ at, kind, id, board: `${shape}:${board}`, company, title, ...change })}\n`;
@@ -35,7 +36,7 @@ function* eventLines(history: HistoryDatabase, query: HistoryQuery, isJson: bool
 
 function* feedLines(history: HistoryDatabase, query: HistoryQuery, isJson: boolean): Generator<string> {
   for (const { atMs, shape, board, rows, isComplete } of feedsIn(history, query)) {
-    const at = dateTimeOf(atMs);
+    const at = isoTime(atMs);
     yield isJson
       ? `${JSON.stringify({ at, board: `${shape}:${board}`, rows, complete: isComplete })}\n`
       : `${at}  ${shape}:${printable(board)}  ${quantity(rows, 'row')}, ${isComplete ? 'complete' : 'partial'}\n`;

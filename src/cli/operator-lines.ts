@@ -6,6 +6,7 @@
 import { DEMO_CREDITS, DEMO_ORGANIZATION } from '../accounts/organization.ts';
 import type { Clock } from '../base/clock.ts';
 import { grouped } from '../base/grouped.ts';
+import { isoTime } from '../base/iso-time.ts';
 import { printableLines } from '../base/printable.ts';
 import type { CatalogueHolder } from '../catalogue/holder.ts';
 import type { Io } from './io.ts';
@@ -104,7 +105,7 @@ export class OperatorLines {
   }
 
   #line(text: string, level: 'info' | 'warn' | 'error', facts: Readonly<Record<string, unknown>>): void {
-    const time = new Date(this.#clock.nowMs()).toISOString();
+    const time = isoTime(this.#clock.nowMs());
     this.#write(`${this.#isForPeople ? text : printableLines(JSON.stringify({ time, level, ...facts }))}\n`);
   }
 }

@@ -48,7 +48,7 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock) {
   const isShown = (level: LogLevel): boolean => LOG_LEVELS.indexOf(level) <= shown;
   const note = (level: LogLevel, facts: Readonly<Record<string, unknown>>): void => {
     if (!isShown(level)) return;
-    log.write(printableLines(JSON.stringify({ time: new Date(clock.nowMs()).toISOString(), level, ...facts })));
+    log.write(printableLines(JSON.stringify({ time: isoTime(clock.nowMs()), level, ...facts })));
   };
   return {
     onRequest: logLevel === 'silent' ? undefined : (record) => log.write(requestLine(record, clock.nowMs())),

@@ -5,7 +5,8 @@
  * readers ignore "snapshot" like any unknown key.
  */
 import * as v from 'valibot';
-import { dateTimeOf, parseDateTime } from '../base/date-time.ts';
+import { parseDateTime } from '../base/date-time.ts';
+import { isoTime } from '../base/iso-time.ts';
 import type { BuildFacts, LeftOut } from '../catalogue/snapshot/snapshot-file.ts';
 
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
@@ -57,7 +58,7 @@ export const leftOutJson = ({ maxAgeDays, agedJobs, sameUrlJobs }: LeftOut) => (
 export function exportFactsOf(contentDigest: string, facts: BuildFacts): Record<string, unknown> {
   return {
     content: contentDigest,
-    built_at: dateTimeOf(facts.builtAtMs),
+    built_at: isoTime(facts.builtAtMs),
     source_rows: facts.sourceRows,
     rejected_rows: facts.rejectedRows,
     skills_version: facts.skillsVersion,

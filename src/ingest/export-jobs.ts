@@ -4,7 +4,7 @@
  * has one key more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has
  * no facts either. The history is not exported: a build from the lines derives one from the jobs.
  */
-import { dateTimeOf } from '../base/date-time.ts';
+import { isoTime } from '../base/iso-time.ts';
 import type { Job } from '../catalogue/job.ts';
 import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';
 import { exportFactsOf } from './export-facts.ts';
@@ -37,10 +37,10 @@ function nativeOf(job: Job): Required<Omit<NativeRecord, Identity>> & Pick<Nativ
     description_format: job.description === null ? null : 'text',
     description_truncated: job.descriptionTruncated,
     skills: job.skills,
-    first_observed_at: dateTimeOf(job.firstObservedMs),
-    last_observed_at: dateTimeOf(job.lastObservedMs),
+    first_observed_at: isoTime(job.firstObservedMs),
+    last_observed_at: isoTime(job.lastObservedMs),
     status: job.status,
-    closed_at: job.closedAtMs === null ? null : dateTimeOf(job.closedAtMs),
+    closed_at: job.closedAtMs === null ? null : isoTime(job.closedAtMs),
   };
 }
 

@@ -1,5 +1,6 @@
 /** The run itself: holds waits, sends requests as the pacing says, and measures the generator's own share. */
 import { setTimeout } from 'node:timers/promises';
+import { isoTime } from '../base/iso-time.ts';
 import { WAIT_SECONDS_MAX } from '../callback/limits.ts';
 import { dataOperation } from './data-operation.ts';
 import { type Kind, kindsInTurn } from './mix.ts';
@@ -131,7 +132,7 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
   const { clock, stop, onPhase } = ports;
   const { pool, requests } = prepared.server;
   const supply = prepared.paid?.supply;
-  const startedAt = new Date(clock.nowMs()).toISOString();
+  const startedAt = isoTime(clock.nowMs());
   const recorder = new Recorder(durationMs);
   const run: Run = { pool, requests, clock, recorder };
   const waits = await holdWaits(plan, prepared, run, cleanUp);

@@ -1,5 +1,6 @@
 /** The work of one resolve: fetch, then extract, within its 30 seconds (siblings §7). */
 import type { Clock } from '../base/clock.ts';
+import { isoTime } from '../base/iso-time.ts';
 import type { Timers } from '../base/timers.ts';
 import { headerOf } from '../outbound/answer.ts';
 import type { Coding } from '../outbound/codings.ts';
@@ -89,7 +90,7 @@ async function outcomeOf(
   deadlineMs: number,
 ): Promise<ResolveOutcome> {
   const { answer, finalUrl, redirects, warnings } = page;
-  const fetchedAt = new Date(clock.nowMs()).toISOString();
+  const fetchedAt = isoTime(clock.nowMs());
   const { body, codings = [], isUnreadable = false, isTruncated, status } = answer;
   const contentType = headerOf(answer, 'content-type')?.slice(0, CONTENT_TYPE_LENGTH_MAX) ?? null;
   const extracted = await extractor.extract(

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dateInName, dateTimeOf, parseDateTime } from '../../src/base/date-time.ts';
+import { dateInName, parseDateTime } from '../../src/base/date-time.ts';
+import { isoTime } from '../../src/base/iso-time.ts';
 
 describe('a date-time is read strictly', () => {
   const taken: readonly [text: string, iso: string, because: string][] = [
@@ -21,7 +22,7 @@ describe('a date-time is read strictly', () => {
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z', 'the last moment'],
   ];
   it.each(taken)('%s is %s: %s', (text, iso) => {
-    expect(dateTimeOf(parseDateTime(text)!)).toBe(iso);
+    expect(isoTime(parseDateTime(text)!)).toBe(iso);
   });
 
   const refused: readonly [text: string, because: string][] = [
@@ -60,7 +61,7 @@ describe('a date-time is read strictly', () => {
 
   it('gives back every moment that it writes', () => {
     const moment = fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 });
-    fc.assert(fc.property(moment, (timeMs) => parseDateTime(dateTimeOf(timeMs)) === timeMs));
+    fc.assert(fc.property(moment, (timeMs) => parseDateTime(isoTime(timeMs)) === timeMs));
   });
 
   it('agrees with the calendar of the platform on every day', () => {
@@ -91,6 +92,6 @@ describe('the date in a name', () => {
     ['acme.json', null, 'there is none'],
   ])('of %s is %s: %s', (name, iso) => {
     const timeMs = dateInName(name);
-    expect(timeMs === null ? null : dateTimeOf(timeMs)).toBe(iso);
+    expect(timeMs === null ? null : isoTime(timeMs)).toBe(iso);
   });
 });

@@ -1,6 +1,6 @@
 /** `boards`: the watched boards of a catalogue and the health of each. */
-import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import { printable } from '../../base/printable.ts';
 import { BOARD_HEALTHS, type BoardHealth, countByHealth } from '../../catalogue/watched-boards.ts';
 import type { WatchedBoard } from '../../storage/history/board-tables.ts';
@@ -8,7 +8,7 @@ import { command, EXIT_OK } from '../command.ts';
 import { BOARD_CATALOGUE, readBoards } from './board-options.ts';
 
 const healthOf = ({ state }: WatchedBoard): BoardHealth => state?.health ?? 'new';
-const timeOf = (timeMs: number | null | undefined): string | null => (timeMs ? dateTimeOf(timeMs) : null);
+const timeOf = (timeMs: number | null | undefined): string | null => (timeMs ? isoTime(timeMs) : null);
 
 /** As `--json` prints it. */
 const jsonOf = (board: WatchedBoard): string =>
@@ -18,7 +18,7 @@ const jsonOf = (board: WatchedBoard): string =>
     company: board.company,
     domain: board.domain,
     address: board.address,
-    added_at: dateTimeOf(board.addedMs),
+    added_at: isoTime(board.addedMs),
     health: healthOf(board),
     jobs: board.state?.rows ?? null,
     last_fetch_at: timeOf(board.state?.lastFetchMs),
@@ -29,7 +29,7 @@ const jsonOf = (board: WatchedBoard): string =>
   });
 
 const minuteOf = (timeMs: number | null | undefined): string =>
-  timeMs ? dateTimeOf(timeMs).slice(0, 16).replace('T', ' ') : '-';
+  timeMs ? isoTime(timeMs).slice(0, 16).replace('T', ' ') : '-';
 
 function lineOf(board: WatchedBoard, nowMs: number): string {
   const { state } = board;

@@ -5,9 +5,9 @@
  */
 import { join } from 'node:path';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
-import { dateTimeOf } from '../../base/date-time.ts';
 import { DAY_MS } from '../../base/durations.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import { printable } from '../../base/printable.ts';
 import type { Spill } from '../../catalogue/packed/spill.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
@@ -334,7 +334,7 @@ class FileImport {
     this.#say(`${catalogue}: ${quantity(feedCount, 'feed')}, ${countsText(totals)}\n`);
     const report: ImportReport = {
       catalogue,
-      observed_at: isFromName ? null : dateTimeOf(observedAtMs),
+      observed_at: isFromName ? null : isoTime(observedAtMs),
       files,
       ...totals,
     };

@@ -1,7 +1,7 @@
 /** `snapshot inspect`: the contents and origin of a catalogue file. */
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
-import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped } from '../../base/grouped.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import { reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
@@ -19,7 +19,7 @@ export function openCatalogue(path: string): Snapshot {
 }
 
 function timeOf(timeMs: number | null): string | null {
-  return timeMs === null ? null : dateTimeOf(timeMs);
+  return timeMs === null ? null : isoTime(timeMs);
 }
 
 /** The earliest first observation of any job; null when there is no job. */
@@ -50,7 +50,7 @@ export const snapshotInspect = command({
       first_observed_at: timeOf(firstObservedMs(snapshot)),
       last_observed_at: timeOf(snapshot.newestObservedMs),
       oldest_last_observed_at: timeOf(snapshot.oldestObservedMs),
-      built_at: dateTimeOf(facts.builtAtMs),
+      built_at: isoTime(facts.builtAtMs),
       source_rows: facts.sourceRows,
       rejected_rows: facts.rejectedRows,
       skills_version: facts.skillsVersion,

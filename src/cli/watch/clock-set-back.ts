@@ -2,8 +2,8 @@
  * Handles boards that were fetched while this machine's clock ran ahead: once it is set back, they would not be due until it
  * reaches those times again. Recorded observations keep their times, so a feed that is fetched now counts as a late one.
  */
-import { dateTimeOf } from '../../base/date-time.ts';
 import { quantity } from '../../base/grouped.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import type { FetchState } from '../../ingest/boards/fetch-state.ts';
 import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';
 
@@ -42,7 +42,7 @@ export function makeDue(boards: readonly WatchedBoard[], nowMs: number, tables: 
 
 /** The warning for the operator. */
 export function setBackLine(boards: readonly WatchedBoard[]): string {
-  const latest = dateTimeOf(Math.max(...boards.map(({ state }) => state?.lastFetchMs ?? 0)));
+  const latest = isoTime(Math.max(...boards.map(({ state }) => state?.lastFetchMs ?? 0)));
   return (
     `warning: the clock ran ahead, to ${latest}, and was set back: fetching ${quantity(boards.length, 'board')} again; ` +
     'jobs observed meanwhile neither change nor close before that time\n'

@@ -3,9 +3,9 @@
  * board. If the process dies before the commit, the board counts as not visited; after it, the visit is permanent.
  */
 import type { FeedFailure, FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
-import { dateTimeOf } from '../../base/date-time.ts';
 import { sha256OfParts } from '../../base/digest.ts';
 import { grouped } from '../../base/grouped.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import type { BoardHealth } from '../../catalogue/watched-boards.ts';
 import type { FetchState } from '../../ingest/boards/fetch-state.ts';
 import type { SkillExtractor } from '../../ingest/skills/skills.ts';
@@ -251,7 +251,7 @@ function keepFeed(
     changed,
     closed,
     reopened,
-    next_at: dateTimeOf(nextMs),
+    next_at: isoTime(nextMs),
     ...(refused === 0 ? {} : { refused }),
     ...(partialReason === null ? {} : { reason: partialReason }),
   };
@@ -289,7 +289,7 @@ function keepFailure(
     http_status: status,
     ...NOTHING,
     rows: rows ?? 0,
-    next_at: dateTimeOf(nextMs),
+    next_at: isoTime(nextMs),
     reason,
   };
 }

@@ -1,6 +1,6 @@
 /** What `watch` reports about a visit of a board: one object for programs, one line for people. */
-import { dateTimeOf } from '../../base/date-time.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import { printable } from '../../base/printable.ts';
 
 /** Members as `--json` prints them. */
@@ -29,7 +29,7 @@ export const unvisited = (
   { host, untilMs }: { readonly host: string; readonly untilMs: number },
 ): VisitReport => ({
   ...{ board, status: 'failed', http_status: null, rows: 0, new: 0, changed: 0, closed: 0, reopened: 0 },
-  next_at: dateTimeOf(untilMs),
+  next_at: isoTime(untilMs),
   reason: `not asked: ${host} fails or asks for fewer requests`,
 });
 

@@ -5,9 +5,9 @@
 import { FeedMemory } from '../../adapters/boards/feed-memory.ts';
 import { FEEDS_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import { openSnapshotFile, removeLeftovers } from '../../adapters/files/snapshot-file.ts';
-import { dateTimeOf } from '../../base/date-time.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import { readHeader } from '../../catalogue/snapshot/header.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { askedHostOf } from '../../ingest/boards/endpoints.ts';
@@ -230,7 +230,7 @@ export class Watcher {
     const next = this.#tables.list().sort((a, b) => a.nextMs - b.nextMs)[0];
     return next === undefined
       ? ''
-      : `; next ${next.name} at ${dateTimeOf(Math.max(next.nextMs, this.#ports.io.clock.nowMs()))}`;
+      : `; next ${next.name} at ${isoTime(Math.max(next.nextMs, this.#ports.io.clock.nowMs()))}`;
   }
 
   /** Whether there is no usable snapshot, or it was built before the last observation or while the clock ran ahead. */
@@ -288,7 +288,7 @@ function countsText({ failed, changed, closed, reopened, ...counts }: RoundCount
 const isHeld = (board: WatchedBoard, nowMs: number): boolean => heldUntilMs(board) > nowMs;
 
 const heldLine = ({ host, boards, untilMs }: HeldHost): string =>
-  `${host} fails or asks for fewer requests: ${quantity(boards.length, 'board')} of the round left until ${dateTimeOf(untilMs)}\n`;
+  `${host} fails or asks for fewer requests: ${quantity(boards.length, 'board')} of the round left until ${isoTime(untilMs)}\n`;
 
 /** When the snapshot was built; -Infinity if there is no usable one. */
 function builtAtMsOf(path: string): number {

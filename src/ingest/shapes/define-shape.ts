@@ -1,5 +1,5 @@
 /** A shape from its mapping: the fields that a source has, by the names that the catalogue uses. */
-import { dateTimeOf } from '../../base/date-time.ts';
+import { isoTime } from '../../base/iso-time.ts';
 import { objectOf } from '../../base/json-value.ts';
 import { isUrl } from '../../base/parsed-url.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
@@ -60,8 +60,8 @@ function observedOf(times: Times, observedAtMs: number) {
   const firstMs = Math.min(statedFirstMs, seenMs);
   const lastMs = closed && endMs !== null && endMs < seenMs ? Math.max(firstMs, endMs) : seenMs;
   return {
-    first_observed_at: dateTimeOf(firstMs),
-    last_observed_at: dateTimeOf(lastMs),
+    first_observed_at: isoTime(firstMs),
+    last_observed_at: isoTime(lastMs),
     status: closed ? 'closed' : 'active',
   };
 }
