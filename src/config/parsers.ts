@@ -100,9 +100,6 @@ export const secretText: Parse<string> = (text) =>
     ? text
     : refuse('at least 32 characters of visible ASCII without blanks and without a comma at the end');
 
-/** Longest public address in characters: every offer carries it in a header. */
-const WEB_ADDRESS_LENGTH_MAX = 200;
-
 /** Distinct words of a list, comma-separated; `none` is the empty list. */
 export const wordList =
   <const T extends string>(words: readonly T[]): Parse<readonly T[]> =>
@@ -119,9 +116,12 @@ export const secretBytes =
   (text) =>
     base64Bytes(text, count) ?? refuse(`${count} bytes as base64`);
 
+/** Longest public address in characters: every offer carries it in a header. */
+const WEB_ADDRESS_LENGTH_MAX = 200;
+
 /** An http or https address without user, query or fragment; trailing slashes are removed. */
 export const webAddress: Parse<string> = (text) => {
-  const url = URL.canParse(text) ? new URL(text) : refuse('an http or https address');
+  const url = URL.parse(text) ?? refuse('an http or https address');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('an http or https address');
   if (url.username !== '' || url.password !== '' || text.includes('?') || text.includes('#')) {
     refuse('an address without user, query and fragment');
@@ -144,7 +144,7 @@ const FILE_OR_ADDRESS = 'a file, or an http or https address';
 /** A file's path or one of its words, or an http or https address without a user, as given. */
 export const fileOrAddress: Parse<string> = (text) => {
   if (!/^https?:/i.test(text)) return /^[a-z][\w+.-]*:\/\//i.test(text) ? refuse(FILE_OR_ADDRESS) : filePath(text);
-  const url = URL.canParse(text) ? new URL(text) : refuse(FILE_OR_ADDRESS);
+  const url = URL.parse(text) ?? refuse(FILE_OR_ADDRESS);
   if (url.username !== '' || url.password !== '' || url.hash !== '') refuse('an address without user and fragment');
   return url.href;
 };
@@ -152,15 +152,14 @@ export const fileOrAddress: Parse<string> = (text) => {
 /** An address of a PostgreSQL database, as given. The refusal does not repeat it: it may hold a password. */
 export const databaseAddress: Parse<string> = (text) => {
   const form = 'an address like postgres://user:password@host:5432/database';
-  const url = URL.canParse(text) ? new URL(text) : refuse(form);
+  const url = URL.parse(text) ?? refuse(form);
   return url.protocol === 'postgres:' || url.protocol === 'postgresql:' ? text : refuse(form);
 };
 
 /** `*`, or an origin exactly as browsers send it. */
 export const origin: Parse<string> = (text) => {
-  if (text === '*') return text;
-  if (!URL.canParse(text) || new URL(text).origin !== text) refuse('`*` or an origin such as https://app.example.com');
-  return text;
+  const isOrigin = text === '*' || URL.parse(text)?.origin === text;
+  return isOrigin ? text : refuse('`*` or an origin such as https://app.example.com');
 };
 
 /** An EVM address that can receive payments. */

@@ -36,8 +36,8 @@ export function isLoopback(address: string): boolean {
 
 /** @throws TargetError */
 export function parseTarget(text: string): Target {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+  const url = URL.parse(text);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new TargetError('URL must be an address such as http://127.0.0.1:8402');
   }
   if (url.username !== '' || url.password !== '') throw new TargetError('URL must not hold a user or a password');
