@@ -15,10 +15,7 @@ export interface RangeRule {
 }
 
 /** An IPv6 address that stands for IPv4 addresses: it is public when all of them are. */
-export interface EmbeddingRule {
-  readonly cidr: string;
-  readonly what: string;
-  readonly source: string;
+export interface EmbeddingRule extends RangeRule {
   /** The embedded IPv4 addresses, 32 bits each. */
   readonly embedded: (bits: bigint) => readonly bigint[];
 }

@@ -15,17 +15,14 @@ export interface Candidate {
   readonly purpose: Purpose;
 }
 
-export interface TextRule {
+interface Rule<Judged> {
   readonly name: string;
   readonly reason: string;
-  readonly refuses: (text: string) => boolean;
+  readonly refuses: (judged: Judged) => boolean;
 }
 
-export interface TargetRule {
-  readonly name: string;
-  readonly reason: string;
-  readonly refuses: (candidate: Candidate) => boolean;
-}
+type TextRule = Rule<string>;
+type TargetRule = Rule<Candidate>;
 
 /** Applied before the address is parsed, because `URL` removes or repairs what these refuse. */
 const TEXT_RULES: readonly TextRule[] = [
