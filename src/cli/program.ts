@@ -3,7 +3,7 @@
  * only when someone calls that command, so `serve` starts without the code of the others.
  */
 import { VERSION } from '../base/version.ts';
-import type { CommandGroup, Program } from './command.ts';
+import type { CommandGroup, CommandStub, Program } from './command.ts';
 
 const snapshot: CommandGroup = {
   summary: 'Builds, shows and exports catalogue files',
@@ -45,21 +45,20 @@ const companies: CommandGroup = {
   },
 };
 
+const listBoards: CommandStub = {
+  summary: 'Lists the watched boards of a catalogue with their health',
+  load: async () => (await import('./boards/list.ts')).listBoards,
+};
+
 const boards: CommandGroup = {
   summary: 'The boards that a catalogue watches',
-  itself: {
-    summary: 'Lists the watched boards of a catalogue with their health',
-    load: async () => (await import('./boards/list.ts')).listBoards,
-  },
+  itself: listBoards,
   commands: {
     add: {
       summary: 'Adds boards to a catalogue by any careers address, and says what each one is',
       load: async () => (await import('./boards/add.ts')).addBoard,
     },
-    list: {
-      summary: 'Lists the watched boards of a catalogue with their health',
-      load: async () => (await import('./boards/list.ts')).listBoards,
-    },
+    list: listBoards,
     remove: {
       summary: 'Stops watching boards; the catalogue keeps their jobs as they are',
       load: async () => (await import('./boards/remove.ts')).removeBoards,
