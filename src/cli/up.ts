@@ -1,7 +1,6 @@
 /** `up`: one command for one machine: watches boards and serves their jobs, in one process group. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { boardOfAddress } from '../ingest/boards/address-rules.ts';
 import { HISTORY_FILE } from '../storage/history/database.ts';
 import { addBoards } from './boards/add-boards.ts';
@@ -9,6 +8,7 @@ import { changeBoards } from './boards/board-options.ts';
 import { boardsOfFile } from './boards/import.ts';
 import { knownBoards } from './boards/known-boards.ts';
 import { command, type Options, type OptionValues } from './command.ts';
+import { pause } from './exchange.ts';
 import type { Io } from './io.ts';
 import { configFrom, serve } from './serve.ts';
 import { SETTING_OPTIONS } from './settings.ts';
@@ -49,7 +49,7 @@ async function addOthers(words: readonly string[], io: Io, signal: AbortSignal):
     if (code === 0 || signal.aborted) return;
     const when = pauseMs === undefined ? 'at the next start' : `in ${pauseMs / 60_000} min`;
     io.stderr.write(`not every board of the file was added; the others are looked at again ${when}\n`);
-    if (pauseMs !== undefined) await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
+    if (pauseMs !== undefined) await pause(pauseMs, signal);
     if (signal.aborted) return;
   }
 }
@@ -75,7 +75,7 @@ async function keepWatching(words: readonly string[], io: Io, signal: AbortSigna
     if (signal.aborted) return;
     if (io.clock.monotonicMs() - startMs > STEADY_MS) pauseMs = RESTART_MS;
     io.stderr.write(`the watch ended with ${code ?? 'a signal'}; it starts again in ${pauseMs / 1000} s\n`);
-    await setTimeout(pauseMs, undefined, { signal }).catch(() => {});
+    await pause(pauseMs, signal);
     pauseMs = Math.min(RESTART_MS_MAX, pauseMs * 2);
   }
 }
