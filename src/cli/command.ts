@@ -347,14 +347,8 @@ export async function runProgram(program: Program, words: readonly string[], io:
   try {
     return await dispatch(program.name, program, words, io);
   } catch (error) {
-    if (error instanceof UsageError) {
-      io.stderr.write(`${program.name}: ${error.message}\n`);
-      return EXIT_USAGE;
-    }
-    if (error instanceof CommandError) {
-      io.stderr.write(`${program.name}: ${error.message}\n`);
-      return EXIT_FAILED;
-    }
-    throw error;
+    if (!(error instanceof UsageError || error instanceof CommandError)) throw error;
+    io.stderr.write(`${program.name}: ${error.message}\n`);
+    return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }
