@@ -1,7 +1,7 @@
 /** Files that an operator writes by hand: read whole, and refused whole with every bad line named. */
 import { readFile } from 'node:fs/promises';
 import { errorCodeOf } from '../base/failure.ts';
-import { grouped } from '../base/grouped.ts';
+import { quantity } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
 import { CommandError } from './command.ts';
 import type { Io } from './io.ts';
@@ -41,7 +41,5 @@ export async function operatorFile<Parsed extends { readonly refused: readonly R
   for (const { line, field, reason } of refused.slice(0, SHOWN_COUNT_MAX)) {
     stderr.write(`line ${line}: ${field} ${reason}\n`);
   }
-  throw new CommandError(
-    `${printable(path)}: ${grouped(refused.length)} bad line${refused.length === 1 ? '' : 's'}; ${nothing}`,
-  );
+  throw new CommandError(`${printable(path)}: ${quantity(refused.length, 'bad line')}; ${nothing}`);
 }

@@ -2,7 +2,7 @@
  * The check of the watched boards (`CATALOGUE`): boards that are stale, shrinking or gone, and a watch that does not run.
  */
 import type { Config } from '../../app/configuration.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import {
   BoardsUnavailableError,
   isOverdue,
@@ -24,8 +24,7 @@ function namesOf(boards: readonly ShownBoard[]): string {
     : names.join(', ');
 }
 
-const countText = (boards: readonly ShownBoard[]): string =>
-  `${grouped(boards.length)} board${boards.length === 1 ? '' : 's'}`;
+const countText = (boards: readonly ShownBoard[]): string => quantity(boards.length, 'board');
 
 export function checkBoards(findings: Findings, { catalogue }: Pick<Config, 'catalogue'>, nowMs: number): void {
   if (catalogue === null) {

@@ -1,6 +1,6 @@
 /** Jobs that a build leaves out of the catalogue file, as if its source did not have them. */
 import { DAY_MS } from '../../base/durations.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import type { Job } from '../../catalogue/job.ts';
 import type { LeftOut } from '../../catalogue/snapshot/snapshot-file.ts';
 import type { JobSink, JobSource } from '../../ingest/job-sink.ts';
@@ -103,7 +103,7 @@ export class RecentJobs implements JobSink {
 }
 
 /** `1 active job`, `2 active jobs`. */
-export const jobs = (count: number): string => `${grouped(count)} active job${count === 1 ? '' : 's'}`;
+export const jobs = (count: number): string => quantity(count, 'active job');
 
 export function leftOutLine({ maxAgeDays, agedJobs, sameUrlJobs }: LeftOut): string {
   const parts: string[] = [];

@@ -1,5 +1,5 @@
 /** How much of a catalogue can be reached, for people and for `--json`. */
-import { grouped } from '../../base/grouped.ts';
+import { quantity } from '../../base/grouped.ts';
 import { percentOf, type Reach, reachAdvice } from '../../catalogue/questions/reach.ts';
 import { jobs } from './left-out.ts';
 
@@ -29,7 +29,7 @@ export function reachText(reach: Reach): string {
   const { activeJobs, domainShare, cohortShare, observationDays } = reach;
   return (
     `${jobs(activeJobs)}, ${percentOf(domainShare)} with a company's domain, ${percentOf(cohortShare)} in the cohort, ` +
-    `last observed on ${grouped(observationDays)} day${observationDays === 1 ? '' : 's'}`
+    `last observed on ${quantity(observationDays, 'day')}`
   );
 }
 

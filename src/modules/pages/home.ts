@@ -1,7 +1,7 @@
 /** GET /: the operations and prices of this server, the facts of its catalogue, and how to buy a first answer. */
 import { priceOf } from '../../access/x402.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../base/durations.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { isoDate, isoTime } from '../../base/iso-time.ts';
 import { memoizeByObject } from '../../base/memoize-by-object.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
@@ -34,7 +34,7 @@ export function ageOf(ms: number, nowMs: number): string {
   const ageMs = nowMs - ms;
   for (const [unitMs, unit] of AGES) {
     const count = Math.floor(ageMs / unitMs);
-    if (count >= 1) return `${grouped(count)} ${unit}${count === 1 ? '' : 's'} ago`;
+    if (count >= 1) return `${quantity(count, unit)} ago`;
   }
   return ageMs < 0 ? 'in the future' : 'less than a minute ago';
 }
@@ -84,7 +84,7 @@ ${rows}</tbody></table>
 const cohortFigure = ({
   cohortShare,
   observationDays: days,
-}: Reach): Html => html`<div><dt>In the cohort</dt><dd>${percentOf(cohortShare)}<small>of the active jobs, last observed on ${grouped(days)} day${days === 1 ? '' : 's'}</small></dd></div>
+}: Reach): Html => html`<div><dt>In the cohort</dt><dd>${percentOf(cohortShare)}<small>of the active jobs, last observed on ${quantity(days, 'day')}</small></dd></div>
 `;
 
 const COHORT_TEXT = html`Search looks at every active job. Counts of paid answers are over a cohort: the ${grouped(COHORT_ROWS_MAX)} most recently observed active
