@@ -1,13 +1,11 @@
 /** GET /v1/jobs: every job, or those of a company, page by page. */
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
-import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import { companyDomain } from '../catalogue-parameters.ts';
 import { hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { INVALID_CURSOR } from './cursors.ts';
-import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
-import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
+import { answerPage, checksCursor, EXAMPLE_JOBS, jobsAnswer, jobsPage } from './lists.ts';
 import { ofJobs, paging } from './parameters.ts';
 import type { DataServices } from './services.ts';
 
@@ -21,14 +19,11 @@ export const listAllJobs = route<DataServices>()({
   description: 'Page by page through the whole catalogue, or through the jobs of one company.',
   access: keyed('jobs:read', 'record'),
   query: v.strictObject({ company: v.optional(companyDomain), ...ofJobs, ...paging }),
-  answer: envelope(v.strictObject(jobsEntries)),
+  answer: jobsAnswer,
   errors: [...SNAPSHOT_ERRORS, INVALID_CURSOR],
   examples: {
     query: { status: 'any', observed_since: '2026-11-01', limit: 1 },
-    answer: {
-      data: { jobs: [EXAMPLE_RECORD], returned_jobs: 1, limit: 1, next_cursor: null },
-      meta: exampleMeta(1),
-    },
+    answer: EXAMPLE_JOBS,
   },
   check: checksCursor(OPERATION),
   ready: hasCatalogue,

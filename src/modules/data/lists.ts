@@ -8,9 +8,10 @@ import type { HistoryPage, JobListFilters } from '../../catalogue/listing/listin
 import { Refusal } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { wholeNumber } from '../answer-values.ts';
+import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import { jobRecord } from '../job-answer.ts';
 import { badCursor, type Question, questionOf } from './cursors.ts';
-import { answeredOnce } from './envelope.ts';
+import { answeredOnce, envelope, exampleMeta } from './envelope.ts';
 import { type DataText, dataText } from './pages-memo.ts';
 import { PAGE_LIMIT_MAX } from './parameters.ts';
 import { historyEvent, historyEventOf } from './records.ts';
@@ -30,6 +31,13 @@ export const returned = wholeNumber(0, PAGE_LIMIT_MAX);
 export const listOf = <S extends v.GenericSchema>(record: S) => v.pipe(v.array(record), v.maxLength(PAGE_LIMIT_MAX));
 
 export const jobsEntries = { jobs: listOf(jobRecord), returned_jobs: returned, ...page };
+/** An answer that is a page of jobs, and an example of one. */
+export const jobsAnswer = envelope(v.strictObject(jobsEntries));
+export const EXAMPLE_JOBS = {
+  data: { jobs: [EXAMPLE_RECORD], returned_jobs: 1, limit: 1, next_cursor: null },
+  meta: exampleMeta(1),
+};
+
 export const eventsEntries = { events: listOf(historyEvent), returned_events: returned, ...page };
 
 interface PageInput {

@@ -1,14 +1,12 @@
 /** GET /v1/jobs/search: jobs of the whole catalogue that match every filter, page by page. */
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
-import { EXAMPLE_RECORD } from '../catalogue-examples.ts';
 import { companyDomain, department, employmentType, keyword, location } from '../catalogue-parameters.ts';
 import { hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { boolean } from '../parameter-rules.ts';
 import { INVALID_CURSOR } from './cursors.ts';
-import { envelope, exampleMeta } from './envelope.ts';
 import { keyed } from './keyed.ts';
-import { answerPage, checksCursor, jobsEntries, jobsPage } from './lists.ts';
+import { answerPage, checksCursor, EXAMPLE_JOBS, jobsAnswer, jobsPage } from './lists.ts';
 import { ofJobs, paging, skill } from './parameters.ts';
 import type { DataServices } from './services.ts';
 
@@ -34,14 +32,11 @@ export const searchJobs = route<DataServices>()({
     ...ofJobs,
     ...paging,
   }),
-  answer: envelope(v.strictObject(jobsEntries)),
+  answer: jobsAnswer,
   errors: [...SNAPSHOT_ERRORS, INVALID_CURSOR],
   examples: {
     query: { keyword: 'data engineer', remote: true, limit: 1 },
-    answer: {
-      data: { jobs: [EXAMPLE_RECORD], returned_jobs: 1, limit: 1, next_cursor: null },
-      meta: exampleMeta(1),
-    },
+    answer: EXAMPLE_JOBS,
   },
   check: checksCursor(OPERATION),
   ready: hasCatalogue,
