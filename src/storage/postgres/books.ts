@@ -18,6 +18,7 @@ import type { Address, NetworkId } from '../../payment/protocol/network.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { GatheredDeliveries } from '../gathered-deliveries.ts';
 import { ON_ITS_WAY_MS, SaleCounts } from '../sale-counts.ts';
+import { salesDayOf } from '../sales-day.ts';
 import { hexOfKey } from './claims.ts';
 import type { Row, Statement } from './connections.ts';
 import type { Database } from './database.ts';
@@ -59,16 +60,6 @@ const saleOf = (row: Row): Sale => ({
   isDelivered: row.is_delivered as boolean,
 });
 
-const dayOfRow = (row: Row): SalesDay => ({
-  day: row.day as string,
-  settlement: row.settlement as Sale['settlement'],
-  network: row.network as NetworkId,
-  operation: row.operation as string,
-  saleCount: row.sales as number,
-  amountAtomic: BigInt(row.amount as string),
-  undeliveredCount: row.undelivered as number,
-});
-
 /** Reads the books beside running servers. */
 export class BooksReader implements Pick<Books, 'list' | 'find' | 'days'> {
   readonly #database: Database;
@@ -95,7 +86,7 @@ export class BooksReader implements Pick<Books, 'list' | 'find' | 'days'> {
       await query({ text: `SET LOCAL statement_timeout = ${READ_MS}` });
       return query({ text: DAYS, values, query_timeout: READ_MS });
     });
-    return (await this.#read(reading)).map(dayOfRow);
+    return (await this.#read(reading)).map(salesDayOf);
   }
 
   async #read(reading: Promise<readonly Row[]>): Promise<readonly Row[]> {

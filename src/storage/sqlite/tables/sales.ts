@@ -7,6 +7,7 @@ import { isoDate } from '../../../base/iso-time.ts';
 import type { Sale, SaleCursor, SalesDay, SalesQuery } from '../../../payment/books.ts';
 import { checksummed, type NetworkId, networkOf } from '../../../payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../../../payment/protocol/order.ts';
+import { salesDayOf } from '../../sales-day.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
 import type { Gathered } from './gathered.ts';
@@ -172,15 +173,7 @@ function days(connection: Connection, from: string): SalesDay[] {
        WHERE day >= ? ORDER BY day, settlement, network, operation`,
     )
     .all(from) as Row[];
-  return rows.map((row) => ({
-    day: row.day as string,
-    settlement: row.settlement as Sale['settlement'],
-    network: row.network as NetworkId,
-    operation: row.operation as string,
-    saleCount: row.sales as number,
-    amountAtomic: BigInt(row.amount as string),
-    undeliveredCount: row.undelivered as number,
-  }));
+  return rows.map(salesDayOf);
 }
 
 /** The parameter of both statements is a JSON list of serials. */
