@@ -188,7 +188,7 @@ export function loadCallbacks(connection: Connection, fromMs: number): LoadedCal
     connection.run('DELETE FROM callback WHERE expires_at_ms < ?', fromMs);
     connection.run('DELETE FROM event WHERE callback NOT IN (SELECT id FROM callback)');
   });
-  const eventsOf = connection.database.prepare(
+  const eventsOf = connection.prepared(
     `SELECT ${EVENT_COLUMNS}, CASE WHEN is_inline THEN bytes END AS bytes FROM event WHERE callback = ? ORDER BY serial`,
   );
   // Nearly all are over and have none.

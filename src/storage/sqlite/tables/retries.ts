@@ -280,7 +280,7 @@ export const retries: Table<RetryOperation, RetryQuery> = {
 
 /** All jobs, one after another. @throws DamagedError */
 export function* everyRetry(connection: Connection): Iterable<RetryRecord> {
-  const rows = connection.database.prepare(`SELECT ${DUE_COLUMNS} FROM retry ORDER BY id`).iterate();
+  const rows = connection.prepared(`SELECT ${DUE_COLUMNS} FROM retry ORDER BY id`).iterate();
   for (const row of rows as Iterable<Row>) yield recordOf(row);
 }
 
