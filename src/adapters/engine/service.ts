@@ -1,6 +1,7 @@
 /** One jobs service: the outcomes of the questions to it, and whether it can be asked. */
 import { Histogram } from '../../base/histogram.ts';
 import type { Exposition } from '../../base/prometheus.ts';
+import { zeroCounts } from '../../base/zero-counts.ts';
 import type { Connections } from './exchange.ts';
 import { asksByFetch, FetchConnections } from './fetch-connections.ts';
 import { HttpConnections } from './http-connections.ts';
@@ -29,7 +30,7 @@ export class JobsService {
   isOut = false;
   /** Monotonic time of the question that set `standing`. */
   askedMs = Number.NEGATIVE_INFINITY;
-  readonly #counts: Record<Outcome, number> = { answered: 0, invalid: 0, late: 0, lost: 0, refused: 0 };
+  readonly #counts = zeroCounts(OUTCOMES);
   readonly #durations = new Histogram(BOUNDS_MS);
   #reaching: Promise<boolean> | undefined;
 

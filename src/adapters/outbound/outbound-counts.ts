@@ -1,6 +1,7 @@
 /** Counts of outbound requests for the metrics. */
 import { Histogram } from '../../base/histogram.ts';
 import type { Exposition } from '../../base/prometheus.ts';
+import { zeroCounts } from '../../base/zero-counts.ts';
 import type { OutboundResult } from '../../outbound/outbound.ts';
 import { RULE_NAMES } from '../../outbound/policy.ts';
 
@@ -15,15 +16,7 @@ const RANGES = 'address';
 const BOUNDS_MS = [50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
 export class OutboundCounts {
-  readonly #results: Record<Kind, number> = {
-    answer: 0,
-    blocked: 0,
-    timeout: 0,
-    unreachable: 0,
-    'tls-error': 0,
-    'too-large': 0,
-    aborted: 0,
-  };
+  readonly #results: Record<Kind, number> = zeroCounts(KINDS);
   /** By rule; all ranges of addresses together. */
   readonly #blocked = new Map([...RULE_NAMES, RANGES].map((rule) => [rule, 0]));
   readonly #durations = new Histogram(BOUNDS_MS);
