@@ -119,9 +119,11 @@ export function parseIp(text: string): IpAddress | undefined {
   return { family: 6, bits };
 }
 
+/** The host of a URL as sockets and resolvers take it: IPv6 without brackets. */
+export const bareHostOf = (hostname: string): string => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);
+
 /** The address that a host of a `URL` spells out; undefined for a name. */
-export const literalOf = (hostname: string): IpAddress | undefined =>
-  parseIp(hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);
+export const literalOf = (hostname: string): IpAddress | undefined => parseIp(bareHostOf(hostname));
 
 /** The addresses that share their first `length` bits with `bits`. */
 export interface IpRange extends IpAddress {

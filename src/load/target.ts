@@ -5,6 +5,8 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { errorCodeOf } from '../base/failure.ts';
+import { bareHostOf } from '../base/ip-address.ts';
+import { portOf } from '../base/parsed-url.ts';
 
 /** The server cannot be reached or put under load; the message is one line. */
 export class LoadError extends Error {}
@@ -42,12 +44,11 @@ export function parseTarget(text: string): Target {
   }
   if (url.username !== '' || url.password !== '') throw new TargetError('URL must not hold a user or a password');
   if (url.search !== '' || url.hash !== '') throw new TargetError('URL must not have a query or a fragment');
-  const isSecure = url.protocol === 'https:';
   return {
     origin: url.origin,
-    isSecure,
-    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+    isSecure: url.protocol === 'https:',
+    hostname: bareHostOf(url.hostname),
+    port: portOf(url),
     hostHeader: url.host,
     basePath: url.pathname.replace(/\/+$/, ''),
   };

@@ -1,6 +1,7 @@
 /** Connections by `node:http`. */
 import type http from 'node:http';
 import { errorCodeOf } from '../../base/failure.ts';
+import { bareHostOf } from '../../base/ip-address.ts';
 import { nodeHttp, nodeHttps } from '../process/late-modules.ts';
 import {
   BodyCollector,
@@ -40,7 +41,7 @@ export class HttpConnections implements Connections {
     this.#basePath = pathname === '/' ? '' : pathname;
     this.#options = {
       agent: this.#agent,
-      hostname: hostname.replace(/^\[|\]$/g, ''),
+      hostname: bareHostOf(hostname),
       ...(port === '' ? {} : { port }),
       headers: headersWith(token),
     };

@@ -3,20 +3,20 @@
  * distinguishes a machine that is off or cut off, where nothing refuses packets, from a slow service. The question's
  * own connection cannot show that: it may have been open before, and Bun's `fetch` reports nothing about connecting.
  */
+import { bareHostOf } from '../../base/ip-address.ts';
+import { portOf } from '../../base/parsed-url.ts';
 import { nodeNet } from '../process/late-modules.ts';
 import { systemTimers } from '../process/system-timers.ts';
-
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 /**
  * Never rejects. A refused connection is an answer by the machine, so it can be reached.
  * @param url base address of the service
  */
 export function isReachable(url: string, withinMs: number): Promise<boolean> {
-  const { protocol, hostname, port } = new URL(url);
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const address = new URL(url);
+  const at = { host: bareHostOf(address.hostname), port: portOf(address) };
   return new Promise((resolve) => {
-    const socket = nodeNet().connect({ host, port: port === '' ? (DEFAULT_PORTS[protocol] as number) : Number(port) });
+    const socket = nodeNet().connect(at);
     const end = (isReached: boolean): void => {
       cancel();
       socket.destroy();

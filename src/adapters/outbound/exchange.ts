@@ -8,6 +8,7 @@ import type http from 'node:http';
 import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
 import { errorCodeOf } from '../../base/failure.ts';
+import { bareHostOf } from '../../base/ip-address.ts';
 import type { Timers } from '../../base/timers.ts';
 import { VERSION } from '../../base/version.ts';
 import { ACCEPTED_CODINGS, type Coding, codingsOf } from '../../outbound/codings.ts';
@@ -251,7 +252,7 @@ export async function exchange(
       sent = send({
         agent,
         method: request.method,
-        hostname: url.hostname.replace(/^\[|\]$/g, ''),
+        hostname: bareHostOf(url.hostname),
         port: url.port === '' ? undefined : Number(url.port),
         path: `${url.pathname}${url.search}`,
         headers: sentHeadersOf(request, userAgent),

@@ -4,7 +4,7 @@
  * codes and no part of the request.
  */
 import type { Clock } from '../../base/clock.ts';
-import { literalOf } from '../../base/ip-address.ts';
+import { bareHostOf, literalOf } from '../../base/ip-address.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { Timers } from '../../base/timers.ts';
 import { LOOK_UP_MS } from '../../outbound/limits.ts';
@@ -32,9 +32,6 @@ export interface OutboundClientOptions {
   /** As `userAgentOf` writes it. */
   readonly userAgent: string;
 }
-
-/** A host's addresses as text; IPv6 without brackets. */
-const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
 /**
  * The name under which a target takes its slots. Own hooks take a separate name, because a host of the same name on
@@ -138,7 +135,7 @@ export class OutboundClient implements Outbound {
   }
 
   async #resolve(hostname: string, signal: AbortSignal | undefined): Promise<Resolved> {
-    if (literalOf(hostname) !== undefined) return { kind: 'addresses', addresses: [bare(hostname)] };
+    if (literalOf(hostname) !== undefined) return { kind: 'addresses', addresses: [bareHostOf(hostname)] };
     const ending = endingOf(this.#options.timers, LOOK_UP_MS, signal);
     try {
       return await this.#options.resolver.resolve(hostname, ending.signal);
