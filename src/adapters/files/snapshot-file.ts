@@ -32,7 +32,7 @@ export interface SnapshotFile extends SnapshotSource {
   isReplaced(): boolean;
 }
 
-/** throws SnapshotError when there is no such file, it cannot be read, or it is no regular file */
+/** @throws SnapshotError when there is no such file, it cannot be read, or it is no regular file */
 export function openSnapshotFile(path: string): SnapshotFile {
   let descriptor: number;
   try {
@@ -127,8 +127,8 @@ function readAt(path: string, descriptor: number, offset: number, bytes: Uint8Ar
 /**
  * Writes a snapshot so that after a power failure `path` holds either the old content or the whole new file: a
  * temporary file beside it, synced, renamed, and the directory synced. The temporary file is removed on failure.
- * signal  gives it up before the rename
- * throws  SnapshotError when the file system refuses; whatever `chunks` throws; the reason of the signal
+ * @param signal gives it up before the rename
+ * @throws SnapshotError when the file system refuses; whatever `chunks` throws; the reason of the signal
  */
 export async function writeSnapshotFile(
   path: string,

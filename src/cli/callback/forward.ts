@@ -21,7 +21,7 @@ export interface Reader {
 
 function unanswered(failure: unknown): Forwarded {
   const code = errorCodeOf((failure as { cause?: unknown } | null)?.cause) ?? errorCodeOf(failure);
-  return { kind: 'unanswered', reason: typeof code === 'string' ? code : messageOf(failure) };
+  return { kind: 'unanswered', reason: code ?? messageOf(failure) };
 }
 
 /**

@@ -3,6 +3,7 @@
  * machine, and shows its answer. It buys the callback unless one is named, and with `--renew N` up to N more, each when
  * the previous one has ended.
  */
+import { quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import { EVENT_COUNT_MAX } from '../../callback/limits.ts';
 import { command, EXIT_FAILED, EXIT_OK, UsageError } from '../command.ts';
@@ -136,7 +137,7 @@ export const listenAndForward = command({
     });
     const { unansweredCount } = listening;
     if (unansweredCount === 0) return EXIT_OK;
-    io.stderr.write(`${unansweredCount === 1 ? '1 event' : `${unansweredCount} events`} got no answer\n`);
+    io.stderr.write(`${quantity(unansweredCount, 'event')} got no answer\n`);
     return EXIT_FAILED;
   },
 });

@@ -1,6 +1,6 @@
 /** `retry wait`: waits until a job has ended, and shows it. */
 import { untilInterrupted } from '../callback/follow.ts';
-import { command, EXIT_OK } from '../command.ts';
+import { command, EXIT_FAILED, EXIT_OK } from '../command.ts';
 import { objectFrom, pause, read } from '../exchange.ts';
 import {
   addressOf,
@@ -18,9 +18,6 @@ import {
 /** Pause between two looks. */
 const PAUSE_MS = 1000;
 
-/** Exit code for a job that did not succeed. */
-const EXIT_NOT_SUCCEEDED = 1;
-
 export const waitForRetry = command({
   notes: [
     'Exits with 0 when it succeeded, with 1 when it failed, expired or was cancelled.',
@@ -31,14 +28,14 @@ export const waitForRetry = command({
   async run({ options, arguments: [id] }, io) {
     const credential = credentialOf(options.token, io);
     const address = addressOf(id as string, options.url, io.env);
-    let exitCode = EXIT_OK as number;
+    let exitCode: number = EXIT_OK;
     await untilInterrupted(io, async (signal) => {
       let answer = await read(address, credential, { signal });
       while (!signal.aborted) {
         const { status } = objectFrom<ShownRetry>(answer, 'attempt_count');
         if (ENDED.has(status)) {
           show(answer, options.json, io);
-          exitCode = status === 'succeeded' ? EXIT_OK : EXIT_NOT_SUCCEEDED;
+          exitCode = status === 'succeeded' ? EXIT_OK : EXIT_FAILED;
           return;
         }
         await pause(PAUSE_MS, signal);

@@ -125,12 +125,11 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
   const { source, rejected, rejectedNative, repeated, future } = intake.tally;
   const unwritten = unwrittenReport(build, intake);
   if (rejectedNative > 0 && rejects === null) {
-    const lines = rejectedNative === 1 ? '1 bad line' : `${grouped(rejectedNative)} bad lines`;
     const remedy =
       builder.rowCount === 0
         ? 'if these are no native records, --format auto recognises other formats by their content'
         : '--rejects FILE sets bad lines aside and builds the rest';
-    say(`nothing was written: ${lines} of ${grouped(source)}; ${remedy}\n`);
+    say(`nothing was written: ${quantity(rejectedNative, 'bad line')} of ${grouped(source)}; ${remedy}\n`);
     report(plan.isJson, io.stdout, unwritten);
     return EXIT_FAILED;
   }
