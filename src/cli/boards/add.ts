@@ -1,21 +1,13 @@
 /** `boards add`: accepts any careers address that a person pastes and watches the board behind it from then on. */
-import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { starterOf } from '../../ingest/boards/starter.ts';
 import { parseCompanyList } from '../../ingest/companies/company-list.ts';
 import { readPackageText } from '../../ingest/package-data.ts';
-import { command, quoted, UsageError } from '../command.ts';
+import { command, UsageError } from '../command.ts';
+import { domainOf } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
 import { REACH_NOTE, REACH_OPTIONS } from '../watch/watch-settings.ts';
 import { addBoards } from './add-boards.ts';
 import { BOARD_CATALOGUE, openLook } from './board-options.ts';
-
-/** @throws UsageError */
-function domainOf(text: string | undefined): CompanyDomain | null {
-  if (text === undefined) return null;
-  const domain = parseCompanyDomain(text);
-  if (domain !== undefined) return domain;
-  throw new UsageError(`--domain must be a domain name such as example.com, not ${quoted(text)}`);
-}
 
 async function addStarter(folder: string, isJson: boolean, io: Io): Promise<number> {
   const companies = parseCompanyList(readPackageText('companies.csv'));
@@ -57,7 +49,7 @@ export const addBoard = command({
     }
     if (options.starter) return addStarter(options.catalogue, options.json, io);
     const company = options.company?.trim() || null;
-    const domain = domainOf(options.domain);
+    const domain = options.domain === undefined ? null : domainOf('--domain', options.domain);
     if (addresses.length > 1 && (company !== null || domain !== null)) {
       throw new UsageError('--company and --domain go with one URL; `boards import` takes them for many');
     }

@@ -1,17 +1,9 @@
 /** `companies set`: the operator's word about one company. */
 import { quantity } from '../../base/grouped.ts';
-import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { wordOfCompany } from '../../ingest/companies/company-file.ts';
 import { CommandError, command, EXIT_OK, quoted, UsageError } from '../command.ts';
-import { CATALOGUE_OPTION } from './company-lines.ts';
+import { CATALOGUE_OPTION, domainOf } from './company-lines.ts';
 import { stateWords } from './state-words.ts';
-
-function domainOf(field: string, text: string): CompanyDomain {
-  const domain = parseCompanyDomain(text);
-  if (domain === undefined)
-    throw new UsageError(`${field} must be a domain name such as example.com, not ${quoted(text)}`);
-  return domain;
-}
 
 export const setCompany = command({
   arguments: [
