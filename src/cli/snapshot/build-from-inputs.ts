@@ -124,27 +124,24 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
   const { plan, builder, companies, sink, manifest, rejects, say } = build;
   const { source, rejected, rejectedNative, repeated, future } = intake.tally;
   const unwritten = unwrittenReport(build, intake);
+  const writeNothing = (why: string): number => {
+    say(`nothing was written: ${why}\n`);
+    report(plan.isJson, io.stdout, unwritten);
+    return EXIT_FAILED;
+  };
   if (rejectedNative > 0 && rejects === null) {
     const remedy =
       builder.rowCount === 0
         ? 'if these are no native records, --format auto recognises other formats by their content'
         : '--rejects FILE sets bad lines aside and builds the rest';
-    say(`nothing was written: ${quantity(rejectedNative, 'bad line')} of ${grouped(source)}; ${remedy}\n`);
-    report(plan.isJson, io.stdout, unwritten);
-    return EXIT_FAILED;
+    return writeNothing(`${quantity(rejectedNative, 'bad line')} of ${grouped(source)}; ${remedy}`);
   }
-  if (unreadCount > 0 && source === 0) {
-    say('nothing was written: no input could be read\n');
-    report(plan.isJson, io.stdout, unwritten);
-    return EXIT_FAILED;
-  }
+  if (unreadCount > 0 && source === 0) return writeNothing('no input could be read');
   if (source > 0 && rejected === source) {
     // A producer that changed its records must not empty a catalogue.
     rejects?.finish();
     rejects?.commit();
-    say(`nothing was written: ${quantity(source, 'record')}, all rejected\n`);
-    report(plan.isJson, io.stdout, unwritten);
-    return EXIT_FAILED;
+    return writeNothing(`${quantity(source, 'record')}, all rejected`);
   }
   for (const { key } of companies.finish(wordsOf(manifest), loadCompanyList())) say(unfittingLine(key));
   const built = builder.finish((digest) => {
