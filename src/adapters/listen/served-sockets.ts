@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import type { Exposition } from '../../base/prometheus.ts';
+import { zeroCounts } from '../../base/zero-counts.ts';
 import {
   UNREAD_BYTES_MAX,
   UNREAD_BYTES_TOTAL_LEFT,
@@ -45,14 +46,8 @@ export class ServedSockets {
   readonly #ports: SocketPorts;
   /** Sockets whose next request can begin, in the order of turns. */
   readonly #ready = new Set<ServedSocket>();
-  readonly #refused: Record<(typeof REFUSALS)[number], number> = { all: 0, address: 0 };
-  readonly #closed: Record<(typeof CLOSINGS)[number], number> = {
-    waiting: 0,
-    waiting_total: 0,
-    unread: 0,
-    stalled: 0,
-    unread_total: 0,
-  };
+  readonly #refused = zeroCounts(REFUSALS);
+  readonly #closed = zeroCounts(CLOSINGS);
   /** Bytes of unread output at the last check, and bytes added since. */
   #unreadBytes = 0;
   #uncheckedBytes = 0;
