@@ -1,4 +1,5 @@
 /** One HTTP request of a check: bounded in time and size, follows no redirect, and reports a failure as a code. */
+import { readAtMost } from '../../base/bounded-stream.ts';
 import { errorCodeOf } from '../../base/failure.ts';
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
@@ -23,20 +24,13 @@ function innermostCodeOf(failure: unknown): string {
   return errorCodeOf(failure) ?? (typeof said === 'string' ? said : 'unknown failure');
 }
 
-async function readText(response: Response): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let byteCount = 0;
-  const reader = response.body?.getReader();
-  for (;;) {
-    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-    if (done) return Buffer.concat(chunks).toString('utf8');
-    byteCount += value.length;
-    if (byteCount > ANSWER_BYTES_MAX) {
-      await reader?.cancel();
-      return undefined;
-    }
-    chunks.push(value);
-  }
+/** undefined: the body is longer than {@link ANSWER_BYTES_MAX}. */
+async function readText({ body }: Response): Promise<string | undefined> {
+  if (body === null) return '';
+  const reader = body.getReader();
+  const bytes = await readAtMost(reader, ANSWER_BYTES_MAX);
+  if (bytes === undefined) await reader.cancel();
+  return bytes && Buffer.from(bytes).toString('utf8');
 }
 
 /** Never rejects. */
