@@ -4,7 +4,7 @@
  * has one key more, `snapshot`, which export-facts.ts explains; the export of an empty snapshot has no line, so it has
  * no facts either. The history is not exported: a build from the lines derives one from the jobs.
  */
-import { isoTime } from '../base/iso-time.ts';
+import { isoTime, isoTimeOrNull } from '../base/iso-time.ts';
 import type { Job } from '../catalogue/job.ts';
 import type { Snapshot } from '../catalogue/snapshot/snapshot.ts';
 import { exportFactsOf } from './export-facts.ts';
@@ -40,7 +40,7 @@ function nativeOf(job: Job): Required<Omit<NativeRecord, Identity>> & Pick<Nativ
     first_observed_at: isoTime(job.firstObservedMs),
     last_observed_at: isoTime(job.lastObservedMs),
     status: job.status,
-    closed_at: job.closedAtMs === null ? null : isoTime(job.closedAtMs),
+    closed_at: isoTimeOrNull(job.closedAtMs),
   };
 }
 

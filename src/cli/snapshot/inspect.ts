@@ -1,7 +1,7 @@
 /** `snapshot inspect`: the contents and origin of a catalogue file. */
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { grouped } from '../../base/grouped.ts';
-import { isoTime } from '../../base/iso-time.ts';
+import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import { reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot, type Snapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
@@ -16,10 +16,6 @@ export function openCatalogue(path: string): Snapshot {
   } catch (error) {
     throw commandErrorOf(error, SnapshotError);
   }
-}
-
-function timeOf(timeMs: number | null): string | null {
-  return timeMs === null ? null : isoTime(timeMs);
 }
 
 /** The earliest first observation of any job; null when there is no job. */
@@ -47,9 +43,9 @@ export const snapshotInspect = command({
       active: snapshot.activeCount,
       companies: snapshot.companyCount,
       aliases: snapshot.aliases.size,
-      first_observed_at: timeOf(firstObservedMs(snapshot)),
-      last_observed_at: timeOf(snapshot.newestObservedMs),
-      oldest_last_observed_at: timeOf(snapshot.oldestObservedMs),
+      first_observed_at: isoTimeOrNull(firstObservedMs(snapshot)),
+      last_observed_at: isoTimeOrNull(snapshot.newestObservedMs),
+      oldest_last_observed_at: isoTimeOrNull(snapshot.oldestObservedMs),
       built_at: isoTime(facts.builtAtMs),
       source_rows: facts.sourceRows,
       rejected_rows: facts.rejectedRows,
