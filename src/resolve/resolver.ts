@@ -212,12 +212,11 @@ export class Resolver {
         const listener = onceGone(() => ending.abort());
         client?.onDisconnect(listener);
         const { clock } = this.#ports;
-        const waitEndMs = clock.monotonicMs() + waitMs;
         const startMs = clock.monotonicMs();
         const refused = await this.#lookUp(target, ending.signal);
         if (refused === undefined) {
           work = this.#begin(question, target, payer, ending);
-          found = await this.#wait(work, waitEndMs - clock.monotonicMs());
+          found = await this.#wait(work, startMs + waitMs - clock.monotonicMs());
         } else {
           found = refused;
           if (!ending.signal.aborted) this.#ports.onFinished(found, clock.monotonicMs() - startMs);
@@ -335,15 +334,9 @@ export class Resolver {
         return;
       } catch (failure) {
         this.#ports.onFailure(failure);
-        await this.#pause();
+        await new Promise<void>((resolve) => this.#ports.timers.after(RECORD_PAUSE_MS, resolve));
       }
     }
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#ports.timers.after(RECORD_PAUSE_MS, resolve);
-    });
   }
 }
 
