@@ -209,7 +209,26 @@ describe.concurrent(`purchases of retries under identifiers and keys, under ${RU
       const one = await seller.bought(account, 'I+K');
       const other = await seller.bought(account, 'K', order);
       expect([one.status, other.status, one.id === other.id]).toEqual([201, 201, false]);
+      expect((await seller.bought(account, 'K', order)).id).toBe(other.id);
       await until('the requests', () => seller.outbound.seenBy('good.example').length === 2);
+    },
+  );
+
+  it.each([
+    ['the same', ORDER],
+    ['another', OTHER],
+  ])(
+    'make the job that is paid for under an identifier, although its key has one of %s body already',
+    async (_, order) => {
+      const seller = await Seller.open();
+      const account = wallet();
+      seller.word = 'lost';
+      await refused(seller.buy(account, 'I'), 503, 'SETTLEMENT_PENDING');
+      seller.word = 'settled';
+      const other = await seller.bought(account, 'K', order);
+      await until('the settlements', () => seller.settled.size === 2);
+      const one = await seller.bought(account, 'I+K');
+      expect([one.status, other.status, one.id === other.id]).toEqual([201, 201, false]);
     },
   );
 
