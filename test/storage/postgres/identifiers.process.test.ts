@@ -44,7 +44,7 @@ describe.skipIf(SERVER === undefined)('kept answers in a database', () => {
     expect(await one!.claim([claimOf(1)], 1)).toBe(true);
     expect(await one!.claim([claimOf(2)], 2)).toBe(true);
     expect(await other!.claim([claimOf(3)], 1)).toBe(true);
-    expect([one!.hasRoom(1), other!.hasRoom(1)]).toEqual([true, true]);
+    expect([one!.hasRoom(1), one!.hasRoom(2), other!.hasRoom(1)]).toEqual([true, false, true]);
     await database.run({ text: "UPDATE paygrade.identifiers SET sealed = 'x', kept_until_ms = 9e15" });
     await one!.prune();
     await other!.prune();
