@@ -22,7 +22,15 @@ import { closedFolder, folderFaultOf, linkToNothing } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { firstFindingOf } from '../sqlite/check-verdict.ts';
 import { Connection, type Row, type SqlValue } from '../sqlite/connection.ts';
-import { BUSY, CANNOT_OPEN, LOCKED, READ_ONLY, resultCodeOf } from '../sqlite/result-code.ts';
+import {
+  BUSY,
+  CANNOT_OPEN,
+  extendedCodeOf,
+  LOCKED,
+  READ_ONLY,
+  READ_ONLY_MOVED,
+  resultCodeOf,
+} from '../sqlite/result-code.ts';
 import { SCHEMA } from './history-schema.ts';
 
 /** The catalogue cannot be used. The message is one line for the operator. */
@@ -44,6 +52,9 @@ export function historyErrorOf(failure: unknown, path: string): Error {
   if (failure instanceof HistoryError) return failure;
   const code = resultCodeOf(failure);
   if (code === BUSY || code === LOCKED) return new HistoryError(`${path} is in use by an import or a watch`);
+  if (extendedCodeOf(failure) === READ_ONLY_MOVED) {
+    return new HistoryError(`${path} was moved, deleted or replaced while it was in use`);
+  }
   if (code === READ_ONLY) {
     const left = 'a killed process left an unfinished write, which this user may not roll back';
     return new HistoryError(`${path}: ${left}; run this once as the user that imports or watches`);
