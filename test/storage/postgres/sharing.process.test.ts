@@ -599,7 +599,7 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
     await living.stores.retries.takeDue(look(time));
     time.stepWall(2 * LEASE_MS);
     // As a look does, before the living have renewed their leases.
-    await other.database.run({ ...TAKE_DEAD, values: [other.owner.id, 'hold'] });
+    await other.database.run({ ...TAKE_DEAD, values: [other.owner.id, 'hold', time.nowMs()] });
     await other.database.run(FREE_DEAD);
     const holders = 'SELECT holder FROM paygrade.retries UNION ALL SELECT holder FROM paygrade.resolves';
     const { id } = living.owner;
@@ -663,7 +663,7 @@ describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
     const [dead, { owner: one }, { database, owner: two }] = await three(time);
     await dead.stores.resolves.create(resolveOf(time));
     await database.run({ text: `DELETE FROM paygrade.processes WHERE id = '${dead.owner.id}'` });
-    const takeAs = ({ id }: Owner): Statement => ({ ...TAKE_DEAD, values: [id, 'hold'] });
+    const takeAs = ({ id }: Owner): Statement => ({ ...TAKE_DEAD, values: [id, 'hold', time.nowMs()] });
     const connections = shared!.on.connections();
     const connection = await connections.connect();
     await connection.query({ text: 'BEGIN' });
