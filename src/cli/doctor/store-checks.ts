@@ -134,6 +134,9 @@ function checkContents(findings: Findings, stateDir: string): void {
     case 'unusable':
       findings.mend(state.reason, GIVE_UP);
       return;
+    case 'other-release':
+      findings.mend(state.reason, 'start the release that wrote it');
+      return;
     default:
       state satisfies never;
   }

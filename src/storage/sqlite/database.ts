@@ -50,19 +50,19 @@ const HARMLESS: ReadonlySet<number | undefined> = new Set([BUSY, LOCKED, READ_ON
  */
 const OF_THE_OPERATION: ReadonlySet<number | undefined> = new Set([1, 18, 19, 20, 21, 25, undefined]);
 
-/** Why this program cannot read a file of that format; undefined = it can. 0 is a new file. */
-function formatProblem(version: number): string | undefined {
-  if (version === 0 || version === FORMAT_VERSION) return undefined;
-  return `its format ${version} is ${version > FORMAT_VERSION ? 'newer' : 'older'} than this program: the release that wrote it still reads it`;
-}
+/** A state file that another release wrote and still reads. */
+export class OtherReleaseError extends DamagedError {}
 
 const pragma = (database: DatabaseSync, name: string): unknown =>
   Object.values((database.prepare(`PRAGMA ${name}`).get() ?? {}) as Row)[0];
 
-/** Why an existing file is not a state file that this program can read; undefined = it is. @throws Error of node:sqlite */
-export function problemOfFile(database: DatabaseSync): string | undefined {
-  if (pragma(database, 'application_id') !== APPLICATION_ID) return 'it is not a state file';
-  return formatProblem(pragma(database, 'user_version') as number);
+/** @throws DamagedError when an existing file is not a state file that this program can read; Error of node:sqlite */
+export function checkFormat(database: DatabaseSync): void {
+  if (pragma(database, 'application_id') !== APPLICATION_ID) throw new DamagedError('it is not a state file');
+  const version = pragma(database, 'user_version') as number;
+  if (version === FORMAT_VERSION) return;
+  const age = version > FORMAT_VERSION ? 'newer' : 'older';
+  throw new OtherReleaseError(`its format ${version} is ${age} than this program, which reads ${FORMAT_VERSION}`);
 }
 
 /** The schema in the file as text. SQLite's checks do not see a damaged bit in a column's name. */
@@ -97,8 +97,7 @@ export class StateDatabase {
     try {
       this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
       const version = pragma(this.#database, 'user_version');
-      const problem = version === 0 ? undefined : problemOfFile(this.#database);
-      if (problem !== undefined) throw new DamagedError(problem);
+      if (version !== 0) checkFormat(this.#database);
       this.#database.exec('PRAGMA journal_mode = WAL');
       this.#database.exec(`PRAGMA synchronous = ${sync}`);
       this.#database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);

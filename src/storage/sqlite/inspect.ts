@@ -6,6 +6,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/failure.ts';
 import { firstFindingOf } from './check-verdict.ts';
+import { OtherReleaseError } from './database.ts';
 import { LOCK_FILE } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, movedAway, readMarker } from './marker.ts';
@@ -21,7 +22,9 @@ export type StateFound =
   /** The last server did not close the state; its log seems whole, and the next start recovers it. */
   | { readonly kind: 'unclean'; readonly logBytes: number }
   /** A server would not start, or would accept no payments; `reason` is one line. */
-  | { readonly kind: 'unusable'; readonly reason: string };
+  | { readonly kind: 'unusable'; readonly reason: string }
+  /** The same, because another release wrote the file. */
+  | { readonly kind: 'other-release'; readonly reason: string };
 
 const SYSTEM_LOCKS = '/proc/locks';
 
@@ -82,8 +85,8 @@ function foundAtRest(stateDir: string): StateFound {
     const problem = problemOf(path, marker?.generation ?? 0);
     return problem === undefined ? { kind: 'sound', bytes } : { kind: 'unusable', reason: `${path}: ${problem}` };
   } catch (failure) {
-    const reason = messageOf(failure);
-    return { kind: 'unusable', reason: `${path}: ${reason}` };
+    const kind = failure instanceof OtherReleaseError ? 'other-release' : 'unusable';
+    return { kind, reason: `${path}: ${messageOf(failure)}` };
   }
 }
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { Connection } from './connection.ts';
-import { BUSY_MS, problemOfFile } from './database.ts';
+import { BUSY_MS, checkFormat } from './database.ts';
 
 /** With `immutable`, SQLite reads the file alone: it takes no lock, looks for no log and leaves none behind. */
 function immutable(path: string): URL {
@@ -14,15 +14,14 @@ function immutable(path: string): URL {
 
 /**
  * @param isAtRest true: there is no log, and what a server writes meanwhile may be missed or read in halves
- * @throws Error with one line, when it is not a state file of this format; Error of node:sqlite when it cannot be read. The
- *   caller names the file.
+ * @throws DamagedError with one line, when it is not a state file of this format; Error of node:sqlite when it cannot be read.
+ *   The caller names the file.
  */
 export function openReadOnly(path: string, { isAtRest = false } = {}): Connection {
   const database = new DatabaseSync(isAtRest ? immutable(path) : path, { readOnly: true });
   try {
     database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    const problem = problemOfFile(database);
-    if (problem !== undefined) throw new Error(problem);
+    checkFormat(database);
   } catch (failure) {
     database.close();
     throw failure;

@@ -35,7 +35,7 @@ import { SaleCounts } from '../sale-counts.ts';
 import { StateError, StateHeldError } from '../state-error.ts';
 import { SqliteBooks } from './books.ts';
 import { DamagedError } from './checksum.ts';
-import { isDamage, StateDatabase } from './database.ts';
+import { isDamage, OtherReleaseError, StateDatabase } from './database.ts';
 import { SqliteEventStore } from './event-store.ts';
 import { heldFile } from './held-files.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
@@ -151,7 +151,7 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
         `${failure.message}: clients could use their payments again; restore it, or discard the state with STATE_RESET=true`,
       );
     } else {
-      return damagedState(path, `${path} is damaged (${firstLineOf(failure)})`, ports, release);
+      return damagedState(path, faultOf(path, failure), ports, release);
     }
   }
   const held = [heldFile(path), heldFile(join(options.stateDir, LOCK_FILE))];
@@ -324,14 +324,21 @@ function putAside(path: string, nowMs: number): string {
   return said;
 }
 
-/** A damaged state: the server neither reads nor writes it. */
+/** Why the server does not use the file, and what the operator can do. */
+function faultOf(path: string, failure: unknown): string {
+  const why = firstLineOf(failure);
+  return failure instanceof OtherReleaseError
+    ? `${path} is of another release (${why}): the server accepts no payments; start the release that wrote it`
+    : `${path} is damaged (${why}): the server accepts no payments; restore a sound copy, or discard the state with STATE_RESET=true`;
+}
+
+/** A state that this program cannot read: the server neither reads nor writes it. */
 function damagedState(
   path: string,
-  why: string,
+  fault: string,
   { clock, onStateFault }: JournalPorts,
   release: () => void,
 ): SqliteState {
-  const fault = `${why}: the server accepts no payments; restore a sound copy, or discard the state with STATE_RESET=true`;
   onStateFault(fault);
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
   const unreadable = (): Promise<never> => Promise.reject(new RecordsUnreadableError(`${path} is damaged`));

@@ -8,10 +8,20 @@ import { History } from './recorded-history.ts';
 
 describe('a state file', () => {
   it.each([
-    [`user_version = ${FORMAT_VERSION + 1}`, /its format \d+ is newer than this program/],
-    [`user_version = ${FORMAT_VERSION - 1}`, /its format \d+ is older than this program/],
-    ['application_id = 1', /it is not a state file/],
-  ])('with %s stays as it is, and nothing is sold', async (pragma, reason) => {
+    [
+      `user_version = ${FORMAT_VERSION + 1}`,
+      'other-release',
+      /its format \d+ is newer than this program/,
+      /start the release/,
+    ],
+    [
+      `user_version = ${FORMAT_VERSION - 1}`,
+      'other-release',
+      /its format \d+ is older than this program/,
+      /start the release/,
+    ],
+    ['application_id = 1', 'unusable', /it is not a state file/, /restore a sound copy/],
+  ])('with %s stays as it is, and nothing is sold', async (pragma, kind, reason, advice) => {
     const { folder, time } = await History.live();
     await folder.open({}, time);
     await folder.close();
@@ -19,10 +29,10 @@ describe('a state file', () => {
     database.exec(`PRAGMA ${pragma}`);
     database.close();
     const before = readFileSync(folder.file('state.db'));
-    expect(inspectState(folder.path)).toMatchObject({ kind: 'unusable', reason: expect.stringMatching(reason) });
+    expect(inspectState(folder.path)).toMatchObject({ kind, reason: expect.stringMatching(reason) });
 
     const state = await folder.open({}, time);
-    expect(state.fault()).toMatch(reason);
+    for (const said of [reason, advice]) expect(state.fault()).toMatch(said);
     await folder.close();
     expect(readFileSync(folder.file('state.db')).equals(before)).toBe(true);
     await folder.remove();
