@@ -34,9 +34,9 @@ export const BUSY_MS = 2000;
 const META = 'CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;';
 const FILE_SCHEMA = META + SCHEMA;
 
-/** True for a failure that shows a damaged file. */
-export function isDamage(failure: unknown): boolean {
-  if (failure instanceof DamagedError) return true;
+/** True for a failure that shows a file which is damaged, or of another release. */
+export function isUnreadable(failure: unknown): boolean {
+  if (failure instanceof DamagedError || failure instanceof OtherReleaseError) return true;
   const code = resultCodeOf(failure);
   return code === CORRUPT || code === NOT_A_DATABASE;
 }
@@ -51,12 +51,12 @@ const HARMLESS: ReadonlySet<number | undefined> = new Set([BUSY, LOCKED, READ_ON
 const OF_THE_OPERATION: ReadonlySet<number | undefined> = new Set([1, 18, 19, 20, 21, 25, undefined]);
 
 /** A state file that another release wrote and still reads. */
-export class OtherReleaseError extends DamagedError {}
+export class OtherReleaseError extends Error {}
 
 const pragma = (database: DatabaseSync, name: string): unknown =>
   Object.values((database.prepare(`PRAGMA ${name}`).get() ?? {}) as Row)[0];
 
-/** @throws DamagedError when an existing file is not a state file that this program can read; Error of node:sqlite */
+/** @throws DamagedError for a file that is not a state file; OtherReleaseError; Error of node:sqlite */
 export function checkFormat(database: DatabaseSync): void {
   if (pragma(database, 'application_id') !== APPLICATION_ID) throw new DamagedError('it is not a state file');
   const version = pragma(database, 'user_version') as number;
@@ -87,7 +87,7 @@ export class StateDatabase {
 
   /**
    * Makes the file if there is none.
-   * @throws Error of node:sqlite; DamagedError for a file of another program or another format
+   * @throws Error of node:sqlite; DamagedError for a file of another program, OtherReleaseError
    */
   constructor({ path, sync, commitDelayMs = 0, held = [] }: DatabaseOptions) {
     this.#commitDelayMs = commitDelayMs;

@@ -14,8 +14,8 @@ function immutable(path: string): URL {
 
 /**
  * @param isAtRest true: there is no log, and what a server writes meanwhile may be missed or read in halves
- * @throws DamagedError with one line, when it is not a state file of this format; Error of node:sqlite when it cannot be read.
- *   The caller names the file.
+ * @throws DamagedError or OtherReleaseError with one line; Error of node:sqlite when it cannot be read. The caller names the
+ *   file.
  */
 export function openReadOnly(path: string, { isAtRest = false } = {}): Connection {
   const database = new DatabaseSync(isAtRest ? immutable(path) : path, { readOnly: true });

@@ -35,7 +35,7 @@ import { SaleCounts } from '../sale-counts.ts';
 import { StateError, StateHeldError } from '../state-error.ts';
 import { SqliteBooks } from './books.ts';
 import { DamagedError } from './checksum.ts';
-import { isDamage, OtherReleaseError, StateDatabase } from './database.ts';
+import { isUnreadable, OtherReleaseError, StateDatabase } from './database.ts';
 import { SqliteEventStore } from './event-store.ts';
 import { heldFile } from './held-files.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
@@ -138,7 +138,7 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
     loaded = loadStateFile(path, options, ports.clock);
   } catch (failure) {
     const isLost = failure instanceof Lost;
-    if (!isLost && !isDamage(failure)) throw failure;
+    if (!isLost && !isUnreadable(failure)) throw failure;
     if (options.mayReset) {
       const aside = putAside(path, ports.clock.nowMs());
       const empty = loadStateFile(path, options, ports.clock, usedBefore(ports.clock));
@@ -243,7 +243,7 @@ export function stateOver(
 /** Seconds since 1970. Every authorization that may have been used before now expires before this. */
 const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
 
-/** @throws Lost; a failure for which isDamage is true; any other when the folder cannot be used */
+/** @throws Lost; a failure for which isUnreadable is true; any other when the folder cannot be used */
 function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): LoadedState {
   const { stateDir, sync, isPlay } = options;
   const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
@@ -270,7 +270,7 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
   }
 }
 
-/** Loads all records and removes expired ones. @throws a failure for which isDamage is true */
+/** Loads all records and removes expired ones. @throws a failure for which isUnreadable is true */
 export function loadState(database: StateDatabase, isPlay: boolean, clock: Clock): LoadedState {
   const { connection } = database;
   const nowMs = clock.nowMs();

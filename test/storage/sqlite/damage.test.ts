@@ -5,7 +5,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { isDamage } from '../../../src/storage/sqlite/database.ts';
+import { isUnreadable } from '../../../src/storage/sqlite/database.ts';
 import { isDamagedLog, isDamagedLogFile } from '../../../src/storage/sqlite/log-check.ts';
 import { readMarker } from '../../../src/storage/sqlite/marker.ts';
 import { StateError } from '../../../src/storage/state-error.ts';
@@ -47,7 +47,7 @@ async function verdictOn(folder: Folder): Promise<Content | 'damaged'> {
   try {
     return await contentOfFolder(folder);
   } catch (failure) {
-    if (isDamage(failure)) return 'damaged';
+    if (isUnreadable(failure)) return 'damaged';
     throw failure;
   }
 }

@@ -11,7 +11,7 @@ import { systemRandom } from '../../../base/random.ts';
 import { CLOCK_AHEAD_MS_MAX } from '../../../callback/limits.ts';
 import { folderFaultOf } from '../../folder-fault.ts';
 import type { Connection } from '../../sqlite/connection.ts';
-import { isDamage, StateDatabase } from '../../sqlite/database.ts';
+import { isUnreadable, StateDatabase } from '../../sqlite/database.ts';
 import { lockState, type StateLock } from '../../sqlite/lock.ts';
 import { isDamagedLogFile } from '../../sqlite/log-check.ts';
 import { type Marker, readMarker, writeMarker } from '../../sqlite/marker.ts';
@@ -62,7 +62,8 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
       source.close();
     }
   } catch (failure) {
-    if (isDamage(failure)) throw new FolderError(`the state of ${stateDir} is damaged (${firstLineOf(failure)})`);
+    if (isUnreadable(failure))
+      throw new FolderError(`the state of ${stateDir} cannot be read (${firstLineOf(failure)})`);
     const isOfFile = resultCodeOf(failure) !== undefined;
     throw isOfFile ? new FolderError(`${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`) : failure;
   } finally {
@@ -79,7 +80,7 @@ function markerOf(stateDir: string): Marker {
   return marker;
 }
 
-/** @throws StateError, or a failure for which isDamage is true */
+/** @throws StateError, or a failure for which isUnreadable is true */
 function openSource(stateDir: string): StateDatabase {
   const path = join(stateDir, STATE_FILE);
   if (!existsSync(path)) throw new FolderError(`${path} is missing`);
