@@ -95,7 +95,8 @@ describe.each(oneRuntime('node'))('a state folder under a server on %s', (runtim
     expect([refused.status, refused.headers.get('payment-required')]).toEqual([503, null]);
     expect((await fetch(`${first.url}/v1/callbacks`, { method: 'POST' })).status).toBe(503);
     expect(await (await fetch(`${first.url}/ready`)).json()).toMatchObject({ state: false, snapshot: true });
-    expect(first.stdout()).toContain(`${join(stateDir, file)} was moved, deleted or replaced while the server ran`);
+    const line = `${join(stateDir, file)} was moved, deleted or replaced while the server ran`;
+    await expect.poll(first.stdout).toContain(line);
     expect((await fetch(second.url + search, { headers })).status).toBe(200);
     expect(await first.stop()).toBe(0);
     expect(await second.stop()).toBe(0);
