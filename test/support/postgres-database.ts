@@ -49,8 +49,9 @@ export interface TestDatabase {
   remove(): Promise<void>;
 }
 
+/** Without the identity, which each database has of its own. */
 const TABLE_NAMES = `SELECT relname AS name FROM pg_class
-  WHERE relnamespace = 'paygrade'::regnamespace AND relkind = 'r' ORDER BY 1`;
+  WHERE relnamespace = 'paygrade'::regnamespace AND relkind = 'r' AND relname <> 'identity' ORDER BY 1`;
 
 const NO_ROWS = '[]';
 
@@ -123,11 +124,21 @@ async function reset(url: string, tables: readonly TableRows[]): Promise<void> {
 /** Databases that no test uses. */
 const free: string[] = [];
 
+/** A copy whose tables know themselves: to a server it would be a restored one. */
+async function copied(server: TestServer, templateUrl: string): Promise<string> {
+  const url = await server.copyUrl(templateUrl);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('UPDATE paygrade.identity SET tables = paygrade.tables_id()');
+  await client.end();
+  return url;
+}
+
 /** @param clock the database's clock too; undefined = it has its own */
 export async function testDatabase(server: TestServer, clock?: Clock): Promise<TestDatabase> {
   template ??= migratedTemplate(server);
   const { url: templateUrl, tables } = await template;
-  const url = free.pop() ?? (await server.copyUrl(templateUrl));
+  const url = free.pop() ?? (await copied(server, templateUrl));
   return {
     url,
     connections() {

@@ -15,6 +15,7 @@ import { type Connections, openConnections } from './connections.ts';
 import { Database } from './database.ts';
 import { openDomainStores } from './domain-stores.ts';
 import { DatabaseAwayError, deniedOr, InDoubtError } from './failures.ts';
+import { Identity } from './identity.ts';
 import { migrate } from './migrations.ts';
 import { Owner } from './owners.ts';
 import { PostgresPlayLedger } from './play-ledger.ts';
@@ -153,12 +154,14 @@ async function openOn(
   const { random } = ports;
   if (options.sync === 'full') await checkDurability(database, address);
   await checkSessions(database, address, random.uuid());
-  const owner = new Owner(database, ports);
+  let identity: Identity | undefined;
+  const owner = new Owner(database, { ...ports, onTables: (tables) => identity?.saw(tables) });
   await migrate(database, TABLES, owner.id);
   if (options.stateKey !== undefined) await checkStateKey(database, address, options.stateKey);
+  identity = await Identity.open(database, ports.clock, (notice) => ports.onFailure(new StateError(notice)));
   await owner.start();
   try {
-    return await openStores(database, owner, options, ports);
+    return await openStores(database, owner, identity, options, ports);
   } catch (failure) {
     database.endWaits();
     await owner.end();
@@ -169,6 +172,7 @@ async function openOn(
 async function openStores(
   database: Database,
   owner: Owner,
+  identity: Identity,
   options: PostgresOptions,
   ports: PostgresPorts,
 ): Promise<Backend> {
@@ -178,6 +182,7 @@ async function openStores(
   const reservations = await PostgresReservations.open(database, owner, {
     clock,
     settlement: play === undefined ? 'facilitator' : 'local',
+    identity,
     onSold: (operation) => books.counts.sold(operation),
   });
   const playLedger = play === undefined ? undefined : new PostgresPlayLedger(database, play.openingAtomic);
@@ -209,7 +214,7 @@ async function openStores(
       const bytes = await keptSecret(database, 'pay-to', () => Buffer.from(freshPayee(random).slice(2), 'hex'));
       return checksummed(`0x${Buffer.from(bytes).toString('hex')}`);
     },
-    notices: [],
+    notices: identity.notice === undefined ? [] : [identity.notice],
     drain: () => domains.callbacks.drain(),
     close() {
       closing ??= close();

@@ -7,6 +7,7 @@ import { RETENTION_SECONDS, type ReservationStatus } from '../../payment/reserva
 import type { Row } from './connections.ts';
 import type { Database } from './database.ts';
 import { Group } from './groups.ts';
+import type { Identity } from './identity.ts';
 import { ownerIsDead } from './owners.ts';
 import { DEAD, RESERVED } from './tables/payments.ts';
 
@@ -21,6 +22,8 @@ export interface ClaimItem {
 /** A claim as read from the database. */
 export interface FoundClaim {
   readonly serial: number;
+  /** Number of its table. */
+  readonly claims: number;
   readonly owner: string;
   readonly attempt: number;
   readonly state: number;
@@ -36,13 +39,13 @@ const CLAIM = `
   SELECT decode(item.key, 'hex'), $1, item.attempt, item.valid_before
   FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS item(key, attempt, valid_before)
   ON CONFLICT (key) DO NOTHING
-  RETURNING encode(key, 'hex') AS key, serial`;
+  RETURNING encode(key, 'hex') AS key, serial, tableoid::bigint AS claims`;
 
 const isOver = (serial: string): string => `
   c.serial <= ${serial}::bigint AND c.valid_before + ${RETENTION_SECONDS} < paygrade.now_ms() / 1000`;
 
 const FIND = `
-  SELECT c.serial, c.owner, c.attempt, c.state, c.transaction AS dead_transaction,
+  SELECT c.serial, c.owner, c.attempt, c.state, c.tableoid::bigint AS claims, c.transaction AS dead_transaction,
     k.serial AS case_serial, k.is_unknown, k.transaction AS case_transaction, s.transaction AS sale_transaction,
     c.state = ${RESERVED} AND ${ownerIsDead('c.owner')} AS is_abandoned,
     ${isOver('$2')} AND c.state <> ${RESERVED} AND k.serial IS NULL AS is_over
@@ -97,6 +100,7 @@ const foundOf = (row: Row): FoundClaim | undefined =>
     ? undefined
     : {
         serial: row.serial as number,
+        claims: row.claims as number,
         owner: row.owner as string,
         attempt: row.attempt as number,
         state: row.state as number,
@@ -105,22 +109,33 @@ const foundOf = (row: Row): FoundClaim | undefined =>
         isOver: row.is_over === true,
       };
 
+type ClaimsCheck = Pick<Identity, 'checkClaims'>;
+
 export class Claims {
   readonly #database: Database;
   readonly #owner: string;
   readonly #onDoubt: () => void;
+  readonly #identity: ClaimsCheck | undefined;
   readonly #claim: Group<ClaimItem, number | undefined>;
   readonly #find: Group<string, FoundClaim | undefined>;
   readonly #release: Group<Pick<ClaimItem, 'key' | 'attempt'>, true>;
 
   /**
    * @param removableSerial the last serial whose retention is over by the monotonic clock
-   * @param onDoubt called when a claim may be carried out late
+   * @param onDoubt called when a claim may be carried out late, or is of no account
+   * @param identity undefined: claims of any table count
    */
-  constructor(database: Database, owner: string, removableSerial: () => number, onDoubt: () => void) {
+  constructor(
+    database: Database,
+    owner: string,
+    removableSerial: () => number,
+    onDoubt: () => void,
+    identity?: ClaimsCheck,
+  ) {
     this.#database = database;
     this.#owner = owner;
     this.#onDoubt = onDoubt;
+    this.#identity = identity;
     this.#claim = new Group((items) => this.#claimAll(items), { keyOf: ({ key }) => key });
     this.#find = new Group((keys) => this.#findAll(keys, removableSerial()), {
       keyOf: (key) => key,
@@ -177,6 +192,12 @@ export class Claims {
       items.map(({ validBeforeSeconds }) => validBeforeSeconds),
     ];
     const rows = await this.#database.run({ name: 'claim', text: CLAIM, values }, { onDoubt: this.#onDoubt });
+    try {
+      for (const { claims } of rows) this.#identity?.checkClaims(claims as number);
+    } catch (failure) {
+      this.#onDoubt();
+      throw failure;
+    }
     const serials = new Map(rows.map(({ key, serial }) => [key as string, serial as number]));
     return keys.map((key) => serials.get(key));
   }

@@ -78,6 +78,7 @@ export class Database {
   readonly #connections: Connections;
   readonly #ports: DatabasePorts;
   #probe: Statement = CLOCK_PROBE;
+  #onProbed: (row: Row) => void = () => {};
   #outage: string | undefined;
   #skew: string | undefined;
   /** The wall clock less the monotonic one, when the last probe that succeeded was sent. */
@@ -116,9 +117,13 @@ export class Database {
     return this.#statementCount;
   }
 
-  /** The statement that shows that the database can be used; its row has `now_ms`. It may write. */
-  probeWith(statement: Statement): void {
+  /**
+   * The statement that shows that the database can be used; its row has `now_ms`. It may write.
+   * @param onProbed called with the row, before the database counts as usable again
+   */
+  probeWith(statement: Statement, onProbed: (row: Row) => void = () => {}): void {
     this.#probe = statement;
+    this.#onProbed = onProbed;
   }
 
   /**
@@ -205,6 +210,7 @@ export class Database {
     this.#wallOriginMs = beforeMs - startMs;
     const databaseMs = Number(rows[0]?.now_ms);
     this.#noteClock(databaseMs - (beforeMs + tripMs / 2), tripMs / 2);
+    if (rows[0] !== undefined) this.#onProbed(rows[0]);
     this.#noteUsable();
     return rows[0]?.read_only !== 'on';
   }

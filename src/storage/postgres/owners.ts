@@ -42,7 +42,7 @@ const RENEW = `
   INSERT INTO paygrade.processes AS p (id, started_ms, lease_until_ms)
   VALUES ($1, paygrade.now_ms(), paygrade.now_ms() + $2::bigint)
   ON CONFLICT (id) DO UPDATE SET lease_until_ms = greatest(p.lease_until_ms + 1, excluded.lease_until_ms)
-  RETURNING paygrade.now_ms() AS now_ms`;
+  RETURNING paygrade.now_ms() AS now_ms, paygrade.tables_id() AS tables`;
 
 /** $1 the process that looks, $2 dead ones, $3 their last renewals. Returns the other processes. */
 const REMOVE_DEAD = `
@@ -69,6 +69,8 @@ export interface OwnerPorts {
   readonly random: Random;
   /** Called when a look failed although the database is not away. */
   onFailure(failure: unknown): void;
+  /** Called at each renewal with what identifies the tables (identity.ts). */
+  onTables?(tables: string): void;
 }
 
 export class Owner {
@@ -129,7 +131,8 @@ export class Owner {
 
   /** Registers this process. From now on the database's probe renews its lease. */
   async start(): Promise<void> {
-    this.#database.probeWith({ name: 'renew-lease', text: RENEW, values: [this.id, LEASE_MS] });
+    const renew = { name: 'renew-lease', text: RENEW, values: [this.id, LEASE_MS] };
+    this.#database.probeWith(renew, ({ tables }) => this.#ports.onTables?.(tables as string));
     await this.#renewLease();
     this.#renewLater();
   }

@@ -28,6 +28,7 @@ import { type Database, LATE_MS } from './database.ts';
 import { InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
+import { type Identity, MAYBE_USED } from './identity.ts';
 import { type Doubt, OpenReservation, readable, type State, type Wanted } from './open-reservation.ts';
 import type { Owner } from './owners.ts';
 import { Retention } from './retention.ts';
@@ -38,6 +39,7 @@ const TRIES_MAX = 5;
 export interface ReservationsPorts {
   readonly clock: Clock;
   readonly settlement: SettlementKind;
+  readonly identity: Pick<Identity, 'usedBeforeSeconds' | 'checkClaims'>;
   /** Called with the operation of each recorded sale. */
   onSold(operation: string): void;
 }
@@ -77,7 +79,7 @@ export class PostgresReservations implements Reservations {
     const onDoubt = (): void => {
       this.#straysUntilMs = ports.clock.monotonicMs() + LATE_MS;
     };
-    this.#claims = new Claims(database, owner.id, () => this.#retention.removableSerial(), onDoubt);
+    this.#claims = new Claims(database, owner.id, () => this.#retention.removableSerial(), onDoubt, ports.identity);
     this.#cases = new Cases(database, ports.clock, owner.id, ports.settlement);
     this.#identifiers = new Identifiers(database, ports.clock, owner.id, onDoubt);
     owner.onLook(() => this.#look());
@@ -229,10 +231,13 @@ export class PostgresReservations implements Reservations {
   }
 
   async #reserve(wanted: Wanted): Promise<Reserved> {
-    const { key, claims } = wanted;
+    const { key, claims, validBeforeSeconds } = wanted;
     const attempt = ++this.#attempt;
     this.#claimingAttempts.add(attempt);
     try {
+      if (validBeforeSeconds <= this.#ports.identity.usedBeforeSeconds) {
+        return (await this.find(key, claims)) ?? { kind: 'unavailable', detail: MAYBE_USED };
+      }
       if (claims.length === 0) return await this.#claimKey(wanted, attempt);
       return await this.#claimAll(wanted, attempt);
     } catch (failure) {
@@ -265,6 +270,7 @@ export class PostgresReservations implements Reservations {
       if (serial !== undefined) return this.#reserved(wanted, serial, attempt);
       const found = await this.#claims.find(key);
       if (found !== undefined && found.owner === this.#owner.id && found.attempt === attempt) {
+        this.#ports.identity.checkClaims(found.claims);
         return this.#reserved(wanted, found.serial, attempt);
       }
       const status = this.#statusOf(key, found);

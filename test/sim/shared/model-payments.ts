@@ -58,6 +58,9 @@ export interface PaymentWatch {
 /** A statement's parameters: arrays of columns, as they come. */
 type Columns = readonly unknown[];
 
+/** Number of the table of claims. */
+export const MODEL_CLAIMS = 1;
+
 const numbers = (value: unknown): readonly number[] => value as readonly number[];
 const texts = (value: unknown): readonly string[] => value as readonly string[];
 
@@ -147,7 +150,7 @@ export class PaymentTables {
       const others = this.#byKey.get(key);
       if (others === undefined) this.#byKey.set(key, [claim]);
       else others.push(claim);
-      rows.push({ key, serial });
+      rows.push({ key, serial, claims: MODEL_CLAIMS });
     }
     return rows;
   }
@@ -172,6 +175,7 @@ export class PaymentTables {
       const isReserved = claim?.state === RESERVED;
       return {
         serial: claim?.serial ?? null,
+        claims: claim === undefined ? null : MODEL_CLAIMS,
         owner: claim?.owner ?? null,
         attempt: claim?.attempt ?? null,
         state: claim?.state ?? null,

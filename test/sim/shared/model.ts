@@ -9,7 +9,7 @@ import type { Row, Statement } from '../../../src/storage/postgres/connections.t
 import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
 import { CallbackTables } from './model-callbacks.ts';
 import { IdentifierTable } from './model-identifiers.ts';
-import { PaymentTables } from './model-payments.ts';
+import { MODEL_CLAIMS, PaymentTables } from './model-payments.ts';
 import { RetryTables } from './model-retries.ts';
 
 /** Carries out a statement. @param values its parameters */
@@ -41,6 +41,9 @@ const OF_EMPTY_TABLES: Meanings = {
   'forget-resolves': NOTHING,
   'count-resolves': () => [{ live: 0, expired: 0, bytes: 0 }],
 };
+
+/** What identifies the tables. */
+export const MODEL_TABLES = 'tables';
 
 export class ModelDatabase {
   /** Milliseconds since 1970. */
@@ -107,6 +110,10 @@ export class ModelDatabase {
     if (text.includes('INTO paygrade.secrets')) {
       return ([name, hex]) => this.#keptSecret(name as unknown as string, hex as unknown as string);
     }
+    if (text.includes('INTO paygrade.identity')) return NOTHING;
+    if (text.includes('FROM paygrade.identity')) {
+      return () => [{ tables: MODEL_TABLES, used_before_seconds: 0, claims: MODEL_CLAIMS }];
+    }
     if (text.startsWith('DELETE FROM paygrade.processes WHERE id')) {
       return ([id]) => {
         this.processes.rows.delete(id as unknown as string);
@@ -127,7 +134,7 @@ export class ModelDatabase {
     const row = this.processes.rows.get(id);
     if (row === undefined) this.processes.rows.set(id, { startedMs: nowMs, leaseUntilMs: nowMs + leaseMs });
     else row.leaseUntilMs = Math.max(row.leaseUntilMs + 1, nowMs + leaseMs);
-    return [{ now_ms: nowMs }];
+    return [{ now_ms: nowMs, tables: MODEL_TABLES }];
   }
 
   #removeDead([by, dead, renewals]: readonly unknown[]): Row[] {

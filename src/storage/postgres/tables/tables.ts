@@ -2,6 +2,7 @@
 import { accounts } from './accounts.ts';
 import { callbacks } from './callbacks.ts';
 import { clock } from './clock.ts';
+import { identity } from './identity.ts';
 import { payments } from './payments.ts';
 import { playLedger } from './play-ledger.ts';
 import { processes } from './processes.ts';
@@ -18,6 +19,7 @@ export const TABLES: readonly DomainTables[] = [
   processes,
   secrets,
   payments,
+  identity,
   sales,
   playLedger,
   callbacks,

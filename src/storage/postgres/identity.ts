@@ -1,0 +1,101 @@
+/**
+ * Recognises tables that were restored (reliability 124): they do not know what was sold since their backup. Until the longest
+ * window of an authorization has passed, every process of the database refuses authorizations that may have been used before.
+ * That time is on record, so it holds for processes that start meanwhile, and after a crash.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
+import { latestMs } from './both-clocks.ts';
+import { type Database, SKEW_MS_MAX } from './database.ts';
+
+/** The clocks of the process that sold and of the one that starts may be off in opposite directions. */
+const WINDOW_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS) * 1000 + 2 * SKEW_MS_MAX;
+
+/** $1 the time by the process's clock. Changes nothing in tables that are those of the row. */
+const ENTER = `
+  INSERT INTO paygrade.identity AS known (id, tables, used_before_seconds)
+  VALUES (1, paygrade.tables_id(), (${latestMs('$1')} + ${WINDOW_MS} + 999) / 1000)
+  ON CONFLICT (id) DO UPDATE SET tables = excluded.tables,
+    used_before_seconds = greatest(known.used_before_seconds, excluded.used_before_seconds)
+  WHERE known.tables <> excluded.tables`;
+
+/** A statement of its own: the one before may have waited for another process, whose change it does not show. */
+const READ = `
+  SELECT tables, used_before_seconds, 'paygrade.claims'::regclass::oid::bigint AS claims FROM paygrade.identity`;
+
+export const MAYBE_USED = 'the database was restored, and this authorization may have been used before that';
+
+/** A claim was made in tables that this process has not entered; it counts for nothing. */
+export class OtherTablesError extends Error {
+  constructor() {
+    super('the tables of the database were replaced, and this authorization may have been used before that');
+  }
+}
+
+export class Identity {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  readonly #onReplaced: (notice: string) => void;
+  #tables = '';
+  #claims = 0;
+  #usedBeforeSeconds = Number.POSITIVE_INFINITY;
+  #entering: Promise<void> | undefined;
+
+  /**
+   * @param onReplaced called with a notice for the operator after the tables were replaced under this process
+   * @throws DatabaseAwayError, InDoubtError or StatementError
+   */
+  static async open(database: Database, clock: Clock, onReplaced: (notice: string) => void): Promise<Identity> {
+    const identity = new Identity(database, clock, onReplaced);
+    await identity.#enter();
+    return identity;
+  }
+
+  private constructor(database: Database, clock: Clock, onReplaced: (notice: string) => void) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#onReplaced = onReplaced;
+  }
+
+  /** Seconds since 1970. An authorization that expires by then may have been used in tables that are gone. */
+  get usedBeforeSeconds(): number {
+    return this.#usedBeforeSeconds;
+  }
+
+  /** For the operator; undefined when no authorization is refused. */
+  get notice(): string | undefined {
+    const untilMs = this.#usedBeforeSeconds * 1000;
+    if (untilMs <= this.#clock.nowMs()) return undefined;
+    return `the database was restored or copied: until ${new Date(untilMs).toISOString()} the server sells nothing for authorizations that may have been used before`;
+  }
+
+  /** @param claims number of the table that took a claim @throws OtherTablesError */
+  checkClaims(claims: number): void {
+    if (claims === this.#claims) return;
+    this.#usedBeforeSeconds = Number.POSITIVE_INFINITY;
+    throw new OtherTablesError();
+  }
+
+  /** Called with the answer of each renewal: other tables are entered; until then nothing is sold. */
+  saw(tables: string): void {
+    if (tables === this.#tables && this.#usedBeforeSeconds !== Number.POSITIVE_INFINITY) return;
+    this.#usedBeforeSeconds = Number.POSITIVE_INFINITY;
+    // After a failure the next renewal tries again.
+    this.#entering ??= this.#enter()
+      .then(
+        () => this.#onReplaced(this.notice ?? 'the database was restored or copied'),
+        () => {},
+      )
+      .finally(() => {
+        this.#entering = undefined;
+      });
+  }
+
+  async #enter(): Promise<void> {
+    await this.#database.run({ text: ENTER, values: [this.#clock.nowMs()] });
+    const [row] = await this.#database.run({ text: READ });
+    this.#tables = row?.tables as string;
+    this.#claims = row?.claims as number;
+    this.#usedBeforeSeconds = row?.used_before_seconds as number;
+  }
+}

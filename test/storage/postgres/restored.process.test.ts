@@ -1,0 +1,171 @@
+/** A database that was restored from a dump does not know what was sold since (reliability 124). */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
+import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
+import type { Reserved } from '../../../src/payment/reservations.ts';
+import type { Backend } from '../../../src/storage/backend.ts';
+import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
+import { orderFor } from '../../payment/fixture.ts';
+import { Chance } from '../../support/chance.ts';
+import type { OwnServer } from '../../support/postgres.ts';
+import { SERVER } from '../../support/postgres-database.ts';
+import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
+import { until } from '../../support/until.ts';
+
+const RESTORED = /^the database was restored or copied: until 20\d\d-.*Z the server sells nothing for authorizations/;
+const binaries = (SERVER as OwnServer | undefined)?.binaries ?? '';
+const canDump = existsSync(join(binaries, 'pg_dump')) && existsSync(join(binaries, 'psql'));
+
+const dumped = (url: string): string =>
+  execFileSync(join(binaries, 'pg_dump'), ['--schema=paygrade', url], { encoding: 'utf8' });
+
+/** In one transaction, so that no server sees that the tables were gone. */
+const restore = (url: string, dump: string): string =>
+  execFileSync(join(binaries, 'psql'), ['--quiet', '--single-transaction', '--set=ON_ERROR_STOP=1', url], {
+    input: `DROP SCHEMA paygrade CASCADE;\n${dump}`,
+    encoding: 'utf8',
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+
+let nonce = 0;
+
+const orderFrom = (aheadSeconds: number): PaymentOrder =>
+  orderFor({
+    nonce: `0x${String(++nonce).padStart(64, '0')}`,
+    validAfterSeconds: 0,
+    validBeforeSeconds: Math.floor(systemClock.nowMs() / 1000) + aheadSeconds,
+  });
+
+const reserve = async ({ reservations }: Backend, order: PaymentOrder): Promise<Reserved> =>
+  reservations.reserve(order.key, order.authorization.validBeforeSeconds, []);
+
+async function sell(backend: Backend, order: PaymentOrder): Promise<void> {
+  const reserved = await reserve(backend, order);
+  if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
+  await backend.reservations.recordIntent(reserved.reservation, order, SALE);
+  await backend.reservations.recordSettled(reserved.reservation, `0x${'ab'.repeat(32)}`);
+}
+
+describe.skipIf(SERVER === undefined)('a restored database', () => {
+  let url = '';
+  const failures: unknown[] = [];
+  beforeAll(async () => {
+    url = await SERVER!.freshUrl();
+  });
+  afterAll(() => SERVER!.drop(url));
+
+  async function open(databaseUrl = url): Promise<Backend> {
+    const backend = await openPostgresBackend(
+      { databaseUrl, sync: 'normal', callbackBytes: CLAIM_BYTES, play: undefined, salesKeptMs: SALES_KEPT_MS },
+      {
+        clock: systemClock,
+        timers: systemTimers,
+        random: new Chance(++nonce),
+        onStateFault() {},
+        onFailure: (failure) => failures.push(failure),
+      },
+    );
+    onTestFinished(() => backend.close());
+    return backend;
+  }
+
+  it.skipIf(!canDump)('sells nothing that may have been sold after the backup, from whichever server', async () => {
+    const before = await open();
+    expect(before.notices).toEqual([]);
+    const known = orderFrom(150);
+    await sell(before, known);
+    const dump = dumped(url);
+    const forgotten = orderFrom(150);
+    await sell(before, forgotten);
+    expect(await reserve(before, forgotten)).toMatchObject({ kind: 'taken', status: { kind: 'settled' } });
+    await before.close();
+    restore(url, dump);
+
+    // Two at once, and one that starts after they have ended.
+    const together = await Promise.all([open(), open()]);
+    const notices = together.map((server) => server.notices);
+    for (const server of together) {
+      expect(await reserve(server, forgotten)).toMatchObject({
+        kind: 'unavailable',
+        detail: expect.stringMatching(/restored/),
+      });
+      await server.close();
+    }
+    const after = await open();
+    expect(after.notices[0]).toMatch(RESTORED);
+    expect(notices).toEqual([after.notices, after.notices]);
+    expect(await reserve(after, forgotten)).toMatchObject({ kind: 'unavailable' });
+    expect(await reserve(after, known)).toMatchObject({ kind: 'taken', status: { kind: 'settled' } });
+    // Its window ends too late for an authorization that was sold before the restore.
+    expect(await reserve(after, orderFrom(160))).toMatchObject({ kind: 'reserved' });
+  });
+
+  it('sells as before once that time has passed, and after every other start', async () => {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await open();
+    await client.query('UPDATE paygrade.identity SET used_before_seconds = 1');
+    await client.end();
+    for (let starts = 0; starts < 2; starts++) {
+      const server = await open();
+      expect(server.notices).toEqual([]);
+      await sell(server, orderFrom(60));
+      await server.close();
+    }
+  });
+
+  it('is also one that PostgreSQL copied under another name', async () => {
+    const copy = await SERVER!.copyUrl(url);
+    const server = await open(copy);
+    expect(server.notices[0]).toMatch(RESTORED);
+    expect(await reserve(server, orderFrom(60))).toMatchObject({ kind: 'unavailable' });
+    await server.close();
+    await SERVER!.drop(copy);
+  });
+
+  it.skipIf(!canDump)('is recognised by its own numbers where the role may not ask for the cluster', async () => {
+    const own = await SERVER!.freshUrl();
+    const address = new URL(own);
+    const client = new Client({ connectionString: own });
+    await client.connect();
+    await client.query(`CREATE ROLE plain LOGIN; GRANT CREATE ON DATABASE "${address.pathname.slice(1)}" TO plain;
+      REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC`);
+    address.username = 'plain';
+    const first = await open(address.href);
+    expect(first.notices).toEqual([]);
+    await first.close();
+    const { rows } = await client.query('SELECT tables FROM paygrade.identity');
+    expect(rows[0].tables).toMatch(/^\d+ \d+$/);
+    await client.query('DROP OWNED BY plain; DROP ROLE plain');
+    await client.end();
+    await SERVER!.drop(own);
+  });
+
+  it.skipIf(!canDump)('sells nothing again from a server that ran while its tables were replaced', async () => {
+    const running = await open();
+    const dump = dumped(url);
+    const forgotten = orderFrom(150);
+    await sell(running, forgotten);
+    restore(url, dump);
+    expect(await reserve(running, forgotten)).toMatchObject({
+      kind: 'unavailable',
+      detail: expect.stringMatching(/replaced/),
+    });
+    expect(await reserve(running, orderFrom(1000))).toMatchObject({
+      kind: 'unavailable',
+      detail: expect.stringMatching(/restored/),
+    });
+
+    const isTold = () => failures.some((failure) => RESTORED.test((failure as Error).message));
+    await until('the server has entered the restored tables', isTold);
+    // Its claim of before counts until the next look takes it back.
+    expect((await reserve(running, forgotten)).kind).not.toBe('reserved');
+    await sell(running, orderFrom(160));
+  });
+});
