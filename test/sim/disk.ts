@@ -40,6 +40,9 @@ import type { Profile } from './profile.ts';
 import { isRefusable, Records } from './records.ts';
 import type { World } from './world.ts';
 
+/** Why a single read fails, which the program reports where no request waits for it: nothing else tells of it. */
+export const READ_FAULT = 'disk I/O error in a read';
+
 /** What the real database may hold and in which order it reads it, without what its own classes add. */
 function comparable(loaded: LoadedState): unknown {
   return {
@@ -236,7 +239,7 @@ export class Disk {
             if (query.table === CALLBACKS) this.unreadMs.set((query as EventQuery).eventId, this.#world.nowMs);
             this.onFault(0);
           }
-          reply({ kind: 'read', id, found, ...(isFailing ? { fault: 'disk I/O error' } : {}) }, this.#latencyMs());
+          reply({ kind: 'read', id, found, ...(isFailing ? { fault: READ_FAULT } : {}) }, this.#latencyMs());
           return;
         }
         case 'close':

@@ -7,6 +7,7 @@ import { RUNTIME_BODIES } from '../../src/adapters/process/runtime-bodies.ts';
 import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';
 import type { Clock } from '../../src/base/clock.ts';
+import { messageOf } from '../../src/base/failure.ts';
 import type { Timers } from '../../src/base/timers.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import type { Backend } from '../../src/storage/backend.ts';
@@ -14,7 +15,7 @@ import type { Chance } from '../support/chance.ts';
 import { checkPublished } from '../support/published.ts';
 import { promptWorker } from '../support/recovery.ts';
 import { sourceOf, VERSION_COUNT } from './catalogues.ts';
-import type { Disk, Process } from './disk.ts';
+import { type Disk, type Process, READ_FAULT } from './disk.ts';
 import { FACILITATOR_URL, type Facilitator } from './facilitator.ts';
 import type { Profile } from './profile.ts';
 import { virtualExtractor } from './reader-of-pages.ts';
@@ -184,7 +185,7 @@ export class Server {
         ...RUNTIME_BODIES,
         onRequest: undefined,
         onFailure: (failure) => {
-          if (life.isDead) return;
+          if (life.isDead || messageOf(failure) === READ_FAULT) return;
           world.fail('P2 no bugs', failure instanceof Error ? (failure.stack ?? failure.message) : String(failure));
         },
         onCaseReport: (report) => {
