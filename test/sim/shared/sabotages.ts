@@ -103,7 +103,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
         "if (failure instanceof InDoubtError) return { kind: 'unavailable', detail };",
       ],
     ],
-    found: /I4 |I17 /,
+    found: /I4 |I17 |N1 one charge/,
   },
   {
     what: 'a transfer that is decided alone fails those that were moved before it',
