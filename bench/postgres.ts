@@ -134,12 +134,11 @@ async function claimFigures(size: Size, server: OwnServer): Promise<Figure[]> {
   writeFileSync(script, PGBENCH_CLAIM);
   try {
     await migrate(database, TABLES, 'bench');
-    const claims = new Claims(
-      database,
-      'bench',
-      () => 0,
-      () => {},
-    );
+    const claims = new Claims(database, 'bench', {
+      identity: { checkClaims() {} },
+      retention: { removableSerial: () => 0 },
+      onDoubt() {},
+    });
     const seconds = sized(size, 1, 3);
     let { rate, groupSize } = await claimRound(database, claims, sized(size, 2000, 20_000));
     const [ours, theirs, sizes]: [number[], number[], number[]] = [[], [], []];

@@ -11,11 +11,11 @@ import { type Recovered, SIGNATURE_BYTES } from '../signature/signature.ts';
 import { uint256Of } from './amount.ts';
 import { type AuthorizationText, fault, type PaymentFault, type PaymentPayload } from './envelope.ts';
 import {
-  CLOCK_SKEW_SECONDS,
   lowerAddressOf,
   MAX_TIMEOUT_SECONDS,
   type Network,
   RUNWAY_SECONDS,
+  WINDOW_SECONDS_MAX,
   ZERO_ADDRESS,
 } from './network.ts';
 import type { Offer } from './requirements.ts';
@@ -144,11 +144,10 @@ function authorizationOf(
   const tooShort = runwayFault(validBeforeSeconds, nowMs, answerSeconds);
   if (tooShort !== undefined) return tooShort;
   const aheadMs = validBeforeSeconds * 1000 - nowMs;
-  const aheadSecondsMax = MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
-  if (aheadMs > aheadSecondsMax * 1000) {
+  if (aheadMs > WINDOW_SECONDS_MAX * 1000) {
     return fault(
       'invalid_exact_evm_payload_authorization_valid_before',
-      `\`validBefore\` must be at most ${aheadSecondsMax} s from now.`,
+      `\`validBefore\` must be at most ${WINDOW_SECONDS_MAX} s from now.`,
     );
   }
   return { from, to, valueAtomic, validAfterSeconds, validBeforeSeconds, nonce: text.nonce.toLowerCase() };

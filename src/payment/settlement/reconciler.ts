@@ -23,7 +23,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
-import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../protocol/network.ts';
+import { WINDOW_SECONDS_MAX } from '../protocol/network.ts';
 import type { PaymentOrder } from '../protocol/order.ts';
 import { isSilentOnEarlier } from '../protocol/reasons.ts';
 import type { Reservation, Reservations, UnsettledCase } from '../reservations.ts';
@@ -39,7 +39,7 @@ const REPEATS_IN_FLIGHT_MAX = 8;
  */
 const FINALITY_MS = 60_000;
 /** Of an authorization whose window is as long as is accepted: a case watched for so long is over without any wall clock. */
-const LONGEST_WAIT_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS) * 1000 + FINALITY_MS;
+const LONGEST_WAIT_MS = WINDOW_SECONDS_MAX * 1000 + FINALITY_MS;
 
 /** What the reconciler reports about a case, for the log and the counters. */
 export type CaseReport =

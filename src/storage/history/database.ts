@@ -10,7 +10,8 @@
  * boards in history-schema.ts. Times are milliseconds since the epoch, UTC.
  *
  * An unchanged board lists all its jobs once more. That is stored as one row of `repeated` instead of a write of each job: a
- * job last present in the board's feed of `from_ms` was last present, and observed, at `to_ms`. `JOBS` (stored-job.ts) joins that to each job.
+ * job last present in the board's feed of `from_ms` was last present, and observed, at `to_ms`. `JOBS` (stored-job.ts) joins
+ * that to each job.
  *
  * A whole import is one transaction: after a kill the catalogue is as it was before or after the import, and SQLite's
  * lock excludes a second import. Readers continue until the import writes its pages to the file.

@@ -13,7 +13,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Sale, SaleFacts, SettlementKind } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
-import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
+import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import {
   KEPT_MS,
@@ -35,7 +35,7 @@ import { checkTransaction, type UsedAuthorization, UsedAuthorizations } from './
 export const RESERVATION_COUNT_MAX = 1_000_000;
 
 /** Milliseconds until even the latest permitted `validBefore` is over. */
-const WINDOW_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS) * 1000;
+const WINDOW_MS = WINDOW_SECONDS_MAX * 1000;
 /** The same plus the retention. */
 const RETAINED_MS = WINDOW_MS + RETENTION_SECONDS * 1000;
 

@@ -9,6 +9,7 @@ import type { Database } from './database.ts';
 import { Group } from './groups.ts';
 import type { Identity } from './identity.ts';
 import { ownerIsDead } from './owners.ts';
+import type { Retention } from './retention.ts';
 import { DEAD, RESERVED } from './tables/payments.ts';
 
 export const hexOfKey = (key: string): string => Buffer.from(key, 'latin1').toString('hex');
@@ -109,35 +110,28 @@ const foundOf = (row: Row): FoundClaim | undefined =>
         isOver: row.is_over === true,
       };
 
-type ClaimsCheck = Pick<Identity, 'checkClaims'>;
+export interface ClaimsPorts {
+  /** Of the tables that this process has entered. */
+  readonly identity: Pick<Identity, 'checkClaims'>;
+  readonly retention: Pick<Retention, 'removableSerial'>;
+  /** Called when a claim may be carried out late, or is of no account. */
+  onDoubt(): void;
+}
 
 export class Claims {
   readonly #database: Database;
   readonly #owner: string;
-  readonly #onDoubt: () => void;
-  readonly #identity: ClaimsCheck | undefined;
+  readonly #ports: ClaimsPorts;
   readonly #claim: Group<ClaimItem, number | undefined>;
   readonly #find: Group<string, FoundClaim | undefined>;
   readonly #release: Group<Pick<ClaimItem, 'key' | 'attempt'>, true>;
 
-  /**
-   * @param removableSerial the last serial whose retention is over by the monotonic clock
-   * @param onDoubt called when a claim may be carried out late, or is of no account
-   * @param identity undefined: claims of any table count
-   */
-  constructor(
-    database: Database,
-    owner: string,
-    removableSerial: () => number,
-    onDoubt: () => void,
-    identity?: ClaimsCheck,
-  ) {
+  constructor(database: Database, owner: string, ports: ClaimsPorts) {
     this.#database = database;
     this.#owner = owner;
-    this.#onDoubt = onDoubt;
-    this.#identity = identity;
+    this.#ports = ports;
     this.#claim = new Group((items) => this.#claimAll(items), { keyOf: ({ key }) => key });
-    this.#find = new Group((keys) => this.#findAll(keys, removableSerial()), {
+    this.#find = new Group((keys) => this.#findAll(keys, ports.retention.removableSerial()), {
       keyOf: (key) => key,
       takesRepeatedKeys: true,
     });
@@ -191,11 +185,12 @@ export class Claims {
       items.map(({ attempt }) => attempt),
       items.map(({ validBeforeSeconds }) => validBeforeSeconds),
     ];
-    const rows = await this.#database.run({ name: 'claim', text: CLAIM, values }, { onDoubt: this.#onDoubt });
+    const { identity, onDoubt } = this.#ports;
+    const rows = await this.#database.run({ name: 'claim', text: CLAIM, values }, { onDoubt });
     try {
-      for (const { claims } of rows) this.#identity?.checkClaims(claims as number);
+      for (const { claims } of rows) identity.checkClaims(claims as number);
     } catch (failure) {
-      this.#onDoubt();
+      onDoubt();
       throw failure;
     }
     const serials = new Map(rows.map(({ key, serial }) => [key as string, serial as number]));

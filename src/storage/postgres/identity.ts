@@ -4,12 +4,13 @@
  * That time is on record, so it holds for processes that start meanwhile, and after a crash.
  */
 import type { Clock } from '../../base/clock.ts';
-import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
+import { isoTime } from '../../base/iso-time.ts';
+import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { latestMs } from './both-clocks.ts';
 import { type Database, SKEW_MS_MAX } from './database.ts';
 
 /** The clocks of the process that sold and of the one that starts may be off in opposite directions. */
-const WINDOW_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS) * 1000 + 2 * SKEW_MS_MAX;
+const WINDOW_MS = WINDOW_SECONDS_MAX * 1000 + 2 * SKEW_MS_MAX;
 
 /** $1 the time by the process's clock. Changes nothing in tables that are those of the row. */
 const ENTER = `
@@ -66,7 +67,7 @@ export class Identity {
   get notice(): string | undefined {
     const untilMs = this.#usedBeforeSeconds * 1000;
     if (untilMs <= this.#clock.nowMs()) return undefined;
-    return `the database was restored or copied: until ${new Date(untilMs).toISOString()} the server sells nothing for authorizations that may have been used before`;
+    return `the database was restored or copied: until ${isoTime(untilMs)} the server sells nothing for authorizations that may have been used before`;
   }
 
   /** @param claims number of the table that took a claim @throws OtherTablesError */

@@ -79,7 +79,7 @@ export class PostgresReservations implements Reservations {
     const onDoubt = (): void => {
       this.#straysUntilMs = ports.clock.monotonicMs() + LATE_MS;
     };
-    this.#claims = new Claims(database, owner.id, () => this.#retention.removableSerial(), onDoubt, ports.identity);
+    this.#claims = new Claims(database, owner.id, { identity: ports.identity, retention: this.#retention, onDoubt });
     this.#cases = new Cases(database, ports.clock, owner.id, ports.settlement);
     this.#identifiers = new Identifiers(database, ports.clock, owner.id, onDoubt);
     owner.onLook(() => this.#look());

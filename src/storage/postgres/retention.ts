@@ -5,11 +5,11 @@
  * Cost: one entry for each {@link SPAN_MS} of the retention.
  */
 import type { Clock } from '../../base/clock.ts';
-import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
+import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { RETENTION_SECONDS } from '../../payment/reservations.ts';
 
 /** Milliseconds until even the latest permitted `validBefore` and the retention after it are over. */
-const RETAINED_MS = (MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS + RETENTION_SECONDS) * 1000;
+const RETAINED_MS = (WINDOW_SECONDS_MAX + RETENTION_SECONDS) * 1000;
 const SPAN_MS = 5000;
 
 interface Span {

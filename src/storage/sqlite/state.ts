@@ -20,7 +20,7 @@ import { systemRandom } from '../../base/random.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { CLOCK_AHEAD_MS_MAX, TOMBSTONE_MS } from '../../callback/limits.ts';
 import { RecordsUnreadableError } from '../../payment/books.ts';
-import { CLOCK_SKEW_SECONDS, MAX_TIMEOUT_SECONDS } from '../../payment/protocol/network.ts';
+import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { START_RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
 import { folderFaultOf } from '../folder-fault.ts';
@@ -241,7 +241,7 @@ export function stateOver(
 }
 
 /** Seconds since 1970. Every authorization that may have been used before now expires before this. */
-const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
+const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + WINDOW_SECONDS_MAX;
 
 /** @throws Lost; a failure for which isUnreadable is true; any other when the folder cannot be used */
 function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): LoadedState {

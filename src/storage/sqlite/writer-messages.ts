@@ -9,7 +9,7 @@ import type { Operation, Query } from './tables/table.ts';
 export type Fault =
   /** Certainly nothing of the batch is stored, and the next one may succeed: no space, read-only, locked by another program. */
   | { readonly kind: 'refused'; readonly detail: string }
-  /** The disk failed and may have stored part of the batch, or the file was moved: the process writes nothing more until its next start. */
+  /** The disk failed and may have stored part of the batch, or the file was moved: this process writes nothing more. */
   | { readonly kind: 'broken'; readonly detail: string; readonly isInDoubt: boolean };
 
 /** An operation that the database refuses for its own fault: a bug of ours. The writer commits the others of its batch. */

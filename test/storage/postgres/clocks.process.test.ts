@@ -29,6 +29,9 @@ import { client, webhookOf } from '../../support/opened-inbox.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
 import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
 
+/** Claims of any table count. */
+const ANY_TABLES = { checkClaims() {} };
+
 const MINUTES_MS = 300_000;
 const AHEAD_MS = 2 * 3_600_000;
 const OUTCOME = '"result":null,"failure":null';
@@ -170,12 +173,11 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours behin
     const database = await databaseAt(time);
     const right = new ManualTime(time.nowMs());
     const identifiers = new Identifiers(database, right, 'one', () => {});
-    const claims = new Claims(
-      database,
-      'one',
-      () => 0,
-      () => {},
-    );
+    const claims = new Claims(database, 'one', {
+      identity: ANY_TABLES,
+      retention: { removableSerial: () => 0 },
+      onDoubt() {},
+    });
     const cases = new Cases(database, right, 'one', 'local');
     const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;
     const order = orderFor({ validBeforeSeconds });
@@ -275,12 +277,11 @@ describe.skipIf(SERVER === undefined)('a database whose clock is two hours ahead
   it('moves no play money twice for an open case, and forgets its transfer with its claim', async () => {
     const time = new ManualTime();
     const database = await databaseAt(time);
-    const claims = new Claims(
-      database,
-      'one',
-      () => Number.MAX_SAFE_INTEGER,
-      () => {},
-    );
+    const claims = new Claims(database, 'one', {
+      identity: ANY_TABLES,
+      retention: { removableSerial: () => Number.MAX_SAFE_INTEGER },
+      onDoubt() {},
+    });
     const cases = new Cases(database, new ManualTime(time.nowMs()), 'one', 'local');
     const ledger = new PostgresPlayLedger(database, 100_000_000n);
     const validBeforeSeconds = Math.floor(time.nowMs() / 1000) + 120;

@@ -34,8 +34,8 @@ export const READ = {
 
 /**
  * $1 name, $2 version and $3 end of the state that decided, $4 month, $5 amount, $6 taken from the subscription, $7
- * serials of grants and $8 what is taken from each, $9 id of the entry, $10 the process's time. `debit` runs first; everything else depends on
- * the rows it returns.
+ * serials of grants and $8 what is taken from each, $9 id of the entry, $10 the process's time. `debit` runs first; everything
+ * else depends on the rows it returns.
  * @param purchase further common table expressions that also select from `debit`; parameters from {@link PURCHASE_FIRST} on
  */
 export const chargeText = (purchase = ''): string => `

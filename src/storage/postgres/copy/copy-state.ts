@@ -7,6 +7,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIGEST_KEY_BYTES } from '../../../base/digest.ts';
 import { firstLineOf } from '../../../base/failure.ts';
+import { isoTime } from '../../../base/iso-time.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { CLOCK_AHEAD_MS_MAX } from '../../../callback/limits.ts';
 import { folderFaultOf } from '../../folder-fault.ts';
@@ -104,7 +105,7 @@ async function copyLocked(
 ): Promise<Copied> {
   const nowMs = clock.nowMs();
   if (source.meta(USED_BEFORE) * 1000 > nowMs) {
-    const until = new Date(source.meta(USED_BEFORE) * 1000).toISOString();
+    const until = isoTime(source.meta(USED_BEFORE) * 1000);
     throw new FolderError(
       `the state of ${stateDir} was reset, and refuses older authorizations until ${until}: copy it then`,
     );
