@@ -135,7 +135,7 @@ async function claimFigures(size: Size, server: OwnServer): Promise<Figure[]> {
   try {
     await migrate(database, TABLES, 'bench');
     const claims = new Claims(database, 'bench', {
-      identity: { checkClaims() {} },
+      identity: { sawClaims() {} },
       retention: { removableSerial: () => 0 },
       onDoubt() {},
     });

@@ -113,8 +113,9 @@ async function reset(url: string, tables: readonly TableRows[]): Promise<void> {
         [rows],
       );
     }
+    // Claims go on: their serials do not begin at 1 in a new database either.
     await used.query(`SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
-      FROM pg_sequences WHERE schemaname = 'paygrade'`);
+      FROM pg_sequences WHERE schemaname = 'paygrade' AND sequencename <> 'claims_serial_seq'`);
     await used.query('COMMIT');
   } finally {
     await used.end();

@@ -112,9 +112,9 @@ const foundOf = (row: Row): FoundClaim | undefined =>
 
 export interface ClaimsPorts {
   /** Of the tables that this process has entered. */
-  readonly identity: Pick<Identity, 'checkClaims'>;
+  readonly identity: Pick<Identity, 'sawClaims'>;
   readonly retention: Pick<Retention, 'removableSerial'>;
-  /** Called when a claim may be carried out late, or is of no account. */
+  /** Called when a claim may be carried out late. */
   onDoubt(): void;
 }
 
@@ -187,12 +187,7 @@ export class Claims {
     ];
     const { identity, onDoubt } = this.#ports;
     const rows = await this.#database.run({ name: 'claim', text: CLAIM, values }, { onDoubt });
-    try {
-      for (const { claims } of rows) identity.checkClaims(claims as number);
-    } catch (failure) {
-      onDoubt();
-      throw failure;
-    }
+    for (const { claims } of rows) identity.sawClaims(claims as number);
     const serials = new Map(rows.map(({ key, serial }) => [key as string, serial as number]));
     return keys.map((key) => serials.get(key));
   }

@@ -1,24 +1,35 @@
 /**
- * Recognises tables that were restored (reliability 124): they do not know what was sold since their backup. Until the longest
- * window of an authorization has passed, every process of the database refuses authorizations that may have been used before.
- * That time is on record, so it holds for processes that start meanwhile, and after a crash.
+ * Recognises tables that were restored or created again (reliability 124): they do not know what was sold before. Until the
+ * longest window of an authorization has passed, every process of the database refuses authorizations that may have been used
+ * before. That time is on record, so it holds for processes that start meanwhile, and after a crash.
+ *
+ * Settlements that were under way are then recorded in the new tables under serials of the old ones. So no claim of the new tables
+ * gets such a serial: the statements that go by a serial (cases.ts, books.ts) never find another purchase.
  */
 import type { Clock } from '../../base/clock.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { latestMs } from './both-clocks.ts';
 import { type Database, SKEW_MS_MAX } from './database.ts';
+import { numbersFrom } from './tables/identity.ts';
 
 /** The clocks of the process that sold and of the one that starts may be off in opposite directions. */
 const WINDOW_MS = WINDOW_SECONDS_MAX * 1000 + 2 * SKEW_MS_MAX;
 
-/** $1 the time by the process's clock. Changes nothing in tables that are those of the row. */
+/**
+ * $1 the time by the process's clock, $2 the tables that it knows, NULL at its start. Changes nothing in tables that are those of
+ * the row and of the process.
+ */
 const ENTER = `
-  INSERT INTO paygrade.identity AS known (id, tables, used_before_seconds)
-  VALUES (1, paygrade.tables_id(), (${latestMs('$1')} + ${WINDOW_MS} + 999) / 1000)
-  ON CONFLICT (id) DO UPDATE SET tables = excluded.tables,
-    used_before_seconds = greatest(known.used_before_seconds, excluded.used_before_seconds)
-  WHERE known.tables <> excluded.tables`;
+  WITH entered AS (
+    INSERT INTO paygrade.identity AS known (id, tables, used_before_seconds)
+    VALUES (1, paygrade.tables_id(), (${latestMs('$1')} + ${WINDOW_MS} + 999) / 1000)
+    ON CONFLICT (id) DO UPDATE SET tables = excluded.tables,
+      used_before_seconds = greatest(known.used_before_seconds, excluded.used_before_seconds)
+    WHERE known.tables <> excluded.tables OR excluded.tables <> $2::text
+    RETURNING id
+  )
+  SELECT ${numbersFrom(latestMs('$1'))} FROM entered`;
 
 /** A statement of its own: the one before may have waited for another process, whose change it does not show. */
 const READ = `
@@ -26,7 +37,7 @@ const READ = `
 
 export const MAYBE_USED = 'the database was restored, and this authorization may have been used before that';
 
-/** A claim was made in tables that this process has not entered; it counts for nothing. */
+/** A claim was made in tables that its process had not entered; it counts for nothing. */
 export class OtherTablesError extends Error {
   constructor() {
     super('the tables of the database were replaced, and this authorization may have been used before that');
@@ -37,7 +48,7 @@ export class Identity {
   readonly #database: Database;
   readonly #clock: Clock;
   readonly #onReplaced: (notice: string) => void;
-  #tables = '';
+  #tables: string | null = null;
   #claims = 0;
   #usedBeforeSeconds = Number.POSITIVE_INFINITY;
   #entering: Promise<void> | undefined;
@@ -70,11 +81,9 @@ export class Identity {
     return `the database was restored or copied: until ${isoTime(untilMs)} the server sells nothing for authorizations that may have been used before`;
   }
 
-  /** @param claims number of the table that took a claim @throws OtherTablesError */
-  checkClaims(claims: number): void {
-    if (claims === this.#claims) return;
-    this.#usedBeforeSeconds = Number.POSITIVE_INFINITY;
-    throw new OtherTablesError();
+  /** @param claims number of the table that took a claim */
+  sawClaims(claims: number): void {
+    if (claims !== this.#claims) this.#usedBeforeSeconds = Number.POSITIVE_INFINITY;
   }
 
   /** Called with the answer of each renewal: other tables are entered; until then nothing is sold. */
@@ -93,7 +102,7 @@ export class Identity {
   }
 
   async #enter(): Promise<void> {
-    await this.#database.run({ text: ENTER, values: [this.#clock.nowMs()] });
+    await this.#database.run({ text: ENTER, values: [this.#clock.nowMs(), this.#tables] });
     const [row] = await this.#database.run({ text: READ });
     this.#tables = row?.tables as string;
     this.#claims = row?.claims as number;

@@ -1,6 +1,4 @@
-/**
- * What this process knows about a reservation that it made or took over, and about one left in doubt by a lost answer.
- */
+/** What this process knows about a reservation that it made or took over. */
 import { messageOf } from '../../base/failure.ts';
 import { RecordsUnreadableError, type SaleFacts } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
@@ -57,16 +55,6 @@ export class OpenReservation implements Reservation {
     taken.intent = { order, sale };
     return taken;
   }
-}
-
-/** What may still be claimed in the database after a lost answer. */
-export interface Doubt {
-  readonly key: ReservationKey;
-  readonly attempt: number;
-  /** Its identifiers. */
-  readonly claims: readonly IdentifierClaim[];
-  /** undefined: the claim itself was in doubt. */
-  readonly serial: number | undefined;
 }
 
 /** @throws RecordsUnreadableError by rejecting */

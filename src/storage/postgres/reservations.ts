@@ -3,8 +3,8 @@
  * statement (claims.ts); intents and outcomes are cases and sales (cases.ts).
  *
  * This process knows the reservations that it made itself. When the database's answer to a claim was lost, a background
- * look releases the claim: settlement had not begun, so the authorization becomes free again as soon as the database is
- * back. Each look also takes over cases of dead processes (owners.ts).
+ * look releases the claim (doubts.ts), so the authorization becomes free again as soon as the database is back. Each look
+ * also takes over cases of dead processes (owners.ts).
  */
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
@@ -24,12 +24,13 @@ import {
 import { answersFor, checkedAnswer } from '../memory/kept-answers.ts';
 import { Cases, type EndItem, type Recorded } from './cases.ts';
 import { Claims, type FoundClaim } from './claims.ts';
-import { type Database, LATE_MS } from './database.ts';
+import type { Database } from './database.ts';
+import { type Attempts, Doubts } from './doubts.ts';
 import { InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
-import { type Identity, MAYBE_USED } from './identity.ts';
-import { type Doubt, OpenReservation, readable, type State, type Wanted } from './open-reservation.ts';
+import { type Identity, MAYBE_USED, OtherTablesError } from './identity.ts';
+import { OpenReservation, readable, type State, type Wanted } from './open-reservation.ts';
 import type { Owner } from './owners.ts';
 import { Retention } from './retention.ts';
 
@@ -39,7 +40,7 @@ const TRIES_MAX = 5;
 export interface ReservationsPorts {
   readonly clock: Clock;
   readonly settlement: SettlementKind;
-  readonly identity: Pick<Identity, 'usedBeforeSeconds' | 'checkClaims'>;
+  readonly identity: Pick<Identity, 'usedBeforeSeconds' | 'sawClaims'>;
   /** Called with the operation of each recorded sale. */
   onSold(operation: string): void;
 }
@@ -51,6 +52,7 @@ export class PostgresReservations implements Reservations {
   readonly #claims: Claims;
   readonly #cases: Cases;
   readonly #identifiers: Identifiers;
+  readonly #doubts: Doubts;
   readonly #retention: Retention;
   /** Reservations of this process by key: reserved, settling or unknown. */
   readonly #open = new Map<ReservationKey, OpenReservation>();
@@ -58,9 +60,6 @@ export class PostgresReservations implements Reservations {
   readonly #claiming = new Map<ReservationKey, Promise<Reserved>>();
   /** Attempts whose claims are in flight. */
   readonly #claimingAttempts = new Set<number>();
-  #doubts: Doubt[] = [];
-  /** Monotonic time until which claims of ended attempts may still appear; undefined = all that appeared are free. */
-  #straysUntilMs: number | undefined;
   #attempt = 0;
   #count = 0;
   #receive: ((one: UnsettledCase) => void) | undefined;
@@ -76,12 +75,12 @@ export class PostgresReservations implements Reservations {
     this.#owner = owner;
     this.#ports = ports;
     this.#retention = new Retention(ports.clock);
-    const onDoubt = (): void => {
-      this.#straysUntilMs = ports.clock.monotonicMs() + LATE_MS;
-    };
+    const onDoubt = (): void => this.#doubts.expectStrays();
     this.#claims = new Claims(database, owner.id, { identity: ports.identity, retention: this.#retention, onDoubt });
     this.#cases = new Cases(database, ports.clock, owner.id, ports.settlement);
     this.#identifiers = new Identifiers(database, ports.clock, owner.id, onDoubt);
+    const [claims, identifiers, cases] = [this.#claims, this.#identifiers, this.#cases];
+    this.#doubts = new Doubts({ clock: ports.clock, claims, identifiers, cases });
     owner.onLook(() => this.#look());
     owner.onLook(() => this.#takeOver());
   }
@@ -133,7 +132,7 @@ export class PostgresReservations implements Reservations {
   async release(reservation: Reservation): Promise<void> {
     const open = this.#openOf(reservation, 'reserved');
     this.#close(open, 'free');
-    await this.#tidy({ key: open.key, attempt: open.attempt, claims: open.claims, serial: undefined });
+    await this.#doubts.tidy({ key: open.key, attempt: open.attempt, claims: open.claims, serial: undefined });
   }
 
   async recordIntent(
@@ -162,7 +161,7 @@ export class PostgresReservations implements Reservations {
     // In doubt, or another process may have taken it over. Settlement did not begin, so whatever is still ours becomes
     // free again.
     this.#close(open, 'free');
-    this.#doubts.push({ key, attempt, claims, serial });
+    this.#doubts.add({ key, attempt, claims, serial });
     throw new RecordInDoubtError('the database did not confirm the intent in time');
   }
 
@@ -242,7 +241,7 @@ export class PostgresReservations implements Reservations {
       return await this.#claimAll(wanted, attempt);
     } catch (failure) {
       // Identifiers may have been claimed before the outage. A claim whose answer was lost is found as a stray.
-      if (claims.length > 0) this.#doubts.push({ key, attempt, claims, serial: undefined });
+      if (claims.length > 0) this.#doubts.add({ key, attempt, claims, serial: undefined });
       return { kind: 'unavailable', detail: messageOf(failure) };
     } finally {
       this.#claimingAttempts.delete(attempt);
@@ -270,7 +269,7 @@ export class PostgresReservations implements Reservations {
       if (serial !== undefined) return this.#reserved(wanted, serial, attempt);
       const found = await this.#claims.find(key);
       if (found !== undefined && found.owner === this.#owner.id && found.attempt === attempt) {
-        this.#ports.identity.checkClaims(found.claims);
+        this.#ports.identity.sawClaims(found.claims);
         return this.#reserved(wanted, found.serial, attempt);
       }
       const status = this.#statusOf(key, found);
@@ -281,7 +280,12 @@ export class PostgresReservations implements Reservations {
     }
   }
 
+  /** @throws OtherTablesError when the tables were replaced since the attempt began */
   #reserved(wanted: Wanted, serial: number, attempt: number): Reserved {
+    if (wanted.validBeforeSeconds <= this.#ports.identity.usedBeforeSeconds) {
+      this.#doubts.expectStrays();
+      throw new OtherTablesError();
+    }
     const reservation = new OpenReservation(wanted, serial, attempt);
     this.#retention.saw(serial);
     this.#open.set(wanted.key, reservation);
@@ -345,40 +349,16 @@ export class PostgresReservations implements Reservations {
     return reservation;
   }
 
-  /** Frees what an attempt may hold. Never rejects: a later look repeats what fails now. */
-  async #tidy(doubt: Doubt): Promise<void> {
-    const { key, attempt, claims, serial } = doubt;
-    try {
-      await this.#claims.release({ key, attempt });
-      if (claims.length > 0) await this.#identifiers.release(claims, attempt);
-      if (serial !== undefined) await this.#cases.release.add({ serial, transaction: '' });
-    } catch {
-      this.#doubts.push(doubt);
-    }
-  }
-
   async #look(): Promise<void> {
-    const doubts = this.#doubts;
-    this.#doubts = [];
-    for (const doubt of doubts) await this.#tidy(doubt);
-    const untilMs = this.#straysUntilMs;
-    if (untilMs !== undefined) {
-      // The database may have been away until that time, so free once more after it.
-      const isOver = this.#ports.clock.monotonicMs() >= untilMs;
-      await this.#freeStrays();
-      if (isOver && this.#straysUntilMs === untilMs) this.#straysUntilMs = undefined;
-    }
+    await this.#doubts.look(() => this.#attempts());
     while (await this.#claims.prune(this.#retention.removableSerial()));
     await this.#identifiers.prune();
     this.#count = await this.#claims.count();
   }
 
-  async #freeStrays(): Promise<void> {
+  #attempts(): Attempts {
     const open = [...this.#open.values()].filter(({ state }) => state === 'reserved' || state === 'settling');
-    const live = [...this.#claimingAttempts, ...open.map(({ attempt }) => attempt)];
-    const lastAttempt = this.#attempt;
-    await this.#claims.freeStrays(lastAttempt, live);
-    await this.#identifiers.freeStrays(lastAttempt, live);
+    return { last: this.#attempt, live: [...this.#claimingAttempts, ...open.map(({ attempt }) => attempt)] };
   }
 
   async #takeOver(): Promise<void> {
@@ -395,6 +375,6 @@ export class PostgresReservations implements Reservations {
 
   #heldSerials(): number[] {
     const live = [...this.#open.values()].filter(({ state }) => state !== 'reserved');
-    return [...live, ...this.#doubts].flatMap(({ serial }) => serial ?? []);
+    return [...live.map(({ serial }) => serial), ...this.#doubts.serials];
   }
 }

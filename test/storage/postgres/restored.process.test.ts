@@ -8,7 +8,7 @@ import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
-import type { Reserved } from '../../../src/payment/reservations.ts';
+import type { Reservation, Reserved } from '../../../src/payment/reservations.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { orderFor } from '../../payment/fixture.ts';
@@ -45,11 +45,18 @@ const orderFrom = (aheadSeconds: number): PaymentOrder =>
 const reserve = async ({ reservations }: Backend, order: PaymentOrder): Promise<Reserved> =>
   reservations.reserve(order.key, order.authorization.validBeforeSeconds, []);
 
-async function sell(backend: Backend, order: PaymentOrder): Promise<void> {
+/** Reserves and records the intent; the money is about to move. */
+async function begin(backend: Backend, order: PaymentOrder): Promise<Reservation> {
   const reserved = await reserve(backend, order);
   if (reserved.kind !== 'reserved') throw new Error(reserved.kind);
   await backend.reservations.recordIntent(reserved.reservation, order, SALE);
-  await backend.reservations.recordSettled(reserved.reservation, `0x${'ab'.repeat(32)}`);
+  return reserved.reservation;
+}
+
+const TRANSACTION = `0x${'ab'.repeat(32)}`;
+
+async function sell(backend: Backend, order: PaymentOrder): Promise<void> {
+  await backend.reservations.recordSettled(await begin(backend, order), TRANSACTION);
 }
 
 describe.skipIf(SERVER === undefined)('a restored database', () => {
@@ -73,6 +80,13 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
     );
     onTestFinished(() => backend.close());
     return backend;
+  }
+
+  /** The server that runs has told of one more restore. */
+  async function entered(): Promise<void> {
+    const isTold = () => failures.some((failure) => RESTORED.test((failure as Error).message));
+    await until('the server has entered the restored tables', isTold);
+    failures.length = 0;
   }
 
   it.skipIf(!canDump)('sells nothing that may have been sold after the backup, from whichever server', async () => {
@@ -162,10 +176,75 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
       detail: expect.stringMatching(/restored/),
     });
 
-    const isTold = () => failures.some((failure) => RESTORED.test((failure as Error).message));
-    await until('the server has entered the restored tables', isTold);
+    await entered();
     // Its claim of before counts until the next look takes it back.
     expect((await reserve(running, forgotten)).kind).not.toBe('reserved');
     await sell(running, orderFrom(160));
+  });
+
+  it.skipIf(!canDump)('records each settlement as its own when the tables are replaced under it', async () => {
+    const running = await open();
+    const dump = dumped(url);
+    const unconfirmed = orderFrom(1000);
+    const paid = orderFrom(1000);
+    const started = [await begin(running, unconfirmed), await begin(running, paid)] as const;
+    restore(url, dump);
+    await entered();
+
+    const other = await open();
+    const next = [orderFrom(1000), orderFrom(1000)] as const;
+    const begun = [await begin(other, next[0]), await begin(running, next[1])] as const;
+    expect(await running.reservations.isHeld(started[0])).toBe(false);
+    await running.reservations.recordSettled(started[1], TRANSACTION);
+    for (const { key } of next) expect(await other.reservations.statusOf(key)).toEqual({ kind: 'settling' });
+    await other.reservations.recordSettled(begun[0], TRANSACTION);
+    await running.reservations.recordSettled(begun[1], TRANSACTION);
+    for (const { key, authorization } of [paid, ...next]) {
+      expect(await other.books.find(key)).toMatchObject({ nonce: authorization.nonce });
+    }
+    expect(await other.books.find(unconfirmed.key)).toBe(undefined);
+  });
+
+  it('sells nothing again from a server that ran while the tables were created again, and takes no serial twice', async () => {
+    const own = await SERVER!.freshUrl();
+    const running = await open(own);
+    const forgotten = orderFrom(150);
+    await sell(running, forgotten);
+    const unsettled = await begin(running, orderFrom(150));
+    const client = new Client({ connectionString: own });
+    await client.connect();
+    await client.query('DROP SCHEMA paygrade CASCADE');
+    await client.end();
+    const other = await open(own);
+    await entered();
+
+    const next = orderFrom(1000);
+    const begun = await begin(other, next);
+    await running.reservations.recordSettled(unsettled, TRANSACTION);
+    expect(await other.reservations.statusOf(next.key)).toEqual({ kind: 'settling' });
+    await other.reservations.recordSettled(begun, TRANSACTION);
+    expect(await other.books.find(next.key)).toMatchObject({ nonce: next.authorization.nonce });
+    expect(await reserve(running, forgotten)).toMatchObject({ kind: 'unavailable' });
+    for (const server of [running, other]) await server.close();
+    await SERVER!.drop(own);
+  });
+
+  it.skipIf(!canDump)('takes no claim that waited while its server entered the restored tables', async () => {
+    const own = await SERVER!.freshUrl();
+    const server = await open(own);
+    const dump = dumped(own);
+    const forgotten = orderFrom(150);
+    await sell(server, forgotten);
+    restore(own, dump);
+    const client = new Client({ connectionString: own });
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE paygrade.claims IN EXCLUSIVE MODE');
+    const waiting = reserve(server, forgotten);
+    await entered();
+    await client.query('COMMIT');
+    await client.end();
+    expect(await waiting).toMatchObject({ kind: 'unavailable', detail: expect.stringMatching(/replaced/) });
+    await server.close();
+    await SERVER!.drop(own);
   });
 });

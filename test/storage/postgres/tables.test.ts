@@ -11,7 +11,7 @@ it('a step stays as databases have taken it: a change of the tables is one more 
     accounts: ['c0cd2351cdd0292d'],
     callbacks: ['4785421f92cae5fb', '3fc61e082f069022'],
     clock: ['450a497f73f5ad3e'],
-    identity: ['1e95bda5dc55b2b3'],
+    identity: ['1e95bda5dc55b2b3', 'c9986d550ee9a84c'],
     payments: ['3a789839e0bcd843', '96b6e507f5440eed', '608ff2ae712f05d2'],
     'play-ledger': ['442acbd94d298de7'],
     processes: ['46bda4bb6de421a1', '11cd2fb325b2a46d'],

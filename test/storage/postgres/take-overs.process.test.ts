@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts';
 import { Shared } from './opened.ts';
 
 /** Claims of any table count. */
-const ANY_TABLES = { checkClaims() {} };
+const ANY_TABLES = { sawClaims() {} };
 
 /** The process that takes something and lives. */
 const TAKER = 'taker';

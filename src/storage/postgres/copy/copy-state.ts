@@ -38,8 +38,8 @@ const PAYEE_BYTES = 20;
 /** Tables that are all empty only if nothing was ever sold, created or granted. */
 const FILLED = ['claims', 'sales', 'play_spent', 'callbacks', 'organizations', 'retries', 'resolves'] as const;
 
-/** Tables that number their own rows. */
-const NUMBERED = ['claims', 'onboarding_grants', 'api_keys'] as const;
+/** Tables that number their own rows from 1. */
+const NUMBERED = ['onboarding_grants', 'api_keys'] as const;
 
 /** The folder cannot be copied: it is in use or holds no sound state. */
 export class FolderError extends StateError {}
@@ -154,8 +154,7 @@ async function copyAll(query: Query, stateDir: string, connection: Connection, n
   for (const name of NUMBERED) {
     await query({
       text: `SELECT setval(pg_get_serial_sequence('paygrade.${name}', 'serial'),
-        greatest((SELECT coalesce(max(serial), 0) FROM paygrade.${name}), $1::bigint) + 1, false)`,
-      values: [name === 'claims' ? books.lastSerial : 0],
+        (SELECT coalesce(max(serial), 0) FROM paygrade.${name}) + 1, false)`,
     });
   }
   return counts;

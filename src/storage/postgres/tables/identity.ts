@@ -4,6 +4,16 @@
  */
 import type { DomainTables } from './table.ts';
 
+/**
+ * SQL: the next claims get higher serials than any of earlier tables. They go on from the time in microseconds, because no
+ * database takes a million claims a second.
+ * @param nowMs SQL expression
+ */
+export const numbersFrom = (nowMs: string): string => {
+  const sequence = "pg_get_serial_sequence('paygrade.claims', 'serial')";
+  return `setval(${sequence}, greatest(nextval(${sequence}), ${nowMs} * 1000))`;
+};
+
 export const identity: DomainTables = {
   name: 'identity',
   migrations: [
@@ -20,5 +30,7 @@ export const identity: DomainTables = {
        used_before_seconds bigint NOT NULL
      );
      INSERT INTO paygrade.identity (id, tables, used_before_seconds) VALUES (1, paygrade.tables_id(), 0)`,
+    // These tables may take the place of others, under processes that run.
+    `SELECT ${numbersFrom('paygrade.now_ms()')}`,
   ],
 };
