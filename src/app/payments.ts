@@ -208,7 +208,7 @@ export async function openPayments(
 
   return {
     component: {
-      readiness: () => ({ settlement: opened.isReachable() }),
+      readiness: () => ({ settlement: opened.isReachable() && !recoveries.isOutOfOrder() }),
       metrics: writeMetrics,
       start: () => opened.start(),
       close() {

@@ -107,7 +107,8 @@ export class Checkout {
 
   /** Why no offer should be made now, so that no client signs in vain; undefined = offers go on. */
   offerFault(): Unavailable | undefined {
-    const { settlement, reservations } = this.#parts;
+    const { settlement, reservations, recoveries } = this.#parts;
+    if (recoveries.isOutOfOrder()) return unavailable('no offer while no signature can be verified');
     if (settlement.readiness().kind === 'unreachable') {
       return unavailable('no offer while the settlement is unreachable');
     }

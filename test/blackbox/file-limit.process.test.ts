@@ -79,6 +79,8 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
       await expect.poll(() => server.stdout()).toContain('a verification thread failed');
       const answer = await askOver(buyer, '/v1/jobs/search?keyword=engineer', `PAYMENT-SIGNATURE: ${header}\r\n`);
       expect(answer).toContain(' 503 ');
+      expect(await askOver(buyer, '/v1/jobs/search?keyword=engineer')).toContain(' 503 ');
+      expect(await askOver(buyer, '/ready')).toMatch(/"settlement": ?false/);
       server.child.kill('SIGUSR2');
       await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ state: true, settlement: true });
       await expect.poll(() => server.stdout(), { timeout: 5_000 }).toContain('a verification thread works again');

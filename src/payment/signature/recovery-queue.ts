@@ -177,7 +177,7 @@ export class RecoveryQueue {
     const key = keyOf(request);
     const known = this.#recovered.find(key);
     if (known !== undefined) return known;
-    if (this.#isClosed || this.#isOutOfOrder()) return rejected('out-of-order');
+    if (this.#isClosed || this.isOutOfOrder()) return rejected('out-of-order');
 
     const isDisconnected = (): boolean => request.isDisconnected();
     const id = network + key;
@@ -207,7 +207,7 @@ export class RecoveryQueue {
 
   /** Gives entries to the free workers. The owner of the workers calls it when one is healthy again or has failed. */
   resume(): void {
-    if (this.#isOutOfOrder()) {
+    if (this.isOutOfOrder()) {
       this.#rejectAll();
       return;
     }
@@ -228,8 +228,8 @@ export class RecoveryQueue {
     this.#rejectAll();
   }
 
-  /** Whether no worker is healthy; those that start count as healthy. */
-  #isOutOfOrder(): boolean {
+  /** Whether no worker is healthy, so that every request is rejected; those that start count as healthy. */
+  isOutOfOrder(): boolean {
     return this.#workers?.every((worker) => !worker.isHealthy()) ?? false;
   }
 
