@@ -51,6 +51,7 @@ const words = fc.constantFrom(
   'é',
   '<',
   '{"@type":"A","name":"b"}',
+  '<script type=application/ld+json>{"@type":"A","name":"b\\ud83e"}</script>',
   '\u0001',
   '\ud800',
 );
@@ -91,6 +92,12 @@ describe('an extraction of anything', () => {
         };
         const found = extract(document);
         expect(extract(document)).toEqual(found);
+        const texts = Object.values({
+          ...found.metadata,
+          text: found.text,
+          link: found.links?.map((link) => link.text).join(),
+        });
+        for (const one of texts) expect(one?.isWellFormed()).not.toBe(false);
         const { metadata, text, links } = found;
         if (metadata === null) return;
         for (const [name, value] of Object.entries(metadata)) {

@@ -169,6 +169,15 @@ describe('a document', () => {
     expect(read(Buffer.from([0x50, 0x4b, 0, 4]), null).text).toBeNull();
   });
 
+  it('gives no half of a character, whether the page has one or a bound makes one', () => {
+    const ld = (name: string): string => `<script type="application/ld+json">{"@type":"A","name":${name}}</script>`;
+    expect(metadataOf(ld('"a\\ud83eb"')).title).toBe('ab');
+    expect(metadataOf(ld('"\\ud83e\\udd8a"')).title).toBe('🦊');
+    const blanks = ' '.repeat(8_190);
+    expect(metadataOf(`<meta name=description content="a${blanks}🦊">`).description).toBe('a');
+    expect(read(`<a href=/x>${' '.repeat(799)}🦊</a>`).links![0]!.text).toBe('');
+  });
+
   it('gives what was asked for and no more', () => {
     for (const include of [[], ['metadata'], ['text'], ['links']] as const) {
       const found = read('<title>a</title>', 'text/html', include as never);

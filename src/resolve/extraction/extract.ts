@@ -9,7 +9,7 @@ import { type DocumentForm, documentFormOf, essenceOf } from './document-form.ts
 import { readHtml } from './html-page.ts';
 import { readMarkup } from './markup.ts';
 import { MetadataReader } from './page-metadata.ts';
-import { firstCodePoints, shortLine, withoutControls } from './plain-text.ts';
+import { firstCodePoints, shortLine, withoutUnprintable } from './plain-text.ts';
 import { TextBlocks } from './text-blocks.ts';
 
 export interface DocumentToRead {
@@ -74,7 +74,7 @@ function xmlContent(source: string, url: URL): Read {
 }
 
 function plainContent(source: string, url: URL): Read {
-  const whole = withoutControls(source).replace(/\r\n?/g, '\n');
+  const whole = withoutUnprintable(source).replace(/\r\n?/g, '\n');
   const text = firstCodePoints(whole, TEXT_CODE_POINTS_MAX);
   const isCut = text.length < whole.length;
   return { metadata: new MetadataReader().metadata(url), text: { text, isCut }, links: [] };

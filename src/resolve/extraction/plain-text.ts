@@ -1,13 +1,15 @@
-/** Text for a reader: blanks collapsed, no control characters, bounded in code points. */
+/** Text for a reader: blanks collapsed, no unprintable characters, bounded in code points. */
 
-/** Tabs and line breaks stay. */
-const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+/**
+ * Control characters other than tab, line feed and carriage return, and halves of surrogate pairs: JSON-LD may escape one, a cut
+ * may leave one, and many JSON parsers refuse an answer that has one.
+ */
+const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\p{Cs}]/gu;
 
-/** The text without control characters other than tab, line feed and carriage return. */
-export const withoutControls = (text: string): string => text.replace(CONTROLS, '');
+export const withoutUnprintable = (text: string): string => text.replace(UNPRINTABLE, '');
 
 /** One line: runs of blanks are one space, none at the ends. */
-export const lineOf = (text: string): string => withoutControls(text).replace(/\s+/g, ' ').trim();
+export const lineOf = (text: string): string => withoutUnprintable(text).replace(/\s+/g, ' ').trim();
 
 /** The first `countMax` code points. Linear in the length of the result. */
 export function firstCodePoints(text: string, countMax: number): string {

@@ -5,7 +5,7 @@
  * document.
  */
 import { TEXT_CODE_POINTS_MAX } from '../limits.ts';
-import { firstCodePoints, lineOf, withoutControls } from './plain-text.ts';
+import { firstCodePoints, lineOf, withoutUnprintable } from './plain-text.ts';
 
 /** Blocks that are read, further ones are left out; a page with 100,000 code points of text has a tenth of this. */
 const BLOCK_COUNT_MAX = 100_000;
@@ -158,7 +158,7 @@ const linesOf = (text: string): string =>
     : lineOf(text);
 
 const preformattedText = (text: string): string =>
-  withoutControls(text.replaceAll(LINE_BREAK, '\n'))
+  withoutUnprintable(text.replaceAll(LINE_BREAK, '\n'))
     .replace(/\r\n?/g, '\n')
     .split('\n')
     .map((line) => line.trimEnd())
