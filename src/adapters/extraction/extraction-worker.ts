@@ -23,7 +23,13 @@ const NICENESS_MORE = 10;
 const NICENESS_MAX = 19;
 
 // On Linux each thread has its own niceness (setpriority(2)); elsewhere this would change the whole process.
-if (platform() === 'linux') setPriority(Math.min(NICENESS_MAX, getPriority() + NICENESS_MORE));
+if (platform() === 'linux') {
+  try {
+    setPriority(Math.min(NICENESS_MAX, getPriority() + NICENESS_MORE));
+  } catch {
+    // A sandbox may forbid the call; pages are read all the same.
+  }
+}
 
 const UNKNOWN_CODING = 'The page came in a coding that was not asked for: nothing was extracted.';
 

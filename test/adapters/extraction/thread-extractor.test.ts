@@ -18,6 +18,7 @@ import type { Document, Extracted } from '../../../src/resolve/work.ts';
 import { partOf } from '../../support/whole.ts';
 
 const HANGING = new URL('./hanging-thread.mjs', import.meta.url);
+const SANDBOXED = new URL('./sandboxed-thread.mjs', import.meta.url);
 
 const opened: ThreadExtractor[] = [];
 afterEach(async () => {
@@ -287,4 +288,10 @@ it.runIf(platform() === 'linux')('the threads of documents yield to the loop: th
   });
   const expected = Math.min(19, getPriority() + 10);
   expect(nicenesses.filter((niceness) => niceness === expected).length).toBeGreaterThanOrEqual(2);
+});
+
+it('reads documents where a sandbox forbids a lower priority', async () => {
+  const { extractor, failures } = open({ entry: SANDBOXED });
+  expect(contentOf(await extractor.extract(documentOf('<title>read</title>'), 30_000)).metadata?.title).toBe('read');
+  expect(failures).toEqual([]);
 });
