@@ -1,4 +1,4 @@
-/** Bounds of outbound requests, with their reasons. Bounds of a customer's policy (whole time, bytes) come with each request. */
+/** Bounds of outbound requests, with their reasons. The time and the bytes of one request come with it. */
 
 /** Characters of a target (siblings §5). */
 export const TARGET_LENGTH_MAX = 2048;
@@ -20,6 +20,9 @@ export const LOOK_UP_MS = 5000;
 export const OTHER_FAMILY_MS = 500;
 /** Status line and headers of an answer (siblings §5), bytes. */
 export const HEAD_BYTES_MAX = 32_768;
+/** Body of an answer to a customer's request (siblings §5), on the wire and unpacked, bytes. */
+export const WIRE_BYTES_MAX = 2 * 1_048_576;
+export const UNPACKED_BYTES_MAX = 8 * 1_048_576;
 /** Addresses of a name that are tried; all of its addresses are judged. */
 export const ADDRESSES_TRIED_MAX = 8;
 /** Content codings applied to one body; more are left packed. */

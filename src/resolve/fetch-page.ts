@@ -1,15 +1,14 @@
 /**
  * Fetches an address and what it redirects to (siblings §5, §7): at most ten redirects, each judged like the first address.
- * Nothing but the address is sent: no cookies, no credentials, no Referer. A relative location is relative to the address that
- * answered with it, and a location without a fragment keeps the previous one (RFC 9110 §10.2.2).
+ * Nothing but the address is sent: no cookies, no credentials, no Referer. A location without a fragment keeps the previous one
+ * (RFC 9110 §10.2.2).
  */
 import type { Clock } from '../base/clock.ts';
-import { decodeUtf8Latin1 } from '../base/codec.ts';
-import { parseUrl } from '../base/parsed-url.ts';
-import { headerOf, REDIRECT_STATUSES } from '../outbound/answer.ts';
-import type { AnswerHead, Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
+import { WIRE_BYTES_MAX } from '../outbound/limits.ts';
+import type { Outbound, OutboundAnswer, OutboundFailureKind } from '../outbound/outbound.ts';
+import { isFollowed, redirectTarget } from '../outbound/redirect.ts';
 import type { Target } from '../outbound/target.ts';
-import { REDIRECT_COUNT_MAX, URL_LENGTH_MAX, WIRE_BYTES_MAX } from './limits.ts';
+import { REDIRECT_COUNT_MAX } from './limits.ts';
 import type { FailureCode, Redirect } from './result.ts';
 
 const REQUEST_HEADERS = [
@@ -50,22 +49,6 @@ export interface FetchOptions {
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
-
-/** The target of a redirect; undefined for any other answer, null if the location is not an address. */
-export function redirectTarget(answer: AnswerHead, from: URL): URL | null | undefined {
-  if (!REDIRECT_STATUSES.has(answer.status)) return undefined;
-  const location = headerOf(answer, 'location');
-  if (location === null) return undefined;
-  // Some servers send UTF-8, which arrives as one character per byte.
-  const next = parseUrl((decodeUtf8Latin1(location) ?? location).trim(), from);
-  return next === null || next.href.length > URL_LENGTH_MAX ? null : next;
-}
-
-/** Whether an answer is a redirect that can be followed. Its body is not used, and may never arrive. */
-export const isFollowed =
-  (from: URL) =>
-  (answer: AnswerHead): boolean =>
-    redirectTarget(answer, from) instanceof URL;
 
 function withHash(url: URL, hash: string): string {
   const shown = new URL(url);

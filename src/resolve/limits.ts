@@ -1,7 +1,5 @@
-/** Every bound of resolves (siblings §5, §7), with its unit and reason. */
-
-/** siblings §5: characters of an address. */
-export const URL_LENGTH_MAX = 2_048;
+/** Every bound of resolves (siblings §7), with its unit and reason; those of their requests are in outbound/limits.ts. */
+import { TARGET_LENGTH_MAX } from '../outbound/limits.ts';
 
 /** siblings §7: the longest wait that a customer may choose, and the default. */
 export const WAIT_SECONDS_MAX = 20;
@@ -12,10 +10,6 @@ export const WORK_MS = 30_000;
 
 /** siblings §7: redirects that are followed. */
 export const REDIRECT_COUNT_MAX = 10;
-
-/** siblings §5: bytes of a body on the wire, and unpacked. */
-export const WIRE_BYTES_MAX = 2_097_152;
-export const BODY_BYTES_MAX = 8_388_608;
 
 /** siblings §7: a result is kept this long from `created_at`, and its id gets 410 for as long again. */
 export const KEPT_MS = 3_600_000;
@@ -70,8 +64,8 @@ export const OUTCOME_BYTES_MAX = 1_048_576;
 
 if (
   4 * TEXT_CODE_POINTS_MAX +
-    LINK_COUNT_MAX * (2 * URL_LENGTH_MAX + 4 * LINK_TEXT_MAX) +
-    (REDIRECT_COUNT_MAX + 6) * 2 * URL_LENGTH_MAX +
+    LINK_COUNT_MAX * (2 * TARGET_LENGTH_MAX + 4 * LINK_TEXT_MAX) +
+    (REDIRECT_COUNT_MAX + 6) * 2 * TARGET_LENGTH_MAX +
     8 * 4 * DESCRIPTION_MAX >
   OUTCOME_BYTES_MAX
 ) {

@@ -43,7 +43,7 @@ export interface Measured {
 /** The result of reading a document. */
 export type Extracted =
   | (Measured & { readonly kind: 'read'; readonly content: PageContent })
-  /** Unpacked, the body has more than BODY_BYTES_MAX. */
+  /** Unpacked, the body has more than UNPACKED_BYTES_MAX. */
   | { readonly kind: 'too-large' }
   /** The body cannot be unpacked. */
   | { readonly kind: 'broken' }

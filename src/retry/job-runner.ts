@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import { encodeUtf8 } from '../base/codec.ts';
 import { drawFrom, type Random } from '../base/random.ts';
 import type { Timers } from '../base/timers.ts';
+import { UNPACKED_BYTES_MAX, WIRE_BYTES_MAX } from '../outbound/limits.ts';
 import type { Outbound, OutboundRequest, OutboundResult, SentParts } from '../outbound/outbound.ts';
 import type { Purpose } from '../outbound/target.ts';
 import { attemptEndOf, attemptHeaders } from './attempts.ts';
@@ -26,7 +27,7 @@ import {
   stepOf,
   withDelivery,
 } from './job.ts';
-import { DELIVERY_TIMEOUT_MS, UNPACKED_BYTES_MAX, WIRE_BYTES_MAX } from './limits.ts';
+import { DELIVERY_TIMEOUT_MS } from './limits.ts';
 import type { RetryMeter } from './meter.ts';
 import type { Sealer } from './sealer.ts';
 import { type JobSecrets, secretsOf, secretsText } from './secrets.ts';

@@ -10,10 +10,6 @@ export const REQUEST_DEPTH_MAX = 256;
 /** A creation's body that has not arrived after this time is 408 (decisions §5). */
 export const BODY_DEADLINE_MS = 30_000;
 
-/** Body of a target's answer: bytes on the wire, and unpacked (siblings §5). */
-export const WIRE_BYTES_MAX = 2 * 1_048_576;
-export const UNPACKED_BYTES_MAX = 8 * 1_048_576;
-
 export const HEADER_COUNT_MAX = 50;
 /** Bytes of all headers: names, values and {@link HEADER_OVERHEAD_BYTES} each. */
 export const HEADER_BYTES_MAX = 8192;

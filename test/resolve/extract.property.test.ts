@@ -1,14 +1,9 @@
 /** Whatever bytes a target sends, an extraction ends, keeps its bounds, and gives what JSON can carry. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { TARGET_LENGTH_MAX } from '../../src/outbound/limits.ts';
 import { extract } from '../../src/resolve/extraction/extract.ts';
-import {
-  DESCRIPTION_MAX,
-  LINK_COUNT_MAX,
-  LINK_TEXT_MAX,
-  SHORT_VALUE_MAX,
-  URL_LENGTH_MAX,
-} from '../../src/resolve/limits.ts';
+import { DESCRIPTION_MAX, LINK_COUNT_MAX, LINK_TEXT_MAX, SHORT_VALUE_MAX } from '../../src/resolve/limits.ts';
 import { INCLUDES } from '../../src/resolve/result.ts';
 
 const NAMES = [
@@ -110,7 +105,7 @@ describe('an extraction of anything', () => {
         expect(links!.length).toBeLessThanOrEqual(LINK_COUNT_MAX);
         for (const link of links!) {
           expect(link.url).toMatch(/^https?:/);
-          expect(link.url.length).toBeLessThanOrEqual(URL_LENGTH_MAX);
+          expect(link.url.length).toBeLessThanOrEqual(TARGET_LENGTH_MAX);
           expect(lengthOf(link.text)).toBeLessThanOrEqual(LINK_TEXT_MAX);
         }
         expect(new Set(links!.map(({ url }) => url)).size).toBe(links!.length);

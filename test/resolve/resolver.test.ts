@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import type { AfterSettlement } from '../../src/http/answers.ts';
 import { createResolve } from '../../src/modules/resolve/create.ts';
-import { redirectTarget } from '../../src/resolve/fetch-page.ts';
 import { newResolveId, resolveTokenDigest } from '../../src/resolve/identifier.ts';
 import { KEPT_MS, STORED_BYTES_IN_MEMORY } from '../../src/resolve/limits.ts';
 import type { ResolveRecord, ResolveStore } from '../../src/resolve/resolve-store.ts';
@@ -208,14 +207,4 @@ it('what a dead process left is not begun once this one is closed', async () => 
   store.tellPending();
   await settle();
   expect(outbound.sent).toEqual([]);
-});
-
-describe('a redirect', () => {
-  it.each([
-    ['an address', 'https://xn--bcher-kva.example/', 'https://xn--bcher-kva.example/'],
-    ['no Punycode, on both runtimes', 'https://xn--a.example/', undefined],
-  ])('to %s', (_, location, href) => {
-    const answer = { status: 302, headers: [['location', location]] as const };
-    expect(redirectTarget(answer, new URL('https://news.example/'))?.href).toBe(href);
-  });
 });

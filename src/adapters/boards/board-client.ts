@@ -8,7 +8,7 @@ import { retryAfterSecondsOf } from '../../base/retry-after.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
 import type { Validators } from '../../ingest/boards/fetch-state.ts';
 import { isAllowed } from '../../ingest/watch/robots.ts';
-import { headerOf, REDIRECT_STATUSES } from '../../outbound/answer.ts';
+import { headerOf } from '../../outbound/answer.ts';
 import type {
   Outbound,
   OutboundAnswer,
@@ -16,8 +16,8 @@ import type {
   OutboundFailureKind,
   OutboundResult,
 } from '../../outbound/outbound.ts';
+import { isFollowed, REDIRECT_STATUSES, redirectTarget } from '../../outbound/redirect.ts';
 import type { Target } from '../../outbound/target.ts';
-import { isFollowed, redirectTarget } from '../../resolve/fetch-page.ts';
 import type { FeedClaim } from './feed-memory.ts';
 import type { HostPace } from './host-pace.ts';
 import { REDIRECTS_MAX, REQUEST_MS, TRIES_MAX, TRY_PAUSES, WAITED_MS_MAX } from './limits.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../ingest/watch/robots.ts';
 import { headerOf } from '../../outbound/answer.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
-import { isFollowed, redirectTarget } from '../../resolve/fetch-page.ts';
+import { isFollowed, redirectTarget } from '../../outbound/redirect.ts';
 import type { HostPace } from './host-pace.ts';
 import { REQUEST_MS } from './limits.ts';
 

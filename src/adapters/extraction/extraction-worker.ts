@@ -6,8 +6,8 @@ import { hash } from 'node:crypto';
 import { getPriority, platform, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { stackOf } from '../../base/failure.ts';
+import { UNPACKED_BYTES_MAX } from '../../outbound/limits.ts';
 import { extract } from '../../resolve/extraction/extract.ts';
-import { BODY_BYTES_MAX } from '../../resolve/limits.ts';
 import { nothingOf } from '../../resolve/result.ts';
 import type { Document } from '../../resolve/work.ts';
 import { BodyTooLarge, unpackAtOnce } from '../outbound/unpack.ts';
@@ -36,7 +36,7 @@ const UNKNOWN_CODING = 'The page came in a coding that was not asked for: nothin
 /** undefined: a reply says why not. */
 function unpackedOf({ body, codings, isTruncated }: Document): Uint8Array | undefined {
   try {
-    return unpackAtOnce(body, codings, { bytesMax: BODY_BYTES_MAX, isWhole: !isTruncated });
+    return unpackAtOnce(body, codings, { bytesMax: UNPACKED_BYTES_MAX, isWhole: !isTruncated });
   } catch (failure) {
     reply({ kind: failure instanceof BodyTooLarge ? 'too-large' : 'broken' });
     return undefined;

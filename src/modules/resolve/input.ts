@@ -1,22 +1,22 @@
 /** The body of a resolve and its rules (siblings §5, §7). Everything here is decided without a look-up, before any payment. */
 import * as v from 'valibot';
 import { parseUrl } from '../../base/parsed-url.ts';
-import { type Refusal, refuse } from '../../http/errors.ts';
-import { type BodyServices, jsonBody } from '../../http/json-body.ts';
+import { Refusal, refuse } from '../../http/errors.ts';
+import { type BodyRefusal, type BodyServices, jsonBody } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
-import { LOOK_UP_MS } from '../../outbound/limits.ts';
+import { LOOK_UP_MS, TARGET_LENGTH_MAX } from '../../outbound/limits.ts';
 import type { Target, TargetPolicy } from '../../outbound/target.ts';
-import { URL_LENGTH_MAX, WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX } from '../../resolve/limits.ts';
+import { WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX } from '../../resolve/limits.ts';
 import { INCLUDES, type ResolveQuestion } from '../../resolve/result.ts';
 import { ADDRESS_PATTERN, oneOf, rule, whole } from '../parameter-rules.ts';
 import { INVALID_URL, TARGET_NOT_ALLOWED } from './refusals.ts';
 
-const URL_RULE = `an http or https address of at most ${URL_LENGTH_MAX} characters`;
+const URL_RULE = `an http or https address of at most ${TARGET_LENGTH_MAX} characters`;
 
 export const resolveBody = v.strictObject({
   url: v.pipe(
     v.string(),
-    rule({ rule: URL_RULE, jsonSchema: { maxLength: URL_LENGTH_MAX, pattern: ADDRESS_PATTERN } }),
+    rule({ rule: URL_RULE, jsonSchema: { maxLength: TARGET_LENGTH_MAX, pattern: ADDRESS_PATTERN } }),
   ),
   include: v.optional(
     v.pipe(
@@ -37,20 +37,6 @@ export interface ResolveInput {
 
 const readJson = jsonBody(resolveBody);
 
-type Body = v.InferOutput<typeof resolveBody>;
-
-function inputOf(
-  { url, include, max_wait_seconds: waitSeconds }: Body,
-  policy: TargetPolicy,
-): ResolveInput | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'> {
-  if (url.length > URL_LENGTH_MAX || parseUrl(url) === null) {
-    return refuse(INVALID_URL, `\`url\` must be ${URL_RULE}`);
-  }
-  const judged = policy.judge(url, 'resolve');
-  if (!judged.ok) return refuse(TARGET_NOT_ALLOWED, judged.reason);
-  return { question: { url, include }, target: judged.target, waitSeconds };
-}
-
 /** Seconds of the look-up, which precedes the settlement whatever the wait. */
 const LOOK_UP_SECONDS = LOOK_UP_MS / 1000;
 
@@ -58,15 +44,16 @@ const LOOK_UP_SECONDS = LOOK_UP_MS / 1000;
 export async function readInput(
   request: RequestView,
   services: BodyServices & { readonly policy: TargetPolicy },
-): Promise<
-  ResolveInput | Exclude<Awaited<ReturnType<typeof readJson>>, Body> | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'>
-> {
+): Promise<ResolveInput | BodyRefusal | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'>> {
   const body = await readJson(request, services);
-  if ('code' in body) return body;
-  const input = inputOf(body, services.policy);
-  if (!('code' in input)) {
-    request.answerSeconds = Math.max(LOOK_UP_SECONDS, input.waitSeconds);
-    request.isSlow = input.waitSeconds > 0;
+  if (body instanceof Refusal) return body;
+  const { url, include, max_wait_seconds: waitSeconds } = body;
+  if (url.length > TARGET_LENGTH_MAX || parseUrl(url) === null) {
+    return refuse(INVALID_URL, `\`url\` must be ${URL_RULE}`);
   }
-  return input;
+  const judged = services.policy.judge(url, 'resolve');
+  if (!judged.ok) return refuse(TARGET_NOT_ALLOWED, judged.reason);
+  request.answerSeconds = Math.max(LOOK_UP_SECONDS, waitSeconds);
+  request.isSlow = waitSeconds > 0;
+  return { question: { url, include }, target: judged.target, waitSeconds };
 }

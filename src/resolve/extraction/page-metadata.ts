@@ -1,5 +1,6 @@
 /** The metadata of a page, each value from the first source that has it, in the order of siblings §7. */
-import { DESCRIPTION_MAX, SHORT_VALUE_MAX, URL_LENGTH_MAX } from '../limits.ts';
+import { TARGET_LENGTH_MAX } from '../../outbound/limits.ts';
+import { DESCRIPTION_MAX, SHORT_VALUE_MAX } from '../limits.ts';
 import type { PageMetadata } from '../result.ts';
 import { JsonLd, textIn } from './json-ld.ts';
 import { shortLine } from './plain-text.ts';
@@ -21,10 +22,10 @@ const META_NAMES: ReadonlySet<string> = new Set([
 /** An absolute http or https address, or null. @param text as written in the page */
 export function addressIn(text: string | null | undefined, base: URL): string | null {
   const written = text?.trim();
-  if (written === undefined || written === '' || written.length > URL_LENGTH_MAX) return null;
+  if (written === undefined || written === '' || written.length > TARGET_LENGTH_MAX) return null;
   const url = URL.parse(written, base);
   if (url === null || !/^https?:$/.test(url.protocol)) return null;
-  return url.href.length > URL_LENGTH_MAX ? null : url.href;
+  return url.href.length > TARGET_LENGTH_MAX ? null : url.href;
 }
 
 export class MetadataReader {

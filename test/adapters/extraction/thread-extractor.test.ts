@@ -11,8 +11,8 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
 import type { Timers } from '../../../src/base/timers.ts';
 import type { Coding } from '../../../src/outbound/codings.ts';
+import { UNPACKED_BYTES_MAX } from '../../../src/outbound/limits.ts';
 import { extract } from '../../../src/resolve/extraction/extract.ts';
-import { BODY_BYTES_MAX } from '../../../src/resolve/limits.ts';
 import { INCLUDES } from '../../../src/resolve/result.ts';
 import type { Document, Extracted } from '../../../src/resolve/work.ts';
 import { partOf } from '../../support/whole.ts';
@@ -180,7 +180,7 @@ describe('documents in threads', () => {
     codings,
   });
   /** 512 MiB in `npm run test:slow`, which take seconds to pack; in `npm test` eight times what may be. */
-  const bomb = gzipSync(gzipSync(Buffer.alloc(partOf(64, 8) * BODY_BYTES_MAX)));
+  const bomb = gzipSync(gzipSync(Buffer.alloc(partOf(64, 8) * UNPACKED_BYTES_MAX)));
 
   describe.each([
     ['read in a thread', 30_000],
@@ -197,7 +197,7 @@ describe('documents in threads', () => {
       ['br', packed(brotliCompressSync(html), 'br'), html.length],
       ['two codings', packed(brotliCompressSync(gzipSync(html)), 'br', 'gzip'), html.length],
       ['nothing', packed(Buffer.alloc(0), 'gzip'), 0],
-      ['as much as may be', packed(gzipSync(Buffer.alloc(BODY_BYTES_MAX)), 'gzip'), BODY_BYTES_MAX],
+      ['as much as may be', packed(gzipSync(Buffer.alloc(UNPACKED_BYTES_MAX)), 'gzip'), UNPACKED_BYTES_MAX],
     ])('are measured as what they unpack to: %s', async (_, document, sizeBytes) => {
       const found = await shared.extractor.extract(document, timeoutMs);
       expect(found).toMatchObject({ kind: 'read', sizeBytes });
@@ -219,7 +219,7 @@ describe('documents in threads', () => {
     });
 
     it.each<[Extracted['kind'], string, Document]>([
-      ['too-large', 'more than may be', packed(gzipSync(Buffer.alloc(BODY_BYTES_MAX + 1)), 'gzip')],
+      ['too-large', 'more than may be', packed(gzipSync(Buffer.alloc(UNPACKED_BYTES_MAX + 1)), 'gzip')],
       ['too-large', 'a bomb in a bomb', packed(bomb, 'gzip', 'gzip')],
       ['broken', 'what ends early by itself', packed(gzipSync('whole').subarray(0, -1), 'gzip')],
       ['broken', 'what is not packed', packed(Buffer.from('plain'), 'gzip')],

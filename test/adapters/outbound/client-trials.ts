@@ -17,8 +17,8 @@ import { Exposition } from '../../../src/base/prometheus.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outbound.ts';
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';
+import { redirectTarget } from '../../../src/outbound/redirect.ts';
 import { parseTargetAllow } from '../../../src/outbound/target-allow.ts';
-import { redirectTarget } from '../../../src/resolve/fetch-page.ts';
 import { wrongVerdicts } from '../../outbound/verdicts.ts';
 import { selfSigned } from './certificate.ts';
 
