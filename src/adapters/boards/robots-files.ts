@@ -144,8 +144,9 @@ export class RobotsFiles {
         address = next.href;
         continue;
       }
-      const rules = status >= 200 && status < 300 ? parseRobots(new TextDecoder().decode(body), TOKEN) : ALL_ALLOWED;
-      return { ok: true, rules };
+      if (status < 200 || status >= 300) return { ok: true, rules: ALL_ALLOWED };
+      if (result.isUnreadable) return unreadable('it came in a coding that was not asked for');
+      return { ok: true, rules: parseRobots(new TextDecoder().decode(body), TOKEN) };
     }
     return { ok: true, rules: ALL_ALLOWED }; // too many redirects count as a missing file (RFC 9309 §2.3.1.2)
   }
