@@ -192,26 +192,20 @@ export const INTERRUPTED: AttemptEnd = {
   result: null,
 };
 
-const FAILURES = {
-  http_error: (statusCode: number | null): Failure => ({
-    code: 'HTTP_ERROR',
-    message: `the target answered ${statusCode}, which the policy does not retry`,
-  }),
-  blocked: (): Failure => ({ code: 'TARGET_NOT_ALLOWED', message: 'the address of the target is not allowed' }),
-  response_too_large: (): Failure => ({
-    code: 'RESPONSE_TOO_LARGE',
-    message: 'the answer of the target has a head over 32 KiB or a body over 8 MiB unpacked',
-  }),
+const BLOCKED: Failure = { code: 'TARGET_NOT_ALLOWED', message: 'the address of the target is not allowed' };
+const TOO_LARGE: Failure = {
+  code: 'RESPONSE_TOO_LARGE',
+  message: 'the answer of the target has a head over 32 KiB or a body over 8 MiB unpacked',
 };
-
 const EXHAUSTED: Failure = { code: 'ATTEMPTS_EXHAUSTED', message: 'the last permitted attempt did not succeed' };
 const EXPIRED: Failure = { code: 'DEADLINE_EXCEEDED', message: 'the deadline passed before an attempt succeeded' };
 
 /** The failure with which this attempt's end ends the job at any number of attempts; undefined: the policy decides. */
 function finalFailureOf({ policy }: RetryJob, { outcome, statusCode }: AttemptEnd): Failure | undefined {
-  if (outcome === 'blocked' || outcome === 'response_too_large') return FAILURES[outcome]();
+  if (outcome === 'blocked') return BLOCKED;
+  if (outcome === 'response_too_large') return TOO_LARGE;
   if (outcome !== 'http_error' || policy.retryStatuses.includes(statusCode ?? 0)) return undefined;
-  return FAILURES.http_error(statusCode);
+  return { code: 'HTTP_ERROR', message: `the target answered ${statusCode}, which the policy does not retry` };
 }
 
 /**

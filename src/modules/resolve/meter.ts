@@ -1,6 +1,7 @@
 /** Counts the works of resolves by outcome and duration. */
 import { Histogram } from '../../base/histogram.ts';
 import type { Exposition } from '../../base/prometheus.ts';
+import { zeroCounts } from '../../base/zero-counts.ts';
 import type { ResolveStore } from '../../resolve/resolve-store.ts';
 import type { Resolver } from '../../resolve/resolver.ts';
 import { FAILURE_CODES, type ResolveOutcome } from '../../resolve/result.ts';
@@ -8,19 +9,20 @@ import { FAILURE_CODES, type ResolveOutcome } from '../../resolve/result.ts';
 /** Upper bounds of the buckets, milliseconds: from a quick page to the end of a work's 30 seconds. */
 const BOUNDS_MS = [100, 250, 500, 1000, 2500, 5000, 10_000, 20_000, 30_000] as const;
 
+const OUTCOMES = ['resolved', ...FAILURE_CODES] as const;
+
 export class ResolveMeter {
-  readonly #outcomes = new Map<string, number>(['resolved', ...FAILURE_CODES].map((outcome) => [outcome, 0]));
+  readonly #outcomes = zeroCounts(OUTCOMES);
   readonly #durations = new Histogram(BOUNDS_MS);
 
   count(outcome: ResolveOutcome, durationMs: number): void {
-    const name = outcome.failure?.code ?? 'resolved';
-    this.#outcomes.set(name, (this.#outcomes.get(name) ?? 0) + 1);
+    this.#outcomes[outcome.failure?.code ?? 'resolved']++;
     this.#durations.add(durationMs);
   }
 
   write(page: Exposition, resolver: Resolver, store: ResolveStore): void {
     page.family('paygrade_resolve_outcomes_total', 'counter', 'Works of resolves by how they ended.');
-    for (const [outcome, count] of this.#outcomes) page.sample(count, { outcome });
+    for (const outcome of OUTCOMES) page.sample(this.#outcomes[outcome], { outcome });
     page.family('paygrade_resolve_duration_seconds', 'histogram', 'How long works of resolves took.');
     this.#durations.write(page);
     const { live, tombstones, storedBytes, capacityBytes } = store.counts;

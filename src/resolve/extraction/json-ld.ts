@@ -2,7 +2,7 @@
 import { isDeeperThan } from '../../base/json-depth.ts';
 import { isObject, type JsonObject, parseJson } from '../../base/json-value.ts';
 
-/** Bounds: characters of one block, blocks of a page, nodes, and nesting. */
+/** Bounds: characters of one block, its nesting, and nodes of a page. */
 export const LD_LENGTH_MAX = 524_288;
 const LD_DEPTH_MAX = 64;
 const LD_NODE_COUNT_MAX = 500;
