@@ -3,8 +3,8 @@
  * as long as the customer chose. A paid resolve is kept: its outcome is recorded, by a later process if need be. Releasing a
  * claim ends its work, because it is not paid for.
  *
- * Invariants: at most WORK_COUNT_MAX works at a time, at most half of them of one payer; every claim ends in `keep` or
- * `release`; an outcome is recorded for kept resolves only, once.
+ * Invariants: at most WORK_COUNT_MAX claims at a time, at most half of them of one payer, beside what a dead process left;
+ * every claim ends in `keep` or `release`; an outcome is recorded for kept resolves only, once.
  */
 import type { Clock } from '../base/clock.ts';
 import { isSameDigest } from '../base/digest.ts';

@@ -248,17 +248,21 @@ export class Retries {
 
   /** A job that its customer can still read. */
   async find(id: RetryId): Promise<RetryJob | undefined> {
-    const record = await this.#ports.store.find(id);
-    return record !== undefined && isReadable(record.job, this.#ports.clock.nowMs()) ? record.job : undefined;
+    return (await this.#readable(id))?.job;
   }
 
   /** The same, with the JSON text of its result's body. */
   async read(id: RetryId): Promise<{ readonly job: RetryJob; readonly resultBody: string | null } | undefined> {
-    const { store, sealer, clock } = this.#ports;
-    const record = await store.find(id);
-    if (record === undefined || !isReadable(record.job, clock.nowMs())) return undefined;
+    const record = await this.#readable(id);
+    if (record === undefined) return undefined;
     const { job, resultBody } = record;
-    return { job, resultBody: resultBody === null ? null : sealer.open(id, resultBody) };
+    return { job, resultBody: resultBody === null ? null : this.#ports.sealer.open(id, resultBody) };
+  }
+
+  async #readable(id: RetryId): Promise<RetryRecord | undefined> {
+    const { store, clock } = this.#ports;
+    const record = await store.find(id);
+    return record !== undefined && isReadable(record.job, clock.nowMs()) ? record : undefined;
   }
 
   /** @returns the cancelled job; undefined for one that has ended */

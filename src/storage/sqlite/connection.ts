@@ -29,7 +29,7 @@ export class Connection {
   }
 
   /** Runs a statement that changes exactly one row. @throws Error when it does not: a bug in the caller */
-  runOnOne(sql: string, ...values: readonly (string | number)[]): void {
+  runOnOne(sql: string, ...values: readonly SqlValue[]): void {
     if (this.run(sql, ...values) !== 1) throw new Error(`no record ${values.at(-1)}`);
   }
 

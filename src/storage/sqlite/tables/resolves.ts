@@ -119,7 +119,7 @@ export const resolves: Table<ResolveOperation, OutcomeQuery> = {
 export function loadResolves(connection: Connection, nowMs: number): LoadedResolve[] {
   connection.inTransaction(() => {
     connection.run('DELETE FROM resolve WHERE created_at_ms <= ?', nowMs - KEPT_MS - TOMBSTONE_MS);
-    const expired = connection.all(`SELECT id FROM resolve WHERE created_at_ms <= ${nowMs - KEPT_MS}`);
+    const expired = connection.all('SELECT id FROM resolve WHERE created_at_ms <= ?', nowMs - KEPT_MS);
     for (const { id } of expired) replace(connection, id as string, PENDING, EMPTY);
   });
   const rows = connection.all(

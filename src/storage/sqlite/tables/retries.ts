@@ -145,7 +145,7 @@ function update(connection: Connection, operation: Extract<RetryOperation, { kin
     values.push(resultBody);
   }
   const sql = `UPDATE retry SET next_ms = ?, due_ms = ?, state = ?, checksum = ?${blobs} WHERE id = ?`;
-  if (connection.run(sql, ...values, job.id) !== 1) throw new Error(`no retry ${job.id}`);
+  connection.runOnOne(sql, ...values, job.id);
 }
 
 const checksumOfUsage = (organization: string, monthMs: number, usage: RetryUsage): number =>
