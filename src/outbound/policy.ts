@@ -78,7 +78,7 @@ export class OutboundPolicy implements TargetPolicy {
     if (url === null) return MALFORMED;
     url.hash = '';
     const host = url.hostname.replace(/\.$/, '');
-    if (host !== url.hostname && host !== '') url.hostname = host;
+    if (host !== url.hostname) url.hostname = host;
     return this.#judgeParsed({ url, host, ip: literalOf(host), port: portOf(url), purpose });
   }
 

@@ -115,7 +115,7 @@ describe('addresses that a name resolved to', () => {
     expect(policy.judgeAddresses(target(policy, 'http://example.com:8080/'), ['8.8.4.5']).ok).toBe(true);
   });
 
-  it.each(['::ffff:8.8.4.4', '64:ff9b::8.8.4.4', '2002:808:404::1'])(
+  it.each(['::ffff:8.8.4.4', '64:ff9b::8.8.4.4', '2002:808:404::1', '2001:0:808:404:8000:1:f7f7:f7f7'])(
     'are not where it listens, spelled as %s',
     (text) => {
       const policy = allowing('');
@@ -158,7 +158,7 @@ describe('TARGET_ALLOW', () => {
     ['10.0.0.0/8:443', 'https://name.test/', ['10.0.0.1', '1.1.1.1'], 'allowed'],
     ['10.0.0.0/8:443', 'https://name.test/', ['10.0.0.1', '192.168.0.1'], '192.168.0.0/16'],
     ['[::1]/128:8080', 'http://[::1]:8080/', ['::1'], 'allowed'],
-    ['[fd00::]/8:8443', 'https://name.test:8443/', ['fd00::1'], 'allowed'],
+    ['[FD00::]/8:8443', 'https://name.test:8443/', ['fd00::1'], 'allowed'],
     ['[fd00::]/8:8443', 'https://[fc00::1]:8443/', ['fc00::1'], 'fc00::/7'],
     // What holds for every target still holds.
     ['target.test:9000', 'http://user@target.test:9000/', ['127.0.0.1'], 'user-info'],
@@ -168,6 +168,7 @@ describe('TARGET_ALLOW', () => {
   ])('%s: %s at %j is %s', (allow, text, addresses, expected) => {
     const policy = allowing(allow);
     const judged = policy.judge(text, 'retry');
+    if (judged.ok) expect(judged.target.isOwnHook).toBe(false);
     const second = judged.ok ? policy.judgeAddresses(judged.target, addresses) : judged;
     expect(second.ok ? 'allowed' : second.rule).toBe(expected);
   });
@@ -179,6 +180,9 @@ describe('TARGET_ALLOW', () => {
     'x:0',
     'x:65536',
     'x:01',
+    'x:1x',
+    'x:1/y',
+    '%:1',
     'http://x:1',
     'x/8:1',
     '10.0.0.1/8:1',

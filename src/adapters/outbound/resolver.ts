@@ -35,7 +35,7 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly string[]>
   const hosts = new Map<string, string[]>();
   for (const line of text.split('\n')) {
     const [address, ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
-    if (address === undefined || address === '') continue;
+    if (address === undefined) continue;
     for (const name of names.map((one) => one.toLowerCase())) {
       const addresses = hosts.get(name) ?? [];
       if (!addresses.includes(address)) addresses.push(address);

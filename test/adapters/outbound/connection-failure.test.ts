@@ -22,6 +22,7 @@ describe('a failure of fetch', () => {
     ['a wrong certificate', wrapped({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' }), true, 'ERR_TLS_CERT_ALTNAME_INVALID'],
     ['reset while connecting', wrapped({ code: 'ECONNRESET', syscall: 'connect' }), true, 'ECONNRESET'],
     ['reset later, maybe in a handshake', wrapped({ code: 'ECONNRESET', syscall: 'read' }), false, 'ECONNRESET'],
+    ['a refusal that no failed connect has', wrapped({ code: 'EPROTO', syscall: 'connect' }), false, 'EPROTO'],
     ['a connection that closed', wrapped({ code: 'UND_ERR_SOCKET' }), false, 'UND_ERR_SOCKET'],
     [
       'every address refused',
@@ -35,8 +36,10 @@ describe('a failure of fetch', () => {
       false,
       'no code',
     ],
+    ['lost, with no address that was tried', failure({ code: 'ECONNRESET', errors: [] }), false, 'ECONNRESET'],
     ['without a code', new Error('odd'), false, 'no code'],
     ['no error at all', undefined, false, 'no code'],
+    ['null', null, false, 'no code'],
   ];
 
   it.each(cases)('%s', (_, value, expected, code) => {

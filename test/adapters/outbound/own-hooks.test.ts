@@ -10,16 +10,18 @@ async function delivered(
   fetch: OwnFetch,
   headers: readonly (readonly [string, string])[] = [],
   signal = new AbortController().signal,
+  hookBaseUrl = HOOKS,
 ) {
-  const own = { urls: [], hookBaseUrl: HOOKS, listening: { ranges: [], port: 1 } };
-  const judged = new OutboundPolicy({ own, allow: NOTHING_ALLOWED }).judge(`${HOOKS}hooks/cb_AAAA?a=b`, 'delivery');
+  const own = { urls: [], hookBaseUrl, listening: { ranges: [], port: 1 } };
+  const text = `${hookBaseUrl.replace(/\/$/, '')}/hooks/cb_AAAA?a=b`;
+  const judged = new OutboundPolicy({ own, allow: NOTHING_ALLOWED }).judge(text, 'delivery');
   if (!judged.ok) throw new Error(judged.reason);
   const request = {
     ...{ target: judged.target, method: 'POST', headers, body: Buffer.from('{}'), customer: 'a' },
     ...{ timeoutMs: 1000, wireBytesMax: 2048, unpackedBytesMax: 1024 },
   };
   let answerCount = 0;
-  const hooks = new OwnHooks(fetch, HOOKS, 'paygrade/1.2.3 (+ops@shop.example)');
+  const hooks = new OwnHooks(fetch, hookBaseUrl, 'paygrade/1.2.3 (+ops@shop.example)');
   const result = await hooks.deliver(request, () => answerCount++, signal);
   return { result, answerCount };
 }
@@ -47,11 +49,20 @@ it('they name the same client as the requests that go out, and nothing else of w
 
 it.each<[string, OwnFetch, object]>([
   ['no body', () => new Response(null, { status: 204 }), { kind: 'answer', status: 204, isTruncated: false }],
+  ['headers', () => new Response('', { headers: { a: 'b' } }), { headers: expect.arrayContaining([['a', 'b']]) }],
   ['a body over the bound', () => new Response('x'.repeat(1025)), { kind: 'too-large' }],
   ['no answer', () => Promise.reject(new Error('a bug')), { kind: 'unreachable' }],
 ])('with %s they end', async (_, fetch, expected) => {
   expect((await delivered(fetch)).result).toMatchObject(expected);
 });
+
+it.each(['https://hooks.example.com', 'https://hooks.example.com/', 'https://hooks.example.com/pay'])(
+  'they come without the path of HOOK_BASE_URL=%s',
+  async (hookBaseUrl) => {
+    const { result } = await delivered(({ url }) => new Response(url), [], undefined, hookBaseUrl);
+    expect(result).toMatchObject({ body: new TextEncoder().encode('https://hooks.example.com/hooks/cb_AAAA?a=b') });
+  },
+);
 
 it('they end with their signal, whatever the handler does', async () => {
   const leaving = new AbortController();

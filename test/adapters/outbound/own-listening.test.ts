@@ -18,8 +18,10 @@ describe('where a server listens', () => {
     ['127.0.0.1', '192.0.2.7', false],
     ['192.0.2.7', '192.0.2.7', true],
     ['192.0.2.7', '192.0.2.8', false],
+    ['192.0.2.7', '192.0.2.6', false],
     ['2001:db8::7', '2001:db8::7', true],
     ['2001:db8::7', '2001:db8::8', false],
+    ['2001:db8::7', '2001:db8::6', false],
   ])('with HOST=%s includes %s: %s', (host, address, expected) => {
     expect(reaches(host, address)).toBe(expected);
   });
