@@ -9,7 +9,7 @@ import { prepareOffer } from '../../../src/payment/protocol/requirements.ts';
 import { type Changes, encodeHeader, type Hex, type Payment } from '../../support/wallet.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, searchOffer, signedPayment, verdictOf } from '../fixture.ts';
 
-const payment = await signedPayment();
+const payment = await signedPayment({ authorization: { nonce: `0x${'ab'.repeat(32)}` } });
 const { authorization } = payment.payload;
 const good = encodeHeader(payment);
 const other = await signedPayment({}, payer(1));
@@ -67,6 +67,7 @@ describe('a payment that is good', () => {
       'with the default port on the resource',
       edited(payment, 'resource.url', 'https://API.example.com:443/v1/jobs/search'),
     ],
+    ['with the payment flow named', edited(payment, 'accepted.extra.paymentFlow', 'authorization')],
     ['with the transfer method named', edited(payment, 'accepted.extra.assetTransferMethod', 'eip3009')],
     [
       'with its own price repeated as a key',
@@ -178,6 +179,7 @@ describe('a payment for something else', () => {
     ].map((v): [number, string, unknown, string] => [39, 'accepted.asset', v, 'invalid_payment_requirements']),
     [40, 'accepted.payTo', payer().address, 'invalid_payment_requirements'],
     [40, 'payload.authorization.to', payer(3).address, 'invalid_exact_evm_recipient_mismatch'],
+    [40, 'payload.authorization.to', PAYEE.slice(0, 41), 'invalid_payload'],
     ...['19999', '20001', '0'].map((v): [number, string, unknown, string] => [
       41,
       'payload.authorization.value',
@@ -209,6 +211,7 @@ describe('a payment for something else', () => {
       `0x${'a'.repeat(66)}`,
       'a'.repeat(64),
       `0x${'a'.repeat(63)}`,
+      `00x${'a'.repeat(64)}`,
       `0x${'g'.repeat(64)}`,
       '',
       1,
@@ -247,7 +250,10 @@ describe('a payment for something else', () => {
   it.each(REFUSED.map(([number, path, value, error]) => [path, value, number, error] as const))(
     '%s = %j is refused (reliability %i)',
     (path, value, _, error) => {
-      expect(errorOf(edited(payment, path, value))).toBe(error);
+      const header = edited(payment, path, value);
+      expect(errorOf(header)).toBe(error);
+      if (error === 'invalid_payload')
+        expect(verdictOf(header)).toMatchObject({ message: expect.stringContaining(path) });
     },
   );
 
@@ -358,6 +364,12 @@ describe('the window (reliability 65 to 69)', () => {
     const window = await signedPayment({ authorization: { validBefore: at(6) } });
     expect(errorOf(encodeHeader(window), searchOffer, NOW_SECONDS * 1000)).toBe('accepted');
     expect(errorOf(encodeHeader(window), searchOffer, NOW_SECONDS * 1000 + 1)).toBe(BEFORE);
+  });
+
+  it('accepts exactly 150 whole seconds on a clock that shows a full one', async () => {
+    const window = await signedPayment({ authorization: { validBefore: at(150) } });
+    expect(errorOf(encodeHeader(window), searchOffer, NOW_SECONDS * 1000)).toBe('accepted');
+    expect(errorOf(encodeHeader(window), searchOffer, NOW_SECONDS * 1000 - 1)).toBe(BEFORE);
   });
 });
 
