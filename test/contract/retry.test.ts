@@ -518,6 +518,9 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
       const { status, body } = await asked;
       expect(`${status} ${(body as { error: { code: string } }).error.code}`).toBe(expected);
     }
+    for (const scope of ['retries:read', 'retries:write'] as const) {
+      expect((await one.get(keyed, await one.key([scope], 'rival'))).status).toBe(200);
+    }
   });
 
   it('are read and cancelled within the rate of a key, and read by token beside it', async () => {

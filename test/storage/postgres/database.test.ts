@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Connections, Row } from '../../../src/storage/postgres/connections.ts';
 import { Database, PATIENCE_MS } from '../../../src/storage/postgres/database.ts';
 import { DatabaseAwayError, InDoubtError, StatementError } from '../../../src/storage/postgres/failures.ts';
+import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 
 const ofServer = (code: string): Error => Object.assign(new Error(`SQLSTATE ${code}`), { code, severity: 'ERROR' });
@@ -87,6 +88,15 @@ describe('a statement', () => {
     expect(await sentAfter(1)).toBe(3);
     expect(await running).toEqual(ROWS);
     expect([broken, doubtCount, faults.at(-1)]).toEqual([[true, true, false], 2, undefined]);
+  });
+
+  it('that claims an identifier says so too, because the claim may be made late', async () => {
+    const { answers, database, time } = opened();
+    answers.push(LOST);
+    let doubtCount = 0;
+    const identifiers = new Identifiers(database, time, 'one', () => doubtCount++);
+    expect(await identifiers.claim([{ digest: 'digest', fingerprint: 'same' }], 1)).toBe(true);
+    expect(doubtCount).toBe(1);
   });
 
   it('is repeated after pauses that grow', async () => {
