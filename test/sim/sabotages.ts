@@ -35,6 +35,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       ['storage/sqlite/retry-store.ts', 'rows.filter(({ id }) => !this.#held.has(id))', '[...rows]'],
       ['storage/sqlite/tables/retries.ts', "'UPDATE retry SET due_ms = NULL WHERE id = ?'", "'SELECT ?'"],
+      // The worker begins with a job that it holds already only when its work has ended.
+      ['retry/worker.ts', 'work: before?.then(run, run) ?? run()', 'work: run()'],
     ],
     found: /J\d+ /,
   },
@@ -110,7 +112,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a paid answer that a kill cut off is forgotten',
     changes: [['storage/memory/reservations.ts', 'this.#restoreAnswers(loaded.answers)', 'this.#restoreAnswers([])']],
-    found: /C3 charged once|C1 every charge has its answer/,
+    found: /C3 charged once|C1 every charge has its answer|N1 one name buys once/,
   },
   {
     what: 'a failed resolve keeps its authorization',
