@@ -6,7 +6,7 @@ import type { Customers } from './customers.ts';
 import type { Gate, Outside } from './gate.ts';
 import type { OutageKind } from './wire.ts';
 
-const RESUMED_MS = 1_000;
+export const RESUMED_MS = 1_000;
 /** Between two buyers at one process. */
 const PAUSE_MS = 150;
 

@@ -17,7 +17,7 @@ import { Gate, type Outside } from './gate.ts';
 import { ModelDatabase } from './model.ts';
 import { KEPT_MS } from './names.ts';
 import { drawSharedProfile, type SharedProfile } from './profile.ts';
-import { Resumption } from './resumption.ts';
+import { RESUMED_MS, Resumption } from './resumption.ts';
 import { type OutageKind, Wire } from './wire.ts';
 
 export interface SharedRunResult {
@@ -85,7 +85,7 @@ class Run {
     this.#customers = new Customers(this.#outside, draws.fork(), gates);
     this.#callers = new Callers(this.#outside, draws.fork(), gates);
     const resumption = new Resumption(this.#outside, this.#customers, gates);
-    wire.onOutageEnded = (kind) => this.#isHealed || resumption.judge(kind);
+    wire.onOutageEnded = (kind) => resumption.judge(kind);
     this.#customers.onCreated = (answer) => this.#callers.created(answer);
     facilitator.onSettleAsked = ({ key, name }) => {
       world.met('I3 recorded first');
@@ -259,6 +259,7 @@ class Run {
     }
     if (this.#gates.some(({ outstanding }) => outstanding.size > 0)) await world.passUntil(world.nowMs + 30_000);
     this.#judgeFree();
+    await this.#beAwayAtRest();
     this.#customers.buyTheRest();
     await world.passUntil(world.nowMs + ANSWERED_MS);
     this.#callers.listAll();
@@ -271,6 +272,14 @@ class Run {
     await world.passUntil(world.nowMs + 1_000);
     if (world.violation === undefined) this.#customers.audit();
     if (world.violation === undefined && wire.database.identifiers.rows.size > 0) await this.#passTheirTime();
+  }
+
+  /** The database is away while customers are: no statement that a process repeats for one of them shows when it is back. */
+  async #beAwayAtRest(): Promise<void> {
+    const { world } = this;
+    const forMs = this.#chance.named('away at rest').between(3_000, 9_000);
+    this.#outside.wire.beginOutage('away', forMs);
+    await world.passUntil(world.nowMs + forMs + RESUMED_MS + LOOK_MS);
   }
 
   /** What is held when faults stop, and has to be free or taken over soon. */
