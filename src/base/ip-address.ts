@@ -125,6 +125,18 @@ export const bareHostOf = (hostname: string): string => (hostname.startsWith('['
 /** The address that a host of a `URL` spells out; undefined for a name. */
 export const literalOf = (hostname: string): IpAddress | undefined => parseIp(bareHostOf(hostname));
 
+/** Whether an address is loopback: 127.0.0.0/8, also as IPv4-mapped IPv6, or ::1. A name is not. */
+export function isLoopback(address: string): boolean {
+  const ip = parseIp(address);
+  if (ip === undefined) return false;
+  const prefix = ip.bits >> 24n;
+  return ip.family === 4 ? prefix === 127n : ip.bits === 1n || prefix === 0xff_ff_7fn;
+}
+
+/** Whether a host, in a setting or a `URL`, is `localhost` or a loopback address. */
+export const isLoopbackHost = (host: string): boolean =>
+  host.toLowerCase() === 'localhost' || isLoopback(bareHostOf(host));
+
 /** The addresses that share their first `length` bits with `bits`. */
 export interface IpRange extends IpAddress {
   readonly length: number;

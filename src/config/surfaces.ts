@@ -1,4 +1,5 @@
 /** The products of a server, and the default of `SURFACES` (siblings §1). */
+import { isLoopbackHost } from '../base/ip-address.ts';
 
 /** Products that a server can have; `SURFACES` chooses among them. */
 export const SURFACE_NAMES = ['jobs', 'callbacks', 'data', 'retry', 'resolve'] as const;
@@ -15,12 +16,13 @@ export interface Publicity {
   readonly baseUrl: string | null;
 }
 
-const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i;
+/** Names under `localhost` too: browsers take them for this machine (RFC 6761 §6.3). */
+const isThisMachine = (host: string): boolean => isLoopbackHost(host) || /\.localhost$/i.test(host);
 
-const isOfThisMachine = (url: string): boolean => LOOPBACK.test(new URL(url).hostname);
+const isOfThisMachine = (url: string): boolean => isThisMachine(new URL(url).hostname);
 
 const isPublic = ({ host, baseUrl }: Publicity): boolean =>
-  !LOOPBACK.test(host) || (baseUrl !== null && !isOfThisMachine(baseUrl));
+  !isThisMachine(host) || (baseUrl !== null && !isOfThisMachine(baseUrl));
 
 /** Products that play money would open to everyone: on only when `SURFACES` names them. */
 const withheldSurfaces = (server: Publicity): readonly SurfaceName[] =>

@@ -3,9 +3,9 @@
  * address; connections go to a checked address, so no second resolution can lead elsewhere.
  */
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import { errorCodeOf } from '../base/failure.ts';
-import { bareHostOf } from '../base/ip-address.ts';
+import { bareHostOf, isLoopback } from '../base/ip-address.ts';
 import { portOf } from '../base/parsed-url.ts';
 
 /** The server cannot be reached or put under load; the message is one line. */
@@ -25,15 +25,6 @@ export interface Target {
   readonly hostHeader: string;
   /** Path prefix of every request, no trailing slash; empty for none. */
   readonly basePath: string;
-}
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
-/** 127.0.0.0/8 and ::1, also as IPv4-mapped IPv6. */
-export function isLoopback(address: string): boolean {
-  return loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 /** @throws TargetError */

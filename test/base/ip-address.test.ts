@@ -2,7 +2,7 @@
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isInRange, parseIp, parseIpRange } from '../../src/base/ip-address.ts';
+import { isInRange, isLoopback, isLoopbackHost, parseIp, parseIpRange } from '../../src/base/ip-address.ts';
 
 const group = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 0xffff }));
 const ipv6 = fc.array(group, { minLength: 8, maxLength: 8 });
@@ -58,6 +58,40 @@ describe('an IP address', () => {
     '1:2:3:4:5:6:7::8:9',
   ])('is not %j', (text) => {
     expect(parseIp(text)).toBeUndefined();
+  });
+});
+
+describe('loopback', () => {
+  it.each(['127.0.0.0', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1', '::ffff:127.0.0.1', '::FFFF:7f00:1'])(
+    'is the address %s',
+    (address) => {
+      expect(isLoopback(address)).toBe(true);
+      expect(isLoopbackHost(address)).toBe(true);
+    },
+  );
+
+  it.each([
+    '',
+    '0.0.0.0',
+    '12.7.0.1',
+    '126.255.255.255',
+    '128.0.0.0',
+    '127.0.0.256',
+    '::',
+    '::12',
+    '::7f00:1',
+    '::ffff:10.0.0.1',
+    '2001:db8::1',
+    '127.0.0.1.shop.example',
+    'db.localhost',
+  ])('is not %j', (host) => {
+    expect(isLoopback(host)).toBe(false);
+    expect(isLoopbackHost(host)).toBe(false);
+  });
+
+  it.each(['localhost', 'LocalHost', '[::1]', '[::ffff:7f00:1]'])('is the host %s, which is no address', (host) => {
+    expect(isLoopback(host)).toBe(false);
+    expect(isLoopbackHost(host)).toBe(true);
   });
 });
 

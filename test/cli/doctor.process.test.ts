@@ -423,7 +423,9 @@ describe('doctor on addresses', () => {
     expect(wordsOf(named.report, 'public').join('\n')).not.toContain('HOOK_BASE_URL');
     const open = await examine({ 'trust-proxy': 'true', host: '0.0.0.0' });
     expect(wordsOf(open.report, 'public').join('\n')).toContain('can choose the address it is rate-limited by');
-    const local = await examine({ 'trust-proxy': 'true' });
-    expect(wordsOf(local.report, 'public')).toEqual([expect.stringMatching(/^ok: BASE_URL is not set/)]);
+    for (const host of ['127.0.0.1', '127.0.0.2']) {
+      const local = await examine({ 'trust-proxy': 'true', host });
+      expect(wordsOf(local.report, 'public')).toEqual([expect.stringMatching(/^ok: BASE_URL is not set/)]);
+    }
   });
 });

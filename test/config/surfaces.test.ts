@@ -15,6 +15,7 @@ describe('the Resolve API', () => {
     [true, { HOST: '::1' }],
     [true, { HOST: 'localhost', BASE_URL: 'http://127.0.0.2:8402/api' }],
     [true, { BASE_URL: 'http://[::1]:8402' }],
+    [true, { BASE_URL: 'http://shop.localhost:8402' }],
     [false, { HOST: '0.0.0.0' }],
     [false, { HOST: '::' }],
     [false, { HOST: '10.0.0.1' }],

@@ -1,10 +1,6 @@
 /** Counts each client network's connections or requests in flight against one maximum. */
 import { clientNetworkOf } from '../../base/client-network.ts';
-
-const LOOPBACK = /^(?:(?:::ffff:)?127\.|::1$)/i;
-
-/** 127.0.0.0/8, also as IPv4-mapped IPv6, and ::1: this machine, so a proxy, a probe or the operator. */
-export const isLoopback = (address: string): boolean => LOOPBACK.test(address);
+import { isLoopback } from '../../base/ip-address.ts';
 
 export class NetworkCounts {
   readonly #countMax: number;
@@ -16,8 +12,8 @@ export class NetworkCounts {
   }
 
   /**
-   * The network to count an address under; undefined if it is not counted: the bound is off, or the address is loopback
-   * or unknown.
+   * The network to count an address under; undefined if it is not counted: the bound is off, or the address is unknown or
+   * loopback, so that of a proxy, a probe or the operator.
    */
   countedNetworkOf(address: string): string | undefined {
     return this.#countMax === 0 || address === '' || isLoopback(address) ? undefined : clientNetworkOf(address);

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { Config } from '../../app/configuration.ts';
+import { isLoopbackHost } from '../../base/ip-address.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
 import { originOf } from '../../config/settings.ts';
 import { type Asked, ask } from './ask.ts';
@@ -135,8 +136,8 @@ function checkHooks(findings: Findings, { hookBaseUrl, surfaces, settlement }: C
 
 export async function checkPublic(findings: Findings, config: Config, isRunning: boolean): Promise<void> {
   const { baseUrl, trustProxy, settlement, surfaces, payTo, host, snapshot, engineUrl } = config;
-  const isLoopback = ['127.0.0.1', 'localhost', '::1'].includes(host);
-  if (trustProxy && !isLoopback) {
+  const isLocal = isLoopbackHost(host);
+  if (trustProxy && !isLocal) {
     findings.note(
       `TRUST_PROXY=true and HOST ${host}: a client that reaches the port without the proxy can choose the address it is rate-limited by`,
       'listen on 127.0.0.1, or let only the proxy connect',
@@ -155,7 +156,7 @@ export async function checkPublic(findings: Findings, config: Config, isRunning:
       'put a proxy with a certificate in front',
     );
   }
-  if (isLoopback && !trustProxy && baseUrl.startsWith('https://')) {
+  if (isLocal && !trustProxy && baseUrl.startsWith('https://')) {
     findings.note(
       'a proxy is in front, and TRUST_PROXY is false: all customers share one rate limit',
       'set TRUST_PROXY=true if the proxy writes X-Forwarded-For',

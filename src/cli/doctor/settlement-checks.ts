@@ -8,6 +8,7 @@ import type { Config } from '../../app/configuration.ts';
 import { MODULES } from '../../app/modules.ts';
 import { sellerOf } from '../../app/payments.ts';
 import { messageOf } from '../../base/failure.ts';
+import { isLoopbackHost } from '../../base/ip-address.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
 import { originOf } from '../../config/settings.ts';
 import { type Address, type Network, networkOf, SCHEME, ZERO_ADDRESS } from '../../payment/protocol/network.ts';
@@ -94,8 +95,7 @@ export async function checkFacilitator(
     return;
   }
   const { protocol, hostname } = new URL(facilitatorUrl);
-  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
-  if (protocol === 'http:' && !isHere) {
+  if (protocol === 'http:' && !isLoopbackHost(hostname)) {
     findings.mend(
       'FACILITATOR_URL is http: others can read and change its answers and the token on the way',
       'use https',

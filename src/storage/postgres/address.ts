@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
+import { bareHostOf, isLoopbackHost } from '../../base/ip-address.ts';
 import { StateError } from '../state-error.ts';
 
 export interface DatabaseAddress {
@@ -25,9 +26,6 @@ const PORT = 5432;
 const PARAMETERS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host']);
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-
 const decoded = (text: string): string | undefined => (text === '' ? undefined : decodeURIComponent(text));
 
 function certificateOf(name: string, file: string): string {
@@ -43,7 +41,7 @@ function tlsOf(name: string, host: string, mode: string | null, rootFile: string
     throw new StateError(`${name}: sslmode must be one of ${SSL_MODES.join(', ')}`);
   }
   if (mode === 'disable') return false;
-  if (mode === null && (host.startsWith('/') || isLoopback(host))) return false;
+  if (mode === null && (host.startsWith('/') || isLoopbackHost(host))) return false;
   const ca = rootFile === null ? undefined : certificateOf(name, rootFile);
   return { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
 }
@@ -71,7 +69,7 @@ export function parseDatabaseUrl(text: string, name = 'DATABASE_URL'): DatabaseA
     }
   }
   try {
-    const host = url.searchParams.get('host') ?? decoded(url.hostname)?.replace(/^\[(.*)\]$/, '$1') ?? 'localhost';
+    const host = url.searchParams.get('host') ?? decoded(bareHostOf(url.hostname)) ?? 'localhost';
     const port = url.port === '' ? PORT : Number(url.port);
     const database = decoded(url.pathname.slice(1));
     return {

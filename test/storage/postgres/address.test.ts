@@ -14,6 +14,8 @@ describe('DATABASE_URL', () => {
     ['postgres:///shop?host=/run/postgresql', { host: '/run/postgresql', database: 'shop', ssl: false }],
     ['postgres://127.0.0.1/shop', { ssl: false }],
     ['postgres://localhost/shop', { ssl: false }],
+    // A resolver may ask the DNS for it.
+    ['postgres://db.localhost/shop', { ssl: CHECKED }],
     ['postgres://10.0.0.5/shop', { ssl: CHECKED }],
     ['postgres://db.example/shop?sslmode=require', { ssl: CHECKED }],
     ['postgres://localhost/shop?sslmode=verify-full', { ssl: CHECKED }],
