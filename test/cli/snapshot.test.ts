@@ -275,7 +275,7 @@ describe('snapshot build', () => {
     [() => ['--company', 'Acme'], '--company does not go with --format native'],
     [() => ['--observed-at', '2026-01-01'], '--observed-at does not go with --format native'],
     [() => ['--format', 'simplify', '--manifest', 'x'], '--manifest does not go with --format simplify'],
-    [() => ['--format', 'ashby', '--domain', 'x'], '--domain must be a domain name such as example.com'],
+    [() => ['--format', 'ashby', '--domain', 'x'], '--domain must be a domain name such as example.com, not "x"'],
     [() => ['--format', 'ashby', '--company', ' '], '--company is blank or too long'],
     [() => ['--format', 'ashby', '--observed-at', 'now'], '--observed-at must be an RFC 3339 date-time or a date'],
     [

@@ -9,6 +9,7 @@ import { DAY_MS } from '../../base/durations.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { printable } from '../../base/printable.ts';
+import { zeroCounts } from '../../base/zero-counts.ts';
 import type { Spill } from '../../catalogue/packed/spill.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { manifestOf, wordsOf } from '../../ingest/companies/manifest-words.ts';
@@ -29,22 +30,14 @@ import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { unfittingKeys } from '../../storage/history/company-tables.ts';
 import { HISTORY_FILE, HistoryDatabase, HistoryError } from '../../storage/history/database.ts';
 import { HistoryImport } from '../../storage/history/import.ts';
-import type { FeedOutcome, Refusal } from '../../storage/history/merge.ts';
+import { FEED_COUNTS, type FeedCounts, type FeedOutcome, type Refusal } from '../../storage/history/merge.ts';
 import { CommandError, commandErrorOf, EXIT_OK, EXIT_USAGE, UsageError } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import { AUTO, Complaints, manifestFrom, shapeTeller, takeAll } from '../intake.ts';
 import type { Io } from '../io.ts';
 import { NewFile } from '../new-file.ts';
 import { Progress } from '../progress.ts';
-import {
-  COUNTS,
-  type Counts,
-  countsText,
-  fileLine,
-  fileReportOf,
-  type ImportReport,
-  type RefusedRows,
-} from './import-report.ts';
+import { countsText, fileLine, fileReportOf, type ImportReport, type RefusedRows } from './import-report.ts';
 import { spooledStreams, streamsAmong } from './spooled.ts';
 
 /** Most feeds that are listed one by one: an aggregate holds thousands. */
@@ -74,7 +67,7 @@ interface Source {
 }
 
 interface Merged {
-  readonly totals: Counts;
+  readonly totals: FeedCounts;
   /** Feeds that were merged; those that were refused do not count. */
   readonly feedCount: number;
   /** The first {@link LISTED_FEED_COUNT_MAX}. */
@@ -286,12 +279,12 @@ class FileImport {
   }
 
   #merge(merging: HistoryImport): Merged {
-    const totals: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
+    const totals = zeroCounts(FEED_COUNTS);
     const feeds: FeedOutcome[] = [];
     let feedCount = 0;
     const refusedRows = new Map<string, RefusedRows>();
     merging.merge(this.#plan.isComplete, this.#plan.isForced, (feed) => {
-      for (const name of COUNTS) totals[name] += feed[name];
+      for (const name of FEED_COUNTS) totals[name] += feed[name];
       if (feed.hasNameless) {
         this.#say(
           `${boardName(feed.shape, feed.board)}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,

@@ -2,6 +2,7 @@
 import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
 import type { FileSummary } from '../../ingest/intake-report.ts';
+import type { FeedCounts } from '../../storage/history/merge.ts';
 
 const REPEATED = 'repeated id';
 /** Why the rows of a refused feed were not imported. */
@@ -20,11 +21,8 @@ export interface FileReport {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-export const COUNTS = ['new', 'seen', 'changed', 'closed', 'reopened'] as const;
-export type Counts = Record<(typeof COUNTS)[number], number>;
-
 /** Members as `--json` prints them. */
-export interface ImportReport extends Counts {
+export interface ImportReport extends FeedCounts {
   readonly catalogue: string;
   /** null: each file at the date in its name. */
   readonly observed_at: string | null;
@@ -48,7 +46,7 @@ export function fileReportOf(name: string, summary: FileSummary | undefined, row
   return { file: name, format: shape, read, imported, refused: reasons };
 }
 
-export function countsText(counts: Counts): string {
+export function countsText(counts: FeedCounts): string {
   const { seen, changed, closed, reopened } = counts;
   return (
     `${grouped(counts.new)} new, ${grouped(seen)} seen again (${grouped(changed)} changed, ` +

@@ -4,9 +4,16 @@ import { systemTimers } from '../../adapters/process/system-timers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import { parseJson } from '../../base/json-value.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { type SaleRecord, saleRecordOf } from '../../modules/admin/sale-record.ts';
 import { salesAnswer } from '../../modules/admin/sales.ts';
-import { PAGE_COUNT_MAX, RecordsUnreadableError, type SaleCursor } from '../../payment/books.ts';
+import {
+  PAGE_COUNT_MAX,
+  RecordsUnreadableError,
+  type Sale,
+  type SaleCursor,
+  type SalesQuery,
+} from '../../payment/books.ts';
 import { BooksReader } from '../../storage/postgres/books.ts';
 import { onDatabase } from '../../storage/postgres/opened.ts';
 import { BooksFile, BooksFileError } from '../../storage/sqlite/books-file.ts';
@@ -22,18 +29,23 @@ export interface SalesWanted {
 
 export type SalesPages = AsyncIterable<readonly SaleRecord[]>;
 
+async function* pagesOf(list: (query: SalesQuery) => MaybePromise<readonly Sale[]>, wanted: SalesWanted): SalesPages {
+  let after: SaleCursor | undefined;
+  for (;;) {
+    const sales = await list({ ...wanted, after, limit: PAGE_COUNT_MAX });
+    yield sales.map(saleRecordOf);
+    after = sales.at(-1);
+    if (sales.length < PAGE_COUNT_MAX) return;
+  }
+}
+
 /** @throws CommandError */
 export async function* pagesOfFolder(stateDir: string, wanted: SalesWanted): SalesPages {
   let file: BooksFile | undefined;
   try {
-    file = new BooksFile(stateDir);
-    let after: SaleCursor | undefined;
-    for (;;) {
-      const sales = file.list({ ...wanted, after, limit: PAGE_COUNT_MAX });
-      yield sales.map(saleRecordOf);
-      after = sales.at(-1);
-      if (sales.length < PAGE_COUNT_MAX) return;
-    }
+    const opened = new BooksFile(stateDir);
+    file = opened;
+    yield* pagesOf((query) => opened.list(query), wanted);
   } catch (failure) {
     throw commandErrorOf(failure, BooksFileError);
   } finally {
@@ -42,19 +54,13 @@ export async function* pagesOfFolder(stateDir: string, wanted: SalesWanted): Sal
 }
 
 /** Opens a connection for each page, so that a slow reader holds none. @throws CommandError */
-export async function* pagesOfDatabase(url: string, clock: Clock, wanted: SalesWanted): SalesPages {
-  let after: SaleCursor | undefined;
-  for (;;) {
-    const query = { ...wanted, after, limit: PAGE_COUNT_MAX };
-    const sales = await onDatabase(url, undefined, { clock, timers: systemTimers }, (database) =>
-      new BooksReader(database).list(query),
-    ).catch((failure: unknown) => {
+export function pagesOfDatabase(url: string, clock: Clock, wanted: SalesWanted): SalesPages {
+  const ports = { clock, timers: systemTimers };
+  const list = (query: SalesQuery): Promise<readonly Sale[]> =>
+    onDatabase(url, undefined, ports, (database) => new BooksReader(database).list(query)).catch((failure: unknown) => {
       throw commandErrorOf(failure, StateError, RecordsUnreadableError);
     });
-    yield sales.map(saleRecordOf);
-    after = sales.at(-1);
-    if (sales.length < PAGE_COUNT_MAX) return;
-  }
+  return pagesOf(list, wanted);
 }
 
 /** @param base without a trailing slash @throws CommandError */

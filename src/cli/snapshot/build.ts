@@ -1,10 +1,10 @@
 /** `snapshot build`: a new catalogue file, from job records or from the history of a catalogue. */
 import { parseDateTime } from '../../base/date-time.ts';
-import { parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { NAME_LENGTH_MAX } from '../../ingest/native.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
+import { domainOf } from '../companies/company-lines.ts';
 import { AUTO, MANIFEST_OPTION } from '../intake.ts';
 import { buildFromHistory } from './build-from-history.ts';
 import { buildFromInputs } from './build-from-inputs.ts';
@@ -116,8 +116,7 @@ export const snapshotBuild = command({
     const company = options.company?.trim();
     if (company === '' || (company?.length ?? 0) > NAME_LENGTH_MAX)
       throw new UsageError('--company is blank or too long');
-    const domain = options.domain === undefined ? null : parseCompanyDomain(options.domain);
-    if (domain === undefined) throw new UsageError('--domain must be a domain name such as example.com');
+    const domain = options.domain === undefined ? null : domainOf('--domain', options.domain);
     const observedAt = options['observed-at'];
     const observedAtMs = observedAt === undefined ? undefined : parseDateTime(observedAt);
     if (observedAt !== undefined && observedAtMs === undefined)

@@ -4,6 +4,7 @@
  */
 import { sha256Base64Url } from '../../base/digest.ts';
 import { DAY_MS } from '../../base/durations.ts';
+import { zeroCounts } from '../../base/zero-counts.ts';
 import type { Job } from '../../catalogue/job.ts';
 import { employerKeyOf } from '../../ingest/companies/employer.ts';
 import { namedHosts } from '../../ingest/companies/named-hosts.ts';
@@ -17,7 +18,7 @@ import { storedWords, storeWords } from './company-tables.ts';
 import type { HistoryDatabase } from './database.ts';
 import { DescriptionStore } from './descriptions.ts';
 import { HostStaging } from './host-staging.ts';
-import { FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
+import { FEED_COUNTS, FeedMerge, type FeedOutcome, type OpenFeed } from './merge.ts';
 import { Staging } from './staging.ts';
 import { BoardSpellings, storedBoard } from './stored-board.ts';
 import { HistoryWriter } from './writer.ts';
@@ -215,10 +216,9 @@ export class HistoryImport implements JobSink {
     for (const feed of feeds) {
       const { shape, board, rowsByFile } = feed;
       if (feed.fileOfDay.size > 1 && !this.#settings.mayHaveDays) {
-        const counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
         const rows = [...rowsByFile.values()].reduce((sum, count) => sum + count, 0);
         const refusal = { kind: 'several days', files: [...feed.fileOfDay.values()], rowsByFile } as const;
-        onFeed({ shape, board, rows, ...counts, hasNameless: false, refusal });
+        onFeed({ shape, board, rows, ...zeroCounts(FEED_COUNTS), hasNameless: false, refusal });
         continue;
       }
       const outcome = this.#mergeAt(feed.atMs).merge(feed, isComplete && !feed.isCutShort, isForced);

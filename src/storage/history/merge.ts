@@ -2,6 +2,7 @@
  * Merges the feeds of an import into the history by the rules of ingest/history/observation.ts. It refuses the whole feed of a
  * board when the feed has far fewer rows than usual.
  */
+import { zeroCounts } from '../../base/zero-counts.ts';
 import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
 import {
   isLatestSighting,
@@ -21,17 +22,15 @@ import type { Staging } from './staging.ts';
 import { JOBS, type StoredJob, storedJobOf } from './stored-job.ts';
 import type { HistoryWriter } from './writer.ts';
 
-export interface FeedOutcome {
+/** `seen`: known jobs in the feed, including changed and reopened ones. */
+export const FEED_COUNTS = ['new', 'seen', 'changed', 'closed', 'reopened'] as const;
+export type FeedCounts = Record<(typeof FEED_COUNTS)[number], number>;
+
+export interface FeedOutcome extends Readonly<FeedCounts> {
   readonly shape: string;
   readonly board: string;
   /** Number of distinct jobs. */
   readonly rows: number;
-  readonly new: number;
-  /** Known jobs in the feed, including changed and reopened ones. */
-  readonly seen: number;
-  readonly changed: number;
-  readonly closed: number;
-  readonly reopened: number;
   /**
    * True when the operator declared the feed complete, but the merge treated it as partial because a refused record
    * names no job.
@@ -68,8 +67,6 @@ export interface OpenFeed {
   hasNameless: boolean;
 }
 
-type Counts = { -readonly [Name in 'new' | 'seen' | 'changed' | 'closed' | 'reopened']: number };
-
 /** A board that a feed is merged into. */
 interface Target {
   readonly board: number;
@@ -77,7 +74,7 @@ interface Target {
   readonly shape: string;
   /** Times of the board's complete feeds, this one included, ascending. */
   readonly completeMs: readonly number[];
-  readonly counts: Counts;
+  readonly counts: FeedCounts;
 }
 
 /** Every method throws HistoryError. */
@@ -116,7 +113,7 @@ export class FeedMerge {
     const rows = this.#staging.rowCount(feed.serial);
     if (rows === 0 && !feed.isSaidEmpty) return undefined;
 
-    const counts: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
+    const counts = zeroCounts(FEED_COUNTS);
     const board = this.#writer.boardSerial(shape, token) ?? this.#writer.addBoard(shape, token);
     const earlier = this.#history.row('SELECT rows, is_complete FROM feed WHERE board = ? AND at_ms = ?', board, atMs);
     if (isSaidComplete && !isForced && earlier === undefined) {
@@ -159,7 +156,7 @@ export class FeedMerge {
       atMs,
     );
     if (last === undefined) return undefined;
-    const counts: Counts = { new: 0, seen: 0, changed: 0, closed: 0, reopened: 0 };
+    const counts = zeroCounts(FEED_COUNTS);
     const isComplete = last.is_complete === 1;
     const target: Target = { board, shape, completeMs: this.#completeTimes(board, isComplete), counts };
     this.#repeatJobs(target, last.at_ms as number);
@@ -227,7 +224,7 @@ export class FeedMerge {
   }
 
   /** A known job is listed again without a change. */
-  #seenAgain(known: StoredJob, completeMs: readonly number[], counts: Counts): void {
+  #seenAgain(known: StoredJob, completeMs: readonly number[], counts: FeedCounts): void {
     const atMs = this.#atMs;
     const { job, descriptionDigest, hasOwnSkills, isSourceClosed } = known;
     const facts = { job, descriptionDigest, hasOwnSkills, isSourceClosed };
@@ -354,7 +351,7 @@ function isOnlyLater(known: StoredJob, { log, next }: Outcome): boolean {
   );
 }
 
-function count(outcome: Outcome, counts: Counts): void {
+function count(outcome: Outcome, counts: FeedCounts): void {
   if (outcome.isChanged) counts.changed++;
   if (outcome.isClosed) counts.closed++;
   if (outcome.isReopened) counts.reopened++;
