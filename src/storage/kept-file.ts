@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from '../base/failure.ts';
-import { folderFaultOf } from './folder-fault.ts';
+import { folderFaultOf, folderInPlaceOf } from './folder-fault.ts';
 import { makeFolder } from './make-folder.ts';
 import { StateError } from './state-error.ts';
 
@@ -13,8 +13,7 @@ export function readIfThere(path: string): string | undefined {
   } catch (failure) {
     const code = errorCodeOf(failure);
     if (code === 'ENOENT') return undefined;
-    // The system names no path here. Docker makes a folder for a mounted file that does not exist.
-    if (code === 'EISDIR') throw new Error(`${path} is a folder, not a file; remove it`);
+    if (code === 'EISDIR') throw folderInPlaceOf(path);
     throw failure;
   }
 }

@@ -235,6 +235,33 @@ describe('doctor on the state', () => {
     expect(finding?.mend).toContain('STATE_RESET=true');
   });
 
+  it.each(['lock', 'state.db', 'state.json', 'state-key'])(
+    'a folder in the place of %s must be mended',
+    async (name) => {
+      const stateDir = join(folder, `folder-${name}`);
+      mkdirSync(join(stateDir, name), { recursive: true });
+      const { exitCode, report } = await examine({ 'state-dir': stateDir });
+      expect(exitCode).toBe(1);
+      const mends = of(report, 'state').filter(({ verdict }) => verdict === 'mend');
+      expect(mends.map(({ found }) => found)).toEqual([
+        expect.stringContaining(`${join(stateDir, name)} is a folder, not a file`),
+      ]);
+      const hasKey = { 'state-dir': stateDir, 'state-key': Buffer.alloc(32).toString('base64') };
+      expect((await examine(hasKey)).exitCode).toBe(name === 'state-key' ? 0 : 1);
+    },
+  );
+
+  it('a file without a key in the place of state-key must be mended', async () => {
+    const stateDir = join(folder, 'no-key');
+    mkdirSync(stateDir);
+    writeFileSync(join(stateDir, 'state-key'), 'none');
+    const { exitCode, report } = await examine({ 'state-dir': stateDir });
+    expect([exitCode, wordsOf(report, 'state')]).toEqual([
+      1,
+      expect.arrayContaining([expect.stringMatching(/^mend: .*state-key holds no key of 32 bytes/)]),
+    ]);
+  });
+
   it.runIf(process.getuid?.() !== 0)('a folder that cannot be written must be mended', async () => {
     const stateDir = join(folder, 'closed');
     mkdirSync(stateDir);

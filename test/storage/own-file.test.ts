@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { throwawayPayee } from '../../src/storage/payee-file.ts';
+import { lockState } from '../../src/storage/sqlite/lock.ts';
 import { readMarker } from '../../src/storage/sqlite/marker.ts';
 import { ANSWERS, type AnswerOperation } from '../../src/storage/sqlite/tables/answers.ts';
 import { foundStateKey, keptStateKey } from '../../src/storage/state-key.ts';
@@ -31,9 +32,17 @@ it.each<[name: string, read: (stateDir: string) => unknown]>([
   ['state-key', (stateDir) => keptStateKey(stateDir, new Chance(1))],
   ['state-key', foundStateKey],
   ['state.json', readMarker],
+  ['lock', lockState],
 ])('a folder in the place of %s is named', async (name, read) => {
   const folder = new Folder();
   mkdirSync(folder.file(name));
   expect(() => read(folder.path)).toThrow(`${folder.file(name)} is a folder, not a file; remove it`);
+  await folder.remove();
+});
+
+it('a folder in the place of state.db is named, not called a folder that is closed', async () => {
+  const folder = new Folder();
+  mkdirSync(folder.file('state.db'));
+  await expect(folder.open()).rejects.toThrow(`${folder.file('state.db')} is a folder, not a file; remove it`);
   await folder.remove();
 });

@@ -15,6 +15,7 @@ import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
 import { MARKER_FILE } from '../../storage/sqlite/marker.ts';
 import { STATE_FILE } from '../../storage/sqlite/state.ts';
+import { foundStateKey } from '../../storage/state-key.ts';
 import { reachText } from '../snapshot/reach-lines.ts';
 import { type Findings, sizeText } from './finding.ts';
 
@@ -142,7 +143,19 @@ function checkContents(findings: Findings, stateDir: string): void {
   }
 }
 
-export function checkState(findings: Findings, { stateDir, settlement, stateReset, callbackBytes }: Config): void {
+/** A start without STATE_KEY reads the key of the folder. */
+function checkKeyFile(findings: Findings, stateDir: string): void {
+  try {
+    foundStateKey(stateDir);
+  } catch (failure) {
+    findings.mend(messageOf(failure), 'put the file of this state back, so that what it encrypts stays readable');
+  }
+}
+
+export function checkState(
+  findings: Findings,
+  { stateDir, stateKey, settlement, stateReset, callbackBytes }: Config,
+): void {
   if (stateDir === IN_MEMORY) {
     const found = 'STATE_DIR=:memory: the server forgets used payments and callbacks when its process ends';
     if (settlement === 'facilitator')
@@ -164,12 +177,18 @@ export function checkState(findings: Findings, { stateDir, settlement, stateRese
     const paths = [folder, ...[LOCK_FILE, STATE_FILE, MARKER_FILE].map((name) => join(stateDir, name))].filter(
       existsSync,
     );
+    const inPlace = paths.find((path) => path !== folder && statSync(path).isDirectory());
+    if (inPlace !== undefined) {
+      findings.mend(`${inPlace} is a folder, not a file`, 'remove it, or put the file back');
+      return;
+    }
     const locked = paths.find((path) => !isWritable(path));
     if (locked !== undefined)
       findings.mend(`this user cannot write ${locked}`, 'give it to the user that runs the server');
     const file = join(stateDir, STATE_FILE);
     if (isOpenToOthers(file)) findings.note(`other users of this machine can read ${file}`, `chmod 600 ${file}*`);
     checkSpace(findings, folder, callbackBytes);
+    if (stateKey === null) checkKeyFile(findings, stateDir);
     if (folder === resolve(stateDir)) checkContents(findings, stateDir);
     else findings.ok(`${stateDir} does not exist: the first start creates it`);
   } catch (failure) {
