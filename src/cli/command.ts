@@ -6,6 +6,7 @@
  * print the same messages.
  */
 import { parseArgs } from 'node:util';
+import { isHomePath } from '../base/home-path.ts';
 import { printable } from '../base/printable.ts';
 import { withoutUser } from '../base/without-secrets.ts';
 import { paragraph, table } from './help-text.ts';
@@ -152,6 +153,10 @@ function textOf(name: string, option: TextOption, text: string): string {
     throw new UsageError(`--${name} must be one of ${option.choices.join(', ')}, not ${quoted(text)}`);
   }
   if (text === '') throw new UsageError(`--${name} must not be empty`);
+  // bash replaces it in `--out ~/jobs`, not in `--out=~/jobs`.
+  if (/^(?:FILE|DIR)\b/.test(option.value) && isHomePath(text)) {
+    throw new UsageError(`--${name} must be a path without ~, which only a shell replaces`);
+  }
   return text;
 }
 

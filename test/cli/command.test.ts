@@ -26,7 +26,10 @@ const paint = command({
 });
 
 const fail = command({
-  options: { as: { type: 'text', value: 'KIND', required: true, help: 'how' } },
+  options: {
+    as: { type: 'text', value: 'KIND', required: true, help: 'how' },
+    log: { type: 'text', value: 'FILE', help: 'where to' },
+  },
   async run({ options }) {
     const kind: string = options.as;
     if (kind === 'usage') throw new UsageError('called wrongly');
@@ -98,6 +101,7 @@ describe('a command line is read from its declaration', () => {
     [['wall', 'paint', 'n', '--coats', '02'], '--coats must be a whole number from 1 to 9, not "02"'],
     [['wall', 'paint', 'n', '--tool', 'Brush'], '--tool must be one of brush, roller, not "Brush"'],
     [['fail'], '--as is missing, for example --as KIND'],
+    [['fail', '--as', 'usage', '--log=~/log'], '--log must be a path without ~, which only a shell replaces'],
     [['fail', '--as', 'usage', 'extra'], 'unexpected argument "extra"'],
     [['fail', '--as', 'usage', 'postgres://me:secret@h/d'], 'unexpected argument "postgres://…@h/d"'],
     [['fail', '--as', 'usage'], 'called wrongly'],
