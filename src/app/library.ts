@@ -80,6 +80,7 @@ export async function openLibrary(options: PaygradeOptions): Promise<Paygrade> {
     throw new ConfigError('createPaygrade takes its options as one object');
   }
   const { onRequest, onFailure, ...settings } = options;
+  const failed = listenerOf('onFailure', onFailure) ?? ((failure: unknown) => console.error(failure));
   const config = CONFIGURATION.fromOptions(settings);
   const address = originOf(config.host, config.port);
   const opening = openApp(
@@ -92,7 +93,8 @@ export async function openLibrary(options: PaygradeOptions): Promise<Paygrade> {
       ...RUNTIME_BODIES,
       startsAtOnce: true, // its notices are awaited below
       onRequest: listenerOf('onRequest', onRequest),
-      onFailure: listenerOf('onFailure', onFailure) ?? ((failure) => console.error(failure)),
+      onFailure: failed,
+      onStateNotice: (notice) => failed(new Error(notice), 'state'),
       onCaseReport: () => {},
     },
   );

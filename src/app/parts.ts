@@ -43,6 +43,8 @@ export interface PartsPorts
   readonly catalogueSource?: CatalogueSource | undefined;
   /** The state became unwritable (why, one line) or writable again (undefined). */
   onStateFault?(fault: string | undefined): void;
+  /** A notice about the state, one line, that comes after the start. */
+  onStateNotice?(notice: string): void;
 }
 
 export interface Parts {
@@ -154,6 +156,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
       random,
       timers,
       onStateFault: (fault) => ports.onStateFault?.(fault),
+      onNotice: (notice) => ports.onStateNotice?.(notice),
       onFailure: (failure) => ports.onFailure(failure, 'state'),
     },
   );

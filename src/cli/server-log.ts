@@ -60,9 +60,10 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock) {
       if (fault === undefined) note('warn', { message: 'the server can write its state again' });
       else note('error', { message: 'the server accepts no payments', fault });
     },
+    onStateNotice: (message) => note('warn', { message }),
     onVerificationFault(fault) {
-      if (fault === undefined) note('warn', { message: 'a verification thread works again' });
-      else note('error', { message: 'a verification thread failed and is being restarted', fault });
+      if (fault === undefined) note('warn', { message: 'signatures are verified again' });
+      else note('error', { message: 'the verification of signatures failed and is being restarted', fault });
     },
     onJobsService(url, fault) {
       if (fault === undefined) note('warn', { message: 'a jobs service answers again', address: url });

@@ -67,6 +67,8 @@ export interface BackendPorts {
   readonly timers: Timers;
   /** Called when the backend becomes unwritable (with the reason, one line) or writable again (undefined). */
   onStateFault(fault: string | undefined): void;
+  /** Called with a notice for the operator, one line, that comes after the start. */
+  onNotice?(notice: string): void;
   /** Called when the storage of callbacks or resolves fails in the background, where no request waits for it. */
   onFailure(failure: unknown): void;
 }

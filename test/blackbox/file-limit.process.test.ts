@@ -76,14 +76,14 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
     const ready = async (): Promise<unknown> => (await fetch(`${server.url}/ready`)).json();
     try {
       const header = await headerOf();
-      await expect.poll(() => server.stdout()).toContain('a verification thread failed');
+      await expect.poll(() => server.stdout()).toContain('the verification of signatures failed');
       const answer = await askOver(buyer, '/v1/jobs/search?keyword=engineer', `PAYMENT-SIGNATURE: ${header}\r\n`);
       expect(answer).toContain(' 503 ');
       expect(await askOver(buyer, '/v1/jobs/search?keyword=engineer')).toContain(' 503 ');
       expect(await askOver(buyer, '/ready')).toMatch(/"settlement": ?false/);
       server.child.kill('SIGUSR2');
       await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ state: true, settlement: true });
-      await expect.poll(() => server.stdout(), { timeout: 5_000 }).toContain('a verification thread works again');
+      await expect.poll(() => server.stdout(), { timeout: 5_000 }).toContain('signatures are verified again');
       expect((await fetch(search, { headers: { 'PAYMENT-SIGNATURE': await headerOf() } })).status).toBe(200);
     } finally {
       buyer.destroy();

@@ -36,17 +36,21 @@ function logged(level: LogLevel, status: number): string[] {
   return lines;
 }
 
-it('shows at the level of a warning also that a fault is over', () => {
+it('shows at the level of a warning also notices, and that a fault is over', () => {
   const lines: string[] = [];
   const log = { write: (line: string) => void lines.push(line), flush: async () => {} };
-  const { onFacilitatorReachable, onStateFault } = serverLog(log, 'warn', new ManualTime());
+  const { onFacilitatorReachable, onStateFault, onStateNotice } = serverLog(log, 'warn', new ManualTime());
   onFacilitatorReachable(false);
   onFacilitatorReachable(true);
   onStateFault(undefined);
-  expect(lines.map((line) => JSON.parse(line).message)).toEqual([
+  onStateNotice('the database was restored');
+  const told = lines.map((line) => JSON.parse(line));
+  expect(told.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn', 'warn']);
+  expect(told.map(({ message }) => message)).toEqual([
     'the facilitator cannot be reached',
     'the facilitator can be reached',
     'the server can write its state again',
+    'the database was restored',
   ]);
 });
 

@@ -158,7 +158,7 @@ async function openOn(
   const owner = new Owner(database, { ...ports, onTables: (tables) => identity?.saw(tables) });
   await migrate(database, TABLES, owner.id);
   if (options.stateKey !== undefined) await checkStateKey(database, address, options.stateKey);
-  identity = await Identity.open(database, ports.clock, (notice) => ports.onFailure(new StateError(notice)));
+  identity = await Identity.open(database, ports.clock, (notice) => ports.onNotice?.(notice));
   await owner.start();
   try {
     return await openStores(database, owner, identity, options, ports);
