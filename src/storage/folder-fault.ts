@@ -34,7 +34,11 @@ function refusalCodeOf(path: string): string | undefined {
 }
 
 /** The system names no path when it finds a folder. Docker makes one for a mounted file that does not exist. */
-export const folderInPlaceOf = (path: string): Error => new Error(`${path} is a folder, not a file; remove it`);
+export class FolderInPlaceError extends Error {
+  constructor(path: string) {
+    super(`${path} is a folder, not a file; remove it`);
+  }
+}
 
 /** One line if this user may not even see whether the file is in the folder. */
 export function closedFolder(folder: string, file: string): string | undefined {

@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from '../base/failure.ts';
-import { folderFaultOf, folderInPlaceOf } from './folder-fault.ts';
+import { FolderInPlaceError, folderFaultOf } from './folder-fault.ts';
 import { makeFolder } from './make-folder.ts';
 import { StateError } from './state-error.ts';
 
@@ -13,7 +13,7 @@ export function readIfThere(path: string): string | undefined {
   } catch (failure) {
     const code = errorCodeOf(failure);
     if (code === 'ENOENT') return undefined;
-    if (code === 'EISDIR') throw folderInPlaceOf(path);
+    if (code === 'EISDIR') throw new FolderInPlaceError(path);
     throw failure;
   }
 }

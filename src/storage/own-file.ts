@@ -1,7 +1,7 @@
 /** A file that only its owner may read, in a folder that others may enter. */
 import { closeSync, openSync, statSync } from 'node:fs';
 import { errorCodeOf } from '../base/failure.ts';
-import { folderInPlaceOf } from './folder-fault.ts';
+import { FolderInPlaceError } from './folder-fault.ts';
 
 /**
  * Creates an empty file for SQLite, which itself would create it readable for all (0644). The log and its index get the file's
@@ -13,6 +13,6 @@ export function makeOwnFile(path: string): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (failure) {
     if (errorCodeOf(failure) !== 'EEXIST') throw failure;
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw folderInPlaceOf(path);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new FolderInPlaceError(path);
   }
 }

@@ -10,7 +10,7 @@ import { firstLineOf } from '../../../base/failure.ts';
 import { isoTime } from '../../../base/iso-time.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { CLOCK_AHEAD_MS_MAX } from '../../../callback/limits.ts';
-import { folderFaultOf } from '../../folder-fault.ts';
+import { FolderInPlaceError, folderFaultOf } from '../../folder-fault.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { isUnreadable, StateDatabase } from '../../sqlite/database.ts';
 import { lockState, type StateLock } from '../../sqlite/lock.ts';
@@ -65,7 +65,7 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
   } catch (failure) {
     if (isUnreadable(failure))
       throw new FolderError(`the state of ${stateDir} cannot be read (${firstLineOf(failure)})`);
-    const isOfFile = resultCodeOf(failure) !== undefined;
+    const isOfFile = resultCodeOf(failure) !== undefined || failure instanceof FolderInPlaceError;
     throw isOfFile ? new FolderError(`${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`) : failure;
   } finally {
     lock?.release();
