@@ -5,14 +5,14 @@
 
 import { JobsServices, type JobsServicesPorts } from '../adapters/engine/jobs-services.ts';
 import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
-import { catalogueSource, isWebAddress, NO_CATALOGUE, type SourcePorts } from '../adapters/files/catalogue-source.ts';
+import { catalogueSource, isWebAddress, type SourcePorts } from '../adapters/files/catalogue-source.ts';
 import { openVerification, type VerificationPorts } from '../adapters/verification/open-verification.ts';
 import { DAY_MS } from '../base/durations.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
 import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
 import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { ConfigError } from '../config/config.ts';
-import { IN_MEMORY } from '../config/settings.ts';
+import { IN_MEMORY, NO_CATALOGUE } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { Extractor } from '../resolve/work.ts';
 import type { Backend, BackendPorts } from '../storage/backend.ts';
@@ -136,7 +136,8 @@ function openCatalogueOfSetting(
 export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
   requireSharedKey(config);
   const { clock, random, timers } = ports;
-  const loading = ports.catalogueSource ?? catalogueSource(config.snapshot, sourcePorts(config, ports));
+  const snapshot = config.snapshot === NO_CATALOGUE ? undefined : config.snapshot;
+  const loading = ports.catalogueSource ?? catalogueSource(snapshot, sourcePorts(config, ports));
   const verification = openVerification(config, ports);
   server.add({ close: () => verification.close() });
   const stateDir = config.stateDir === IN_MEMORY ? undefined : config.stateDir;
@@ -163,9 +164,8 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   server.add(stateComponent(backend));
   const source = await loading;
   await source.prepare?.();
-  const isExpected = config.snapshot !== NO_CATALOGUE;
   const pollMs = isWebAddress(config.snapshot) ? config.snapshotPollSeconds * 1000 : undefined;
-  const catalogue = openCatalogueOfSetting(source, { isExpected, pollMs }, ports);
+  const catalogue = openCatalogueOfSetting(source, { isExpected: snapshot !== undefined, pollMs }, ports);
   server.add(catalogue.component);
   const payments = await openPayments(config, backend, verification.queue, ports);
   server.add(payments.component);

@@ -58,7 +58,8 @@ export const demo = command({
     }
     const purchases: Purchase[] = [];
     let wallet: string | undefined;
-    const shop = new Purchases(serverOf(options.url, io.env), io.env, spendAtomic, {
+    const base = serverOf(options.url, io.env);
+    const shop = new Purchases(base, io.env, spendAtomic, {
       onWallet(address, isThrowaway) {
         wallet ??= address;
         io.stderr.write(`${isThrowaway ? 'throwaway wallet' : 'wallet of PRIVATE_KEY'}: ${address}\n`);
@@ -66,7 +67,7 @@ export const demo = command({
       onPause: (seconds) => io.stderr.write(`the server is overloaded and asks to come again in ${seconds} s\n`),
     });
     if (options.retry) {
-      const shown = await demoRetry(serverOf(options.url, io.env), shop, io);
+      const shown = await demoRetry(base, shop, io);
       if (options.json) io.stdout.write(`${JSON.stringify({ wallet, ...shown }, null, 2)}\n`);
       return EXIT_OK;
     }

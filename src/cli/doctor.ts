@@ -55,14 +55,13 @@ function checkConfiguration(
   return config;
 }
 
+type Check = (findings: Findings) => void | Promise<void>;
+
 /** Runs one check, so that a bug in it hides no other. */
-async function findingsOf(
-  check: string,
-  examineIt: (findings: Findings) => void | Promise<void>,
-): Promise<readonly Finding[]> {
-  const findings = new Findings(check);
+async function findingsOf(name: string, check: Check): Promise<readonly Finding[]> {
+  const findings = new Findings(name);
   try {
-    await examineIt(findings);
+    await check(findings);
   } catch (failure) {
     findings.mend(`the check failed: ${messageOf(failure)}`, 'report this together with the command line');
   }
@@ -70,27 +69,28 @@ async function findingsOf(
 }
 
 async function examine(config: Config, { clock }: Io): Promise<readonly Finding[]> {
-  const nowMs = (): number => clock.nowMs();
   let isRunning = false;
-  const checks: Readonly<Record<string, (findings: Findings) => void | Promise<void>>> = {
+  const checks: Readonly<Record<string, Check>> = {
     snapshot: (findings) =>
-      isWebAddress(config.snapshot) ? checkFetchedSnapshot(findings, config) : checkSnapshot(findings, config, nowMs()),
+      isWebAddress(config.snapshot)
+        ? checkFetchedSnapshot(findings, config)
+        : checkSnapshot(findings, config, clock.nowMs()),
     engine: (findings) => checkEngine(findings, config),
-    boards: (findings) => checkBoards(findings, config, nowMs()),
+    boards: (findings) => checkBoards(findings, config, clock.nowMs()),
     state: (findings) =>
       config.databaseUrl === null
         ? checkState(findings, config)
         : checkDatabase(findings, config.databaseUrl, config, clock),
     payTo: (findings) => checkPayTo(findings, config),
     offers: (findings) => checkOffers(findings, config),
-    facilitator: (findings) => checkFacilitator(findings, config, nowMs),
+    facilitator: (findings) => checkFacilitator(findings, config, clock),
     port: async (findings) => {
       isRunning = await checkPort(findings, config);
     },
     public: (findings) => checkPublic(findings, config, isRunning),
   };
   const found: Finding[] = [];
-  for (const [check, examineIt] of Object.entries(checks)) found.push(...(await findingsOf(check, examineIt)));
+  for (const [name, check] of Object.entries(checks)) found.push(...(await findingsOf(name, check)));
   return found;
 }
 

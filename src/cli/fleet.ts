@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { systemRandom } from '../base/random.ts';
+import { IN_MEMORY, NO_CATALOGUE } from '../config/settings.ts';
 import { folderFaultOf } from '../storage/folder-fault.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { throwawayPayee } from '../storage/payee-file.ts';
@@ -49,7 +50,7 @@ function sharedVariables({ folder }: Plan, baseUrl: string, io: Io): Record<stri
 }
 
 function servicesOf({ services, snapshot }: Plan, shared: Readonly<Record<string, string>>, io: Io): Member[] {
-  const variables = { ...shared, SNAPSHOT: snapshot, SURFACES: 'none', STATE_DIR: ':memory:' };
+  const variables = { ...shared, SNAPSHOT: snapshot, SURFACES: 'none', STATE_DIR: IN_MEMORY };
   return Array.from({ length: services }, (_, i) => new Member({ name: `service ${i + 1}`, variables, io }));
 }
 
@@ -62,7 +63,7 @@ function gatesOf(
 ): Member[] {
   const common = {
     ...shared,
-    SNAPSHOT: 'none',
+    SNAPSHOT: NO_CATALOGUE,
     ENGINE_URL: services.map(({ port }) => `http://127.0.0.1:${port}`).join(','),
     ...(database === undefined ? {} : { DATABASE_URL: database.url }),
   };
@@ -89,9 +90,10 @@ async function restartAll(
   proxy: RunningProxy,
   io: Io,
 ): Promise<void> {
-  for (const member of [...services, ...gates]) {
-    await member.restart();
-    for (let waitedMs = 0; gates.includes(member) && !proxy.isReady(member.port); waitedMs += READY_LOOK_MS) {
+  for (const service of services) await service.restart();
+  for (const gate of gates) {
+    await gate.restart();
+    for (let waitedMs = 0; !proxy.isReady(gate.port); waitedMs += READY_LOOK_MS) {
       if (waitedMs > READY_TIMEOUT_MS) {
         throw new CommandError('a gate that was restarted is not ready; the others were left alone');
       }

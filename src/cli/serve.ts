@@ -4,7 +4,7 @@
  * SIGHUP reloads the catalogue; a second SIGTERM or SIGINT ends at once, as the system would.
  */
 import { setTimeout } from 'node:timers/promises';
-import { isWebAddress, NO_CATALOGUE, SAMPLE } from '../adapters/files/catalogue-source.ts';
+import { isWebAddress, SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
 import { SnapshotWatch } from '../adapters/files/snapshot-watch.ts';
 import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
@@ -20,7 +20,7 @@ import { systemRandom } from '../base/random.ts';
 import { VERSION } from '../base/version.ts';
 import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { ConfigError } from '../config/config.ts';
-import { originOf } from '../config/settings.ts';
+import { NO_CATALOGUE, originOf } from '../config/settings.ts';
 import {
   type ErrorCode,
   NOT_FOUND,

@@ -51,11 +51,11 @@ export function placeOf(options: PlaceOptions, { env }: Pick<Io, 'env'>): Place 
 }
 
 /** @throws UsageError without the text, which may hold a password */
-export function databaseUrlOf(text: string, name = 'DATABASE_URL'): string {
+function databaseUrlOf(text: string): string {
   try {
     return databaseAddress(text);
   } catch (failure) {
-    if (failure instanceof InvalidSetting) throw new UsageError(`${name} must be ${failure.message}`);
+    if (failure instanceof InvalidSetting) throw new UsageError(`DATABASE_URL must be ${failure.message}`);
     throw failure;
   }
 }

@@ -38,7 +38,7 @@ const stateFolder: Parse<string> = (text) => {
 };
 
 /** The value of SNAPSHOT for a process without a catalogue. */
-const NO_CATALOGUE = 'none';
+export const NO_CATALOGUE = 'none';
 
 /** Origin of a server that listens on this host and port; an IPv6 host is put in brackets. */
 export const originOf = (host: string, port: number): string =>

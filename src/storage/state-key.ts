@@ -8,7 +8,8 @@ import type { Random } from '../base/random.ts';
 import { keptFile, readIfThere } from './kept-file.ts';
 import { StateError } from './state-error.ts';
 
-const FILE = 'state-key';
+/** In the state folder. */
+export const STATE_KEY_FILE = 'state-key';
 const STATE_KEY_BYTES = 32;
 
 /** @throws StateError when `text`, the file's, is no key */
@@ -16,7 +17,7 @@ function keyOf(stateDir: string, text: string): Uint8Array {
   const key = base64Bytes(text, STATE_KEY_BYTES);
   if (key !== undefined) return key;
   throw new StateError(
-    `${join(stateDir, FILE)} holds no key of ${STATE_KEY_BYTES} bytes as base64; set STATE_KEY, or remove it`,
+    `${join(stateDir, STATE_KEY_FILE)} holds no key of ${STATE_KEY_BYTES} bytes as base64; set STATE_KEY, or remove it`,
   );
 }
 
@@ -26,12 +27,12 @@ function keyOf(stateDir: string, text: string): Uint8Array {
  */
 export function keptStateKey(stateDir: string | null, random: Random): Uint8Array {
   if (stateDir === null) return random.bytes(STATE_KEY_BYTES);
-  const text = keptFile(stateDir, FILE, () => Buffer.from(random.bytes(STATE_KEY_BYTES)).toString('base64'));
+  const text = keptFile(stateDir, STATE_KEY_FILE, () => Buffer.from(random.bytes(STATE_KEY_BYTES)).toString('base64'));
   return keyOf(stateDir, text);
 }
 
 /** The key stored in a folder, if there is one. @throws StateError when the file holds no key */
 export function foundStateKey(stateDir: string): Uint8Array | undefined {
-  const text = readIfThere(join(stateDir, FILE));
+  const text = readIfThere(join(stateDir, STATE_KEY_FILE));
   return text === undefined ? undefined : keyOf(stateDir, text.trim());
 }

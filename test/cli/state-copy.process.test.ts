@@ -59,7 +59,7 @@ describe('state copy', () => {
 
   it.each([
     ['no address', 'hidden-word', /^NAME must be an address like postgres:\/\//],
-    ['another kind of database', 'mysql://shop:hidden-word@db/shop', /^NAME must be an address like postgres:\/\//],
+    ['another kind of database', 'mysql://shop:hidden-word@db/shop', /^NAME must begin with postgres:\/\//],
     ['an unknown mode of TLS', `${AWAY}?sslmode=prefer`, /^NAME: sslmode must be one of disable, require/],
     ['an unknown parameter', `${AWAY}?pool=3`, /^NAME: unknown parameter "pool"; known are sslmode/],
     [
@@ -90,7 +90,7 @@ describe('state copy', () => {
     mkdirSync(join(closed, 'lock'));
     await refused(
       closed,
-      `--from: ${closed} cannot be used: this user may not write the files in it; give it to the user that runs this, or name another folder`,
+      `--from: ${closed} cannot be used: ${join(closed, 'lock')} is a folder, not a file; remove it`,
     );
     writeFileSync(join(box, 'state.json'), '{');
     await refused(box, `--from: the state of ${box} is damaged (state.json)`);

@@ -11,9 +11,8 @@ import type { LoadedCatalogue, LoadingTask } from './catalogue-wire.ts';
 import { type FetchedPorts, fetchedSource } from './fetched-source.ts';
 import { openSnapshotFile } from './snapshot-file.ts';
 
-/** Values of `SNAPSHOT` that name no file. */
+/** The value of `SNAPSHOT` for the built-in sample. */
 export const SAMPLE = 'sample';
-export const NO_CATALOGUE = 'none';
 
 /** A refused file is read again after this pause: a producer that writes in place may have changed it. */
 const REWRITE_PAUSE_MS = 500;
@@ -42,9 +41,10 @@ export interface SourcePorts extends FetchedPorts {
 /**
  * The source of the catalogue that `SNAPSHOT` names. Asynchronous because it imports modules: only the sample loads the
  * generator and its words. Nothing is opened before `load`.
+ * @param snapshot undefined: the process has no catalogue
  */
-export async function catalogueSource(snapshot: string, ports: SourcePorts): Promise<CatalogueSource> {
-  if (snapshot === NO_CATALOGUE) return NOTHING;
+export async function catalogueSource(snapshot: string | undefined, ports: SourcePorts): Promise<CatalogueSource> {
+  if (snapshot === undefined) return NOTHING;
   if (isWebAddress(snapshot)) {
     return fetchedSource(snapshot, (pathOf) => fileSource(pathOf, ports, openSnapshot), ports);
   }

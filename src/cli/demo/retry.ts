@@ -3,6 +3,7 @@
  * completion event; the demo follows that callback as `callback wait` does.
  */
 import { printable } from '../../base/printable.ts';
+import { callbackOf } from '../callback/callback-client.ts';
 import { eventLine } from '../callback/event-line.ts';
 import { eventsOf } from '../callback/follow.ts';
 import { CommandError } from '../command.ts';
@@ -43,9 +44,8 @@ export async function demoRetry(base: string, shop: Purchases, io: Io): Promise<
   const retry = await bought('/retry/v1/retries', JSON.stringify({ request, callback_url: hook }));
   const id = memberOf(retry.body, 'id');
   say(`retry       ${id}: POST to that callback until it works; its completion event goes there too`);
-  const own = `${base}/v1/callbacks/${memberOf(callback.body, 'id')}`;
   const following = {
-    callback: { base, id: memberOf(callback.body, 'id'), own },
+    callback: callbackOf(memberOf(callback.body, 'id'), base, io.env),
     readToken: memberOf(callback.body, 'read_token'),
     after: undefined,
     signal: AbortSignal.timeout(EVENTS_TIMEOUT_MS),

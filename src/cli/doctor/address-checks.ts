@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { Config } from '../../app/configuration.ts';
 import { isLoopbackHost } from '../../base/ip-address.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
-import { originOf } from '../../config/settings.ts';
+import { NO_CATALOGUE, originOf } from '../../config/settings.ts';
 import { type Asked, ask } from './ask.ts';
 import { type Findings, oneLine } from './finding.ts';
 
@@ -166,7 +166,7 @@ export async function checkPublic(findings: Findings, config: Config, isRunning:
     findings.ok('SURFACES has nothing for the public');
     return;
   }
-  const hasJobs = surfaces.includes('jobs') && (snapshot !== 'none' || engineUrl !== null);
+  const hasJobs = surfaces.includes('jobs') && (snapshot !== NO_CATALOGUE || engineUrl !== null);
   const path = hasJobs ? '/v1/jobs/search' : '/v1/callbacks';
   const asked = await ask(baseUrl + path, {
     method: hasJobs ? 'GET' : 'POST',

@@ -1,6 +1,6 @@
 /** One HTTP request of a check: bounded in time and size, follows no redirect, and reports a failure as a code. */
+import { fetchCodeOf } from '../../adapters/outbound/connection-failure.ts';
 import { readAtMost } from '../../base/bounded-stream.ts';
-import { errorCodeOf } from '../../base/failure.ts';
 
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
@@ -13,15 +13,6 @@ interface Asking {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-}
-
-/** The innermost code: fetch wraps the telling failure in a generic one. */
-function innermostCodeOf(failure: unknown): string {
-  const { cause, name, message } = (failure ?? {}) as { cause?: unknown; name?: unknown; message?: unknown };
-  if (typeof cause === 'object' && cause !== null) return innermostCodeOf(cause);
-  // A plain Error tells more by its message, such as `bad port`.
-  const said = name === 'Error' && message !== '' ? message : name;
-  return errorCodeOf(failure) ?? (typeof said === 'string' ? said : 'unknown failure');
 }
 
 /** undefined: the body is longer than {@link ANSWER_BYTES_MAX}. */
@@ -42,6 +33,6 @@ export async function ask(url: string, { method = 'GET', headers = {}, timeoutMs
     if (text === undefined) return { kind: 'failed', code: `an answer over ${ANSWER_BYTES_MAX} bytes` };
     return { kind: 'answer', status: response.status, headers: response.headers, text };
   } catch (failure) {
-    return { kind: 'failed', code: signal.aborted ? `no answer in ${timeoutMs / 1000} s` : innermostCodeOf(failure) };
+    return { kind: 'failed', code: signal.aborted ? `no answer in ${timeoutMs / 1000} s` : fetchCodeOf(failure) };
   }
 }

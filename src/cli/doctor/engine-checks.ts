@@ -2,6 +2,7 @@
 import { fetchCodeOf } from '../../adapters/outbound/connection-failure.ts';
 import type { Config } from '../../app/configuration.ts';
 import { literalOf } from '../../base/ip-address.ts';
+import { NO_CATALOGUE } from '../../config/settings.ts';
 import { AddressJudge } from '../../outbound/address-rules.ts';
 import { ask } from './ask.ts';
 import { type Findings, sizeText } from './finding.ts';
@@ -15,7 +16,7 @@ export async function checkEngine(
   if (engineUrl === null) {
     if (engineToken === null)
       findings.skipped('no ENGINE_URL and no ENGINE_TOKEN: one process sells and has the catalogue');
-    else if (snapshot === 'none') findings.note('ENGINE_TOKEN and no catalogue: gates get 503', 'set SNAPSHOT');
+    else if (snapshot === NO_CATALOGUE) findings.note('ENGINE_TOKEN and no catalogue: gates get 503', 'set SNAPSHOT');
     else findings.ok(`a jobs service; it sells ${surfaces.length === 0 ? 'nothing itself' : surfaces.join(', ')}`);
     return;
   }

@@ -7,6 +7,7 @@ import { supportOf } from '../../adapters/facilitator/facilitator-support.ts';
 import type { Config } from '../../app/configuration.ts';
 import { MODULES } from '../../app/modules.ts';
 import { sellerOf } from '../../app/payments.ts';
+import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { isLoopbackHost } from '../../base/ip-address.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
@@ -81,7 +82,7 @@ function checkSupported(findings: Findings, text: string, network: Network): voi
 export async function checkFacilitator(
   findings: Findings,
   { network, settlement, facilitatorUrl, facilitatorToken }: Config,
-  nowMs: () => number,
+  clock: Clock,
 ): Promise<void> {
   if (settlement === 'local' || facilitatorUrl === null) {
     findings.note(
@@ -103,7 +104,7 @@ export async function checkFacilitator(
   }
   const headers: Record<string, string> = { accept: 'application/json' };
   if (facilitatorToken !== null) headers.authorization = `Bearer ${facilitatorToken}`;
-  const askedMs = nowMs();
+  const askedMs = clock.nowMs();
   const asked = await ask(`${facilitatorUrl}/supported`, { headers, timeoutMs: TIMEOUT_MS });
   if (asked.kind === 'failed') {
     findings.mend(`cannot be reached: ${asked.code}`, 'check FACILITATOR_URL, DNS and the firewall');
@@ -126,7 +127,7 @@ export async function checkFacilitator(
       status === 404 ? 'set FACILITATOR_URL to the address above /supported' : 'try again; ask its operator',
     );
   } else checkSupported(findings, asked.text, networkOf(network));
-  checkClock(findings.of('clock'), asked.headers.get('date'), askedMs, nowMs());
+  checkClock(findings.of('clock'), asked.headers.get('date'), askedMs, clock.nowMs());
 }
 
 /** Bytes: nginx's default `proxy_buffer_size` on x86. All headers of an answer must fit. */

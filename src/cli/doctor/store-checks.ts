@@ -1,7 +1,7 @@
 /** Checks of the files: the catalogue and the state. They take no lock and write nothing. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { NO_CATALOGUE, SAMPLE } from '../../adapters/files/catalogue-source.ts';
+import { SAMPLE } from '../../adapters/files/catalogue-source.ts';
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import type { Config } from '../../app/configuration.ts';
 import { DAY_MS } from '../../base/durations.ts';
@@ -9,7 +9,7 @@ import { messageOf } from '../../base/failure.ts';
 import { DOMAIN_SHARE_MIN, type Reach, reachAdvice, reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
-import { IN_MEMORY } from '../../config/settings.ts';
+import { IN_MEMORY, NO_CATALOGUE } from '../../config/settings.ts';
 import { nearestFolder } from '../../storage/folder-fault.ts';
 import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';

@@ -78,7 +78,11 @@ export class Member {
   async stop(): Promise<void> {
     this.#isWanted = false;
     clearTimeout(this.#pause);
-    await this.#terminate();
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await ended;
   }
 
   /**
@@ -94,14 +98,6 @@ export class Member {
       this.#startLater();
       throw failure;
     }
-  }
-
-  async #terminate(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill('SIGTERM');
-    await ended;
   }
 
   #ended(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {

@@ -50,7 +50,7 @@ class RoundRobin {
   #turn = 0;
 
   constructor() {
-    this.#timer = setInterval(() => this.look(), LOOK_PAUSE_MS);
+    this.#timer = setInterval(() => this.#look(), LOOK_PAUSE_MS);
   }
 
   isReady(port: number): boolean {
@@ -60,15 +60,7 @@ class RoundRobin {
   /** From now on requests go to these ports. Resolves after a first look at each. */
   take(ports: readonly number[]): Promise<void> {
     this.#ports = ports;
-    return this.look();
-  }
-
-  async look(): Promise<void> {
-    await Promise.all(
-      this.#ports.map(async (port) => {
-        this.#standings.set(port, await standingAt(port));
-      }),
-    );
+    return this.#look();
   }
 
   pass(request: IncomingMessage, response: ServerResponse): void {
@@ -81,6 +73,14 @@ class RoundRobin {
   close(): void {
     clearInterval(this.#timer);
     this.#agent.destroy();
+  }
+
+  async #look(): Promise<void> {
+    await Promise.all(
+      this.#ports.map(async (port) => {
+        this.#standings.set(port, await standingAt(port));
+      }),
+    );
   }
 
   #all(standing: Standing): readonly number[] {

@@ -6,18 +6,16 @@ import { grouped } from '../../base/grouped.ts';
 import { parseDatabaseUrl } from '../../storage/postgres/address.ts';
 import { copyState, FolderError } from '../../storage/postgres/copy/copy-state.ts';
 import { StateError } from '../../storage/state-error.ts';
+import { STATE_KEY_FILE } from '../../storage/state-key.ts';
 import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
-import { databaseUrlOf } from '../state-place.ts';
 
 /** @throws UsageError that names the option or variable, without the address */
-function checkedUrl(text: string, name: string): string {
-  const url = databaseUrlOf(text, name);
+function checkUrl(url: string, name: string): void {
   try {
     parseDatabaseUrl(url, name);
   } catch (failure) {
     throw failure instanceof StateError ? new UsageError(failure.message) : failure;
   }
-  return url;
 }
 
 export const copyStateCommand = command({
@@ -31,10 +29,10 @@ export const copyStateCommand = command({
     'Other users of this machine can read --to with its password, but not DATABASE_URL.',
   ],
   async run({ options }, { env, clock, stdout, stderr }) {
-    const text = options.to ?? env.DATABASE_URL;
-    if (text === undefined || text === '') throw new UsageError('name the database with --to or DATABASE_URL');
+    const url = options.to ?? env.DATABASE_URL;
+    if (url === undefined || url === '') throw new UsageError('name the database with --to or DATABASE_URL');
     const name = options.to === undefined ? 'DATABASE_URL' : '--to';
-    const url = checkedUrl(text, name);
+    checkUrl(url, name);
     const copied = await copyState(options.from, url, { clock, timers: awakeTimers }).catch((failure: unknown) => {
       if (!(failure instanceof StateError)) throw failure;
       throw new CommandError(`${failure instanceof FolderError ? '--from' : name}: ${failure.message}`);
@@ -44,7 +42,7 @@ export const copyStateCommand = command({
       return EXIT_OK;
     }
     for (const [table, count] of Object.entries(copied)) if (count > 0) stderr.write(`${table}: ${grouped(count)}\n`);
-    const keyFile = join(options.from, 'state-key');
+    const keyFile = join(options.from, STATE_KEY_FILE);
     const key = existsSync(keyFile) ? `STATE_KEY (its value is in ${keyFile})` : 'the same STATE_KEY as before';
     stderr.write(`copied; start servers with DATABASE_URL and ${key}\n`);
     return EXIT_OK;

@@ -107,7 +107,7 @@ export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 /** `maxTimeoutSeconds` of every offer; clients sign `validBefore = now + maxTimeoutSeconds` (decisions §4). */
 export const MAX_TIMEOUT_SECONDS = 120;
 /** How far a client's clock may be ahead of ours, added to the timeout (decisions §4). */
-export const CLOCK_SKEW_SECONDS = 30;
+const CLOCK_SKEW_SECONDS = 30;
 /** No authorization that is accepted expires later than this from now. */
 export const WINDOW_SECONDS_MAX = MAX_TIMEOUT_SECONDS + CLOCK_SKEW_SECONDS;
 /** Time that an authorization must still be valid for when it arrives (decisions §4, x402-v2 §4.4 row 7). */

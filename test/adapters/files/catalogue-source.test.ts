@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { catalogueSource, NO_CATALOGUE, SAMPLE } from '../../../src/adapters/files/catalogue-source.ts';
+import { catalogueSource, SAMPLE } from '../../../src/adapters/files/catalogue-source.ts';
 import { startLoading } from '../../../src/adapters/files/catalogue-thread.ts';
 import type { ServedCatalogue } from '../../../src/catalogue/holder.ts';
 import type { Job } from '../../../src/catalogue/job.ts';
@@ -45,7 +45,7 @@ const titlesOf = ({ catalogue: { snapshot } }: ServedCatalogue): string[] =>
   Array.from({ length: snapshot.rowCount }, (_, row) => snapshot.job(row).title);
 
 it('takes no catalogue for "none"', async () => {
-  const source = await catalogueSource(NO_CATALOGUE, portsOf(new ManualTime()));
+  const source = await catalogueSource(undefined, portsOf(new ManualTime()));
   expect(source.load()).toBeUndefined();
   expect(await source.reload()).toBeUndefined();
 });
