@@ -9,7 +9,7 @@
  * Cost: one pass without a regular expression; an IPv4 address in plain spelling is returned unchanged.
  */
 
-import { groupAt, ipv4Of, readGroups } from './ip-address.ts';
+import { groupAt, ipv4Of, mappedIpv4, readGroups } from './ip-address.ts';
 
 export interface ClientAddress {
   /** Without port, zone and brackets, in lower case. */
@@ -23,8 +23,6 @@ export interface ClientAddress {
 
 /** 45 for the longest IPv6 address, 6 for a port, 2 brackets, and the zone, which is the name of an interface. */
 const TEXT_LENGTH_MAX = 100;
-/** All ones in an IPv4-mapped address, zeros before it, the IPv4 address behind it. */
-const MAPPED_GROUP = 5;
 const OCTET_COUNT = 4;
 const OCTET_DIGITS_MAX = 3;
 const PORT_DIGITS_MAX = 5;
@@ -46,11 +44,8 @@ function parseIpv6(text: string, start: number, end: number): ClientAddress | un
   const zone = text.indexOf('%', start);
   const last = zone < 0 || zone > end ? end : zone;
   if (last === start || !readGroups(text, start, last)) return undefined;
-  let front = 0;
-  for (let i = 0; i < MAPPED_GROUP; i++) front |= groupAt(i);
-  if (front === 0 && groupAt(MAPPED_GROUP) === 0xffff) {
-    return ipv4Address(((groupAt(MAPPED_GROUP + 1) << 16) | groupAt(MAPPED_GROUP + 2)) >>> 0);
-  }
+  const mapped = mappedIpv4();
+  if (mapped >= 0) return ipv4Address(mapped);
   const network = `${hexAt(0)}:${hexAt(1)}:${hexAt(2)}:${hexAt(3)}::/64`;
   return { address: text.slice(start, last).toLowerCase(), network };
 }

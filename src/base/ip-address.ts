@@ -14,6 +14,13 @@ const GROUP_DIGITS_MAX = 4;
 const OCTET_COUNT = 4;
 const OCTET_DIGITS_MAX = 3;
 
+/** All ones in an IPv4-mapped address, zeros before it, the IPv4 address behind it. */
+const MAPPED_GROUP = 5;
+
+/** RFC 1122 §3.2.1.3, RFC 4291 §2.5.3. */
+const LOOPBACK_OCTET = 127;
+const LOOPBACK_GROUPS = [0, 0, 0, 0, 0, 0, 0, 1];
+
 const DOT = 0x2e;
 const COLON = 0x3a;
 const ZERO = 0x30;
@@ -107,6 +114,12 @@ export function readGroups(text: string, start: number, end: number): boolean {
   return expand(gap, count);
 }
 
+/** The IPv4 address that the groups of {@link readGroups} map (RFC 4291 §2.5.5.2), or -1. */
+export function mappedIpv4(): number {
+  for (let i = 0; i < MAPPED_GROUP; i++) if (groups[i] !== 0) return -1;
+  return groups[MAPPED_GROUP] === 0xffff ? ((groupAt(MAPPED_GROUP + 1) << 16) | groupAt(MAPPED_GROUP + 2)) >>> 0 : -1;
+}
+
 /** Parses an address; undefined for any other text. Cost: one pass. */
 export function parseIp(text: string): IpAddress | undefined {
   if (!text.includes(':')) {
@@ -125,12 +138,13 @@ export const bareHostOf = (hostname: string): string => (hostname.startsWith('['
 /** The address that a host of a `URL` spells out; undefined for a name. */
 export const literalOf = (hostname: string): IpAddress | undefined => parseIp(bareHostOf(hostname));
 
-/** Whether an address is loopback: 127.0.0.0/8, also as IPv4-mapped IPv6, or ::1. A name is not. */
+/** Whether an address is loopback: 127.0.0.0/8, also as IPv4-mapped IPv6, or ::1. A name is not. Cost: one pass. */
 export function isLoopback(address: string): boolean {
-  const ip = parseIp(address);
-  if (ip === undefined) return false;
-  const prefix = ip.bits >> 24n;
-  return ip.family === 4 ? prefix === 127n : ip.bits === 1n || prefix === 0xff_ff_7fn;
+  const { length } = address;
+  if (!address.includes(':')) return ipv4Of(address, 0, length) >>> 24 === LOOPBACK_OCTET;
+  if (!readGroups(address, 0, length)) return false;
+  const mapped = mappedIpv4();
+  return mapped < 0 ? groups.every((group, i) => group === LOOPBACK_GROUPS[i]) : mapped >>> 24 === LOOPBACK_OCTET;
 }
 
 /** Whether a host, in a setting or a `URL`, is `localhost` or a loopback address. */
