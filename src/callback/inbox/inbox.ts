@@ -116,8 +116,10 @@ export class Inbox implements Callbacks {
 
   /** Loads the callbacks of an earlier process from the store. Called once, before any other method. */
   async load(): Promise<void> {
-    const nowMs = this.#ports.clock.nowMs();
-    const loaded = await this.#ports.store.load(nowMs, TOMBSTONE_MS);
+    const { clock, store } = this.#ports;
+    const loaded = await store.load(clock.nowMs(), TOMBSTONE_MS);
+    // Not the time before the store was read: that may take seconds.
+    const nowMs = clock.nowMs();
     const inOrder = [...loaded].sort((a, b) => a.callback.expiresAtMs - b.callback.expiresAtMs);
     const expired: LoadedCallback[] = [];
     for (const one of inOrder) {

@@ -298,6 +298,28 @@ describe('lifetime', () => {
     expect(SWEEP_COUNT_MAX).toBeLessThan(1_500);
   });
 
+  it('lives no longer for the time that a start takes to read it (invariant 8)', async () => {
+    const time = new ManualTime();
+    class SlowStore extends KeptStore {
+      override async load(): Promise<readonly LoadedCallback[]> {
+        time.pass(3_000);
+        return super.load();
+      }
+    }
+    const store = new SlowStore();
+    const before = openInbox({ store, time });
+    const made = [await before.create()];
+    time.pass(2_000);
+    made.push(await before.create());
+    before.inbox.close();
+    time.pass(LIFETIME_MS - 3_000);
+
+    const after = openInbox({ store, time, roomCount: 0, tokens: before.inbox.tokens });
+    await after.inbox.load();
+    expect(made.map(({ id, readToken }) => after.inbox.authorize(id, readToken).kind)).toEqual(['expired', 'expired']);
+    expect(after.inbox.counts).toMatchObject({ live: 0, tombstones: 2 });
+  });
+
   it('survives a restart with what is left of it, events and token (invariant 8)', async () => {
     const time = new ManualTime();
     const store = new KeptStore();
