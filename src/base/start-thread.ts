@@ -9,6 +9,9 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
  */
 const QUIET_THREAD: WorkerOptions = 'Deno' in globalThis ? {} : { execArgv: ['--disable-warning=ExperimentalWarning'] };
 
+/** A thread that has not started by then never will. */
+export const THREAD_START_MS = 10_000;
+
 /** More than a thread opens before it runs, because connections may take some meanwhile. */
 const DESCRIPTOR_COUNT = 16;
 

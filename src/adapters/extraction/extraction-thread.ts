@@ -5,7 +5,7 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { firstLineOf } from '../../base/failure.ts';
-import { startThread } from '../../base/start-thread.ts';
+import { startThread, THREAD_START_MS } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PageContent } from '../../resolve/result.ts';
@@ -19,9 +19,6 @@ const ENTRY = new URL('./extraction-worker.ts', import.meta.url);
  * Heap of a thread, MiB: ten times what 8 MiB of the most costly markup takes. Runtimes without such a bound ignore it.
  */
 const HEAP_MIB_MAX = 512;
-
-/** A thread that has not started by then never will. */
-const START_MS = 10_000;
 
 /** Shortest pause between two looks at a thread's processor time, which is known in steps of 10 ms. */
 const LOOK_PAUSE_MS = 20;
@@ -157,7 +154,7 @@ export class ExtractionThread {
     const worker = startThread(this.#entry, { resourceLimits });
     this.#worker = worker;
     return new Promise((resolve, reject) => {
-      const stop = this.#timers.after(START_MS, () => onEnd('the extraction thread did not start'));
+      const stop = this.#timers.after(THREAD_START_MS, () => onEnd('the extraction thread did not start'));
       const onEnd = (why: string): void => {
         stop();
         reject(new Error(why));

@@ -50,6 +50,8 @@ export interface VerificationPorts {
   readonly timers: Timers;
   /** Recovers signatures, in place of the configured threads. */
   readonly recoveryWorker?: RecoveryWorker | undefined;
+  /** Another program for the threads, for tests. */
+  readonly threadEntry?: URL | undefined;
   /** A verification thread died or nothing can verify yet (why, one line), or it works again (undefined). */
   onVerificationFault?(fault: string | undefined): void;
 }
@@ -90,12 +92,12 @@ async function onMainThread(
 
 async function startWorkers(
   options: VerificationOptions,
-  { clock, timers }: VerificationPorts,
+  { clock, timers, threadEntry: entry }: VerificationPorts,
   onFault: (fault: string | undefined) => void,
 ): Promise<StartedWorkers> {
   if (options.workers === 0) return onMainThread(options, clock, []);
   const starting = Array.from({ length: options.workers }, () =>
-    RecoveryThread.start({ signatures: options.signatures }, { timers, onFault }),
+    RecoveryThread.start({ signatures: options.signatures }, { timers, onFault, entry }),
   );
   const started = await Promise.allSettled(starting);
   const running = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

@@ -3,7 +3,7 @@
  * message. A thread that dies is replaced after a pause; its unfinished jobs end with `undefined`.
  */
 import type { Worker } from 'node:worker_threads';
-import { startThread } from '../../base/start-thread.ts';
+import { startThread, THREAD_START_MS } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import type { Timers } from '../../base/timers.ts';
 import { OUTCOME_BYTES, outcomeAt } from '../../payment/signature/outcome-bytes.ts';
@@ -23,6 +23,8 @@ export interface ThreadPorts {
   readonly timers: Timers;
   /** Called when the thread died (the reason, one line) or works again (undefined); `isHealthy` has changed already. */
   readonly onFault: (fault: string | undefined) => void;
+  /** Another program for the thread, for tests. */
+  readonly entry?: URL | undefined;
 }
 
 interface Job {
@@ -50,7 +52,7 @@ export class RecoveryThread implements RecoveryWorker {
     this.#ports = ports;
   }
 
-  /** @throws Error (rejects) when the thread cannot start */
+  /** @throws Error (rejects) when the thread cannot start, or has not started in time */
   static async start(
     options: ThreadOptions,
     ports: ThreadPorts,
@@ -89,15 +91,23 @@ export class RecoveryThread implements RecoveryWorker {
   }
 
   async #open(): Promise<ThreadReady> {
-    const worker = startThread(ENTRY, { workerData: this.#options });
+    const { timers, entry = ENTRY } = this.#ports;
+    const worker = startThread(entry, { workerData: this.#options });
     this.#worker = worker;
     return new Promise((resolve, reject) => {
+      const stop = timers.after(THREAD_START_MS, () => {
+        reject(new Error('a verification thread did not start'));
+        if (this.#worker === worker) this.#worker = undefined;
+        void worker.terminate();
+      });
       worker.on('message', (message: ThreadReady | Uint8Array) => {
         if (message instanceof Uint8Array) {
           this.#onOutcomes(message);
           return;
         }
-        if (this.#isClosed) return;
+        stop();
+        // Closed, or given up.
+        if (this.#worker !== worker) return;
         this.#recoveryMs = message.recoveryMs;
         const ahead = Math.round(AHEAD_MS / message.recoveryMs);
         this.#aheadCount = Math.max(AHEAD_COUNT_MIN, Math.min(AHEAD_COUNT_MAX, ahead));
@@ -105,6 +115,7 @@ export class RecoveryThread implements RecoveryWorker {
         resolve(message);
       });
       onThreadEnd(worker, 'a verification thread', (why) => {
+        stop();
         reject(new Error(why));
         if (this.#worker === worker && this.isHealthy()) this.#onDeath(why);
       });

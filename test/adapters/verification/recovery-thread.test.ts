@@ -1,6 +1,6 @@
 /** Recoveries on real threads: same verdicts, in order, through death and restart. */
 import type { Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { type OpenVerification, openVerification } from '../../../src/adapters/verification/open-verification.ts';
 import { chooseRecovery } from '../../../src/adapters/verification/recovery.ts';
@@ -8,6 +8,7 @@ import { RecoveryThread } from '../../../src/adapters/verification/recovery-thre
 import { CONFIGURATION } from '../../../src/app/configuration.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { LATE_START_MS } from '../../../src/base/late-start.ts';
+import { THREAD_START_MS } from '../../../src/base/start-thread.ts';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
 import type { Recovery, RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
@@ -28,6 +29,9 @@ const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
+
+/** The program of a thread that runs and is never ready. */
+const NEVER_READY = new URL('data:text/javascript,setInterval(() => {}, 1000)');
 
 /** A recovery thread, and what ends it as a lack of memory would. */
 async function startMortal(ports: Parameters<typeof RecoveryThread.start>[1]) {
@@ -159,6 +163,24 @@ describe('verification', () => {
     time.pass(LATE_START_MS);
     await starts[1];
     expect(time.pendingCount).toBe(0);
+  });
+
+  it('runs on the main thread when a thread does not start in time', async () => {
+    const time = new ManualTime();
+    const ports = { clock: time, timers: time, threadEntry: NEVER_READY };
+    const { queue, start, close } = openVerification(CONFIGURATION.read({ WORKERS: '2' }), ports);
+    open.push({ close });
+    const early = jobs
+      .slice(0, 4)
+      .map(({ struct, signature }) => queue.recover({ struct, signature, network: '', isDisconnected: () => false }));
+    const starting = start(true);
+    await vi.waitUntil(() => time.pendingCount >= 2);
+    time.pass(THREAD_START_MS);
+    expect(await starting).toMatchObject({
+      threadCount: 0,
+      notices: ['signatures are verified on the main thread: a verification thread did not start'],
+    });
+    expect(await Promise.all(early)).toEqual(expected.slice(0, 4));
   });
 
   it('that is closed before it starts starts nothing', async () => {
