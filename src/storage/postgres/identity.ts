@@ -7,7 +7,9 @@
  * gets such a serial: the statements that go by a serial (cases.ts, books.ts) never find another purchase.
  */
 import type { Clock } from '../../base/clock.ts';
+import { firstLineOf } from '../../base/failure.ts';
 import { isoTime } from '../../base/iso-time.ts';
+import { OutageError } from '../../base/outage.ts';
 import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { latestMs } from './both-clocks.ts';
 import { type Database, SKEW_MS_MAX } from './database.ts';
@@ -47,26 +49,34 @@ export class OtherTablesError extends Error {
 export class Identity {
   readonly #database: Database;
   readonly #clock: Clock;
-  readonly #onReplaced: (notice: string) => void;
+  readonly #onNotice: (notice: string) => void;
+  readonly #replacements: (() => void)[] = [];
   #tables: string | null = null;
   #claims = 0;
   #usedBeforeSeconds = Number.POSITIVE_INFINITY;
   #entering: Promise<void> | undefined;
+  /** Why the tables could not be entered, as the operator was told. */
+  #refusal: string | undefined;
 
   /**
-   * @param onReplaced called with a notice for the operator after the tables were replaced under this process
+   * @param onNotice called with a notice for the operator when the tables were replaced under this process
    * @throws DatabaseAwayError, InDoubtError or StatementError
    */
-  static async open(database: Database, clock: Clock, onReplaced: (notice: string) => void): Promise<Identity> {
-    const identity = new Identity(database, clock, onReplaced);
+  static async open(database: Database, clock: Clock, onNotice: (notice: string) => void): Promise<Identity> {
+    const identity = new Identity(database, clock, onNotice);
     await identity.#enter();
     return identity;
   }
 
-  private constructor(database: Database, clock: Clock, onReplaced: (notice: string) => void) {
+  private constructor(database: Database, clock: Clock, onNotice: (notice: string) => void) {
     this.#database = database;
     this.#clock = clock;
-    this.#onReplaced = onReplaced;
+    this.#onNotice = onNotice;
+  }
+
+  /** Adds a listener for tables that took the place of others under this process, called once they are entered. */
+  onReplaced(run: () => void): void {
+    this.#replacements.push(run);
   }
 
   /** Seconds since 1970. An authorization that expires by then may have been used in tables that are gone. */
@@ -93,12 +103,27 @@ export class Identity {
     // After a failure the next renewal tries again.
     this.#entering ??= this.#enter()
       .then(
-        () => this.#onReplaced(this.notice ?? 'the database was restored or copied'),
-        () => {},
+        () => this.#replaced(),
+        (failure: unknown) => this.#refused(failure),
       )
       .finally(() => {
         this.#entering = undefined;
       });
+  }
+
+  #replaced(): void {
+    this.#refusal = undefined;
+    this.#onNotice(this.notice ?? 'the database was restored or copied');
+    for (const run of this.#replacements) run();
+  }
+
+  /** An outage is reported as such. */
+  #refused(failure: unknown): void {
+    if (failure instanceof OutageError) return;
+    const refusal = firstLineOf(failure);
+    if (refusal === this.#refusal) return;
+    this.#refusal = refusal;
+    this.#onNotice(`the tables of the database were replaced and cannot be used, so nothing is sold: ${refusal}`);
   }
 
   async #enter(): Promise<void> {

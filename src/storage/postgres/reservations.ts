@@ -40,7 +40,7 @@ const TRIES_MAX = 5;
 export interface ReservationsPorts {
   readonly clock: Clock;
   readonly settlement: SettlementKind;
-  readonly identity: Pick<Identity, 'usedBeforeSeconds' | 'sawClaims'>;
+  readonly identity: Pick<Identity, 'usedBeforeSeconds' | 'sawClaims' | 'onReplaced'>;
   /** Called with the operation of each recorded sale. */
   onSold(operation: string): void;
 }
@@ -81,6 +81,8 @@ export class PostgresReservations implements Reservations {
     this.#identifiers = new Identifiers(database, ports.clock, owner.id, onDoubt);
     const [claims, identifiers, cases] = [this.#claims, this.#identifiers, this.#cases];
     this.#doubts = new Doubts({ clock: ports.clock, claims, identifiers, cases });
+    // A dump may bring back claims of attempts that have ended since.
+    ports.identity.onReplaced(() => this.#doubts.expectStrays());
     owner.onLook(() => this.#look());
     owner.onLook(() => this.#takeOver());
   }

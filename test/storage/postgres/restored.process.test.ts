@@ -230,6 +230,49 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
     await SERVER!.drop(own);
   });
 
+  it.skipIf(!canDump)(
+    'frees the identifiers whose purchases ended after the backup, under a server that runs',
+    async () => {
+      const running = await open();
+      const claim = { digest: 'd'.repeat(32), fingerprint: 'f'.repeat(32) };
+      const order = orderFrom(1000);
+      const ended = await running.reservations.reserve(order.key, order.authorization.validBeforeSeconds, [claim]);
+      if (ended.kind !== 'reserved') throw new Error(ended.kind);
+      const dump = dumped(url);
+      await running.reservations.release(ended.reservation);
+      restore(url, dump);
+      await entered();
+      await until('the identifier is free', async () => {
+        const { key, authorization } = orderFrom(1000);
+        return (await running.reservations.reserve(key, authorization.validBeforeSeconds, [claim])).kind === 'reserved';
+      });
+    },
+  );
+
+  it.skipIf(!canDump)('whose tables a running server may not enter says so, and is entered once it may', async () => {
+    const own = await SERVER!.freshUrl();
+    const address = new URL(own);
+    const client = new Client({ connectionString: own });
+    await client.connect();
+    await client.query(`CREATE ROLE granted LOGIN; GRANT CREATE ON DATABASE "${address.pathname.slice(1)}" TO granted`);
+    address.username = 'granted';
+    const running = await open(address.href);
+    restore(own, dumped(own).replace(/^ALTER .* OWNER TO .*$/gm, ''));
+    const isTold = () =>
+      notices.some((notice) => /cannot be used, so nothing is sold: permission denied for sequence/.test(notice));
+    await client.query('GRANT USAGE ON SCHEMA paygrade TO granted');
+    await client.query('GRANT ALL ON ALL TABLES IN SCHEMA paygrade TO granted');
+    await until('the server has told that it may not enter', isTold);
+    expect(await reserve(running, orderFrom(60))).toMatchObject({ kind: 'unavailable' });
+    await client.query('GRANT ALL ON ALL SEQUENCES IN SCHEMA paygrade TO granted');
+    await entered();
+    expect(await reserve(running, orderFrom(1000))).toMatchObject({ kind: 'reserved' });
+    await running.close();
+    await client.query('DROP OWNED BY granted; DROP ROLE granted');
+    await client.end();
+    await SERVER!.drop(own);
+  });
+
   it.skipIf(!canDump)('takes no claim that waited while its server entered the restored tables', async () => {
     const own = await SERVER!.freshUrl();
     const server = await open(own);
