@@ -27,3 +27,6 @@ export const UNPACKED_BYTES_MAX = 8 * 1_048_576;
 export const ADDRESSES_TRIED_MAX = 8;
 /** Content codings applied to one body; more are left packed. */
 export const CODINGS_MAX = 2;
+
+/** Characters of a shown `content_type`; RFC 6838 types have at most 255, the rest is for parameters. */
+export const CONTENT_TYPE_LENGTH_MAX = 512;

@@ -32,6 +32,11 @@ const TEXT_RULES: readonly TextRule[] = [
     refuses: (text) => text.length > TARGET_LENGTH_MAX,
   },
   {
+    name: 'well-formed',
+    reason: 'the address has half of a surrogate pair, which is no character',
+    refuses: (text) => !text.isWellFormed(),
+  },
+  {
     name: 'characters',
     reason: 'the address has a blank, a control character or a backslash',
     refuses: (text) => /[\u0000-\u0020\u007f-\u00a0\\]/.test(text),

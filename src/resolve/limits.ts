@@ -43,9 +43,6 @@ export const LINK_TEXT_MAX = 200;
 export const SHORT_VALUE_MAX = 500;
 export const DESCRIPTION_MAX = 2_000;
 
-/** Characters of a shown `content_type`; RFC 6838 types have at most 255, the rest is for parameters. */
-export const CONTENT_TYPE_LENGTH_MAX = 512;
-
 /**
  * Works in flight in one process. A work holds at most one body as on the wire, 2 MiB, until a thread takes it, so at worst
  * all works hold 256 MiB; the overload bounds decide what a server can bear.

@@ -4,10 +4,11 @@ import { isoTime } from '../base/iso-time.ts';
 import type { Timers } from '../base/timers.ts';
 import { headerOf } from '../outbound/answer.ts';
 import type { Coding } from '../outbound/codings.ts';
+import { CONTENT_TYPE_LENGTH_MAX } from '../outbound/limits.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
 import { type FetchedPage, fetchPage } from './fetch-page.ts';
-import { CONTENT_TYPE_LENGTH_MAX, WORK_MS } from './limits.ts';
+import { WORK_MS } from './limits.ts';
 import {
   type FailureCode,
   failedWith,

@@ -1,6 +1,7 @@
 /** Turns an attempt into an outbound request, and the request's outcome into the attempt's end (siblings §5, §6). */
 import { retryAfterSecondsOf } from '../base/retry-after.ts';
 import { headerOf } from '../outbound/answer.ts';
+import { CONTENT_TYPE_LENGTH_MAX } from '../outbound/limits.ts';
 import type { OutboundFailureKind, OutboundResult } from '../outbound/outbound.ts';
 import type { AttemptEnd, Outcome, Result } from './job.ts';
 import { type HeaderPairs, hasHeader } from './request-headers.ts';
@@ -39,7 +40,7 @@ export function attemptEndOf(answered: OutboundResult, nowMs: number): EndedAtte
     return { end: { outcome, durationMs, statusCode: null, retryAfterSeconds: null, result: null }, body: null };
   }
   const { status, body, isTruncated: isCut, isUnreadable } = answered;
-  const contentType = headerOf(answered, 'content-type');
+  const contentType = headerOf(answered, 'content-type')?.slice(0, CONTENT_TYPE_LENGTH_MAX) ?? null;
   const { json, isTruncated } = resultBodyOf(body, contentType, isCut);
   const result: Result = { statusCode: status, contentType, sizeBytes: body.length, isTruncated };
   const end: AttemptEnd = {

@@ -307,6 +307,11 @@ const OTHER_ROWS: readonly Row[] = [
     'https://example.com/\u0085',
     '\u00a0https://example.com/',
   ].map((text): Row => [text, 'resolve', 'characters']),
+  // Where JSON would repeat them, strict parsers refuse it.
+  ...['https://example.com/\ud800', 'https://example.com/?q=\udc00a', 'https://example.com/#\ud83d'].map(
+    (text): Row => [text, 'resolve', 'well-formed'],
+  ),
+  ['https://example.com/\ud83d\ude00', 'retry', 'allowed'],
   // User info.
   ...[
     'https://user@example.com/',

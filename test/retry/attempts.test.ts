@@ -54,6 +54,11 @@ describe('the end of an attempt', () => {
     });
   });
 
+  it('keeps 512 characters of the content type', () => {
+    const { end } = answered(200, [['content-type', `text/plain; x=${'a'.repeat(600)}`]]);
+    expect(end.result?.contentType).toBe(`text/plain; x=${'a'.repeat(498)}`);
+  });
+
   it('shows no body in a coding that was not asked for', () => {
     const { body, end } = answered(200, [], true);
     expect([body, end.result?.sizeBytes]).toEqual(['null', 7]);
