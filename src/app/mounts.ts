@@ -8,6 +8,7 @@ import { ConfigError } from '../config/config.ts';
 import type { Mount } from '../http/access.ts';
 import type { MadeResponse } from '../http/response-form.ts';
 import { type Target, targetOf } from '../http/target.ts';
+import { CONFIGURATION } from './configuration.ts';
 import type { SurfaceDefinition } from './modules.ts';
 import type { Surface } from './surface.ts';
 
@@ -66,6 +67,24 @@ export function mountsOf(
       host: ownHost,
       hostPath,
     };
+  });
+}
+
+const pathOf = (url: string): string => new URL(url).pathname.replace(/\/$/, '');
+
+/**
+ * A line for each surface on the base's host whose public address has another path than those below which it answers: only a proxy
+ * that changes the path makes such an address work.
+ * @param mounts of {@link mountsOf}
+ */
+export function mountNotices(mounts: readonly SurfaceMount[], baseUrl: string): readonly string[] {
+  return mounts.flatMap(({ definition: { path, title, urlSetting }, mount, host }) => {
+    if (urlSetting === undefined || host !== undefined) return [];
+    if ([path, pathOf(`${baseUrl}${path}`)].includes(pathOf(mount.baseUrl))) return [];
+    const variable = CONFIGURATION.groups.map(({ settings }) => settings[urlSetting]).find(Boolean)?.variable;
+    return [
+      `${title}: its address ${mount.baseUrl} has the host of BASE_URL, where the server answers below ${path} alone: change ${variable}, or let the proxy change the path`,
+    ];
   });
 }
 

@@ -1,7 +1,7 @@
 /** Which surface answers a request, by its host and path. */
 import { describe, expect, it } from 'vitest';
 import type { SurfaceDefinition } from '../../src/app/modules.ts';
-import { type MountedSurface, mountsOf, surfaceFinder } from '../../src/app/mounts.ts';
+import { type MountedSurface, mountNotices, mountsOf, surfaceFinder } from '../../src/app/mounts.ts';
 import { ConfigError } from '../../src/config/config.ts';
 
 const surface = (path: '' | `/${string}`): SurfaceDefinition => ({
@@ -78,6 +78,24 @@ describe('the surface of a request', () => {
     expect(() => mountsOf([surface(''), surface('/data')], config)).toThrow(ConfigError);
     expect(() => mountsOf([surface(''), surface('/data')], { ...config, '/data': `${BASE}/other` })).not.toThrow();
   });
+
+  it.each([
+    ['https://base.test/rr', BASE, true],
+    ['https://base.test:443/', `${BASE}/api`, true],
+    ['https://base.test/retry', BASE, false],
+    ['http://base.test/retry', `${BASE}/api`, false],
+    ['https://base.test/api/retry', `${BASE}/api`, false],
+    ['https://retry.test/rr', BASE, false],
+    [null, `${BASE}/api`, false],
+  ])(
+    'at %s, with the base %s, leads elsewhere without a proxy that changes the path: %j',
+    (retryUrl, baseUrl, isSaid) => {
+      const definition = { ...surface('/retry'), title: 'Retry API', urlSetting: 'retryUrl' };
+      const mounts = mountsOf([surface(''), definition], { baseUrl, '': null, retryUrl });
+      const said = expect.stringMatching(/^Retry API: its address .* below \/retry alone: change RETRY_URL, or /);
+      expect(mountNotices(mounts, baseUrl)).toEqual(isSaid ? [said] : []);
+    },
+  );
 
   it('takes its address from a setting that exists', () => {
     expect(() => mountsOf([surface('/data')], { baseUrl: BASE })).toThrow(

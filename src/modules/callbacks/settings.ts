@@ -13,7 +13,8 @@ export const CALLBACK_SETTINGS = {
     default: null,
     shownDefault: 'http://HOST:PORT',
     help: 'public address of the webhook host; every webhook URL starts with it',
-    detail: 'It does not follow `BASE_URL`: set both. They may be the same.',
+    detail:
+      'It does not follow `BASE_URL`: set both. They may be the same. If it has a path, the proxy must remove it from requests.',
   }),
   callbackLimitPerMinute: setting({
     variable: 'CALLBACK_LIMIT_PER_MINUTE',
