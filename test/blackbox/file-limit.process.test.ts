@@ -76,7 +76,11 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
     const ready = async (): Promise<unknown> => (await fetch(`${server.url}/ready`)).json();
     try {
       const header = await headerOf();
-      await expect.poll(() => server.stdout()).toContain('the verification of signatures failed');
+      // Accepted while there are descriptors; from the signal on only this connection asks.
+      expect(await askOver(buyer, '/health')).toContain(' 200 ');
+      server.child.kill('SIGUSR2');
+      const refusal = 'it has never started, so the server accepts no payments: ';
+      await expect.poll(() => server.stdout(), { timeout: 5_000 }).toContain(refusal);
       const answer = await askOver(buyer, '/v1/jobs/search?keyword=engineer', `PAYMENT-SIGNATURE: ${header}\r\n`);
       expect(answer).toContain(' 503 ');
       expect(await askOver(buyer, '/v1/jobs/search?keyword=engineer')).toContain(' 503 ');

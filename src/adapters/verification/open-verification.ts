@@ -150,7 +150,8 @@ export function openVerification(options: VerificationOptions, ports: Verificati
         return all;
       } catch (failure) {
         queue.use([]);
-        if (!hasFailed) ports.onVerificationFault?.(firstLineOf(failure));
+        const why = firstLineOf(failure);
+        if (!hasFailed) ports.onVerificationFault?.(`it has never started, so the server accepts no payments: ${why}`);
         await new Promise<void>((resolve) => timers.after(RETRY_PAUSE_MS, resolve));
       }
     }
