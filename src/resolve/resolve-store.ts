@@ -45,8 +45,11 @@ export interface ResolveStore {
   find(id: ResolveId): MaybePromise<StoredResolve | undefined>;
   /** The outcome of a resolve that has one; undefined when it has just expired. Rejects when it cannot be read. */
   readOutcome(id: ResolveId): MaybePromise<OutcomeJson | undefined>;
-  /** Where processes share the store: calls the listener when {@link takePending} has resolves that a dead process left. */
-  onPending?(listener: () => void): void;
+  /**
+   * Where processes share the store: calls the listener when {@link takePending} has resolves that a dead process left.
+   * @param room how many more this process may take over now
+   */
+  onPending?(listener: () => void, room: () => number): void;
   /**
    * Resolves that an earlier process left pending; each is given to one call only. Where processes share the store, those that
    * never call this take nothing over.

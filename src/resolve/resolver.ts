@@ -3,7 +3,8 @@
  * as long as the customer chose. A paid resolve is kept: its outcome is recorded, by a later process if need be. Releasing a
  * claim ends its work, because it is not paid for.
  *
- * Invariants: at most WORK_COUNT_MAX claims at a time, at most half of them of one payer, beside what a dead process left;
+ * Invariants: at most WORK_COUNT_MAX claims at a time, at most half of them of one payer, beside as many works that dead processes
+ * left, so that these also have a place in a process that is full;
  * every claim ends in `keep` or `release`; an outcome is recorded for kept resolves only, once.
  */
 import type { Clock } from '../base/clock.ts';
@@ -99,6 +100,8 @@ export class Resolver {
   readonly #works = new Set<Work>();
   readonly #claimCounts = new Map<string, number>();
   #claimCount = 0;
+  /** Of them, works that a dead process left. */
+  #takenUpCount = 0;
   readonly #waits = new Set<() => void>();
   #isDraining = false;
   #isClosed = false;
@@ -154,9 +157,10 @@ export class Resolver {
   /** Resumes the resolves that an earlier process left pending. */
   async start(): Promise<void> {
     const { store } = this.#ports;
-    store.onPending?.(() => {
-      this.#takeUp().catch((failure: unknown) => this.#ports.onFailure(failure));
-    });
+    store.onPending?.(
+      () => void this.#takeUp().catch((failure: unknown) => this.#ports.onFailure(failure)),
+      () => WORK_COUNT_MAX - this.#takenUpCount,
+    );
     await this.#takeUp();
   }
 
@@ -167,10 +171,14 @@ export class Resolver {
     for (const record of records) {
       const judged = outbound.policy.judge(record.question.url, 'resolve');
       const release = this.#count(record.id);
+      this.#takenUpCount++;
       const work = judged.ok
         ? this.#begin(record.question, judged.target, record.id)
         : { ending: new AbortController(), outcome: Promise.resolve(failedWith('TARGET_NOT_ALLOWED', judged.reason)) };
-      void this.#recordLater(record.id, work.outcome).then(release);
+      void this.#recordLater(record.id, work.outcome).then(() => {
+        release();
+        this.#takenUpCount--;
+      });
     }
   }
 

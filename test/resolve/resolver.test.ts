@@ -4,7 +4,7 @@ import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import type { AfterSettlement } from '../../src/http/answers.ts';
 import { createResolve } from '../../src/modules/resolve/create.ts';
 import { newResolveId, resolveTokenDigest } from '../../src/resolve/identifier.ts';
-import { KEPT_MS, STORED_BYTES_IN_MEMORY } from '../../src/resolve/limits.ts';
+import { KEPT_MS, STORED_BYTES_IN_MEMORY, WORK_COUNT_MAX } from '../../src/resolve/limits.ts';
 import type { ResolveRecord, ResolveStore } from '../../src/resolve/resolve-store.ts';
 import { Resolver } from '../../src/resolve/resolver.ts';
 import { MemoryResolves } from '../../src/storage/memory/resolves.ts';
@@ -21,6 +21,7 @@ class StoreThatGoesAway implements ResolveStore {
   finishCount = 0;
   pending: ResolveRecord[] = [];
   tellPending = (): void => {};
+  room = (): number => 0;
   readonly #store: MemoryResolves;
 
   constructor(time: ManualTime) {
@@ -34,8 +35,9 @@ class StoreThatGoesAway implements ResolveStore {
     return this.#store.counts;
   }
 
-  onPending(listener: () => void): void {
+  onPending(listener: () => void, room: () => number): void {
     this.tellPending = listener;
+    this.room = room;
   }
 
   takePending() {
@@ -207,4 +209,17 @@ it('what a dead process left is not begun once this one is closed', async () => 
   store.tellPending();
   await settle();
   expect(outbound.sent).toEqual([]);
+});
+
+it('what a dead process left takes room for take-overs until it ends', async () => {
+  const { outbound, random, resolver, store, time } = opened();
+  await resolver.start();
+  expect(store.room()).toBe(WORK_COUNT_MAX);
+  const id = newResolveId(random);
+  store.pending.push({ id, tokenDigest: resolveTokenDigest('x'), createdAtMs: time.nowMs(), question: QUESTION });
+  store.tellPending();
+  while (!outbound.isHeld(URL_ASKED)) await settle();
+  expect(store.room()).toBe(WORK_COUNT_MAX - 1);
+  await outbound.answer(URL_ASKED, { body: 'x' });
+  await expect.poll(() => store.room()).toBe(WORK_COUNT_MAX);
 });

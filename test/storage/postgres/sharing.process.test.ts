@@ -574,7 +574,10 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
       const take = async (): Promise<void> => {
         heard.push(...(await stores.resolves.takePending()).map(({ id }) => id));
       };
-      stores.resolves.onPending(() => void take());
+      stores.resolves.onPending(
+        () => void take(),
+        () => 1,
+      );
       await take();
     }
     await dead.kill();
@@ -599,7 +602,7 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
     await living.stores.retries.takeDue(look(time));
     time.stepWall(2 * LEASE_MS);
     // As a look does, before the living have renewed their leases.
-    await other.database.run({ ...TAKE_DEAD, values: [other.owner.id, 'hold', time.nowMs()] });
+    await other.database.run({ ...TAKE_DEAD, values: [other.owner.id, 'hold', time.nowMs(), 1] });
     await other.database.run(FREE_DEAD);
     const holders = 'SELECT holder FROM paygrade.retries UNION ALL SELECT holder FROM paygrade.resolves';
     const { id } = living.owner;
@@ -636,6 +639,25 @@ describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
     expect(await resolves.takePending()).toHaveLength(1);
   });
 
+  it('takes as many as there is room for', async () => {
+    const time = new ManualTime();
+    const [dead, { database, owner }] = await three(time);
+    for (let i = 0; i < 3; i++) await dead.stores.resolves.create(resolveOf(time));
+    await dead.kill();
+    const { resolves, takeOver } = resolvesOf(time, database, owner);
+    let room = 2;
+    resolves.onPending(
+      () => {},
+      () => room,
+    );
+    expect(await resolves.takePending()).toHaveLength(2);
+    room = 0;
+    await takeOver();
+    expect(await resolves.takePending()).toEqual([]);
+    room = 1;
+    expect(await resolves.takePending()).toHaveLength(1);
+  });
+
   it('finds what one before it took whose answer was lost', async () => {
     const time = new ManualTime();
     const [dead, { database, owner }] = await three(time);
@@ -663,7 +685,7 @@ describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
     const [dead, { owner: one }, { database, owner: two }] = await three(time);
     await dead.stores.resolves.create(resolveOf(time));
     await database.run({ text: `DELETE FROM paygrade.processes WHERE id = '${dead.owner.id}'` });
-    const takeAs = ({ id }: Owner): Statement => ({ ...TAKE_DEAD, values: [id, 'hold', time.nowMs()] });
+    const takeAs = ({ id }: Owner): Statement => ({ ...TAKE_DEAD, values: [id, 'hold', time.nowMs(), 1] });
     const connections = shared!.on.connections();
     const connection = await connections.connect();
     await connection.query({ text: 'BEGIN' });

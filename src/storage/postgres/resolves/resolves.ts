@@ -7,7 +7,13 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Timers } from '../../../base/timers.ts';
 import type { ResolveId } from '../../../resolve/identifier.ts';
-import { KEPT_MS, STORED_BYTES_ON_DISK, SWEEP_PAUSE_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
+import {
+  KEPT_MS,
+  STORED_BYTES_ON_DISK,
+  SWEEP_PAUSE_MS,
+  TOMBSTONE_MS,
+  WORK_COUNT_MAX,
+} from '../../../resolve/limits.ts';
 import type {
   OutcomeJson,
   ResolveCounts,
@@ -49,6 +55,7 @@ export class PostgresResolves implements ResolveStore {
   #takeOverId: string | undefined;
   #takingOver: Promise<void> | undefined;
   #onPending = (): void => {};
+  #room = (): number => WORK_COUNT_MAX;
   /** False until {@link takePending} is called: this process would not work on what it takes over. */
   #isTakingOver = false;
   readonly #sweeps: Repeated;
@@ -78,8 +85,9 @@ export class PostgresResolves implements ResolveStore {
     this.#sweeps.start();
   }
 
-  onPending(listener: () => void): void {
+  onPending(listener: () => void, room: () => number): void {
     this.#onPending = listener;
+    this.#room = room;
   }
 
   async create({ id, tokenDigest, createdAtMs, question }: ResolveRecord): Promise<void> {
@@ -143,9 +151,10 @@ export class PostgresResolves implements ResolveStore {
 
   async #takeOverOnce(): Promise<void> {
     const { clock, database, owner, random } = this.#ports;
-    if (this.#isClosed || !this.#isTakingOver) return;
+    const count = this.#room();
+    if (this.#isClosed || !this.#isTakingOver || count <= 0) return;
     this.#takeOverId ??= random.uuid();
-    const rows = await database.run({ ...TAKE_DEAD, values: [owner.id, this.#takeOverId, clock.nowMs()] });
+    const rows = await database.run({ ...TAKE_DEAD, values: [owner.id, this.#takeOverId, clock.nowMs(), count] });
     this.#takeOverId = undefined;
     if (rows.length === 0) return;
     this.#pending.push(...rows.map(recordOf));

@@ -7,7 +7,6 @@ import { passedMs } from '../both-clocks.ts';
 import { SKEW_MS_MAX } from '../database.ts';
 import { ownerIsStillDead } from '../owners.ts';
 
-const TAKEN_COUNT_MAX = 128;
 /** Most resolves that one sweep ends. */
 export const SWEEP_COUNT_MAX = 512;
 
@@ -42,7 +41,7 @@ export const OUTCOME = {
     WHERE id = $1 AND outcome IS NOT NULL AND created_ms > ${passedMs('$2')} - ${KEPT_MS}`,
 } as const;
 
-/** $1 holder, $2 hold, $3 the process's time. Takes the pending resolves of dead processes. */
+/** $1 holder, $2 hold, $3 the process's time, $4 how many. Takes the pending resolves of dead processes. */
 export const TAKE_DEAD = {
   name: 'take-resolves-of-the-dead',
   text: `
@@ -50,7 +49,7 @@ export const TAKE_DEAD = {
       UPDATE paygrade.resolves SET holder = $1, hold = $2 WHERE id IN (
         SELECT id FROM paygrade.resolves WHERE status = 'pending' AND created_ms > ${passedMs('$3')} - ${KEPT_MS}
           AND ${ownerIsStillDead('holder')}
-        ORDER BY created_ms LIMIT ${TAKEN_COUNT_MAX} FOR UPDATE SKIP LOCKED
+        ORDER BY created_ms LIMIT $4::bigint FOR UPDATE SKIP LOCKED
       ) RETURNING id, token_digest, created_ms, question
     )
     SELECT * FROM taken UNION ALL
