@@ -22,7 +22,14 @@ import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
 import { Deliveries } from './deliveries.ts';
 import { openDemoOrganization } from './demo-organization.ts';
 import { chosenSurfaces, SURFACES, type SurfaceDefinition } from './modules.ts';
-import { type HandleRequest, type MountedSurface, mountNotices, mountsOf, surfaceFinder } from './mounts.ts';
+import {
+  type HandleRequest,
+  type MountedSurface,
+  mountNotices,
+  mountsOf,
+  type SurfaceMount,
+  surfaceFinder,
+} from './mounts.ts';
 import { openSurface, openWork } from './open-surface.ts';
 import { type OutboundPorts, openOutbound } from './outbound.ts';
 import { type OverloadPorts, openOverload } from './overload.ts';
@@ -223,13 +230,7 @@ async function openOn<R extends MadeResponse>(
   const laterNotices = parts.startVerification();
   return {
     catalogue: parts.catalogue.holder,
-    notices: [
-      ...parts.notices,
-      ...sizeNotices(config),
-      ...surfaceNotices(config),
-      ...mountNotices(mounts, config.baseUrl),
-      ...(await boardsNotices(config)),
-    ],
+    notices: [...parts.notices, ...(await configNotices(config, mounts))],
     laterNotices,
     demoKey,
     handle,
@@ -243,3 +244,11 @@ async function openOn<R extends MadeResponse>(
     },
   };
 }
+
+/** For the operator, about the settings. */
+const configNotices = async (config: AppConfig, mounts: readonly SurfaceMount[]): Promise<readonly string[]> => [
+  ...sizeNotices(config),
+  ...surfaceNotices(config),
+  ...mountNotices(mounts, config.baseUrl),
+  ...(await boardsNotices(config)),
+];

@@ -55,7 +55,7 @@ export class Identity {
   #claims = 0;
   #usedBeforeSeconds = Number.POSITIVE_INFINITY;
   #entering: Promise<void> | undefined;
-  /** Why the tables could not be entered, as the operator was told. */
+  /** Why the tables could not be entered, as the last notice says. */
   #refusal: string | undefined;
 
   /**

@@ -81,7 +81,7 @@ export class PostgresReservations implements Reservations {
     this.#identifiers = new Identifiers(database, ports.clock, owner.id, onDoubt);
     const [claims, identifiers, cases] = [this.#claims, this.#identifiers, this.#cases];
     this.#doubts = new Doubts({ clock: ports.clock, claims, identifiers, cases });
-    // A dump may bring back claims of attempts that have ended since.
+    // A dump may have claims of attempts that have ended since.
     ports.identity.onReplaced(() => this.#doubts.expectStrays());
     owner.onLook(() => this.#look());
     owner.onLook(() => this.#takeOver());
