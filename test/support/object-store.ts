@@ -11,6 +11,8 @@ export class ObjectStore {
   readonly statuses: number[] = [];
   /** Answers that have not ended yet. */
   openCount = 0;
+  /** Not undefined: a body is cut after so many bytes, and ends with its connection, as through a proxy that speaks HTTP/1.0. */
+  cutAt: number | undefined;
   /** Bodies are sent when this resolves. */
   held: Promise<void> = Promise.resolve();
 
@@ -22,9 +24,11 @@ export class ObjectStore {
       this.statuses.push(status);
       this.openCount++;
       response.once('close', () => this.openCount--);
+      const { cutAt } = this;
+      response.useChunkedEncodingByDefault = cutAt === undefined;
       response.writeHead(status, object && { etag: object.etag });
       response.flushHeaders();
-      void this.held.then(() => response.end(status === 200 ? object?.bytes : undefined));
+      void this.held.then(() => response.end(status === 200 ? object?.bytes.subarray(0, cutAt) : undefined));
     });
   }
 

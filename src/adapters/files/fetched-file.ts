@@ -39,6 +39,8 @@ export class FetchedFile {
   #refusedTag: string | undefined;
   /** Tag of the last download. */
   #freshTag: string | undefined;
+  /** The answer of the last download stated where its body ends; without that, a body that was cut looks whole. */
+  #hasStatedEnd = false;
   #abort: AbortController | undefined;
   #isClosed = false;
 
@@ -99,6 +101,7 @@ export class FetchedFile {
       if (response.status === 304 && tags.length > 0) return undefined;
       if (response.status !== 200) throw new SnapshotError(`${this.name}: answered ${response.status}`);
       await this.#write(response, watch);
+      this.#hasStatedEnd = response.headers.has('content-length') || response.headers.has('transfer-encoding');
       const tag = response.headers.get('etag') ?? undefined;
       this.#freshTag = tag === undefined || tag.length > ETAG_LENGTH_MAX ? undefined : tag;
       return this.#download;
@@ -136,9 +139,12 @@ export class FetchedFile {
     await rm(this.#download, { force: true }).catch(() => {});
   }
 
-  /** Removes a damaged download, which is not fetched again while the address serves the same file. */
+  /**
+   * Removes a damaged download, which is not fetched again while the address serves the same file. One that may have been
+   * cut on the way is: the tag is that of a file which may be sound.
+   */
   async refuse(): Promise<void> {
-    this.#refusedTag = this.#freshTag;
+    this.#refusedTag = this.#hasStatedEnd ? this.#freshTag : undefined;
     await this.drop();
   }
 

@@ -148,6 +148,16 @@ describe('a catalogue behind an address', () => {
     expect(store.statuses).toEqual([200, 200, 304, 200]);
   });
 
+  it('is fetched again when it may have been cut, because its answer does not state where it ends', async () => {
+    store.object = { bytes: FIRST, etag: '"first"' };
+    const source = await opened();
+    store.object = { bytes: SECOND, etag: '"second"' };
+    store.cutAt = SECOND.length >> 1;
+    await expect(source.reload()).rejects.toThrow(/jobs\.pgs: refused: /);
+    store.cutAt = undefined;
+    expect(jobCountOf(await source.reload())).toBe(2);
+  });
+
   it('is served though no copy of it can be kept, and then not fetched again before the next start', async () => {
     store.object = { bytes: FIRST, etag: '"first"' };
     await opened();
