@@ -142,7 +142,7 @@ function addBoards(catalogue: string, count: number): void {
     const address = `https://boards.greenhouse.io/${token}`;
     tables.put({ shape: 'greenhouse', token, company: null, domain: null, address }, 0);
   }
-  history.database.exec('COMMIT');
+  history.commit();
   history.close();
 }
 

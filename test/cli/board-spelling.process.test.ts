@@ -74,7 +74,7 @@ async function watching(catalogue: string, { shape, addressOf, document }: Case,
   const board: Board = { shape, token, address: addressOf(token), company: null, domain: null };
   const history = HistoryDatabase.openForSettings(catalogue);
   new BoardTables(history).put(board, NOW_MS);
-  history.database.exec('COMMIT');
+  history.commit();
   history.close();
   stub.list(board, document('Acme'));
   const words = ['--catalogue', catalogue, '--out', `${catalogue}.snapshot`, '--once', '--all', '--host-pause-ms', '0'];
@@ -85,7 +85,7 @@ async function watching(catalogue: string, { shape, addressOf, document }: Case,
 
 function contentOf(catalogue: string) {
   const history = HistoryDatabase.openForReading(catalogue);
-  const all = (sql: string): unknown[] => history.database.prepare(sql).all();
+  const all = (sql: string): unknown[] => history.rows(sql);
   const content = {
     boards: all('SELECT shape, token FROM board'),
     jobs: all('SELECT id, closed_ms FROM job ORDER BY id'),

@@ -177,9 +177,7 @@ describe('what the catalogue of import keeps', () => {
     const { HistoryDatabase } = await import('../../src/storage/history/database.ts');
     const history = HistoryDatabase.openForReading(at('catalogue'));
     try {
-      return Number(
-        (history.database.prepare('SELECT count(*) AS texts FROM description').get() as { texts: number }).texts,
-      );
+      return Number((history.row('SELECT count(*) AS texts FROM description') as { texts: number }).texts);
     } finally {
       history.close();
     }

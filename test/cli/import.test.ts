@@ -810,7 +810,7 @@ describe('a catalogue that cannot be used', () => {
       fail: (merging: HistoryImport, add: (id: number, description: string | null) => void) => void,
     ) => {
       const history = HistoryDatabase.openForImport(at('catalogue'));
-      history.database.exec(`PRAGMA max_page_count = ${history.row('PRAGMA page_count')?.page_count}`);
+      history.exec(`PRAGMA max_page_count = ${history.row('PRAGMA page_count')?.page_count}`);
       const merging = new HistoryImport(history, { mayHaveDays: false, skillsVersion: '1' });
       merging.begin(NOW_MS);
       fail(merging, (id, description) => {

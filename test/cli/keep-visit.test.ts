@@ -46,14 +46,14 @@ async function keptAfter(change: (tables: BoardTables) => void) {
   history.tryBegin();
   const fetched = { ...feedOf(`{"jobs":[${JOB}]}`), validators: { etag: '"a"', lastModified: null } } as FetchedFeed;
   const report = await keepVisit({ board, fetched, atMs: NOW_MS }, settingsOf(tables));
-  const jobs = history.database.prepare('SELECT company, company_domain FROM job').all().map(Object.values);
+  const jobs = history.rows('SELECT company, company_domain FROM job').map(Object.values);
   return { report, jobs, after: tables.find('greenhouse:acme') };
 }
 
 it('nothing is kept of the visit of a board that was removed meanwhile', async () => {
   const { report, jobs, after } = await keptAfter((tables) => tables.remove('greenhouse:acme'));
   expect([report, jobs, after]).toEqual([undefined, [], undefined]);
-  expect(history.database.prepare('SELECT * FROM watched_day').all()).toEqual([]);
+  expect(history.rows('SELECT * FROM watched_day')).toEqual([]);
 });
 
 it('nothing is kept of the visit of a board that got another address meanwhile: it stays due', async () => {
@@ -82,7 +82,7 @@ it('a list over which our own reading falls is a failed visit, and not the end o
     status: 'failed',
     reason: expect.stringContaining('unexpected failure: Cannot conv'),
   });
-  expect(history.database.prepare('SELECT count(*) AS jobs FROM job').get()).toEqual({ jobs: 0 });
+  expect(history.row('SELECT count(*) AS jobs FROM job')).toEqual({ jobs: 0 });
 });
 
 it('a list that was already seen while the clock ran ahead is read again once the clock is set back, and the jobs of the list before it are not observed once more', async () => {
@@ -98,7 +98,7 @@ it('a list that was already seen while the clock ran ahead is read again once th
   await keep(NOW_MS, JOB);
   await keep(NOW_MS + 86_400_000, other);
   await keep(NOW_MS + 3_600_000, other);
-  const times = history.database.prepare('SELECT id, first_observed_ms, last_observed_ms FROM job ORDER BY id').all();
+  const times = history.rows('SELECT id, first_observed_ms, last_observed_ms FROM job ORDER BY id');
   expect(times.map(Object.values)).toEqual([
     ['greenhouse:acme:1', NOW_MS, NOW_MS],
     ['greenhouse:acme:2', NOW_MS + 3_600_000, NOW_MS + 86_400_000],
@@ -130,9 +130,9 @@ it.each<[string, FetchedFeed, string]>([
     }
   };
   expect(history.tryBegin()).toBe(true);
-  const exec = history.database.exec.bind(history.database);
+  const exec = history.exec.bind(history);
   const gaps: string[] = [];
-  history.database.exec = (sql) => {
+  history.exec = (sql) => {
     exec(sql);
     if (!sql.endsWith('COMMIT') && canWrite()) gaps.push(sql);
   };
@@ -143,6 +143,6 @@ it.each<[string, FetchedFeed, string]>([
   expect(canWrite()).toBe(true);
   other.close();
   expect(tables.find('greenhouse:acme')?.state).toMatchObject({ health: status });
-  const [row] = history.database.prepare('SELECT count(*) AS jobs FROM job').all();
+  const [row] = history.rows('SELECT count(*) AS jobs FROM job');
   expect(row).toEqual({ jobs: status === 'ok' ? 1 : 0 });
 });

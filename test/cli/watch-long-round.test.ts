@@ -48,7 +48,7 @@ function watching(
   const draw = (): number => 0.5;
   const history = HistoryDatabase.openForSettings(folder);
   for (const one of boards) new BoardTables(history).put(one, time.nowMs());
-  history.database.exec('COMMIT');
+  history.commit();
   history.close();
   const end = new AbortController();
   const out = join(folder, 'jobs.snapshot');

@@ -38,7 +38,7 @@ const status =
 async function round(one: Board, hours = 0) {
   const history = HistoryDatabase.openForSettings(folder);
   new BoardTables(history).put(one, NOW_MS);
-  history.database.exec('COMMIT');
+  history.commit();
   history.close();
   const words = ['--out', join(folder, 'jobs.snapshot'), '--once', '--all', '--host-pause-ms', '0'];
   const ran = await run(['watch', '--catalogue', folder, ...words], {
@@ -121,7 +121,7 @@ describe('a page that lists some of its jobs, and says nothing of the others', (
   const list = (...ids: number[]): void => stub.list(SHOP, html(ids.map(posting)));
   const openJobs = (): string[] => {
     const history = HistoryDatabase.openForReading(folder);
-    const rows = history.database.prepare('SELECT id FROM job WHERE closed_ms IS NULL ORDER BY id').all();
+    const rows = history.rows('SELECT id FROM job WHERE closed_ms IS NULL ORDER BY id');
     history.close();
     return rows.map(({ id }) => String(id).split(':').at(-1)!);
   };
@@ -142,7 +142,7 @@ describe('a page that lists some of its jobs, and says nothing of the others', (
     }
     expect(openJobs()).toEqual(['1', '2', '3', '4']);
     const history = HistoryDatabase.openForReading(folder);
-    expect(history.database.prepare('SELECT DISTINCT last_observed_ms FROM job').all()).toEqual([
+    expect(history.rows('SELECT DISTINCT last_observed_ms FROM job')).toEqual([
       { last_observed_ms: NOW_MS + 4 * 3_600_000 },
     ]);
     history.close();

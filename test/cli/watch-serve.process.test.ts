@@ -32,7 +32,7 @@ const at = (name: string): string => join(folder, name);
 function addBoards(boards: readonly Board[]): void {
   const history = HistoryDatabase.openForSettings(at('catalogue'));
   for (const board of boards) new BoardTables(history).put(board, 0);
-  history.database.exec('COMMIT');
+  history.commit();
   history.close();
 }
 

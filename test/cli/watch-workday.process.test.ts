@@ -21,7 +21,7 @@ beforeEach(async () => {
   stub = await BoardStub.open();
   const history = HistoryDatabase.openForSettings(folder);
   new BoardTables(history).put(BOARD, NOW_MS);
-  history.database.exec('COMMIT');
+  history.commit();
   history.close();
 });
 afterEach(() => {

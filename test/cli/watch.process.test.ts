@@ -40,7 +40,7 @@ function addBoards(...boards: readonly Board[]): void {
   const history = HistoryDatabase.openForSettings(at('watched'));
   const tables = new BoardTables(history);
   for (const one of boards) tables.put(one, NOW_MS);
-  history.database.exec('COMMIT');
+  history.commit();
   history.close();
 }
 
@@ -85,7 +85,7 @@ async function round(hours = 0, ...words: string[]) {
 /** What a catalogue holds, but for what tells only in which order it was stored. */
 function contentOf(name: string): unknown {
   const history = HistoryDatabase.openForReading(at(name));
-  const all = (sql: string): unknown[] => history.database.prepare(sql).all();
+  const all = (sql: string): unknown[] => history.rows(sql);
   try {
     return {
       boards: all('SELECT shape, token FROM board ORDER BY 1, 2'),

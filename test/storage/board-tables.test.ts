@@ -38,7 +38,7 @@ it('keeps what is committed, and nothing else', () => {
   open();
   expect(tables.list()).toEqual([]);
   tables.put(ACME, 2);
-  history.database.exec('COMMIT');
+  history.commit();
   history.close();
   open();
   expect(tables.list()).toEqual([{ ...ACME, name: 'greenhouse:acme', addedMs: 2, nextMs: 0, state: null }]);

@@ -78,11 +78,11 @@ describe('a catalogue that this user may not read', () => {
       () => {
         chmodSync(path, 0o644);
         const killed = testFolder();
-        const { database } = HistoryDatabase.openForSettings(folder);
-        database.exec('PRAGMA cache_size = 1; CREATE TABLE many (text); INSERT INTO many VALUES (randomblob(100000))');
+        const history = HistoryDatabase.openForSettings(folder);
+        history.exec('PRAGMA cache_size = 1; CREATE TABLE many (text); INSERT INTO many VALUES (randomblob(100000))');
         cpSync(folder, killed, { recursive: true });
-        database.exec('ROLLBACK');
-        database.close();
+        history.exec('ROLLBACK');
+        history.close();
         cpSync(killed, folder, { recursive: true });
         chmodSync(path, 0o444);
         chmodSync(folder, 0o555);

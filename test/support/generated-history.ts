@@ -279,9 +279,9 @@ function shownChange({ field, before, after }: EventRow): NaiveChange {
 
 /** The events in the order of their serials; what changed at one observation is one event. */
 function eventsOf(history: HistoryDatabase, jobs: ReadonlyMap<string, Job>): NaiveEvent[] {
-  const rows = history.database
-    .prepare('SELECT event.serial, at_ms, kind, id, field, before, after FROM event JOIN job ON job.serial = event.job')
-    .all() as unknown as EventRow[];
+  const rows = history.rows(
+    'SELECT event.serial, at_ms, kind, id, field, before, after FROM event JOIN job ON job.serial = event.job',
+  ) as unknown as EventRow[];
   rows.sort((a, b) => a.serial - b.serial);
   const groups: EventRow[][] = [];
   for (const row of rows) {

@@ -32,4 +32,4 @@ export const inlineWriter =
 
 /** The file cannot grow past `pageCountMax` pages, nor shrink below what it has. */
 export const limitPages = ({ connection }: StateDatabase, pageCountMax: number): void =>
-  connection.database.exec(`PRAGMA max_page_count = ${pageCountMax}`);
+  connection.exec(`PRAGMA max_page_count = ${pageCountMax}`);

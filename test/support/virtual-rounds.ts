@@ -94,7 +94,7 @@ export async function virtualRounds(
   const outbound = new SlowOutbound(time, play, answerMs);
   const history = HistoryDatabase.openForWatching(folder);
   // These tests do not need synced files.
-  history.database.exec('PRAGMA synchronous = OFF');
+  history.exec('PRAGMA synchronous = OFF');
   const tables = new BoardTables(history);
   for (const board of boards) tables.put(board, time.nowMs());
   const draw = (): number => 0.5;

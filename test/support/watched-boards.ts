@@ -97,7 +97,7 @@ export function watchedFolder(folder: string, nowMs = Date.now()): void {
     tables.addToDay('greenhouse:acme', nowMs, { ...nothing, opened: 1200, changed: 2 });
     tables.addToDay('greenhouse:acme', nowMs - 24 * HOUR_MS, { ...nothing, opened: 5, closed: 12, reopened: 1 });
     tables.addToDay('greenhouse:shrunk', nowMs, { ...nothing, opened: 2, changed: 1 });
-    history.database.exec('COMMIT');
+    history.commit();
   } finally {
     history.close();
   }

@@ -27,6 +27,7 @@ import {
   BUSY,
   CANNOT_OPEN,
   extendedCodeOf,
+  FULL,
   LOCKED,
   READ_ONLY,
   READ_ONLY_MOVED,
@@ -145,10 +146,14 @@ export class HistoryDatabase extends Connection {
     this.exec(`PRAGMA busy_timeout = ${waitMs}; COMMIT`);
   }
 
+  get isInTransaction(): boolean {
+    return this.database.isTransaction;
+  }
+
   /** Rolls back the transaction, if there is one. */
   rollback(): void {
     try {
-      this.database.exec('ROLLBACK');
+      this.exec('ROLLBACK');
     } catch {
       // There is no transaction: SQLite has rolled it back itself, or it was never begun.
     }
@@ -251,8 +256,8 @@ export class HistoryDatabase extends Connection {
   }
 
   /** Runs statements that take no values. @throws HistoryError */
-  exec(sql: string): void {
-    this.guarded(() => this.database.exec(sql));
+  override exec(sql: string): void {
+    this.guarded(() => super.exec(sql));
   }
 
   /** The first row of a query. @throws HistoryError */
@@ -270,6 +275,23 @@ export class HistoryDatabase extends Connection {
     try {
       yield* this.prepared(sql).iterate(...values) as Iterable<Row>;
     } catch (failure) {
+      throw historyErrorOf(failure, this.path);
+    }
+  }
+
+  /**
+   * The rows of a query as of the first read, from a copy: a pager may read the next row an hour later, and while a
+   * statement reads the file no writer can commit. Ends the transaction. @throws HistoryError
+   */
+  *eachOfCopy(sql: string, ...values: SqlValue[]): Generator<Row, void, void> {
+    try {
+      this.rollback();
+      this.database.exec('DROP TABLE IF EXISTS temp.shown');
+      this.database.prepare(`CREATE TEMP TABLE shown AS ${sql}`).run(...values);
+      yield* this.database.prepare('SELECT * FROM temp.shown ORDER BY rowid').iterate() as Iterable<Row>;
+    } catch (failure) {
+      if (resultCodeOf(failure) === FULL)
+        throw new HistoryError('no space is left for a copy of what is shown; set SQLITE_TMPDIR to another folder');
       throw historyErrorOf(failure, this.path);
     }
   }

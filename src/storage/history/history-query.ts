@@ -1,8 +1,6 @@
 /** The events and feeds of a history, and the query that selects them. */
 import type { EventKind } from '../../ingest/history/observation.ts';
-import type { Row } from '../sqlite/connection.ts';
-import { FULL, resultCodeOf } from '../sqlite/result-code.ts';
-import { type HistoryDatabase, HistoryError, historyErrorOf } from './database.ts';
+import type { HistoryDatabase } from './database.ts';
 
 export interface HistoryEvent {
   readonly atMs: number;
@@ -61,7 +59,7 @@ export function* eventsIn(history: HistoryDatabase, query: HistoryQuery): Genera
   const sql = `SELECT event.at_ms, kind, job.id, title, company, shape, token, field, before, after
     FROM event JOIN job ON job.serial = event.job JOIN board ON board.serial = job.board ${where}
     ORDER BY event.at_ms, event.serial`;
-  for (const row of copied(history, sql, values)) {
+  for (const row of history.eachOfCopy(sql, ...values)) {
     yield {
       atMs: row.at_ms as number,
       kind: row.kind as EventKind,
@@ -85,7 +83,7 @@ export function* feedsIn(
   const { where, values } = conditionOf(query, 'feed');
   const sql = `SELECT feed.at_ms, shape, token, rows, is_complete
     FROM feed JOIN board ON board.serial = feed.board ${where} ORDER BY feed.at_ms, shape, token`;
-  for (const row of copied(history, sql, values)) {
+  for (const row of history.eachOfCopy(sql, ...values)) {
     yield {
       atMs: row.at_ms as number,
       shape: row.shape as string,
@@ -93,26 +91,5 @@ export function* feedsIn(
       rows: row.rows as number,
       isComplete: row.is_complete === 1,
     };
-  }
-}
-
-/**
- * The rows as of the first read, from a copy: a pager may read the next row an hour later, and while a statement
- * reads the file no writer can commit.
- */
-function* copied(
-  history: HistoryDatabase,
-  sql: string,
-  values: readonly (string | number)[],
-): Generator<Row, void, void> {
-  try {
-    history.rollback();
-    history.database.exec('DROP TABLE IF EXISTS temp.shown');
-    history.database.prepare(`CREATE TEMP TABLE shown AS ${sql}`).run(...values);
-    for (const row of history.database.prepare('SELECT * FROM temp.shown ORDER BY rowid').iterate()) yield row as Row;
-  } catch (failure) {
-    if (resultCodeOf(failure) === FULL)
-      throw new HistoryError('no space is left for a copy of what is shown; set SQLITE_TMPDIR to another folder');
-    throw historyErrorOf(failure, history.path);
   }
 }

@@ -44,7 +44,7 @@ export class Staging {
 
   /** Removes what the member added, unless a full disk has made SQLite roll back everything. */
   undoMember(): void {
-    if (this.#history.database.isTransaction) this.#history.exec('ROLLBACK TO member');
+    if (this.#history.isInTransaction) this.#history.exec('ROLLBACK TO member');
   }
 
   /** Ends the last member, before the merge. */

@@ -6,7 +6,7 @@ export type Row = Record<string, unknown>;
 export type SqlValue = string | number | bigint | Uint8Array | null;
 
 export class Connection {
-  readonly database: DatabaseSync;
+  protected readonly database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync) {
@@ -31,6 +31,11 @@ export class Connection {
   /** Runs a statement that changes exactly one row. @throws Error when it does not: a bug in the caller */
   runOnOne(sql: string, ...values: readonly SqlValue[]): void {
     if (this.run(sql, ...values) !== 1) throw new Error(`no record ${values.at(-1)}`);
+  }
+
+  /** Runs statements that take no values. */
+  exec(sql: string): void {
+    this.database.exec(sql);
   }
 
   /** Reads all rows of a query that runs once, at start. */

@@ -85,7 +85,7 @@ describe('the watched boards of a server', () => {
     const history = HistoryDatabase.openForSettings(folder);
     const tables = new BoardTables(history);
     tables.store('lever:away', stateOf(Date.now(), {}), Date.now() + 3_600_000);
-    history.database.exec('COMMIT');
+    history.commit();
     history.close();
     const second = await listed(`?limit=2&cursor=${encodeURIComponent(first.next_cursor!)}`);
     expect(second.boards.map(({ board }) => board)).toEqual(['ashby:<img src=x onerror=alert(1)>', 'workable:fresh']);

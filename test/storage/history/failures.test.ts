@@ -14,7 +14,7 @@ it.each<[string, (history: HistoryDatabase, sql: string) => unknown]>([
   const folder = testFolder();
   const history = HistoryDatabase.openForSettings(folder);
   onTestFinished(() => history.close());
-  history.database.exec('DROP TABLE repeated');
+  history.exec('DROP TABLE repeated');
   expect(() => act(history, 'INSERT INTO repeated DEFAULT VALUES')).toThrow(
     new HistoryError(`${history.path}: no such table: repeated`),
   );

@@ -96,7 +96,7 @@ function imported(feeds: readonly (Feed | Repeat)[], closed?: string): Map<strin
   const history = HistoryDatabase.openForReading(catalogue);
   const events = [...eventsIn(history, {})];
   const jobs = new Map<string, ModelJob>();
-  for (const row of history.database.prepare(JOBS).all()) {
+  for (const row of history.rows(JOBS)) {
     const { job, firstMs, lastMs, closedMs } = storedJobOf(history, row as Record<string, unknown>);
     const own = events.filter(({ id }) => id === job.id).map(({ atMs, kind }) => `${atMs} ${kind}`);
     jobs.set(job.id, { first: firstMs, last: lastMs, title: job.title, closed: closedMs, events: own });

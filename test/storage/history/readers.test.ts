@@ -46,7 +46,7 @@ it('waits for the reader, and is made once it has ended', () => {
 it('does not wait for events and feeds that are read page by page, and does not show in them', () => {
   const history = HistoryDatabase.openForSettings(folder);
   const addFeed = (board: number): void =>
-    history.database.exec(
+    history.exec(
       `INSERT INTO board VALUES (${board}, 'lever', 'acme-${board}'); INSERT INTO feed VALUES (${board}, ${board}, 0, 1)`,
     );
   addFeed(1);

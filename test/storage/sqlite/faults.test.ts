@@ -302,7 +302,7 @@ describe('a charge', () => {
 describe('a commit', () => {
   it('that fails may be on record, unlike an operation that fails with the same code', () => {
     const database = new StateDatabase({ path: ':memory:', sync: 'full' });
-    database.connection.database.exec(`
+    database.connection.exec(`
       CREATE TABLE child (id TEXT REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED);
       CREATE TRIGGER orphan AFTER INSERT ON event BEGIN INSERT INTO child VALUES ('none'); END`);
     const event = {
