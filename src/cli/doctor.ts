@@ -5,6 +5,7 @@
 import { isWebAddress } from '../adapters/files/catalogue-source.ts';
 import { CONFIGURATION, type Config } from '../app/configuration.ts';
 import { sizeNotices } from '../app/size-notices.ts';
+import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { quantity } from '../base/grouped.ts';
 import { command, EXIT_FAILED, EXIT_OK } from './command.ts';
@@ -18,8 +19,6 @@ import { checkSnapshot, checkState } from './doctor/store-checks.ts';
 import type { Io } from './io.ts';
 import { nearestOf } from './nearest.ts';
 import { SETTING_OPTIONS, settingsIn } from './settings.ts';
-
-const CHECKS_WITH_CONFIG = 'snapshot, engine, boards, state, payTo, facilitator, clock, offers, port, public';
 
 /** Shortest variable name that may be a misspelt setting: shorter ones resemble too many. */
 const MISSPELT_LENGTH_MIN = 5;
@@ -55,42 +54,47 @@ function checkConfiguration(
   return config;
 }
 
-type Check = (findings: Findings) => void | Promise<void>;
-
-/** Runs one check, so that a bug in it hides no other. */
-async function findingsOf(name: string, check: Check): Promise<readonly Finding[]> {
-  const findings = new Findings(name);
-  try {
-    await check(findings);
-  } catch (failure) {
-    findings.mend(`the check failed: ${messageOf(failure)}`, 'report this together with the command line');
-  }
-  return findings.all;
+interface Examined {
+  readonly config: Config;
+  readonly clock: Clock;
+  /** A paygrade server runs at HOST and PORT; found by the check of the port. */
+  isRunning: boolean;
 }
 
+/** The checks of a usable configuration, in their order. */
+const CHECKS: Readonly<Record<string, (findings: Findings, examined: Examined) => void | Promise<void>>> = {
+  snapshot: (findings, { config, clock }) =>
+    isWebAddress(config.snapshot)
+      ? checkFetchedSnapshot(findings, config)
+      : checkSnapshot(findings, config, clock.nowMs()),
+  engine: (findings, { config }) => checkEngine(findings, config),
+  boards: (findings, { config, clock }) => checkBoards(findings, config, clock.nowMs()),
+  state: (findings, { config, clock }) =>
+    config.databaseUrl === null
+      ? checkState(findings, config)
+      : checkDatabase(findings, config.databaseUrl, config, clock),
+  payTo: (findings, { config }) => checkPayTo(findings, config),
+  offers: (findings, { config }) => checkOffers(findings, config),
+  facilitator: (findings, { config, clock }) => checkFacilitator(findings, config, clock),
+  port: async (findings, examined) => {
+    examined.isRunning = await checkPort(findings, examined.config);
+  },
+  public: (findings, { config, isRunning }) => checkPublic(findings, config, isRunning),
+};
+
 async function examine(config: Config, { clock }: Io): Promise<readonly Finding[]> {
-  let isRunning = false;
-  const checks: Readonly<Record<string, Check>> = {
-    snapshot: (findings) =>
-      isWebAddress(config.snapshot)
-        ? checkFetchedSnapshot(findings, config)
-        : checkSnapshot(findings, config, clock.nowMs()),
-    engine: (findings) => checkEngine(findings, config),
-    boards: (findings) => checkBoards(findings, config, clock.nowMs()),
-    state: (findings) =>
-      config.databaseUrl === null
-        ? checkState(findings, config)
-        : checkDatabase(findings, config.databaseUrl, config, clock),
-    payTo: (findings) => checkPayTo(findings, config),
-    offers: (findings) => checkOffers(findings, config),
-    facilitator: (findings) => checkFacilitator(findings, config, clock),
-    port: async (findings) => {
-      isRunning = await checkPort(findings, config);
-    },
-    public: (findings) => checkPublic(findings, config, isRunning),
-  };
+  const examined: Examined = { config, clock, isRunning: false };
   const found: Finding[] = [];
-  for (const [name, check] of Object.entries(checks)) found.push(...(await findingsOf(name, check)));
+  for (const [name, check] of Object.entries(CHECKS)) {
+    const findings = new Findings(name);
+    try {
+      await check(findings, examined);
+    } catch (failure) {
+      // A bug in one check hides no other.
+      findings.mend(`the check failed: ${messageOf(failure)}`, 'report this together with the command line');
+    }
+    found.push(...findings.all);
+  }
   return found;
 }
 
@@ -108,7 +112,8 @@ export const doctor = command({
     const config = checkConfiguration(configuration, settingsIn(options, io.env), io.env);
     const findings = configuration.all;
     if (config !== undefined) findings.push(...(await examine(config, io)));
-    else configuration.of('others').skipped(`${CHECKS_WITH_CONFIG}: these checks need a usable configuration`);
+    else
+      configuration.of('others').skipped(`${Object.keys(CHECKS).join(', ')}: these checks need a usable configuration`);
     const mendCount = findings.filter(({ verdict }) => verdict === 'mend').length;
     if (options.json) io.stdout.write(`${JSON.stringify({ ok: mendCount === 0, findings })}\n`);
     else {

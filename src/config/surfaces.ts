@@ -21,6 +21,11 @@ const isThisMachine = (host: string): boolean => isLoopbackHost(host) || /\.loca
 
 const isOfThisMachine = (url: string): boolean => isThisMachine(new URL(url).hostname);
 
+/** A server that listens everywhere has one of these in its address, which leads each sender to itself. */
+const UNSPECIFIED: readonly string[] = ['0.0.0.0', '[::]'];
+
+const leadsToSender = (url: string): boolean => isOfThisMachine(url) || UNSPECIFIED.includes(new URL(url).hostname);
+
 const isPublic = ({ host, baseUrl }: Publicity): boolean =>
   !isThisMachine(host) || (baseUrl !== null && !isOfThisMachine(baseUrl));
 
@@ -35,8 +40,8 @@ export function defaultSurfaces(server: Publicity): readonly SurfaceName[] {
 
 interface OpenSurfaces extends Publicity {
   readonly surfaces: readonly SurfaceName[];
-  /** Where webhooks go; null = to the public address. */
-  readonly hookBaseUrl: string | null;
+  /** Where webhooks go. */
+  readonly hookBaseUrl: string;
 }
 
 /** Products that this server lacks but carries on, for what was bought while it had them (siblings §6, §7). */
@@ -53,9 +58,9 @@ function withheldNotices(server: OpenSurfaces): readonly string[] {
 }
 
 /** A notice when hook addresses name this machine: such a callback is paid for, but receives nothing from elsewhere. */
-function hookNotices({ baseUrl, hookBaseUrl, surfaces }: OpenSurfaces): readonly string[] {
-  const leadsHere = hookBaseUrl !== null && isOfThisMachine(hookBaseUrl);
-  if (!leadsHere || baseUrl === null || isOfThisMachine(baseUrl) || !surfaces.includes('callbacks')) return [];
+export function hookNotices({ baseUrl, hookBaseUrl, surfaces }: OpenSurfaces): readonly string[] {
+  const isPrivate = baseUrl === null || leadsToSender(baseUrl) || !surfaces.includes('callbacks');
+  if (isPrivate || !leadsToSender(hookBaseUrl)) return [];
   return [
     `callbacks are sold with addresses of this machine (${hookBaseUrl}/hooks/…), which no other sender reaches: set HOOK_BASE_URL`,
   ];

@@ -6,13 +6,21 @@
 import { join } from 'node:path';
 import type { Random } from '../base/random.ts';
 import { type Address, checksummed, parseAddress } from '../payment/protocol/network.ts';
-import { keptFile } from './kept-file.ts';
+import { keptFile, readIfThere } from './kept-file.ts';
 import { StateError } from './state-error.ts';
 
-const FILE = 'pay-to';
+/** In the state folder. */
+const PAYEE_FILE = 'pay-to';
 
 export const freshPayee = (random: Random): Address =>
   checksummed(`0x${Buffer.from(random.bytes(20)).toString('hex')}`);
+
+/** @throws StateError when `text`, the file's, is no address */
+function payeeOf(stateDir: string, text: string): Address {
+  const payee = parseAddress(text);
+  if (payee !== undefined) return payee;
+  throw new StateError(`${join(stateDir, PAYEE_FILE)} holds no address; remove it or set PAY_TO`);
+}
 
 /**
  * @param stateDir folder of the file, made when missing; null writes no file
@@ -20,7 +28,14 @@ export const freshPayee = (random: Random): Address =>
  */
 export function throwawayPayee(stateDir: string | null, random: Random): Address {
   if (stateDir === null) return freshPayee(random);
-  const kept = parseAddress(keptFile(stateDir, FILE, () => freshPayee(random)));
-  if (kept === undefined) throw new StateError(`${join(stateDir, FILE)} holds no address; remove it or set PAY_TO`);
-  return kept;
+  return payeeOf(
+    stateDir,
+    keptFile(stateDir, PAYEE_FILE, () => freshPayee(random)),
+  );
+}
+
+/** The recipient stored in a folder, if there is one. @throws StateError when the file holds no address */
+export function foundPayee(stateDir: string): Address | undefined {
+  const text = readIfThere(join(stateDir, PAYEE_FILE));
+  return text === undefined ? undefined : payeeOf(stateDir, text.trim());
 }

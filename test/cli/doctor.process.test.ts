@@ -235,7 +235,7 @@ describe('doctor on the state', () => {
     expect(finding?.mend).toContain('STATE_RESET=true');
   });
 
-  it.each(['lock', 'state.db', 'state.json', 'state-key'])(
+  it.each(['lock', 'state.db', 'state.json', 'state-key', 'pay-to'])(
     'a folder in the place of %s must be mended',
     async (name) => {
       const stateDir = join(folder, `folder-${name}`);
@@ -246,19 +246,25 @@ describe('doctor on the state', () => {
       expect(mends.map(({ found }) => found)).toEqual([
         expect.stringContaining(`${join(stateDir, name)} is a folder, not a file`),
       ]);
-      const hasKey = { 'state-dir': stateDir, 'state-key': Buffer.alloc(32).toString('base64') };
-      expect((await examine(hasKey)).exitCode).toBe(name === 'state-key' ? 0 : 1);
+      const given = {
+        'state-key': Buffer.alloc(32).toString('base64'),
+        'pay-to': '0x209693Bc6afc0C5328bA36FaF03C514EF312287C',
+      };
+      expect((await examine({ 'state-dir': stateDir, ...given })).exitCode).toBe(name in given ? 0 : 1);
     },
   );
 
-  it('a file without a key in the place of state-key must be mended', async () => {
-    const stateDir = join(folder, 'no-key');
+  it.each([
+    ['state-key', 'no key of 32 bytes'],
+    ['pay-to', 'no address'],
+  ])('a file of other text in the place of %s must be mended', async (name, reason) => {
+    const stateDir = join(folder, `text-${name}`);
     mkdirSync(stateDir);
-    writeFileSync(join(stateDir, 'state-key'), 'none');
+    writeFileSync(join(stateDir, name), 'none');
     const { exitCode, report } = await examine({ 'state-dir': stateDir });
     expect([exitCode, wordsOf(report, 'state')]).toEqual([
       1,
-      expect.arrayContaining([expect.stringMatching(/^mend: .*state-key holds no key of 32 bytes/)]),
+      expect.arrayContaining([expect.stringContaining(`${name} holds ${reason}`)]),
     ]);
   });
 
@@ -445,7 +451,9 @@ describe('doctor on addresses', () => {
   it('says so when the proxy in front and the settings do not fit', async () => {
     const behind = await examine({ 'base-url': 'https://shop.example' });
     expect(wordsOf(behind.report, 'public').join('\n')).toContain('all customers share one rate limit');
-    expect(wordsOf(behind.report, 'public').join('\n')).toContain('callbacks are sold with an address of this machine');
+    expect(wordsOf(behind.report, 'public').join('\n')).toContain('callbacks are sold with addresses of this machine');
+    const near = await examine({ 'base-url': 'http://localhost:8402' });
+    expect(wordsOf(near.report, 'public').join('\n')).not.toContain('HOOK_BASE_URL');
     const named = await examine({ 'base-url': 'https://shop.example', 'hook-base-url': 'https://hooks.example' });
     expect(wordsOf(named.report, 'public').join('\n')).not.toContain('HOOK_BASE_URL');
     const open = await examine({ 'trust-proxy': 'true', host: '0.0.0.0' });

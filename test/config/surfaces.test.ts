@@ -25,7 +25,7 @@ describe('the Resolve API', () => {
     [true, { HOST: '0.0.0.0', SURFACES: 'jobs,resolve' }],
     [false, { SURFACES: 'jobs,callbacks' }],
   ])('is on: %j, with %j', (isOn, variables) => {
-    const config = CONFIGURATION.read(variables);
+    const config = { ...CONFIGURATION.read(variables), hookBaseUrl: 'https://hooks.example' };
     expect(config.surfaces.includes('resolve')).toBe(isOn);
     const isSaid = !isOn && variables.SURFACES === undefined;
     expect(surfaceNotices(config)).toEqual(isSaid ? [expect.stringContaining('resolve off')] : []);
@@ -35,12 +35,15 @@ describe('the Resolve API', () => {
 describe('callbacks of a public server', () => {
   const PUBLIC = 'https://shop.example';
   const LOCAL = 'http://127.0.0.1:8402';
-  it.each<[isSaid: boolean, baseUrl: string | null, hookBaseUrl: string | null, surfaces: string]>([
+  it.each<[isSaid: boolean, baseUrl: string | null, hookBaseUrl: string, surfaces: string]>([
     [true, PUBLIC, LOCAL, 'jobs,callbacks'],
     [true, PUBLIC, 'http://localhost:8402', 'callbacks'],
     [false, PUBLIC, LOCAL, 'jobs'],
     [false, PUBLIC, 'https://hooks.shop.example', 'callbacks'],
-    [false, PUBLIC, null, 'callbacks'],
+    [true, PUBLIC, 'http://0.0.0.0:8402', 'callbacks'],
+    [true, PUBLIC, 'http://[::]:8402', 'callbacks'],
+    [false, PUBLIC, 'http://10.0.0.1:8402', 'callbacks'],
+    [false, 'http://0.0.0.0:8402', 'http://0.0.0.0:8402', 'callbacks'],
     [false, LOCAL, LOCAL, 'callbacks'],
     [false, null, LOCAL, 'callbacks'],
   ])('are said to have an unreachable address: %j, with %s, %s and %s', (isSaid, baseUrl, hookBaseUrl, surfaces) => {

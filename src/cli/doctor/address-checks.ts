@@ -5,6 +5,7 @@ import type { Config } from '../../app/configuration.ts';
 import { isLoopbackHost } from '../../base/ip-address.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
 import { NO_CATALOGUE, originOf } from '../../config/settings.ts';
+import { hookNotices } from '../../config/surfaces.ts';
 import { type Asked, ask } from './ask.ts';
 import { type Findings, oneLine } from './finding.ts';
 
@@ -126,12 +127,13 @@ function checkOfferThrough(
 }
 
 /** Customers pay for callbacks, and one whose address points to this machine would receive nothing. */
-function checkHooks(findings: Findings, { hookBaseUrl, surfaces, settlement }: Config): void {
-  if (hookBaseUrl !== null || !surfaces.includes('callbacks')) return;
-  const found = 'HOOK_BASE_URL is not set, and BASE_URL is: callbacks are sold with an address of this machine';
-  const mend = 'set HOOK_BASE_URL to the public https address of webhooks; it may be that of BASE_URL';
-  if (settlement === 'facilitator') findings.mend(found, mend);
-  else findings.note(found, mend);
+function checkHooks(findings: Findings, config: Config): void {
+  const hookBaseUrl = config.hookBaseUrl ?? originOf(config.host, config.port);
+  const mend = 'it is the public https address of webhooks, and may be that of BASE_URL';
+  for (const notice of hookNotices({ ...config, hookBaseUrl })) {
+    if (config.settlement === 'facilitator') findings.mend(notice, mend);
+    else findings.note(notice, mend);
+  }
 }
 
 export async function checkPublic(findings: Findings, config: Config, isRunning: boolean): Promise<void> {

@@ -11,6 +11,7 @@ import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { IN_MEMORY, NO_CATALOGUE } from '../../config/settings.ts';
 import { nearestFolder } from '../../storage/folder-fault.ts';
+import { foundPayee } from '../../storage/payee-file.ts';
 import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
 import { MARKER_FILE } from '../../storage/sqlite/marker.ts';
@@ -143,19 +144,22 @@ function checkContents(findings: Findings, stateDir: string): void {
   }
 }
 
-/** A start without STATE_KEY reads the key of the folder. */
-function checkKeyFile(findings: Findings, stateDir: string): void {
-  try {
-    foundStateKey(stateDir);
-  } catch (failure) {
-    findings.mend(messageOf(failure), 'put the file of this state back, so that what it encrypts stays readable');
-  }
+/** A start without STATE_KEY or PAY_TO reads it from the folder. */
+function checkKeptFiles(findings: Findings, { stateDir, stateKey, payTo }: Config): void {
+  const check = (read: (stateDir: string) => unknown, mend: string): void => {
+    try {
+      read(stateDir);
+    } catch (failure) {
+      findings.mend(messageOf(failure), mend);
+    }
+  };
+  if (stateKey === null)
+    check(foundStateKey, 'put the file of this state back, so that what it encrypts stays readable');
+  if (payTo === null) check(foundPayee, 'remove it, and the next start writes another; or set PAY_TO');
 }
 
-export function checkState(
-  findings: Findings,
-  { stateDir, stateKey, settlement, stateReset, callbackBytes }: Config,
-): void {
+export function checkState(findings: Findings, config: Config): void {
+  const { stateDir, settlement, stateReset, callbackBytes } = config;
   if (stateDir === IN_MEMORY) {
     const found = 'STATE_DIR=:memory: the server forgets used payments and callbacks when its process ends';
     if (settlement === 'facilitator')
@@ -188,7 +192,7 @@ export function checkState(
     const file = join(stateDir, STATE_FILE);
     if (isOpenToOthers(file)) findings.note(`other users of this machine can read ${file}`, `chmod 600 ${file}*`);
     checkSpace(findings, folder, callbackBytes);
-    if (stateKey === null) checkKeyFile(findings, stateDir);
+    checkKeptFiles(findings, config);
     if (folder === resolve(stateDir)) checkContents(findings, stateDir);
     else findings.ok(`${stateDir} does not exist: the first start creates it`);
   } catch (failure) {
