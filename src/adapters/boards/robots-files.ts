@@ -29,7 +29,7 @@ const UNPACKED_BYTES_MAX = 16 * ROBOTS_BYTES_MAX;
  * Most hosts with cached rules, and most memory of all these rules, bytes; beyond either, the host asked first is forgotten.
  */
 const KEPT_MAX = 10_000;
-export const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** The rules of a host, or why they cannot be had: nothing may be fetched then (RFC 9309 §2.3.1.4). */
 export type HostRobots =
@@ -56,16 +56,14 @@ export class RobotsFiles {
   readonly #outbound: Outbound;
   readonly #pace: HostPace;
   readonly #clock: Clock;
-  readonly #keptBytesMax: number;
   readonly #kept = new Map<string, Kept>();
   /** Of all that are kept. */
   #keptBytes = 0;
 
-  constructor(outbound: Outbound, pace: HostPace, clock: Clock, keptBytesMax: number = KEPT_BYTES_MAX) {
+  constructor(outbound: Outbound, pace: HostPace, clock: Clock) {
     this.#outbound = outbound;
     this.#pace = pace;
     this.#clock = clock;
-    this.#keptBytesMax = keptBytesMax;
   }
 
   /** Never rejects. */
@@ -102,7 +100,7 @@ export class RobotsFiles {
     kept.bytes = bytes;
     this.#keptBytes += bytes;
     for (const first of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT_MAX && this.#keptBytes <= this.#keptBytesMax) break;
+      if (this.#kept.size <= KEPT_MAX && this.#keptBytes <= KEPT_BYTES_MAX) break;
       this.#forget(first);
     }
   }
