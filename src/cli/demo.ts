@@ -36,6 +36,33 @@ function show(io: Io, { path, status, offer, isPlayMoney, receipt, body }: Purch
   for (const line of answerLines(body)) say(`     ${line}`);
 }
 
+/** Asks each kind of question once; an answer names what the next question is about. */
+async function tour(
+  shop: Purchases,
+  role: string,
+  onPurchase: (purchase: Purchase) => void,
+): Promise<{ readonly purchases: readonly Purchase[] }> {
+  const purchases: Purchase[] = [];
+  const buy = async (path: string): Promise<Purchase> => {
+    const purchase = await shop.buy(path);
+    purchases.push(purchase);
+    onPurchase(purchase);
+    if (purchase.status !== 200) throw new CommandError(`the paid request ${path} got ${purchase.status}`);
+    return purchase;
+  };
+  const words = encodeURIComponent(role).replaceAll('%20', '+');
+  const first = await buy(`/v1/jobs/signals?role=${words}&limit=3`);
+  const domain = domainIn(first.body);
+  if (domain !== undefined) await buy(`/v1/jobs/company?company=${encodeURIComponent(domain)}`);
+  const found = await buy(`/v1/jobs/search?keyword=${words}&limit=2`);
+  const id = jobIn(found.body);
+  if (id !== undefined) await buy(`/v1/jobs/detail?id=${encodeURIComponent(id)}`);
+  await buy(`/v1/jobs/changes?role=${words}&limit=2`);
+  await buy(`/v1/jobs/skills?role=${words}&limit=5`);
+  await buy(`/v1/jobs/market?role=${words}`);
+  return { purchases };
+}
+
 export const demo = command({
   notes: [
     'Pays play money (SETTLEMENT=local) from a throwaway wallet. It pays real money only with --spend, from the wallet of PRIVATE_KEY, and never more than that; whatever --spend says, it never pays real money without PRIVATE_KEY.',
@@ -56,7 +83,6 @@ export const demo = command({
     if (options.spend !== undefined && !spendAtomic) {
       throw new UsageError('--spend must be an amount of USDC above 0 with at most six decimals, for example 0.20');
     }
-    const purchases: Purchase[] = [];
     let wallet: string | undefined;
     const base = serverOf(options.url, io.env);
     const shop = new Purchases(base, io.env, spendAtomic, {
@@ -66,30 +92,12 @@ export const demo = command({
       },
       onPause: (seconds) => io.stderr.write(`the server is overloaded and asks to come again in ${seconds} s\n`),
     });
-    if (options.retry) {
-      const shown = await demoRetry(base, shop, io);
-      if (options.json) io.stdout.write(`${JSON.stringify({ wallet, ...shown }, null, 2)}\n`);
-      return EXIT_OK;
-    }
-    const buy = async (path: string): Promise<Purchase> => {
-      const purchase = await shop.buy(path);
-      purchases.push(purchase);
-      if (!options.json) show(io, purchase);
-      if (purchase.status !== 200) throw new CommandError(`the paid request ${path} got ${purchase.status}`);
-      return purchase;
-    };
-
-    const role = encodeURIComponent(options.role).replaceAll('%20', '+');
-    const first = await buy(`/v1/jobs/signals?role=${role}&limit=3`);
-    const domain = domainIn(first.body);
-    if (domain !== undefined) await buy(`/v1/jobs/company?company=${encodeURIComponent(domain)}`);
-    const found = await buy(`/v1/jobs/search?keyword=${role}&limit=2`);
-    const id = jobIn(found.body);
-    if (id !== undefined) await buy(`/v1/jobs/detail?id=${encodeURIComponent(id)}`);
-    await buy(`/v1/jobs/changes?role=${role}&limit=2`);
-    await buy(`/v1/jobs/skills?role=${role}&limit=5`);
-    await buy(`/v1/jobs/market?role=${role}`);
-    if (options.json) io.stdout.write(`${JSON.stringify({ wallet, purchases }, null, 2)}\n`);
+    const shown = options.retry
+      ? await demoRetry(base, shop, io)
+      : await tour(shop, options.role, (purchase) => {
+          if (!options.json) show(io, purchase);
+        });
+    if (options.json) io.stdout.write(`${JSON.stringify({ wallet, ...shown }, null, 2)}\n`);
     return EXIT_OK;
   },
 });
