@@ -42,6 +42,7 @@ interface Answered {
 /** Connections are opened on demand; each has one request under way. */
 class Client {
   readonly #pool: Pool;
+  underWayCount = 0;
 
   constructor(port: number) {
     const endpoint = { target: parseTarget(`http://127.0.0.1:${port}`), address: '127.0.0.1' };
@@ -50,15 +51,13 @@ class Client {
 
   send(request: string, done: (answered: Answered) => void): void {
     const startMs = performance.now();
+    this.underWayCount++;
     this.#pool.send(request, (reply) => {
+      this.underWayCount--;
       const ms = performance.now() - startMs;
       if (reply.kind === 'answer') done({ status: reply.status, body: reply.body.toString(), ms });
       else done({ status: 0, body: '', ms });
     });
-  }
-
-  get underWayCount(): number {
-    return this.#pool.busyCount;
   }
 
   close(): void {

@@ -29,10 +29,6 @@ export class Pool implements ConnectionOwner {
     this.#sweep = setInterval(() => this.#failLate(), SWEEP_INTERVAL_MS);
   }
 
-  get busyCount(): number {
-    return this.#open.size - this.#free.length;
-  }
-
   hasRoom(): boolean {
     return !this.#isClosed && (this.#free.length > 0 || this.#open.size < this.#options.connectionCountMax);
   }

@@ -119,14 +119,14 @@ describe('a connection', () => {
     const held: Socket[] = [];
     const { pool: opened } = await open((socket) => held.push(socket), 2);
     const replies = [1, 2].map(() => new Promise<Reply>((resolve) => opened.send('GET / HTTP/1.1\r\n\r\n', resolve)));
-    expect([opened.hasRoom(), opened.busyCount]).toEqual([false, 2]);
+    expect(opened.hasRoom()).toBe(false);
     const room = new Promise<void>((resolve) => {
       opened.onRoom = resolve;
     });
     await expect.poll(() => held.length).toBe(2);
     held[0]?.write('HTTP/1.1 204 No Content\r\n\r\n');
     await room;
-    expect([opened.hasRoom(), opened.busyCount]).toEqual([true, 1]);
+    expect(opened.hasRoom()).toBe(true);
     opened.close();
     expect((await Promise.all(replies)).map(shown)).toContain('CLOSED');
   });
