@@ -17,7 +17,7 @@ export type Exchanged =
   | { readonly kind: 'lost'; readonly detail: string };
 
 /** An exchange under way. */
-export interface Exchange {
+export interface PendingExchange {
   /** Never rejects. */
   readonly done: Promise<Exchanged>;
   /** Ends it; `done` then resolves as lost. */
@@ -27,7 +27,7 @@ export interface Exchange {
 /** The connections to one service. */
 export interface Connections {
   /** @param target path and query below the base address */
-  get(target: string): Exchange;
+  get(target: string): PendingExchange;
   close(): void;
 }
 

@@ -6,9 +6,9 @@ import {
   BodyCollector,
   type Connections,
   CUT,
-  type Exchange,
   type Exchanged,
   headersWith,
+  type PendingExchange,
   SWITCHED,
   statesTooMuch,
   TOO_LONG,
@@ -27,7 +27,7 @@ export class FetchConnections implements Connections {
     this.#headers = headersWith(token);
   }
 
-  get(target: string): Exchange {
+  get(target: string): PendingExchange {
     const abort = new AbortController();
     return { done: this.#exchange(target, abort), abort: () => abort.abort() };
   }

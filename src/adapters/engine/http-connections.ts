@@ -7,9 +7,9 @@ import {
   BodyCollector,
   type Connections,
   CUT,
-  type Exchange,
   type Exchanged,
   headersWith,
+  type PendingExchange,
   SWITCHED,
   statesTooMuch,
   TOO_LONG,
@@ -47,7 +47,7 @@ export class HttpConnections implements Connections {
     };
   }
 
-  get(target: string): Exchange {
+  get(target: string): PendingExchange {
     const { promise: done, resolve } = Promise.withResolvers<Exchanged>();
     let request: http.ClientRequest | undefined;
     let isAborted = false;
