@@ -1,5 +1,6 @@
 /** What the commands that act as a customer share: the server's address, a wallet, and the official x402 client. */
-import { errorCodeOf, messageOf } from '../base/failure.ts';
+import { findFetchCode } from '../adapters/outbound/connection-failure.ts';
+import { messageOf } from '../base/failure.ts';
 import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { CommandError, type TextOption, UsageError } from './command.ts';
 import type { Io } from './io.ts';
@@ -51,14 +52,15 @@ export function credentialFrom(text: string, name: string): string {
 /** The error that a command ends with when fetch fails. */
 export function noAnswer(target: string, failure: unknown): CommandError {
   const { origin } = new URL(target);
-  const { cause } = (failure ?? {}) as { cause?: unknown };
-  const code = errorCodeOf(cause) ?? errorCodeOf(failure);
+  const code = findFetchCode(failure);
   if (REFUSED_CODES.has(code)) {
     return new CommandError(
       `no server listens at ${origin}: start one with \`npm start\`, or name its address with --url or PAYGRADE_URL`,
     );
   }
-  return new CommandError(`no answer from ${origin}: ${code ?? messageOf(cause ?? failure)}`);
+  return new CommandError(
+    `no answer from ${origin}: ${code ?? messageOf((failure instanceof Error && failure.cause) || failure)}`,
+  );
 }
 
 /** An upper bound for a wallet's payments, in atomic USDC (6 decimals). The client subtracts what it signs. */

@@ -70,5 +70,9 @@ export function isNotSent(failure: unknown): boolean {
   return cause !== undefined && isNotSent(cause);
 }
 
+/** The code of a failure of `fetch`, or of its cause. */
+export const findFetchCode = (failure: unknown): string | undefined =>
+  codeOf(failure) ?? codeOf(factsOf(failure).cause);
+
 /** The code of a failure, for the log. Never another message: it can hold an address with credentials. */
-export const fetchCodeOf = (failure: unknown): string => codeOf(failure) ?? codeOf(factsOf(failure).cause) ?? 'no code';
+export const fetchCodeOf = (failure: unknown): string => findFetchCode(failure) ?? 'no code';
