@@ -6,6 +6,7 @@ import {
   CATALOGUE_SETTINGS,
   ENGINE_RULES,
   OUTBOUND_SETTINGS,
+  originOf,
   PAYMENT_SETTINGS,
   SERVER_SETTINGS,
   STATE_SETTINGS,
@@ -33,6 +34,12 @@ export const CONFIGURATION: Configuration<(typeof GROUPS)[number]['settings']> =
 
 /** The values of all settings, by option name. */
 export type Config = ReturnType<typeof CONFIGURATION.read>;
+
+/** The public addresses, without a trailing slash; where a setting names none, the address of the listener. */
+export function addressesOf({ host, baseUrl, hookBaseUrl }: Config, port: number) {
+  const address = originOf(host, port);
+  return { baseUrl: baseUrl ?? address, hookBaseUrl: hookBaseUrl ?? address };
+}
 
 /** The settings as `createPaygrade` accepts them. */
 export type ConfigOptions = Parameters<typeof CONFIGURATION.fromOptions>[0];

@@ -5,9 +5,8 @@ import { systemTimers } from '../adapters/process/system-timers.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { ConfigError } from '../config/config.ts';
-import { originOf } from '../config/settings.ts';
 import { openApp } from './app.ts';
-import { CONFIGURATION, type ConfigOptions } from './configuration.ts';
+import { addressesOf, CONFIGURATION, type ConfigOptions } from './configuration.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** The variables of `docs/configuration.md` in camel case, with the same defaults and rules, and two listeners. */
@@ -82,9 +81,8 @@ export async function openLibrary(options: PaygradeOptions): Promise<Paygrade> {
   const { onRequest, onFailure, ...settings } = options;
   const failed = listenerOf('onFailure', onFailure) ?? ((failure: unknown) => console.error(failure));
   const config = CONFIGURATION.fromOptions(settings);
-  const address = originOf(config.host, config.port);
   const opening = openApp(
-    { ...config, baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address },
+    { ...config, ...addressesOf(config, config.port) },
     {
       clock: systemClock,
       random: systemRandom,

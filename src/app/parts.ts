@@ -2,7 +2,6 @@
  * Opens the parts that modules share, in the order of their dependencies: signature verification and stores, the catalogue,
  * payments. Ports that are not given default to what the settings name.
  */
-
 import { JobsServices, type JobsServicesPorts } from '../adapters/engine/jobs-services.ts';
 import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
 import { catalogueSource, isWebAddress, type SourcePorts } from '../adapters/files/catalogue-source.ts';

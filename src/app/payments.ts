@@ -178,9 +178,7 @@ function writePaymentMetrics(
   }
 }
 
-/**
- * @throws ConfigError or Error, one line, when a configured part cannot be opened
- */
+/** @throws ConfigError or Error, one line, when a configured part cannot be opened */
 export async function openPayments(
   config: SharedConfig,
   backend: Backend,
@@ -200,16 +198,13 @@ export async function openPayments(
   const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
   await reservations.handOver((one) => reconciler.takeOver(one));
   const meters = new PaymentMeters();
-
-  const writeMetrics = (page: Exposition): void => {
-    writePaymentMetrics(page, { meters, reportCounts, reconciler, reservations, books });
-    opened.writeMetrics(page);
-  };
-
   return {
     component: {
       readiness: () => ({ settlement: opened.isReachable() && !recoveries.isOutOfOrder() }),
-      metrics: writeMetrics,
+      metrics(page) {
+        writePaymentMetrics(page, { meters, reportCounts, reconciler, reservations, books });
+        opened.writeMetrics(page);
+      },
       start: () => opened.start(),
       close() {
         reconciler.stop();

@@ -22,6 +22,8 @@ export class Server implements ServerView {
   readonly #components: Component[] = [];
   readonly #meters: OperationMeter[] = [];
   readonly #otherSurfaces: SurfaceView[] = [];
+  #isLeaving = false;
+  #closing: Promise<void> | undefined;
 
   /** @param onFailure receives what components throw at shutdown; must not throw */
   constructor(clock: Clock, componentNames: readonly string[], onFailure: (failure: unknown) => void) {
@@ -46,8 +48,6 @@ export class Server implements ServerView {
 
   // Arrow functions, because handlers call these without the object.
   readonly otherSurfaces = (): readonly SurfaceView[] => this.#otherSurfaces;
-
-  #isLeaving = false;
 
   /** From now on `/ready` says that the process wants no new work; everything is still served. */
   leave(): void {
@@ -104,8 +104,6 @@ export class Server implements ServerView {
       }
     }
   }
-
-  #closing: Promise<void> | undefined;
 
   /** Closes the components, last opened first, even when one fails. Every call waits for all. Never rejects. */
   close(): Promise<void> {

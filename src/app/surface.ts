@@ -235,10 +235,13 @@ export class Surface<R extends MadeResponse> {
 
   /** @param receipt of a payment that has settled */
   #failed(request: LoggedRequest, operation: ServedOperation | undefined, failure: unknown, receipt?: HeaderRecord): R {
-    const { log, responderFor } = this.#parts;
-    log.failed(failure, request.requestId);
-    const refusal = refusalOf(failure, operation, receipt);
-    return this.#recorded(request, operation, responderFor(request.path).refusal(refusal, request.requestId), refusal);
+    this.#parts.log.failed(failure, request.requestId);
+    return this.#refused(request, operation, refusalOf(failure, operation, receipt));
+  }
+
+  #refused(request: LoggedRequest, operation: ServedOperation | undefined, refusal: Refusal): R {
+    const response = this.#parts.responderFor(request.path).refusal(refusal, request.requestId);
+    return this.#recorded(request, operation, response, refusal);
   }
 
   #recorded(
@@ -258,27 +261,23 @@ export class Surface<R extends MadeResponse> {
   /** Answers 404 for an unknown path, else 405, or a preflight, which lets a browser show either of them (decisions §2). */
   #unmatched(view: HttpRequestView, match: Match<ServedOperation> | undefined): R {
     const { responderFor, preflightFor } = this.#parts;
-    const responder = responderFor(view.path);
     const variant = match === undefined ? undefined : variantOf(match);
+    const allow = match !== undefined && isOffered(variant, view) ? match.table.allow : undefined;
     const preflight = view.method === 'OPTIONS' ? preflightFor(view.path) : undefined;
-    if (match === undefined || !isOffered(variant, view)) {
-      if (preflight !== undefined && view.header('access-control-request-method') !== null) {
-        const headers = { 'access-control-allow-methods': METHODS, ...preflight };
-        return this.#recorded(view, undefined, responder.empty(headers, view.requestId), undefined);
-      }
+    if (preflight !== undefined && (allow !== undefined || view.header('access-control-request-method') !== null)) {
+      const headers = {
+        ...(allow !== undefined && { allow }),
+        'access-control-allow-methods': allow ?? METHODS,
+        ...preflight,
+      };
+      return this.#recorded(view, undefined, responderFor(view.path).empty(headers, view.requestId), undefined);
+    }
+    if (allow === undefined) {
       const headers = variant === undefined ? undefined : { vary: capitalized(variant.header) };
-      const refusal = refuse(NOT_FOUND, 'there is nothing at this path', { headers });
-      return this.#recorded(view, undefined, responder.refusal(refusal, view.requestId), refusal);
+      return this.#refused(view, undefined, refuse(NOT_FOUND, 'there is nothing at this path', { headers }));
     }
-    const { allow } = match.table;
-    if (preflight !== undefined) {
-      const headers = { allow, 'access-control-allow-methods': allow, ...preflight };
-      return this.#recorded(view, undefined, responder.empty(headers, view.requestId), undefined);
-    }
-    const refusal = refuse(METHOD_NOT_ALLOWED, `this path does not support the method; it supports ${allow}`, {
-      headers: { allow },
-    });
-    return this.#recorded(view, undefined, responder.refusal(refusal, view.requestId), refusal);
+    const message = `this path does not support the method; it supports ${allow}`;
+    return this.#refused(view, undefined, refuse(METHOD_NOT_ALLOWED, message, { headers: { allow } }));
   }
 }
 

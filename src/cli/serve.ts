@@ -13,7 +13,7 @@ import { processMemory } from '../adapters/process/process-memory.ts';
 import { LISTENER_BODIES } from '../adapters/process/runtime-bodies.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
-import { CONFIGURATION, type Config } from '../app/configuration.ts';
+import { addressesOf, CONFIGURATION, type Config } from '../app/configuration.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { OutageError } from '../base/outage.ts';
 import { systemRandom } from '../base/random.ts';
@@ -178,8 +178,7 @@ export const serve = command({
     });
 
     const lines = new OperatorLines(io);
-    const address = originOf(config.host, listener.port);
-    const addresses = { baseUrl: config.baseUrl ?? address, hookBaseUrl: config.hookBaseUrl ?? address };
+    const addresses = addressesOf(config, listener.port);
     const watch = snapshotWatchOf(config);
     const damage = Promise.withResolvers<string>();
     const ports: AppPorts<MadeResponse> = {
@@ -219,7 +218,7 @@ export const serve = command({
     };
     hangUps.handle(reload);
     const refresh = config.snapshot === SAMPLE ? setInterval(reload, SAMPLE_REFRESH_MS) : undefined;
-    io.stdout.write(`listening on ${address}\n`);
+    io.stdout.write(`listening on ${originOf(config.host, listener.port)}\n`);
 
     const damaged = await Promise.race([shutdown, damage.promise]);
     clearInterval(refresh);

@@ -4,14 +4,13 @@
 import { offerOf } from '../../access/payment-offer.ts';
 import { priceAt } from '../../access/x402.ts';
 import { supportOf } from '../../adapters/facilitator/facilitator-support.ts';
-import type { Config } from '../../app/configuration.ts';
+import { addressesOf, type Config } from '../../app/configuration.ts';
 import { MODULES } from '../../app/modules.ts';
 import { sellerOf } from '../../app/payments.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { isLoopbackHost } from '../../base/ip-address.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
-import { originOf } from '../../config/settings.ts';
 import { type Address, type Network, networkOf, SCHEME, ZERO_ADDRESS } from '../../payment/protocol/network.ts';
 import { SEARCH_BYTES_MAX } from '../../payment/protocol/requirements.ts';
 import { ask } from './ask.ts';
@@ -136,7 +135,7 @@ const NGINX_HEAD_BYTES = 4096;
 const OTHER_HEAD_BYTES = 400;
 
 export function checkOffers(findings: Findings, config: Config): void {
-  const baseUrl = config.baseUrl ?? originOf(config.host, config.port);
+  const { baseUrl } = addressesOf(config, config.port);
   const seller = sellerOf(config, config.payTo ?? (ZERO_ADDRESS as Address));
   let usual = 0;
   let largest = 0;
