@@ -151,21 +151,17 @@ export class Checkout {
     return this.#parts.reservations.release(reservation);
   }
 
-  /**
-   * Moves the money. Rejects only for a bug.
-   * @param sale what the books will record about the request
-   * @param content the answer for a client that asks again under a name; stored sealed for ten minutes
-   */
+  /** See {@link Settling.settle}. */
   settle(purchase: Purchase, sale: SaleFacts, content: () => string): Promise<Settled> {
     return this.#settling.settle(purchase, sale, content);
   }
 
-  /** Replaces the draft by the finished answer. Where that is too long the draft stays, and its route creates it again. */
+  /** See {@link Settling.keep}. */
   keep(id: PaymentIdentifier, sold: Pick<KeptAnswer, 'serial'>, content: string): Promise<void> {
     return this.#settling.keep(id, sold, content);
   }
 
-  /** The content of a resale as it is now; undefined when its time has just ended. */
+  /** See {@link Reserving.contentOf}. */
   contentOf(resale: Resale): Promise<string | undefined> {
     return this.#reserving.contentOf(resale);
   }

@@ -20,14 +20,18 @@ export class WasteBudget {
 
   /** Milliseconds until the group may go on; 0 = now. */
   pauseMs(nowMs: number): number {
-    this.#left = Math.min(this.#burst, this.#left + (nowMs - this.#refilledAtMs) * this.#refillPerMs);
-    this.#refilledAtMs = nowMs;
+    this.#refill(nowMs);
     return Math.max(0, -this.#left / this.#refillPerMs);
   }
 
   /** @param cost below zero for a refund */
   charge(cost: number, nowMs: number): void {
-    this.pauseMs(nowMs);
+    this.#refill(nowMs);
     this.#left -= cost;
+  }
+
+  #refill(nowMs: number): void {
+    this.#left = Math.min(this.#burst, this.#left + (nowMs - this.#refilledAtMs) * this.#refillPerMs);
+    this.#refilledAtMs = nowMs;
   }
 }

@@ -9,7 +9,7 @@
 import { decodeHex, encodeHex } from '../../base/codec.ts';
 import { type Recovered, SIGNATURE_BYTES } from '../signature/signature.ts';
 import { uint256Of } from './amount.ts';
-import { type AuthorizationText, fault, type PaymentFault, type PaymentPayload } from './envelope.ts';
+import { type AuthorizationText, fault, mismatch, type PaymentFault, type PaymentPayload } from './envelope.ts';
 import {
   lowerAddressOf,
   MAX_TIMEOUT_SECONDS,
@@ -37,8 +37,6 @@ export type CheckedPayment =
   | PaymentFault;
 
 export const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
-
-const mismatch = (message: string): PaymentFault => fault('invalid_payment_requirements', message);
 
 function acceptedFault(payment: PaymentPayload, offer: Offer): PaymentFault | undefined {
   const { accepted } = payment;

@@ -70,6 +70,9 @@ const DEPTH_MAX = 64;
 
 const malformed = (message: string): PaymentFault => fault('invalid_payload', message);
 
+/** The client accepted other terms than ours. */
+export const mismatch = (message: string): PaymentFault => fault('invalid_payment_requirements', message);
+
 const AUTHORIZATION_KEYS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const;
 /** Keys of Permit2 and ERC-7710 payloads, which a facilitator would check by other rules than ours (x402-v2 §4.4). */
 const OTHER_PAYLOAD_KEYS = ['permit2Authorization', 'delegationManager', 'permissionContext', 'delegator'] as const;
@@ -99,7 +102,6 @@ function acceptedOf(value: unknown, ourNetwork: NetworkId): AcceptedTerms | Paym
   if (network !== ourNetwork) {
     return fault('invalid_network', `This server accepts the network ${ourNetwork} only.`);
   }
-  const mismatch = (message: string) => fault('invalid_payment_requirements', message);
   if (typeof amount !== 'string') return mismatch('`accepted.amount` must be decimal text.');
   if (typeof asset !== 'string') return mismatch('`accepted.asset` must be an address.');
   if (typeof payTo !== 'string') return mismatch('`accepted.payTo` must be an address.');

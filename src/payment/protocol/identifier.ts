@@ -13,7 +13,7 @@ export const PAYMENT_IDENTIFIER = 'payment-identifier';
 
 const LENGTH_MIN = 16;
 const LENGTH_MAX = 128;
-const FORM = /^[a-zA-Z0-9_-]{16,128}$/;
+const FORM = new RegExp(`^[a-zA-Z0-9_-]{${LENGTH_MIN},${LENGTH_MAX}}$`);
 
 /** The extension as offers declare it. */
 export const IDENTIFIER_DECLARATION = Object.freeze({

@@ -83,7 +83,7 @@ export class Reconciler {
   /** Due cases that wait until one of the calls in flight ends, oldest first. */
   readonly #due: WatchedCase[] = [];
   #repeatCount = 0;
-  #stopped = false;
+  #isStopped = false;
 
   constructor(ports: ReconcilerPorts) {
     this.#ports = ports;
@@ -123,12 +123,12 @@ export class Reconciler {
 
   /** Starts no more repeats. The outcomes of calls in flight are still recorded. */
   stop(): void {
-    this.#stopped = true;
+    this.#isStopped = true;
     for (const one of this.#open) one.cancel();
   }
 
   #pause(one: WatchedCase): void {
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     one.cancel = this.#ports.timers.after(one.pauseMs, () => {
       this.#due.push(one);
       this.#repeatNext();
@@ -137,7 +137,7 @@ export class Reconciler {
   }
 
   #repeatNext(): void {
-    while (!this.#stopped && this.#repeatCount < REPEATS_IN_FLIGHT_MAX) {
+    while (!this.#isStopped && this.#repeatCount < REPEATS_IN_FLIGHT_MAX) {
       const next = this.#due.shift();
       if (next === undefined) return;
       this.#repeatCount++;
@@ -163,8 +163,7 @@ export class Reconciler {
         return;
       }
     } catch (failure) {
-      const detail = messageOf(failure);
-      this.#ports.onCaseReport({ kind: 'unrecorded', order: one.order, detail });
+      this.#ports.onCaseReport({ kind: 'unrecorded', order: one.order, detail: messageOf(failure) });
     }
     this.#pause(one);
   }
