@@ -11,7 +11,6 @@ import { isDeeperThan } from '../base/json-depth.ts';
 import { parseJson } from '../base/json-value.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { bodyFormOf, isUnpacked } from '../base/media-type.ts';
-import { withoutSecrets } from '../base/without-secrets.ts';
 import type { BodyBounds, BodyRead, BodyReader } from './body.ts';
 import {
   INVALID_BODY,
@@ -23,7 +22,7 @@ import {
   UNSUPPORTED_MEDIA_TYPE,
 } from './errors.ts';
 import { INPUT_BYTES_MAX, INPUT_DEADLINE_MS, INPUT_DEPTH_MAX } from './limits.ts';
-import { ruleOf } from './query.ts';
+import { cutName, ruleOf } from './query.ts';
 import type { RequestView } from './request-view.ts';
 import { unreadBody } from './unread-body.ts';
 
@@ -65,13 +64,14 @@ export function jsonBody<const S extends BodySchema>(
     const unsupported = read.bytes.length === 0 ? undefined : unlessJson(request);
     if (unsupported !== undefined) return unsupported;
     const value = jsonOf(read.bytes, depthMax);
-    if (value === undefined)
-      return refuse(INVALID_JSON, `the body must be JSON in UTF-8, at most ${depthMax} arrays and objects deep`);
-    return parseBody(schema, value);
+    return value === undefined ? invalidJson(depthMax) : parseBody(schema, value);
   };
   return (request: RequestView, { bodies }: BodyServices): MaybePromise<v.InferOutput<S> | BodyRefusal> =>
     bodies.use(request, bounds, (read) => decode(request, read));
 }
+
+export const invalidJson = (depthMax: number): Refusal<'INVALID_JSON'> =>
+  refuse(INVALID_JSON, `the body must be JSON in UTF-8, at most ${depthMax} arrays and objects deep`);
 
 /** The refusal of a body that its headers do not declare as JSON. */
 export function unlessJson(request: RequestView): Refusal<'UNSUPPORTED_MEDIA_TYPE'> | undefined {
@@ -90,7 +90,7 @@ function jsonOf(bytes: Uint8Array, depthMax: number): unknown {
   return parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
 }
 
-const NO_OBJECT = 'the body must be a JSON object';
+export const NO_OBJECT = 'the body must be a JSON object';
 
 /** A JSON value as the schema understands it, or the refusal that names the first fault. */
 export function parseBody<const S extends BodySchema>(
@@ -115,14 +115,10 @@ function faultOf(schema: BodySchema, issue: v.BaseIssue<unknown>): string {
 const mustBe = (schema: BodySchema, keys: readonly unknown[]): string =>
   keys.length === 0 ? NO_OBJECT : `${pathText(keys)} must be ${ruleAt(schema, keys).rule}`;
 
-/** A name longer than this is cut, so that no message echoes a long one. */
-const NAME_LENGTH_MAX = 64;
-
 /** `scopes[0]` in backticks; paths with unusual characters are quoted as JSON, and API keys are never echoed. */
 function pathText(keys: readonly unknown[]): string {
   const sent = keys.map((key, i) => (typeof key === 'number' ? `[${key}]` : i === 0 ? String(key) : `.${String(key)}`));
-  const text = withoutSecrets(sent.join(''));
-  const shown = text.length > NAME_LENGTH_MAX ? `${text.slice(0, NAME_LENGTH_MAX)}…` : text;
+  const shown = cutName(sent.join(''));
   return /^[\w.[\]-]*$/.test(shown) ? `\`${shown}\`` : JSON.stringify(shown);
 }
 

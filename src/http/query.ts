@@ -73,10 +73,12 @@ function parameterOf(name: string, schema: v.GenericSchema): Parameter {
 const decoded = (text: string): string | undefined =>
   decodePercent(text.includes('+') ? text.replaceAll('+', ' ') : text);
 
-/** A name as messages show it: cut and escaped, so that no message echoes a long or malformed name, or an API key. */
-function shown(name: string): string {
+const NAME_LENGTH_MAX = 64;
+
+/** A name that a client sent, cut, so that no message echoes a long one or an API key. */
+export function cutName(name: string): string {
   const safe = withoutSecrets(name);
-  return JSON.stringify(safe.length > 64 ? `${safe.slice(0, 64)}…` : safe);
+  return safe.length > NAME_LENGTH_MAX ? `${safe.slice(0, NAME_LENGTH_MAX)}…` : safe;
 }
 
 const ABORT_EARLY = { abortEarly: true };
@@ -110,7 +112,10 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
     if (known !== undefined) return known;
     const name = decoded(sent);
     if (name === undefined) return refuse(INVALID_PARAMETER, 'a parameter name is not valid percent-encoded UTF-8');
-    return parameters.get(name) ?? refuse(UNKNOWN_PARAMETER, `unknown query parameter ${shown(name)}: ${others}`);
+    return (
+      parameters.get(name) ??
+      refuse(UNKNOWN_PARAMETER, `unknown query parameter ${JSON.stringify(cutName(name))}: ${others}`)
+    );
   };
 
   /** Adds the value of one pair of the query. */

@@ -15,13 +15,13 @@ import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MA
 import { AfterSettlement } from '../../http/answers.ts';
 import { type BodyRead, isBodyless } from '../../http/body.ts';
 import { INVALID_BODY, refuse } from '../../http/errors.ts';
-import { BODY_ERRORS, type BodyRefusal, unlessJson } from '../../http/json-body.ts';
+import { BODY_ERRORS, type BodyRefusal, NO_OBJECT, unlessJson } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { route } from '../../http/route.ts';
 import { unreadBody } from '../../http/unread-body.ts';
 import { callbackAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK } from './examples.ts';
-import { invalidJson } from './refusals.ts';
+import { notJson } from './refusals.ts';
 import type { CallbackServices } from './services.ts';
 
 const BOUNDS = { bytesMax: CREATION_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
@@ -33,9 +33,9 @@ function checkBody(request: RequestView, read: BodyRead): BodyRefusal | undefine
   const unsupported = unlessJson(request);
   if (unsupported !== undefined) return unsupported;
   const text = jsonTextOf(read.bytes);
-  if (text === undefined) return invalidJson();
+  if (text === undefined) return notJson();
   const isObject = text.trimStart().startsWith('{');
-  return isObject ? undefined : refuse(INVALID_BODY, 'the body must be a JSON object');
+  return isObject ? undefined : refuse(INVALID_BODY, NO_OBJECT);
 }
 
 export const createCallback = route<CallbackServices>()({

@@ -1,6 +1,7 @@
 /** Refusals of the callback operations. No message repeats what a client sent. */
 import { JSON_DEPTH_MAX } from '../../callback/limits.ts';
-import { defineErrors, INVALID_JSON, RETRY_AFTER, type Refusal, refuse } from '../../http/errors.ts';
+import { defineErrors, RETRY_AFTER, type Refusal, refuse } from '../../http/errors.ts';
+import { invalidJson } from '../../http/json-body.ts';
 
 export const { EVENT_NOT_FOUND, CALLBACK_EVENT_LIMIT_REACHED, TOO_MANY_WAITS } = defineErrors({
   EVENT_NOT_FOUND: { status: 404 },
@@ -8,8 +9,7 @@ export const { EVENT_NOT_FOUND, CALLBACK_EVENT_LIMIT_REACHED, TOO_MANY_WAITS } =
   TOO_MANY_WAITS: { status: 429, headers: RETRY_AFTER },
 });
 
-export const invalidJson = (): Refusal<'INVALID_JSON'> =>
-  refuse(INVALID_JSON, `the body must be JSON in UTF-8, at most ${JSON_DEPTH_MAX} arrays and objects deep`);
+export const notJson = (): Refusal<'INVALID_JSON'> => invalidJson(JSON_DEPTH_MAX);
 
 export const unknownEvent = (): Refusal<'EVENT_NOT_FOUND'> =>
   refuse(EVENT_NOT_FOUND, 'this callback has no such event');

@@ -43,7 +43,7 @@ import { unreadBody } from '../../http/unread-body.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { callbackId, receivedAnswer } from './answers.ts';
 import { EXAMPLE_CALLBACK_ID, EXAMPLE_EVENT_ID } from './examples.ts';
-import { CALLBACK_EVENT_LIMIT_REACHED, invalidJson } from './refusals.ts';
+import { CALLBACK_EVENT_LIMIT_REACHED, notJson } from './refusals.ts';
 import { jsonReply } from './replies.ts';
 import type { CallbackServices } from './services.ts';
 
@@ -73,7 +73,7 @@ function answerTo(received: Received): Reply | WebhookRefusal {
     case 'stored':
       return jsonReply(`{"received":true,"event_id":"${received.eventId}"}`);
     case 'invalid-json':
-      return invalidJson();
+      return notJson();
     case 'full':
       return full();
     case 'not-found':
