@@ -1,5 +1,6 @@
 /** The callbacks of a run: bought before it, used by it, deleted after it. */
 import { setTimeout } from 'node:timers/promises';
+import { parseCallbackId } from '../callback/identifier.ts';
 import type { PaymentSupply } from './payments.ts';
 import type { Pool } from './pool.ts';
 import { receiptFaultOf } from './receipt.ts';
@@ -44,20 +45,22 @@ export interface BoughtCallbacks {
 /**
  * Buys `count` callbacks, or as many as the server has capacity for, and adds each to `bought` at once: after a failure the
  * caller can delete those bought before it.
+ * @param supply has the offer of a callback alone
  * @throws LoadError
  */
 export async function buyCallbacks(
   bought: BoughtCallbacks,
   count: number,
-  { pool, requests, supply, offerIndex }: { pool: Pool; requests: Requests; supply: PaymentSupply; offerIndex: number },
+  { pool, requests }: { readonly pool: Pool; readonly requests: Requests },
+  supply: PaymentSupply,
   onProgress: (count: number) => void,
   isStopped: () => boolean,
 ): Promise<void> {
   await inParallel(count, async () => {
-    let payment = supply.take(offerIndex);
+    let payment = supply.take(0);
     while (payment === undefined && !isStopped()) {
       await setTimeout(1);
-      payment = supply.take(offerIndex);
+      payment = supply.take(0);
     }
     if (payment === undefined || isStopped()) return false;
     const reply = await pool.ask(requests.post(CALLBACKS_PATH, { 'payment-signature': payment.header }, ''));
@@ -70,7 +73,7 @@ export async function buyCallbacks(
       throw new LoadError(`the server took a payment and created no callback: ${said}`);
     }
     const { id, read_token } = (jsonOf(reply) ?? {}) as { id?: unknown; read_token?: unknown };
-    if (!/^cb_[A-Za-z0-9]{24}$/.test(String(id)) || !/^[\x21-\x7e]+$/.test(String(read_token))) {
+    if (parseCallbackId(String(id)) === undefined || !/^[\x21-\x7e]+$/.test(String(read_token))) {
       throw new LoadError('the server created a callback without an id or a read token');
     }
     bought.callbacks.push({ id: String(id), authorization: `Bearer ${read_token}` });

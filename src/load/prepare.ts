@@ -19,7 +19,7 @@ import { companyQuestion, detailQuestion, jsonOf, QUESTIONS, Requests, saidOf } 
 import { type LoadOffer, parseOffer, Signer } from './signing.ts';
 import { LoadError } from './target.ts';
 
-/** Most companies that paid requests ask about. */
+/** Most companies, and most jobs, that paid requests ask about by name. */
 const NAMED_COUNT = 5;
 
 /** Advice for an answer 429. */
@@ -102,11 +102,11 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 /** Questions about companies and jobs that the server named in answers. @throws LoadError */
 async function namedQuestions(server: Server, clock: Clock): Promise<readonly string[]> {
   const signals = await buyData<{ companies?: { company?: { domain?: unknown } }[] }>(
-    '/v1/jobs/signals?limit=5',
+    `/v1/jobs/signals?limit=${NAMED_COUNT}`,
     server,
     clock,
   );
-  const found = await buyData<{ jobs?: { id?: unknown }[] }>('/v1/jobs/search?limit=5', server, clock);
+  const found = await buyData<{ jobs?: { id?: unknown }[] }>(`/v1/jobs/search?limit=${NAMED_COUNT}`, server, clock);
   const domains = (signals?.companies ?? []).map(({ company }) => company?.domain).filter(isText);
   const ids = (found?.jobs ?? []).map(({ id }) => id).filter(isText);
   return [...domains.slice(0, NAMED_COUNT).map(companyQuestion), ...ids.slice(0, NAMED_COUNT).map(detailQuestion)];
@@ -141,15 +141,15 @@ class RunCallbacks {
     this.wantedCount = wanted;
     if (wanted === 0) return;
     const { pool, requests } = this.#server;
+    const { signerCount } = plan;
     const isStopped = (): boolean => stop.aborted;
     const offers = [await offerFor(`POST ${CALLBACKS_PATH}`, requests.post(CALLBACKS_PATH, {}, ''), pool)];
-    const { signerCount } = plan;
     const supply = new PaymentSupply({ offers, signerCount, stockCount: wanted, plannedCount: wanted, clock });
     const { callbacks } = this.#bought;
     try {
       await supply.fill((signed, of) => this.#onPhase(`signing payments for callbacks: ${signed} of ${of}`), isStopped);
       const onProgress = (count: number): void => this.#onPhase(`buying callbacks: ${count} of ${wanted}`);
-      await buyCallbacks(this.#bought, wanted, { pool, requests, supply, offerIndex: 0 }, onProgress, isStopped);
+      await buyCallbacks(this.#bought, wanted, this.#server, supply, onProgress, isStopped);
     } finally {
       await supply.close();
     }
