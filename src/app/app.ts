@@ -17,7 +17,7 @@ import { Responder } from '../http/respond.ts';
 import type { MadeResponse, ResponseForm } from '../http/response-form.ts';
 import type { Component } from '../modules/module.ts';
 import { COMPONENT_NAMES } from '../modules/service/ready.ts';
-import type { addressesOf, Config } from './configuration.ts';
+import type { Config, publicAddressesOf } from './configuration.ts';
 import { corsHeaders, isOperatorPath, preflightHeaders } from './cors.ts';
 import { Deliveries } from './deliveries.ts';
 import { openDemoOrganization } from './demo-organization.ts';
@@ -89,7 +89,7 @@ export interface App<R extends MadeResponse = Response> {
 }
 
 /** The configuration with its public addresses resolved. */
-export type AppConfig = Config & Readonly<ReturnType<typeof addressesOf>>;
+export type AppConfig = Config & Readonly<ReturnType<typeof publicAddressesOf>>;
 
 const UNKNOWN_CLIENT: ClientConnection = { address: '' };
 

@@ -36,7 +36,7 @@ export const CONFIGURATION: Configuration<(typeof GROUPS)[number]['settings']> =
 export type Config = ReturnType<typeof CONFIGURATION.read>;
 
 /** The public addresses, without a trailing slash; where a setting names none, the address of the listener. */
-export function addressesOf({ host, baseUrl, hookBaseUrl }: Config, port: number) {
+export function publicAddressesOf({ host, baseUrl, hookBaseUrl }: Config, port: number) {
   const address = originOf(host, port);
   return { baseUrl: baseUrl ?? address, hookBaseUrl: hookBaseUrl ?? address };
 }

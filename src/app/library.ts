@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { ConfigError } from '../config/config.ts';
 import { openApp } from './app.ts';
-import { addressesOf, CONFIGURATION, type ConfigOptions } from './configuration.ts';
+import { CONFIGURATION, type ConfigOptions, publicAddressesOf } from './configuration.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** The variables of `docs/configuration.md` in camel case, with the same defaults and rules, and two listeners. */
@@ -82,7 +82,7 @@ export async function openLibrary(options: PaygradeOptions): Promise<Paygrade> {
   const failed = listenerOf('onFailure', onFailure) ?? ((failure: unknown) => console.error(failure));
   const config = CONFIGURATION.fromOptions(settings);
   const opening = openApp(
-    { ...config, ...addressesOf(config, config.port) },
+    { ...config, ...publicAddressesOf(config, config.port) },
     {
       clock: systemClock,
       random: systemRandom,

@@ -13,7 +13,7 @@ import { processMemory } from '../adapters/process/process-memory.ts';
 import { LISTENER_BODIES } from '../adapters/process/runtime-bodies.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
 import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
-import { addressesOf, CONFIGURATION, type Config } from '../app/configuration.ts';
+import { CONFIGURATION, type Config, publicAddressesOf } from '../app/configuration.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { OutageError } from '../base/outage.ts';
 import { systemRandom } from '../base/random.ts';
@@ -178,7 +178,7 @@ export const serve = command({
     });
 
     const lines = new OperatorLines(io);
-    const addresses = addressesOf(config, listener.port);
+    const addresses = publicAddressesOf(config, listener.port);
     const watch = snapshotWatchOf(config);
     const damage = Promise.withResolvers<string>();
     const ports: AppPorts<MadeResponse> = {

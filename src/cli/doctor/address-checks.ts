@@ -1,7 +1,7 @@
 /** Checks of the listening address and the public address. They only send requests and listen on a free port. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { addressesOf, type Config } from '../../app/configuration.ts';
+import { type Config, publicAddressesOf } from '../../app/configuration.ts';
 import { isLoopbackHost } from '../../base/ip-address.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
 import { NO_CATALOGUE, originOf } from '../../config/settings.ts';
@@ -129,7 +129,7 @@ function checkOfferThrough(
 /** Customers pay for callbacks, and one whose address points to this machine would receive nothing. */
 function checkHooks(findings: Findings, config: Config): void {
   const mend = 'it is the public https address of webhooks, and may be that of BASE_URL';
-  for (const notice of hookNotices({ ...config, hookBaseUrl: addressesOf(config, config.port).hookBaseUrl })) {
+  for (const notice of hookNotices({ ...config, hookBaseUrl: publicAddressesOf(config, config.port).hookBaseUrl })) {
     if (config.settlement === 'facilitator') findings.mend(notice, mend);
     else findings.note(notice, mend);
   }

@@ -4,7 +4,7 @@
 import { offerOf } from '../../access/payment-offer.ts';
 import { priceAt } from '../../access/x402.ts';
 import { supportOf } from '../../adapters/facilitator/facilitator-support.ts';
-import { addressesOf, type Config } from '../../app/configuration.ts';
+import { type Config, publicAddressesOf } from '../../app/configuration.ts';
 import { MODULES } from '../../app/modules.ts';
 import { sellerOf } from '../../app/payments.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -135,7 +135,7 @@ const NGINX_HEAD_BYTES = 4096;
 const OTHER_HEAD_BYTES = 400;
 
 export function checkOffers(findings: Findings, config: Config): void {
-  const { baseUrl } = addressesOf(config, config.port);
+  const { baseUrl } = publicAddressesOf(config, config.port);
   const seller = sellerOf(config, config.payTo ?? (ZERO_ADDRESS as Address));
   let usual = 0;
   let largest = 0;
