@@ -120,10 +120,9 @@ export class EventReader<C extends Readable> {
     const first = isHeld(event) ? inlinePart(event) : await this.#source.part(callback, event, 0);
     if (!('bytes' in first)) return first;
     const { head, sizeBytes, bytes } = first;
-    const contentType = originalContentType(head);
     return {
       kind: 'raw',
-      contentType,
+      contentType: originalContentType(head),
       sizeBytes,
       first: bytes,
       event: new StoredEvent(this.#source, callback, event, first),

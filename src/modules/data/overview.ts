@@ -53,24 +53,22 @@ export const getOverview = route<DataServices>()({
   },
   ready: hasCatalogue,
   handle: (_, services, request) =>
-    answered(services, request, ({ listing: { overview } }) => {
-      return {
-        data: {
-          active_jobs: overview.activeJobs,
-          closed_jobs: overview.closedJobs,
-          companies: overview.companies,
-          by_remote_status: overview.byRemoteStatus.map(({ activeJobCount, remoteStatus }) => ({
-            remote_status: remoteStatus,
-            active_job_count: activeJobCount,
-          })),
-          by_employment_type: overview.byEmploymentType.map(({ activeJobCount, employmentType }) => ({
-            employment_type: employmentType,
-            active_job_count: activeJobCount,
-          })),
-          first_observed_at: isoTimeOrNull(overview.firstObservedMs),
-          last_observed_at: isoTimeOrNull(overview.lastObservedMs),
-        },
-        cost: COST,
-      };
-    }),
+    answered(services, request, ({ listing: { overview } }) => ({
+      data: {
+        active_jobs: overview.activeJobs,
+        closed_jobs: overview.closedJobs,
+        companies: overview.companies,
+        by_remote_status: overview.byRemoteStatus.map(({ activeJobCount, remoteStatus }) => ({
+          remote_status: remoteStatus,
+          active_job_count: activeJobCount,
+        })),
+        by_employment_type: overview.byEmploymentType.map(({ activeJobCount, employmentType }) => ({
+          employment_type: employmentType,
+          active_job_count: activeJobCount,
+        })),
+        first_observed_at: isoTimeOrNull(overview.firstObservedMs),
+        last_observed_at: isoTimeOrNull(overview.lastObservedMs),
+      },
+      cost: COST,
+    })),
 });

@@ -24,10 +24,8 @@ const notFound = v.strictObject({
   }),
 });
 
-const SERVICES_UNAVAILABLE = 'the catalogue cannot be reached now; nothing was charged';
-
 const servicesUnavailable = (detail?: string): Refusal<'CATALOGUE_UNAVAILABLE'> =>
-  refuse(CATALOGUE_UNAVAILABLE, SERVICES_UNAVAILABLE, { detail });
+  refuse(CATALOGUE_UNAVAILABLE, 'the catalogue cannot be reached now; nothing was charged', { detail });
 
 /** The parameters with their defaults as a query, for the same route of the jobs service. */
 const queryOf = (input: Readonly<Record<string, unknown>>): string =>
