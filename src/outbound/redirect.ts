@@ -17,7 +17,7 @@ export function redirectTarget(answer: AnswerHead, from: URL): URL | null | unde
   const location = headerOf(answer, 'location');
   if (location === null) return undefined;
   // Some servers send UTF-8, which arrives as one character per byte.
-  const next = parseUrl((decodeUtf8Latin1(location) ?? location).trim(), from);
+  const next = parseUrl(decodeUtf8Latin1(location) ?? location, from);
   return next === null || next.href.length > TARGET_LENGTH_MAX ? null : next;
 }
 
