@@ -44,11 +44,6 @@ export class ExpiryMap<V extends object> {
       // Entries of size 1 instead of the package's `max`, for which it allocates everything at once and would delay the start.
       maxSize: countMax ?? Number.MAX_SAFE_INTEGER,
       sizeCalculation: () => 1,
-      ...(countMax === undefined && {
-        dispose: (_value, key, reason) => {
-          if (reason === 'evict') throw new Error(`a live entry was evicted: ${key}`);
-        },
-      }),
     });
   }
 
@@ -107,14 +102,9 @@ export class ExpiryMap<V extends object> {
   /** Cancels the timer; entries stay. */
   close(): void {
     this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
   }
 
   #arm(leftMs: number): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = this.#options.timers.after(Math.ceil(leftMs), () => {
-      this.#cancelTimer = undefined;
-      this.sweep();
-    });
+    this.#cancelTimer = this.#options.timers.after(Math.ceil(leftMs), () => this.sweep());
   }
 }

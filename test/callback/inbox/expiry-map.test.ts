@@ -124,6 +124,32 @@ describe('a map whose entries end by the clock', () => {
     expect(time.pendingCount).toBe(0);
   });
 
+  it('has its one timer after a sweep that nothing was due for, and none after one that leaves it empty', () => {
+    const { map, time, ended } = open();
+    map.set('k', { n: 1 });
+    map.sweep();
+    expect(time.pendingCount).toBe(1);
+    map.delete('k');
+    map.sweep();
+    expect(time.pendingCount).toBe(0);
+    map.set('k', { n: 2 });
+    time.pass(1_000);
+    expect(ended).toEqual([2]);
+  });
+
+  it('waits for whole milliseconds, so that no timer fires just before an end', () => {
+    const { map, time } = open();
+    const delays: number[] = [];
+    const after = time.after.bind(time);
+    time.after = (delayMs, run) => {
+      delays.push(delayMs);
+      return after(delayMs, run);
+    };
+    map.set('k', { n: 1 }, 10.25);
+    time.pass(11);
+    expect(delays).toEqual([11]);
+  });
+
   it('does not tell about what was deleted', () => {
     const { map, time, ended } = open();
     map.set('a', { n: 1 });

@@ -195,6 +195,24 @@ describe('creation', () => {
     expect([inbox.counts.live, inbox.capacity.claimedBytes]).toEqual([1, CLAIM_BYTES]);
   });
 
+  it('that fails leaves a webhook admitted meanwhile without its callback, and gives its room back once', async () => {
+    let fail = (_failure: Error): void => {};
+    const store = new MemoryEventStore();
+    const { time, inbox } = openInbox({ store });
+    store.create = () => new Promise((_, reject) => (fail = reject));
+    const draft = inbox.draft();
+    expect(inbox.capacity.tryClaim()).toBe(true);
+    const creating = inbox.create(draft);
+    const admission = inbox.admit(draft.id);
+    if (admission.kind !== 'admitted') throw new Error(admission.kind);
+    fail(new Error('disk full'));
+    await expect(creating).rejects.toThrow('disk full');
+    expect(await inbox.receive(admission.callback, webhookOf('late'))).toEqual({ kind: 'not-found' });
+    time.pass(LIFETIME_MS);
+    expect(await inbox.receive(admission.callback, webhookOf('later'))).toEqual({ kind: 'not-found' });
+    expect(inbox.capacity.claimedBytes).toBe(0);
+  });
+
   it('has room again at the moment of an expiry, whenever the next sweep is', async () => {
     const { time, inbox, create } = openInbox({ roomCount: 2 });
     await create();
@@ -262,9 +280,9 @@ describe('lifetime', () => {
     expect(inbox.authorize(id, readToken).kind).toBe('expired');
     expect(inbox.authorize(id, `${readToken}x`).kind).toBe('wrong-token');
     time.pass(TOMBSTONE_MS - 1);
-    expect(inbox.authorize(id, readToken).kind).toBe('expired');
+    expect([inbox.authorize(id, readToken).kind, inbox.admit(id).kind]).toEqual(['expired', 'expired']);
     time.pass(1);
-    expect(inbox.authorize(id, readToken).kind).toBe('not-found');
+    expect([inbox.authorize(id, readToken).kind, inbox.admit(id).kind]).toEqual(['not-found', 'not-found']);
     expect(inbox.counts.tombstones).toBe(0);
   });
 
@@ -901,6 +919,20 @@ describe('waiting', () => {
     const gone = client();
     gone.leave();
     expect(await waitOn(inbox, id, null, 30_000, gone)).toEqual({ kind: 'disconnected' });
+    expect(inbox.counts.waits).toBe(0);
+  });
+
+  it('that has ended listens no more, and is not ended again when its client leaves', async () => {
+    const { time, inbox, create } = openInbox();
+    const { id } = await create();
+    const leaver = client();
+    const woken: string[] = [];
+    inbox.waitOf(id, null, 1_000, leaver, { woken: ({ kind }) => woken.push(kind) });
+    expect(leaver.listeningCount).toBe(1);
+    time.pass(1_000);
+    expect(leaver.listeningCount).toBe(0);
+    leaver.leave();
+    expect(woken).toEqual(['timed-out']);
     expect(inbox.counts.waits).toBe(0);
   });
 
