@@ -137,7 +137,7 @@ export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
 
   return (search) => {
     const values: Parameters = Object.create(null);
-    let at = search === '' ? 0 : 1; // past the `?`
+    let at = 1; // past the `?`
     while (at < search.length) {
       const next = search.indexOf('&', at);
       const end = next < 0 ? search.length : next;

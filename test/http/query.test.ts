@@ -24,6 +24,8 @@ describe('a query that is accepted', () => {
     ['a plus is a blank', '?keyword=data+engineer', { keyword: 'data engineer', limit: 10 }],
     ['an escaped plus is a plus', '?keyword=c%2B%2B', { keyword: 'c++', limit: 10 }],
     ['an escaped name', '?%6cimit=2', { limit: 2 }],
+    ['a value may have an equals sign', '?keyword=a=b', { keyword: 'a=b', limit: 10 }],
+    ['digits are text where text is asked for', '?keyword=42', { keyword: '42', limit: 10 }],
     ['blanks at the ends do not count', '?keyword=%20%20rust%20', { keyword: 'rust', limit: 10 }],
     ['the shortest keyword', '?keyword=go', { keyword: 'go', limit: 10 }],
     ['the longest keyword', `?keyword=${long(120)}`, { keyword: long(120), limit: 10 }],
@@ -38,7 +40,7 @@ describe('a query that is accepted', () => {
     ['a category', '?employment_type=full_time', { employment_type: 'full_time', limit: 10 }],
     ['a domain is lower-cased', '?company=Example.COM', { company: 'example.com', limit: 10 }],
   ])('%s: %s', (_, query, expected) => {
-    expect({ ...search(query) }).toEqual(expected);
+    expect({ ...search(query) }).toStrictEqual(expected);
   });
 
   it('accepts the only period', () => {
@@ -63,6 +65,7 @@ describe('a query that is refused', () => {
     ['?limit', 'INVALID_PARAMETER', 'limit'],
     ...['TRUE', '1', 'yes', ''].map((remote) => [`?remote=${remote}`, 'INVALID_PARAMETER', 'remote'] as const),
     ['?employment_type=Full_Time', 'INVALID_PARAMETER', 'employment_type'],
+    ['?keyword', 'INVALID_PARAMETER', 'keyword'],
     ['?keyword=a', 'INVALID_PARAMETER', 'keyword'],
     ['?keyword=%20a%20', 'INVALID_PARAMETER', 'keyword'],
     ['?keyword=', 'INVALID_PARAMETER', 'keyword'],
@@ -133,8 +136,24 @@ describe('a query that is refused', () => {
   it.each([
     ['?keyword=ab%FF', '`keyword` is not valid percent-encoded UTF-8'],
     ['?keyword=ab%00', '`keyword` must be text without U+0000'],
+    ['?limit=0', '`limit` must be a whole number from 1 to 10, written without sign, blank or leading zero'],
   ])('%s is refused for its own reason', (query, message) => {
     expect(search(query)).toMatchObject({ code: 'INVALID_PARAMETER', message });
+  });
+
+  it.each([
+    [long(64), `"${long(64)}"`],
+    [long(65), `"${long(64)}…"`],
+  ])('names an unknown parameter, cut, and those that the route accepts: %s', (name, shown) => {
+    const accepted = Object.keys(searchJobs.query?.entries ?? {}).map((known) => `\`${known}\``);
+    expect(search(`?${name}=1`)).toMatchObject({
+      message: `unknown query parameter ${shown}: this route accepts ${accepted.join(', ')}`,
+    });
+  });
+
+  it('of a parameter without a stated rule is refused as not valid', () => {
+    const bare = queryDecoder(v.strictObject({ word: v.pipe(v.string(), v.minLength(2)) }));
+    expect(bare('?word=a')).toMatchObject({ message: '`word` must be valid' });
   });
 
   it('changes no prototype', () => {
