@@ -97,7 +97,9 @@ describe('what needs no recovery', () => {
     for (let i = 0; i < 2000; i++) expect(queue.recover({ ...one, network: FLOOD })).toEqual(outcomes.get(one));
     expect(worker.startedCount).toBe(1);
     ask({ ...one, struct: request(HONEST).struct });
-    expect(worker.startedCount).toBe(2);
+    worker.work();
+    ask({ ...one, signature: new Uint8Array(65).fill(27).fill(1, 0, 1) });
+    expect(worker.startedCount).toBe(3);
   });
 
   it('is one that the same client is waiting for already; another client’s waits for its own', async () => {
@@ -110,6 +112,16 @@ describe('what needs no recovery', () => {
     await settle();
     expect(asked.map(reasonOf)).toEqual(Array(300).fill('recovered'));
     expect(worker.startedCount).toBe(2);
+  });
+
+  it('is at most so many equal ones of one client at a time', async () => {
+    const { worker, ask, reasonOf } = setUp();
+    const one = request(HONEST);
+    const asked = Array.from({ length: WAITING_COUNT_MAX }, () => ask({ ...one }));
+    const tooMany = ask({ ...one });
+    worker.work();
+    await settle();
+    expect([reasonOf(tooMany), reasonOf(asked.at(-1)!)]).toEqual(['client-crowded', 'recovered']);
   });
 
   it('is never two equal answers for different signatures', async () => {
@@ -188,11 +200,12 @@ describe('a flood of forged payments', () => {
     await settle();
     expect(returning.map(reasonOf)).toEqual(['recovered', 'recovered', 'recovered']);
     // A flood from a client that has paid leaves every other turn to newcomers.
-    for (let i = 0; i < 100; i++) ask(request('2001:db8:5:0::/64'));
+    const flood = new Set(Array.from({ length: 100 }, () => ask(request('2001:db8:5:0::/64')).struct));
     const before = queue.waitingCount;
     const worked = Array.from({ length: 20 }, () => worker.work().struct);
     expect(new Set(worked.map(String)).size).toBe(20);
     expect(before - queue.waitingCount).toBe(20);
+    expect(worked.filter((struct) => !flood.has(struct)).length).toBeGreaterThanOrEqual(10);
   });
 });
 
@@ -220,6 +233,19 @@ describe('forgeries', () => {
     expect(spentMs).toBeGreaterThan(20_000 * FORGERY_SHARE * 0.9);
     expect(spentMs).toBeLessThan(20_000 * FORGERY_SHARE + FORGERY_BURST_MS + 10);
     expect(honest.slice(0, -10).map(reasonOf)).toEqual(honest.slice(0, -10).map(() => 'recovered'));
+  });
+
+  it('charge nobody while no worker is healthy, and one timer ends all pauses', () => {
+    const { time, worker, ask, queue } = setUp();
+    worker.isWorking = false;
+    for (let i = 0; i < 100; i++) queue.chargeForgery(FLOOD);
+    worker.isWorking = true;
+    ask(request(FLOOD));
+    expect(worker.startedCount).toBe(1);
+    worker.work();
+    for (let i = 0; i < 100; i++) queue.chargeForgery(FLOOD);
+    for (let i = 0; i < 10; i++) ask(request(FLOOD));
+    expect([worker.startedCount, time.pendingCount]).toEqual([1, 1]);
   });
 
   it('of newcomers do not slow down clients that have paid, nor the other way round', async () => {
@@ -255,6 +281,50 @@ describe('a request that waits', () => {
     await settle();
     expect([leaving, staying].map(reasonOf)).toEqual(['client-gone', 'recovered']);
     expect(worker.startedCount).toBe(2);
+  });
+
+  it('is recovered while one of the equal requests of its client still waits', async () => {
+    const { time, worker, ask, reasonOf } = setUp();
+    ask(request(FLOOD));
+    const gone = ask(request(HONEST, { isDisconnected: () => true }));
+    const staying = ask({ ...gone, isDisconnected: () => false });
+    time.pass(10);
+    worker.work();
+    worker.work();
+    await settle();
+    expect(reasonOf(staying)).toBe('recovered');
+  });
+
+  it('is asked whether its client is there only after a while', () => {
+    const { time, worker, ask } = setUp();
+    let askedCount = 0;
+    const isDisconnected = (): boolean => ++askedCount < 0;
+    ask(request(FLOOD));
+    ask(request(HONEST, { isDisconnected }));
+    time.pass(9);
+    worker.work();
+    expect([worker.startedCount, askedCount]).toEqual([2, 0]);
+  });
+
+  it('can be asked again once it was rejected', async () => {
+    const { time, worker, ask, reasonOf } = setUp();
+    ask(request(FLOOD));
+    const first = ask(request(HONEST));
+    time.pass(WAIT_MS_MAX + 1);
+    worker.work();
+    const again = ask({ ...first });
+    worker.work();
+    await settle();
+    expect([first, again].map(reasonOf)).toEqual(['waited-too-long', 'recovered']);
+  });
+
+  it('goes to the worker with the most room', () => {
+    const { workers, ask } = setUp(3);
+    workers.forEach((worker, i) => {
+      worker.slots = [1, 3, 2][i]!;
+    });
+    for (let i = 0; i < 3; i++) ask(request(HONEST));
+    expect(workers.map(({ startedCount }) => startedCount)).toEqual([0, 2, 1]);
   });
 
   it(`waits ${WAIT_MS_MAX} ms at most`, async () => {
@@ -299,12 +369,13 @@ describe('a request that waits', () => {
 
   it('is rejected at the end, and a job that a worker holds is still answered', async () => {
     const { worker, queue, ask, reasonOf } = setUp();
-    const [inside, waiting] = [ask(request(HONEST)), ask(request(HONEST))];
+    queue.markPaid(FLOOD);
+    const [inside, waiting, paid] = [ask(request(HONEST)), ask(request(HONEST)), ask(request(FLOOD))];
     queue.close();
     const late = ask(request(HONEST));
     worker.work();
     await settle();
-    expect([inside, waiting, late].map(reasonOf)).toEqual(['recovered', 'out-of-order', 'out-of-order']);
+    expect([inside, waiting, paid, late].map(reasonOf)).toEqual(['recovered', ...Array(3).fill('out-of-order')]);
     expect(queue.waitingCount).toBe(0);
   });
 });
