@@ -34,21 +34,9 @@ export type CallFailure =
    */
   | { readonly kind: 'lost'; readonly detail: string; readonly isTransport: boolean };
 
-/** Cancels a body that nothing will read; its outcome does not matter. */
-function discard(body: { cancel(): Promise<void> } | null): void {
-  body?.cancel().catch(() => {});
-}
+const NO_BYTES = new Uint8Array(0);
 
-/** The body; undefined when it is longer than `bytesMax`. Rejects when the deadline aborts it. */
-async function readBounded(response: Response, bytesMax: number): Promise<Uint8Array | undefined> {
-  if (response.body === null) return new Uint8Array(0);
-  const reader = response.body.getReader();
-  const bytes = await readAtMost(reader, bytesMax);
-  if (bytes === undefined) discard(reader);
-  return bytes;
-}
-
-/** Never rejects. */
+/** Never rejects. What is left of a body is neither read nor kept: the abort ends its connection, on both runtimes. */
 export async function boundedCall(
   { method, url, headers, body, deadlineMs, answerBytesMax }: CallRequest,
   send: CallFetch,
@@ -69,11 +57,10 @@ export async function boundedCall(
     const encoding = response.headers.get('content-encoding');
     const isRedirect = status === 0 || (status >= 300 && status < 400);
     if (isRedirect || (encoding !== null && encoding.toLowerCase() !== 'identity')) {
-      discard(response.body);
       abort.abort();
       return { kind: 'lost', detail: isRedirect ? `redirect ${status}` : 'encoded answer', isTransport: false };
     }
-    const bytes = await readBounded(response, answerBytesMax);
+    const bytes = response.body === null ? NO_BYTES : await readAtMost(response.body.getReader(), answerBytesMax);
     if (bytes === undefined) {
       abort.abort();
       return { kind: 'lost', detail: `answer over ${answerBytesMax} bytes`, isTransport: false };
