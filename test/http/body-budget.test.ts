@@ -1,5 +1,6 @@
 /** The budget of bodies in flight: what fits, who waits, whose turn it is. */
 import { describe, expect, it } from 'vitest';
+import { Exposition } from '../../src/base/prometheus.ts';
 import { BodyBudget, type BodyClaim } from '../../src/http/body-budget.ts';
 import { FairBytes } from '../../src/http/fair-bytes.ts';
 import { UNNAMED_COUNT_MAX, WAITING_BODY_BYTES_MAX } from '../../src/http/limits.ts';
@@ -82,6 +83,15 @@ describe('the budget of bodies', () => {
     expect(later.isGranted).toBe(true);
   });
 
+  it('lets no later claim of a network pass an earlier one that waits for its share', () => {
+    const budget = new BodyBudget(100);
+    const first = budget.claim(of('a'), 40, WAITING)!;
+    const [large, small] = [30, 5].map((bytes) => budget.claim(of('a'), bytes, WAITING)!);
+    expect([first, large, small].map((claim) => claim?.isGranted)).toEqual([true, false, false]);
+    first.release();
+    expect([large, small].map((claim) => claim?.isGranted)).toEqual([true, true]);
+  });
+
   it('bounds what waits, with the same shares, and refuses the rest at once', () => {
     const budget = new BodyBudget(100);
     const holder = budget.claim(of('holder'), 100, WAITING)!;
@@ -90,6 +100,9 @@ describe('the budget of bodies', () => {
       Array.from({ length: 8 }, () => budget.claim(of('flood'), 10, waiting)).filter((claim) => claim !== undefined);
     const first = flood();
     expect(first).toHaveLength(4);
+    const page = new Exposition();
+    budget.metrics(page);
+    expect(page.text).toContain('\npaygrade_bodies_crowded_total 4\n');
     const honest = budget.claim(of('honest'), 10, waiting)!;
     expect(honest.isGranted).toBe(false);
     // What gives up or is granted waits no more.

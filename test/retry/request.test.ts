@@ -1,7 +1,7 @@
 /** A customer's request and a target's answer (siblings §6; RFC 9110 §5): headers, and the body of a result. */
 import { describe, expect, it } from 'vitest';
 import { RESPONSE_BYTES_MAX } from '../../src/retry/limits.ts';
-import { faultOfHeaders, type HeaderPairs } from '../../src/retry/request-headers.ts';
+import { faultOfHeaders, type HeaderPairs, hasHeader } from '../../src/retry/request-headers.ts';
 import { resultBodyOf } from '../../src/retry/result-body.ts';
 
 const many = (count: number): HeaderPairs => Array.from({ length: count }, (_, i) => [`x-${i}`, 'v'] as const);
@@ -43,12 +43,23 @@ describe('headers of a request', () => {
       ],
       'x-a',
     ],
-    ...['Host', 'Content-Length', 'Connection', 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'Keep-Alive'].map(
-      (name) => [name, [[name, 'v']], name],
-    ),
+    ...['Host', 'Content-Length', 'Connection', 'TE', 'Trailer', 'Trailers'].map((name) => [name, [[name, 'v']], name]),
+    ...['Transfer-Encoding', 'Upgrade', 'HTTP2-Settings', 'Keep-Alive'].map((name) => [name, [[name, 'v']], name]),
     ...['X-Retry-Id', 'x-retry-other', 'Proxy-Authorization', 'Webhook-Id'].map((name) => [name, [[name, 'v']], name]),
   ] as readonly (readonly [string, HeaderPairs, string | undefined])[])('must not be %s', (_, headers, name) => {
     expect(faultOfHeaders(headers)).toMatchObject({ name });
+  });
+
+  it('are found in any case, among others', () => {
+    const headers = [
+      ['x-a', 'v'],
+      ['User-AGENT', 'v'],
+    ] as const;
+    expect([hasHeader(headers, 'user-agent'), hasHeader(headers, 'x-b'), hasHeader([], 'x-a')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });
 
