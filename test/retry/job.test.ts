@@ -147,13 +147,18 @@ describe('the attempts of a job', () => {
 
   it('that a cancel interrupts has the time that it took, and those before it stay', () => {
     const job = cancel(started(ended(started(jobWith(), START_MS), START_MS), START_MS), START_MS + 70);
-    expect(job?.attempts).toMatchObject([{ outcome: 'http_error' }, { outcome: 'interrupted', durationMs: 70 }]);
+    expect(job).toMatchObject({ status: 'cancelled', result: null, failure: null });
+    expect(job?.attempts).toMatchObject([
+      { number: 1, outcome: 'http_error' },
+      { number: 2, startedAtMs: START_MS, outcome: 'interrupted', durationMs: 70 },
+    ]);
     expect(cancel(started(jobWith(), START_MS), START_MS - 70)?.attempts).toMatchObject([{ durationMs: 0 }]);
   });
 });
 
 describe('an ended job', () => {
   it('is readable for 24 hours, and removed at their end', () => {
+    expect([jobWith().status, isReadable(jobWith(), START_MS + 2 * KEPT_MS)]).toEqual(['scheduled', true]);
     const job = cancel(jobWith(), START_MS)!;
     expect(job.dueAtMs).toBe(START_MS + KEPT_MS);
     expect(isReadable(job, START_MS + KEPT_MS - 1)).toBe(true);

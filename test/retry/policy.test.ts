@@ -21,3 +21,16 @@ describe('the pause after an attempt', () => {
     expect(pauseMs(given, number, retryAfter, draw)).toBe(expected);
   });
 });
+
+it('the policy of a job that names none is the documented one', () => {
+  expect(DEFAULT_POLICY).toEqual({
+    maxAttempts: 5,
+    backoff: 'exponential',
+    initialDelaySeconds: 5,
+    maxDelaySeconds: 3600,
+    jitter: true,
+    attemptTimeoutSeconds: 15,
+    retryStatuses: [408, 425, 429, 500, 502, 503, 504],
+    respectRetryAfter: true,
+  });
+});
