@@ -23,6 +23,32 @@ it.each([
   expect(sentHeadersOf(request(method, text), 'x')['Content-Length']).toEqual(length);
 });
 
+it('passes on each header once with all its values, and none that it sets itself or that concerns one connection', () => {
+  const own = [
+    'Accept-Encoding',
+    'Connection',
+    'Content-Length',
+    'Expect',
+    'Host',
+    'Keep-Alive',
+    'Proxy-Authorization',
+  ];
+  const headers = [
+    ...[...own, 'TE', 'Trailer', 'Transfer-Encoding', 'Upgrade', 'User-Agent'].map((name) => [name, 'theirs'] as const),
+    ...([
+      ['X-One', '1'],
+      ['Cookie', 'a=b'],
+      ['x-one', '2'],
+    ] as const),
+  ];
+  expect(sentHeadersOf({ ...request('GET', null), headers }, 'ours')).toEqual({
+    'X-One': ['1', '2'],
+    Cookie: ['a=b'],
+    'User-Agent': ['ours'],
+    'Accept-Encoding': ['gzip, deflate, br'],
+  });
+});
+
 it('has its time to connect for that alone: a server may answer later', async () => {
   const time = new ManualTime();
   const waiting: number[] = [];
