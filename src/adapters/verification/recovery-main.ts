@@ -83,8 +83,6 @@ export function lateMainWorker(load: () => Promise<MainWorker | undefined>): Mai
     },
     isInCharge: () => main?.isInCharge() ?? false,
     freeCount: () => main?.freeCount() ?? 0,
-    isHealthy: () => main?.isHealthy() ?? false,
-    recoveryMs: () => main?.recoveryMs() ?? 0,
     start(job, done) {
       main?.start(job, done);
     },

@@ -51,7 +51,7 @@ export interface RecoveryWorker {
 }
 
 /** The main thread beside recovery threads, for jobs that are not worth handing over. */
-export interface MainWorker extends RecoveryWorker {
+export interface MainWorker extends Pick<RecoveryWorker, 'freeCount' | 'start'> {
   /** Called for each request that joins the queue. */
   onRequest(): void;
   /** Whether it takes all waiting jobs, one at a time, and the threads take none. */
@@ -245,7 +245,7 @@ export class RecoveryQueue {
   }
 
   /** The worker for the next entry; undefined while there is no room. */
-  #free(): RecoveryWorker | undefined {
+  #free(): Pick<RecoveryWorker, 'start'> | undefined {
     const main = this.#main;
     if (main === undefined || !main.isInCharge()) return this.#freest();
     return main.freeCount() > 0 ? main : undefined;

@@ -176,6 +176,12 @@ describe('a main worker that is loaded late', () => {
     expect(counts()).toEqual({ here: 9, onThread: 1 });
   });
 
+  it('leaves what comes together to the thread, like one that is there from the start', async () => {
+    const { turn, counts } = setUp((main) => lateMainWorker(async () => main));
+    for (let i = 0; i < 100; i++) for (const arriving of [12, ...Array(20).fill(0)]) await turn(arriving);
+    expect(counts().here).toBeLessThan(counts().onThread / 10);
+  });
+
   it.each<[string, () => Promise<MainWorker | undefined>]>([
     ['cannot be loaded', async () => Promise.reject(new Error('a file is gone'))],
     ['would need noble', async () => undefined],
