@@ -190,6 +190,7 @@ describe('a flood of forged payments', () => {
   it('from more addresses than there are slots gets newcomers rejected, and clients that have paid keep every other turn', async () => {
     const { worker, ask, reasonOf, queue } = setUp();
     queue.markPaid('2001:db8:5:0::/64');
+    expect(['2001:db8:5:0::/64', HONEST].map((network) => queue.isKnownPayer(network))).toEqual([true, false]);
     ask(request('203.0.113.1'));
     for (let i = 0; i < WAITING_COUNT_MAX; i++) ask(request(`10.0.${i >> 8}.${i & 255}`));
     const newcomer = ask(request(HONEST));
