@@ -33,6 +33,20 @@ describe('slots shared among clients', () => {
     expect(takeAll(share, '192.0.2.1')).toHaveLength(2);
   });
 
+  it('are counted to the last one that a client holds', () => {
+    const share = new ClientShare(8);
+    const releases = Array.from({ length: 3 }, () => share.tryTake('a')!);
+    const counts = releases.map((release) => {
+      release();
+      return [share.heldBy('a'), share.count];
+    });
+    expect(counts).toEqual([
+      [2, 2],
+      [1, 1],
+      [0, 0],
+    ]);
+  });
+
   it('are free again after their release', () => {
     const share = new ClientShare(4);
     for (let round = 0; round < 3; round++) {
