@@ -65,6 +65,8 @@ describe.skipIf(SERVER === undefined)('the modelled database', () => {
     database = await testDatabase(SERVER as NonNullable<typeof SERVER>, clock);
     connections = database.connections();
     connection = await connections.connect();
+    // The model's claims begin at 1, those of a new database at the time.
+    await connection.query({ text: 'ALTER SEQUENCE paygrade.claims_serial_seq RESTART WITH 1', values: [] });
   });
   afterAll(async () => {
     connection.release(true);

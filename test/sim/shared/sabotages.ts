@@ -80,18 +80,14 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   {
     what: 'a claim that is in doubt is never given back',
     changes: [
-      [
-        'storage/postgres/reservations.ts',
-        'for (const doubt of doubts) await this.#tidy(doubt);',
-        'doubts.length = 0;',
-      ],
-      ['storage/postgres/reservations.ts', 'await this.#claims.freeStrays(lastAttempt, live);', ''],
+      ['storage/postgres/doubts.ts', 'for (const doubt of doubts) await this.tidy(doubt);', 'doubts.length = 0;'],
+      ['storage/postgres/doubts.ts', 'await this.#parts.claims.freeStrays(last, live);', ''],
     ],
     found: /L2 /,
   },
   {
     what: 'a claim that comes after its release is left alone',
-    changes: [['storage/postgres/reservations.ts', 'await this.#claims.freeStrays(lastAttempt, live);', '']],
+    changes: [['storage/postgres/doubts.ts', 'await this.#parts.claims.freeStrays(last, live);', '']],
     found: /L2 |N4 /,
   },
   {
@@ -157,7 +153,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   },
   {
     what: 'a claim of an identifier that comes after its release is left alone',
-    changes: [['storage/postgres/reservations.ts', 'await this.#identifiers.freeStrays(lastAttempt, live);', '']],
+    changes: [['storage/postgres/doubts.ts', 'await this.#parts.identifiers.freeStrays(last, live);', '']],
     found: /N5 |L2 /,
   },
   {
