@@ -23,7 +23,7 @@ import { type OutageKind, Wire } from './wire.ts';
 export interface SharedRunResult {
   readonly seed: number;
   readonly profile: SharedProfile;
-  /** The same for the same seed, on every machine and runtime. */
+  /** The same for the same seed on every machine, under one runtime: Node and Bun settle promises in another order. */
   readonly traceHash: string;
   readonly violation: Violation | undefined;
   readonly counts: ReadonlyMap<string, number>;
