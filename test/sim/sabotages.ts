@@ -99,17 +99,6 @@ export const SABOTAGES: readonly Sabotage[] = [
     found: /N1 one name buys once/,
   },
   {
-    what: 'a purchase under a key gets the job that the key has, though another bought it',
-    changes: [
-      [
-        'access/idempotency-key.ts',
-        'if (isNamedByKey && isOfAnother(claimed, draft as RetryDraft)) return undefined;',
-        '',
-      ],
-    ],
-    found: /N2 a purchase has its job/,
-  },
-  {
     what: 'a paid answer that a kill cut off is forgotten',
     changes: [['storage/memory/reservations.ts', 'this.#restoreAnswers(loaded.answers)', 'this.#restoreAnswers([])']],
     found: /C3 charged once|C1 every charge has its answer|N1 one name buys once/,
