@@ -17,7 +17,7 @@ import { type Hex, wallet } from '../support/wallet.ts';
 import { findAnvil } from './anvil.ts';
 import { LocalChain } from './local-chain.ts';
 
-const ANVIL = await findAnvil();
+const ANVIL = findAnvil();
 const PAY_TO: Hex = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const RETRY_PRICE = 20_000n;
 const RESOLVE_PRICE = 30_000n;
