@@ -3,9 +3,9 @@
  * as long as the customer chose. A paid resolve is kept: its outcome is recorded, by a later process if need be. Releasing a
  * claim ends its work, because it is not paid for.
  *
- * Invariants: at most WORK_COUNT_MAX claims at a time, at most half of them of one payer, beside as many works that dead processes
- * left, so that these also have a place in a process that is full;
- * every claim ends in `keep` or `release`; an outcome is recorded for kept resolves only, once.
+ * Invariants: at most WORK_COUNT_MAX claims at a time, at most half of them of one payer; as many works again that dead
+ * processes left, which thus have a place in a process that is full; every claim ends in `keep` or `release`; an outcome is
+ * recorded for kept resolves only, once.
  */
 import type { Clock } from '../base/clock.ts';
 import { isSameDigest } from '../base/digest.ts';
