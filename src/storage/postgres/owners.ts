@@ -167,7 +167,8 @@ export class Owner {
     if (this.isLeaseLost) this.#seen = new Map();
     const startMs = clock.monotonicMs();
     await this.#database.probe();
-    if (this.#isEnded) return;
+    // A renewal that began earlier may be answered later.
+    if (this.#isEnded || startMs < this.#renewedMs) return;
     this.#renewedMs = startMs;
     this.#cancelLoss();
     this.#cancelLoss = timers.after(startMs + LEASE_MS - LOSS_MARGIN_MS - clock.monotonicMs(), () => {

@@ -126,6 +126,20 @@ describe('a lease', () => {
     expect([done, owner.isLeaseLost]).toEqual([['renewed'], false]);
   });
 
+  it('that was renewed for a decision is not lost to an earlier renewal that is answered later', async () => {
+    const { done, owner, passed, renewals } = opened();
+    await owner.start();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    renewals.answer = () => promise;
+    expect(await passed(LOOK_MS + LEASE_MS)).toEqual(['lost']);
+    renewals.answer = async () => {};
+    await owner.renewLostLease();
+    resolve();
+    await settle();
+    expect([done, owner.isLeaseLost]).toEqual([['lost', 'renewed', 'renewed'], false]);
+    expect(await passed(LOOK_MS)).toEqual(['renewed']);
+  });
+
   it('ends after a renewal that is under way, and leaves no timer', async () => {
     const { done, owner, passed, renewals, time } = opened();
     await owner.start();
