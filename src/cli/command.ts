@@ -6,7 +6,7 @@
  * print the same messages.
  */
 import { parseArgs } from 'node:util';
-import { isHomePath } from '../base/home-path.ts';
+import { isHomePath, NO_HOME_PATH } from '../base/home-path.ts';
 import { printable } from '../base/printable.ts';
 import { withoutUser } from '../base/without-secrets.ts';
 import { paragraph, table } from './help-text.ts';
@@ -155,7 +155,7 @@ function textOf(name: string, option: TextOption, text: string): string {
   if (text === '') throw new UsageError(`--${name} must not be empty`);
   // bash replaces it in `--out ~/jobs`, not in `--out=~/jobs`.
   if (/^(?:FILE|DIR)\b/.test(option.value) && isHomePath(text)) {
-    throw new UsageError(`--${name} must be a path without ~, which only a shell replaces`);
+    throw new UsageError(`--${name} must be ${NO_HOME_PATH}`);
   }
   return text;
 }

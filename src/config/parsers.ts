@@ -1,6 +1,6 @@
 /** Parsers of settings. Each refuses with words that complete "VARIABLE must be ...". */
 import { base64Bytes } from '../base/codec.ts';
-import { isHomePath } from '../base/home-path.ts';
+import { isHomePath, NO_HOME_PATH } from '../base/home-path.ts';
 import { parseTargetAllow } from '../outbound/target-allow.ts';
 import { type Prices, parsePrices } from '../payment/prices.ts';
 import { type Address, NETWORK_IDS, networkOf, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
@@ -73,8 +73,7 @@ export const switchOn: Parse<boolean> = (text) => trueOrFalse(text) === 'true';
 export const notBlank: Parse<string> = (text) => (text.trim() === '' ? refuse('a text that is not blank') : text);
 
 /** A path of the file system, as given. */
-export const filePath: Parse<string> = (text) =>
-  isHomePath(text) ? refuse('a path without ~, which only a shell replaces') : notBlank(text);
+export const filePath: Parse<string> = (text) => (isHomePath(text) ? refuse(NO_HOME_PATH) : notBlank(text));
 
 /** Longest contact in characters: every outbound request carries it. */
 const CONTACT_LENGTH_MAX = 200;
