@@ -2,6 +2,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { onThreadEnd } from './thread-end.ts';
+import type { Timers } from './timers.ts';
 
 /**
  * Worker options that keep a thread from printing warnings: Node 22 warns once a thread that node:sqlite and type stripping
@@ -34,4 +36,52 @@ export function expectDescriptors(): void {
 export function startThread(entry: URL, options: WorkerOptions = {}): Worker {
   expectDescriptors();
   return new Worker(entry, { ...QUIET_THREAD, ...options });
+}
+
+/** What becomes of a thread whose first message says that it is ready. Each is called later, never by the start itself. */
+export interface ThreadEvents<Ready, Message> {
+  onReady(ready: Ready): void;
+  onMessage(message: Message): void;
+  /**
+   * Called once, and nothing after it: the thread has ended, or was not ready in time and is being terminated.
+   * @param why one line, see {@link onThreadEnd}
+   */
+  onEnd(why: string): void;
+}
+
+/**
+ * Starts a thread that has to be ready within {@link THREAD_START_MS}.
+ *
+ * @param name of the thread, for the reason of its end
+ * @throws Error when there are too few file descriptors for a thread
+ */
+export function startReadyThread<Ready, Message>(
+  entry: URL,
+  options: WorkerOptions,
+  name: string,
+  timers: Timers,
+  events: ThreadEvents<Ready, Message>,
+): Worker {
+  const worker = startThread(entry, options);
+  let state: 'starting' | 'ready' | 'over' = 'starting';
+  const end = (why: string): void => {
+    if (state === 'over') return;
+    state = 'over';
+    cancel();
+    events.onEnd(why);
+  };
+  const cancel = timers.after(THREAD_START_MS, () => {
+    void worker.terminate();
+    end(`${name} did not start`);
+  });
+  worker.on('message', (message: Ready | Message) => {
+    if (state === 'ready') events.onMessage(message as Message);
+    else if (state === 'starting') {
+      state = 'ready';
+      cancel();
+      events.onReady(message as Ready);
+    }
+  });
+  onThreadEnd(worker, name, end);
+  return worker;
 }

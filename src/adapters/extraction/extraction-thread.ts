@@ -5,13 +5,12 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { firstLineOf } from '../../base/failure.ts';
-import { startThread, THREAD_START_MS } from '../../base/start-thread.ts';
-import { onThreadEnd } from '../../base/thread-end.ts';
+import { startReadyThread } from '../../base/start-thread.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PageContent } from '../../resolve/result.ts';
 import type { Measured } from '../../resolve/work.ts';
 import { threadTimeMs } from '../process/thread-time.ts';
-import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
+import type { ThreadReady, ThreadReply, ThreadTask } from './extraction-wire.ts';
 
 const ENTRY = new URL('./extraction-worker.ts', import.meta.url);
 
@@ -19,6 +18,8 @@ const ENTRY = new URL('./extraction-worker.ts', import.meta.url);
  * Heap of a thread, MiB: ten times what 8 MiB of the most costly markup takes. Runtimes without such a bound ignore it.
  */
 const HEAP_MIB_MAX = 512;
+
+const STOPS = 'the server stops';
 
 /** Shortest pause between two looks at a thread's processor time, which is known in steps of 10 ms. */
 const LOOK_PAUSE_MS = 20;
@@ -80,6 +81,8 @@ export class ExtractionThread {
       this.#starting = undefined;
       return { end: { kind: 'failed', detail: firstLineOf(failure) }, measured: undefined };
     }
+    // Closed meanwhile: the thread, which was ready just before, ends and answers nothing.
+    if (this.#worker !== worker) return { end: { kind: 'failed', detail: STOPS }, measured: undefined };
     let measured: Measured | undefined;
     const end = await new Promise<ThreadEnd>((resolve) => {
       const giveUp = (): void => {
@@ -106,7 +109,7 @@ export class ExtractionThread {
           if (task.isLate) finish({ kind: 'late' });
           else if (isOver) giveUp();
           else stopWork = this.#afterWork(workMs, giveUp);
-        } else if (message.kind !== 'ready') finish(message);
+        } else finish(message);
       };
       this.#onDeath = (detail) => finish({ kind: 'failed', detail });
       worker.ref();
@@ -120,7 +123,7 @@ export class ExtractionThread {
 
   async close(): Promise<void> {
     const worker = this.#worker;
-    this.#onDeath?.('the server stops');
+    this.#onDeath?.(STOPS);
     this.#drop();
     await worker?.terminate();
   }
@@ -150,26 +153,30 @@ export class ExtractionThread {
   }
 
   #start(): Promise<Worker> {
-    const resourceLimits = { maxOldGenerationSizeMb: HEAP_MIB_MAX };
-    const worker = startThread(this.#entry, { resourceLimits });
-    this.#worker = worker;
+    const options = { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX } };
     return new Promise((resolve, reject) => {
-      const stop = this.#timers.after(THREAD_START_MS, () => onEnd('the extraction thread did not start'));
-      const onEnd = (why: string): void => {
-        stop();
-        reject(new Error(why));
-        if (this.#worker !== worker) return;
-        this.#drop();
-        this.#onDeath?.(why);
-      };
-      worker.on('message', (message: ThreadReply) => {
-        if (message.kind === 'ready') {
-          stop();
-          this.#number = message.thread;
-          resolve(worker);
-        } else if (this.#worker === worker) this.#onReply?.(message);
-      });
-      onThreadEnd(worker, 'the extraction thread', onEnd);
+      const worker = startReadyThread<ThreadReady, ThreadReply>(
+        this.#entry,
+        options,
+        'the extraction thread',
+        this.#timers,
+        {
+          onReady: ({ thread }) => {
+            this.#number = thread;
+            resolve(worker);
+          },
+          onMessage: (reply) => {
+            if (this.#worker === worker) this.#onReply?.(reply);
+          },
+          onEnd: (why) => {
+            reject(new Error(why));
+            if (this.#worker !== worker) return;
+            this.#drop();
+            this.#onDeath?.(why);
+          },
+        },
+      );
+      this.#worker = worker;
     });
   }
 }

@@ -9,9 +9,13 @@ export interface ThreadTask {
   readonly isLate: boolean;
 }
 
+/** The thread's first message: it is ready for documents. */
+export interface ThreadReady {
+  /** As `ownThreadNumber` found it. */
+  readonly thread: number | undefined;
+}
+
 export type ThreadReply =
-  /** Sent once, when the thread is ready for documents. `thread`: as `ownThreadNumber` found it. */
-  | { readonly kind: 'ready'; readonly thread: number | undefined }
   /**
    * The document is unpacked, and these measurements stand whatever happens next. Now its extraction begins and its
    * time runs; for a late document this is the last message.

@@ -12,7 +12,7 @@ import { nothingOf } from '../../resolve/result.ts';
 import type { Document } from '../../resolve/work.ts';
 import { BodyTooLarge, unpackAtOnce } from '../outbound/unpack.ts';
 import { ownThreadNumber } from '../process/thread-time.ts';
-import type { ThreadReply, ThreadTask } from './extraction-wire.ts';
+import type { ThreadReady, ThreadReply, ThreadTask } from './extraction-wire.ts';
 
 if (parentPort === null) throw new Error('this file is the entry of a worker');
 const port = parentPort;
@@ -55,4 +55,4 @@ port.on('message', ({ document, isLate }: ThreadTask) => {
     reply({ kind: 'failed', detail: stackOf(failure) });
   }
 });
-reply({ kind: 'ready', thread: ownThreadNumber() });
+port.postMessage({ thread: ownThreadNumber() } satisfies ThreadReady);

@@ -14,4 +14,4 @@ parentPort.on('message', ({ document: { url, body } }) => {
   if (pathname === '/end') setTimeout(() => process.exit(1), 20);
   else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 });
-parentPort.postMessage({ kind: 'ready', thread: 1 });
+parentPort.postMessage({ thread: 1 });

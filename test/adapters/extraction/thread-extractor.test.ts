@@ -247,6 +247,13 @@ describe('documents in threads', () => {
     await open().extractor.close();
   });
 
+  it('that wait for a thread that is ready just when the server stops end too', { timeout: 10_000 }, async () => {
+    const { extractor, failures } = open();
+    process.once('worker', (worker) => worker.prependOnceListener('message', () => void extractor.close()));
+    expect(await extractor.extract(documentOf('<p>x'), 30_000)).toEqual({ kind: 'unread' });
+    expect(failures).toEqual([]);
+  });
+
   it('do not hold up the loop that answers', async () => {
     const html = `<main>${'<p>some words <a href="/x">and a link</a></p>'.repeat(8000)}</main>`;
     const big = documentOf(html);
