@@ -81,7 +81,8 @@ const alone =
     for (const { digest, signature } of of) recover(digest, signature);
   };
 
-const { thread } = await RecoveryThread.start({ signatures: 'auto' }, { timers: systemTimers, onFault: () => {} });
+const thread = new RecoveryThread({ signatures: 'auto' }, { timers: systemTimers, onChange: () => {} });
+await thread.open();
 const onThread = async (width: number): Promise<void> => {
   for (let first = 0; first < COUNT; first += width) {
     const some = jobs.slice(first, first + width);

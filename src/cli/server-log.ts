@@ -62,8 +62,8 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock) {
     },
     onStateNotice: (message) => note('warn', { message }),
     onVerificationFault(fault) {
-      if (fault === undefined) note('warn', { message: 'signatures are verified again' });
-      else note('error', { message: 'the verification of signatures failed and is being restarted', fault });
+      if (fault === undefined) note('warn', { message: 'signatures are verified as configured again' });
+      else note('error', { message: 'signatures are not verified as configured', fault });
     },
     onJobsService(url, fault) {
       if (fault === undefined) note('warn', { message: 'a jobs service answers again', address: url });

@@ -39,18 +39,24 @@ function logged(level: LogLevel, status: number): string[] {
 it('shows at the level of a warning also notices, and that a fault is over', () => {
   const lines: string[] = [];
   const log = { write: (line: string) => void lines.push(line), flush: async () => {} };
-  const { onFacilitatorReachable, onStateFault, onStateNotice } = serverLog(log, 'warn', new ManualTime());
+  const { onFacilitatorReachable, onStateFault, onStateNotice, onVerificationFault } = serverLog(
+    log,
+    'warn',
+    new ManualTime(),
+  );
   onFacilitatorReachable(false);
   onFacilitatorReachable(true);
   onStateFault(undefined);
   onStateNotice('the database was restored');
+  onVerificationFault(undefined);
   const told = lines.map((line) => JSON.parse(line));
-  expect(told.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn', 'warn']);
+  expect(told.map(({ level }) => level)).toEqual(Array(5).fill('warn'));
   expect(told.map(({ message }) => message)).toEqual([
     'the facilitator cannot be reached',
     'the facilitator can be reached',
     'the server can write its state again',
     'the database was restored',
+    'signatures are verified as configured again',
   ]);
 });
 

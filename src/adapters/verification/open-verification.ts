@@ -1,21 +1,18 @@
 /**
- * Opens signature recovery on worker threads with the main thread beside them, or on the main thread when there are
- * none. The queue accepts requests at once; libraries are loaded and self-tested in the background, so that a server
- * can listen and make offers meanwhile.
+ * Opens signature recovery on worker threads with the main thread beside them. Each thread is used while it runs, and
+ * replaced when it dies or does not start; while none runs, the main thread stands in. The queue accepts requests at
+ * once; libraries are loaded and self-tested in the background, so that a server can listen and make offers meanwhile.
  */
 import type { Clock } from '../../base/clock.ts';
-import { firstLineOf, messageOf } from '../../base/failure.ts';
 import { LATE_START_MS } from '../../base/late-start.ts';
 import { expectDescriptors } from '../../base/start-thread.ts';
 import type { Timers } from '../../base/timers.ts';
-import { type MainWorker, RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
+import { RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 import type { ChosenRecovery, RecoveryLibrary, SignatureMode } from './recovery.ts';
 import { inlineRecovery } from './recovery-inline.ts';
 import { lateMainWorker, mainWorker } from './recovery-main.ts';
+import { StandIn } from './recovery-stand-in.ts';
 import { RecoveryThread } from './recovery-thread.ts';
-
-/** Pause before a start that failed is tried again. */
-const RETRY_PAUSE_MS = 1000;
 
 export interface VerificationOptions {
   readonly signatures: SignatureMode;
@@ -26,7 +23,7 @@ export interface VerificationOptions {
 /** What recovers signatures. */
 export interface StartedVerification {
   readonly library: RecoveryLibrary | 'handed-in';
-  /** 0: on the main thread. */
+  /** Threads that run; 0: the main thread verifies. */
   readonly threadCount: number;
   /** Messages for the operator, one line each. */
   readonly notices: readonly string[];
@@ -36,9 +33,8 @@ export interface OpenVerification {
   /** Its requests wait until the start is done. */
   readonly queue: RecoveryQueue;
   /**
-   * Starts once: at once, or else at the first request or after a moment. Never settles if closed first. Never rejects:
-   * when a thread cannot start, the main thread verifies and a notice says why; while that cannot either, because
-   * connections have taken all file descriptors, requests are rejected and the start is tried again.
+   * Starts once: at once, or else at the first request or after a moment. Resolves when each thread runs or has failed
+   * to start, which a notice tells, and something can verify. Never settles if closed first. Never rejects.
    */
   start(isAtOnce: boolean): Promise<StartedVerification>;
   /** Never rejects. */
@@ -52,15 +48,8 @@ export interface VerificationPorts {
   readonly recoveryWorker?: RecoveryWorker | undefined;
   /** Another program for the threads, for tests. */
   readonly threadEntry?: URL | undefined;
-  /** A verification thread died or nothing can verify yet (why, one line), or it works again (undefined). */
+  /** Threads do not run, or nothing can verify (what and why, one line), or all is well again (undefined). */
   onVerificationFault?(fault: string | undefined): void;
-}
-
-interface StartedWorkers extends StartedVerification {
-  /** At least one. */
-  readonly workers: readonly RecoveryWorker[];
-  /** Those of them that are threads. */
-  readonly threads: readonly RecoveryThread[];
 }
 
 /**
@@ -74,48 +63,41 @@ async function chosenHere(signatures: SignatureMode, clock: Clock): Promise<Chos
   return chooseRecovery(signatures, clock);
 }
 
-async function onMainThread(
-  { signatures }: VerificationOptions,
-  clock: Clock,
-  why: readonly string[],
-): Promise<StartedWorkers> {
-  const chosen = await chosenHere(signatures, clock);
-  const notices = chosen.notice === undefined ? why : [...why, chosen.notice];
-  return {
-    workers: [inlineRecovery(chosen.recoverSigner, chosen.recoveryMs, setImmediate)],
-    threads: [],
-    library: chosen.library,
-    threadCount: 0,
-    notices,
+interface MainThread {
+  readonly chosen: ChosenRecovery;
+  readonly inline: RecoveryWorker;
+}
+
+/** @returns loads what recovers on this thread, once; a call after one that failed tries again */
+function mainThreadOnce(signatures: SignatureMode, clock: Clock): () => Promise<MainThread> {
+  let loading: Promise<MainThread> | undefined;
+  const load = async (): Promise<MainThread> => {
+    const chosen = await chosenHere(signatures, clock);
+    return { chosen, inline: inlineRecovery(chosen.recoverSigner, chosen.recoveryMs, setImmediate) };
+  };
+  return async () => {
+    loading ??= load();
+    try {
+      return await loading;
+    } catch (failure) {
+      loading = undefined;
+      throw failure;
+    }
   };
 }
 
-async function startWorkers(
-  options: VerificationOptions,
-  { clock, timers, threadEntry: entry }: VerificationPorts,
-  onFault: (fault: string | undefined) => void,
-): Promise<StartedWorkers> {
-  if (options.workers === 0) return onMainThread(options, clock, []);
-  const starting = Array.from({ length: options.workers }, () =>
-    RecoveryThread.start({ signatures: options.signatures }, { timers, onFault, entry }),
-  );
-  const started = await Promise.allSettled(starting);
-  const running = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const failed = started.find((one) => one.status === 'rejected');
-  const threads = running.map(({ thread }) => thread);
-  const [first] = running;
-  if (first === undefined || failed !== undefined) {
-    await Promise.all(threads.map((thread) => thread.close()));
-    return onMainThread(options, clock, [`signatures are verified on the main thread: ${messageOf(failed?.reason)}`]);
-  }
-  const { library, notice } = first.ready;
-  return {
-    workers: threads,
-    threads,
-    library,
-    threadCount: threads.length,
-    notices: notice === undefined ? [] : [notice],
-  };
+/** What is not as configured, for the operator; undefined when all is well. */
+function faultOf(threads: readonly RecoveryThread[], standIn: StandIn): string | undefined {
+  const failed = threads.filter(({ fault }) => fault !== undefined);
+  if (failed.length === threads.length && standIn.fault !== undefined)
+    return `the server accepts no payments: ${standIn.fault}`;
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const what =
+    failed.length === threads.length
+      ? 'signatures are verified on the main thread'
+      : `${failed.length} of ${threads.length} verification threads failed`;
+  return `${what}: ${first.fault}`;
 }
 
 /** Starts nothing yet. */
@@ -128,42 +110,49 @@ export function openVerification(options: VerificationOptions, ports: Verificati
   }
   const needed = Promise.withResolvers<void>();
   const queue = new RecoveryQueue(undefined, clock, timers, needed.resolve);
-  const onFault = (fault: string | undefined): void => {
-    ports.onVerificationFault?.(fault);
-    queue.resume();
-  };
-  let starting: Promise<StartedWorkers> | undefined;
-  let started: Promise<StartedWorkers> | undefined;
+  const loadMainThread = mainThreadOnce(options.signatures, clock);
+  const besideThreads = lateMainWorker(async () => {
+    const { chosen, inline } = await loadMainThread();
+    return chosen.isWithoutNoble() ? mainWorker(inline, chosen.isWithoutNoble, setImmediate) : undefined;
+  });
+  let starting: Promise<StartedVerification> | undefined;
   let isClosed = false;
-  const mainWorkerHere = async (): Promise<MainWorker | undefined> => {
-    const chosen = await chosenHere(options.signatures, clock);
-    return chosen.isWithoutNoble() ? mainWorker(chosen, setImmediate) : undefined;
+  let toldFault: string | undefined;
+  const onChange = (): void => {
+    if (isClosed) return;
+    const isAllFailed = threads.every(({ fault }) => fault !== undefined);
+    if (isAllFailed) void standIn.load();
+    const running = threads.filter((thread) => thread.isHealthy());
+    if (isAllFailed || running.length > 0) queue.use([...threads, standIn]);
+    if (running.some(({ ready }) => ready?.library !== 'noble')) queue.useMain(besideThreads);
+    if (isAllFailed && !standIn.isReady && standIn.fault === undefined) return; // what it is comes out soon
+    const fault = faultOf(threads, standIn);
+    if (fault === toldFault) return;
+    toldFault = fault;
+    ports.onVerificationFault?.(fault);
   };
-  const startWorkersAtLast = async (): Promise<StartedWorkers> => {
-    for (let hasFailed = false; ; hasFailed = true) {
-      if (isClosed) return new Promise(() => {});
-      started = startWorkers(options, ports, onFault);
-      try {
-        const all = await started;
-        queue.use(all.workers);
-        if (hasFailed) ports.onVerificationFault?.(undefined);
-        return all;
-      } catch (failure) {
-        queue.use([]);
-        const why = firstLineOf(failure);
-        if (!hasFailed) ports.onVerificationFault?.(`it has never started, so the server accepts no payments: ${why}`);
-        await new Promise<void>((resolve) => timers.after(RETRY_PAUSE_MS, resolve));
-      }
-    }
-  };
-  const start = async (isAtOnce: boolean): Promise<StartedWorkers> => {
+  const threads = Array.from(
+    { length: options.workers },
+    () => new RecoveryThread({ signatures: options.signatures }, { timers, onChange, entry: ports.threadEntry }),
+  );
+  const standIn = new StandIn({
+    timers,
+    isNeeded: () => threads.every((thread) => !thread.isHealthy()),
+    load: async () => (await loadMainThread()).inline,
+    onChange,
+  });
+  const start = async (isAtOnce: boolean): Promise<StartedVerification> => {
     if (isAtOnce) needed.resolve();
     const cancel = timers.after(LATE_START_MS, needed.resolve);
     await needed.promise;
     cancel();
-    const all = await startWorkersAtLast();
-    if (all.threadCount > 0 && all.library !== 'noble') queue.useMain(lateMainWorker(mainWorkerHere));
-    return all;
+    if (isClosed) return new Promise(() => {});
+    await Promise.all(threads.map((thread) => thread.open()));
+    const running = () => threads.filter((thread) => thread.isHealthy());
+    if (running().length === 0) await standIn.load();
+    const { library, notice } = running()[0]?.ready ?? (await loadMainThread()).chosen;
+    const notices = [faultOf(threads, standIn), notice].filter((one) => one !== undefined);
+    return { library, threadCount: running().length, notices };
   };
   return {
     queue,
@@ -175,7 +164,7 @@ export function openVerification(options: VerificationOptions, ports: Verificati
       isClosed = true;
       queue.close();
       needed.resolve();
-      const { threads = [] } = (await started?.catch(() => undefined)) ?? {};
+      standIn.close();
       await Promise.all(threads.map((thread) => thread.close()));
     },
   };

@@ -5,9 +5,7 @@
  * can recover them. The main thread recovers one signature a turn, and never by noble, which takes a millisecond
  * (`bench/flood.ts`, `bench/signatures.ts`).
  */
-import type { MainWorker } from '../../payment/signature/recovery-queue.ts';
-import type { ChosenRecovery } from './recovery.ts';
-import { inlineRecovery } from './recovery-inline.ts';
+import type { MainWorker, RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
 
 /**
  * The main thread recovers up to this mean number of signatures before one in its turn: 1.5 means four in each turn.
@@ -25,16 +23,16 @@ const BEFORE_COUNTED_MAX = 8;
 /** After recoveries in this many turns in a row the main thread cannot keep up, however few arrive in each turn. */
 const ON_END_MAX = 16;
 
-/** @param later runs its argument after the I/O of this turn */
+/**
+ * @param inline recovers on the main thread
+ * @param isWithoutNoble whether noble recovers nothing there
+ * @param later runs its argument after the I/O of this turn
+ */
 export function mainWorker(
-  {
-    recoverSigner,
-    recoveryMs,
-    isWithoutNoble,
-  }: Pick<ChosenRecovery, 'recoverSigner' | 'recoveryMs' | 'isWithoutNoble'>,
+  inline: RecoveryWorker,
+  isWithoutNoble: () => boolean,
   later: (run: () => void) => void,
 ): MainWorker {
-  const inline = inlineRecovery(recoverSigner, recoveryMs, later);
   let inThisTurn = 0;
   let meanBefore = 0;
   let onEnd = 0;

@@ -1,10 +1,10 @@
 /**
  * Recoveries on a worker thread, so that no recovery blocks the event loop that answers. The jobs of one turn share one
- * message. A thread that dies is replaced after a pause; its unfinished jobs end with `undefined`.
+ * message. A thread that dies or does not start is replaced after a pause; its unfinished jobs end with `undefined`.
  */
 import type { Worker } from 'node:worker_threads';
-import { startThread, THREAD_START_MS } from '../../base/start-thread.ts';
-import { onThreadEnd } from '../../base/thread-end.ts';
+import { firstLineOf } from '../../base/failure.ts';
+import { startReadyThread } from '../../base/start-thread.ts';
 import type { Timers } from '../../base/timers.ts';
 import { OUTCOME_BYTES, outcomeAt } from '../../payment/signature/outcome-bytes.ts';
 import type { RecoveryJob, RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
@@ -15,14 +15,16 @@ import { encodeJobs, type ThreadOptions, type ThreadReady } from './recovery-wir
 const AHEAD_MS = 5;
 const AHEAD_COUNT_MIN = 2;
 const AHEAD_COUNT_MAX = 32;
-const RESTART_PAUSE_MS = 1000;
+/** Before another thread is started; doubled after each that recovered nothing. */
+const FIRST_PAUSE_MS = 1000;
+const PAUSE_MS_MAX = 30_000;
 
 const ENTRY = new URL('./recovery-worker.ts', import.meta.url);
 
 export interface ThreadPorts {
   readonly timers: Timers;
-  /** Called when the thread died (the reason, one line) or works again (undefined); `isHealthy` has changed already. */
-  readonly onFault: (fault: string | undefined) => void;
+  /** Called when the thread is ready, has died or did not start. */
+  onChange(): void;
   /** Another program for the thread, for tests. */
   readonly entry?: URL | undefined;
 }
@@ -35,30 +37,41 @@ interface Job {
 export class RecoveryThread implements RecoveryWorker {
   readonly #options: ThreadOptions;
   readonly #ports: ThreadPorts;
-  /** Set also while it starts. */
+  readonly #tried = Promise.withResolvers<void>();
+  /** Set from its start until it has ended. */
   #worker: Worker | undefined;
-  #cancelRestart: (() => void) | undefined;
+  #cancelStart = (): void => {};
+  #pauseMs = FIRST_PAUSE_MS;
+  #ready: ThreadReady | undefined;
+  #fault: string | undefined;
   /** Jobs that the thread may have at a time; 0 while there is no thread. */
   #aheadCount = 0;
-  #recoveryMs = 0;
   /** Accepted in this turn, not yet sent. */
   #taken: Job[] = [];
   /** In the order of their outcomes. */
   #sent: Job[] = [];
   #isClosed = false;
 
-  private constructor(options: ThreadOptions, ports: ThreadPorts) {
+  /** Starts nothing yet. */
+  constructor(options: ThreadOptions, ports: ThreadPorts) {
     this.#options = options;
     this.#ports = ports;
   }
 
-  /** @throws Error (rejects) when the thread cannot start, or has not started in time */
-  static async start(
-    options: ThreadOptions,
-    ports: ThreadPorts,
-  ): Promise<{ readonly thread: RecoveryThread; readonly ready: ThreadReady }> {
-    const thread = new RecoveryThread(options, ports);
-    return { thread, ready: await thread.#open() };
+  /** Starts the thread, once. Resolves when it is ready or has failed to start. Never settles if closed first. */
+  open(): Promise<void> {
+    if (!this.#isClosed) this.#startWorker();
+    return this.#tried.promise;
+  }
+
+  /** What the thread said when it was last ready; undefined until the first has started. */
+  get ready(): ThreadReady | undefined {
+    return this.#ready;
+  }
+
+  /** Why there is no thread, one line; undefined while there is one, or while the first one starts. */
+  get fault(): string | undefined {
+    return this.#fault;
   }
 
   isHealthy(): boolean {
@@ -66,7 +79,7 @@ export class RecoveryThread implements RecoveryWorker {
   }
 
   recoveryMs(): number {
-    return this.#recoveryMs;
+    return this.#ready?.recoveryMs ?? 0;
   }
 
   freeCount(): number {
@@ -82,44 +95,62 @@ export class RecoveryThread implements RecoveryWorker {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelRestart?.();
+    this.#cancelStart();
     this.#aheadCount = 0;
-    const worker = this.#worker;
-    this.#worker = undefined;
-    await worker?.terminate();
+    await this.#worker?.terminate();
     this.#giveUp();
   }
 
-  async #open(): Promise<ThreadReady> {
+  #startWorker(): void {
     const { timers, entry = ENTRY } = this.#ports;
-    const worker = startThread(entry, { workerData: this.#options });
-    this.#worker = worker;
-    return new Promise((resolve, reject) => {
-      const stop = timers.after(THREAD_START_MS, () => {
-        reject(new Error('a verification thread did not start'));
-        if (this.#worker === worker) this.#worker = undefined;
-        void worker.terminate();
-      });
-      worker.on('message', (message: ThreadReady | Uint8Array) => {
-        if (message instanceof Uint8Array) {
-          this.#onOutcomes(message);
-          return;
-        }
-        stop();
-        // Closed, or given up.
-        if (this.#worker !== worker) return;
-        this.#recoveryMs = message.recoveryMs;
-        const ahead = Math.round(AHEAD_MS / message.recoveryMs);
-        this.#aheadCount = Math.max(AHEAD_COUNT_MIN, Math.min(AHEAD_COUNT_MAX, ahead));
-        worker.unref();
-        resolve(message);
-      });
-      onThreadEnd(worker, 'a verification thread', (why) => {
-        stop();
-        reject(new Error(why));
-        if (this.#worker === worker && this.isHealthy()) this.#onDeath(why);
-      });
-    });
+    try {
+      this.#worker = startReadyThread<ThreadReady, Uint8Array>(
+        entry,
+        { workerData: this.#options },
+        'a verification thread',
+        timers,
+        {
+          onReady: (ready) => this.#onReady(ready),
+          onMessage: (outcomes) => this.#onOutcomes(outcomes),
+          onEnd: (why) => this.#onEnd(why),
+        },
+      );
+    } catch (failure) {
+      this.#onEnd(firstLineOf(failure));
+    }
+  }
+
+  #onReady(ready: ThreadReady): void {
+    if (this.#isClosed) return;
+    this.#ready = ready;
+    this.#fault = undefined;
+    const ahead = Math.round(AHEAD_MS / ready.recoveryMs);
+    this.#aheadCount = Math.max(AHEAD_COUNT_MIN, Math.min(AHEAD_COUNT_MAX, ahead));
+    this.#worker?.unref();
+    this.#tellChange();
+  }
+
+  #onEnd(why: string): void {
+    if (this.#isClosed) return;
+    this.#aheadCount = 0;
+    this.#fault = why;
+    this.#giveUp();
+    this.#tellChange();
+    void this.#startAnother();
+  }
+
+  /** Waits first until the last thread has ended, however long that takes, so that there are never two. */
+  async #startAnother(): Promise<void> {
+    await this.#worker?.terminate();
+    this.#worker = undefined;
+    if (this.#isClosed) return;
+    this.#cancelStart = this.#ports.timers.after(this.#pauseMs, () => this.#startWorker());
+    this.#pauseMs = Math.min(2 * this.#pauseMs, PAUSE_MS_MAX);
+  }
+
+  #tellChange(): void {
+    this.#ports.onChange();
+    this.#tried.resolve();
   }
 
   #send(): void {
@@ -131,30 +162,11 @@ export class RecoveryThread implements RecoveryWorker {
   }
 
   #onOutcomes(outcomes: Uint8Array): void {
+    this.#pauseMs = FIRST_PAUSE_MS;
     const count = outcomes.length / OUTCOME_BYTES;
     const finished = this.#sent.splice(0, count);
     if (this.#taken.length + this.#sent.length === 0) this.#worker?.unref();
     for (const [i, { done }] of finished.entries()) done(outcomeAt(outcomes, i * OUTCOME_BYTES));
-  }
-
-  #onDeath(why: string): void {
-    this.#worker = undefined;
-    this.#aheadCount = 0;
-    this.#giveUp();
-    if (this.#isClosed) return;
-    this.#ports.onFault(why);
-    this.#restartLater();
-  }
-
-  #restartLater(): void {
-    this.#cancelRestart = this.#ports.timers.after(RESTART_PAUSE_MS, () => {
-      this.#open().then(
-        () => this.#ports.onFault(undefined),
-        () => {
-          if (!this.#isClosed) this.#restartLater();
-        },
-      );
-    });
   }
 
   #giveUp(): void {

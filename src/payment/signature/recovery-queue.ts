@@ -1,8 +1,8 @@
 /**
  * Bounds the signature recoveries that unpaid requests can cause (reliability 208). A recovery is the one expensive thing that
  * an unpaid request can cause, so every request for one goes through this queue. It answers at once what needs no recovery,
- * and hands the rest, a few at a time, to the workers: threads, or the main thread one at a time. Beside threads the main
- * thread recovers signatures that come one by one (recovery-main.ts).
+ * and hands the rest, a few at a time, to the workers: threads, or the main thread one at a time (recovery-stand-in.ts).
+ * Beside threads the main thread recovers signatures that come one by one (recovery-main.ts).
  *
  * The queue is fair by client network, so that a flood waits behind itself:
  *   - there are two lanes, one for clients whose payment has settled before and one for newcomers. Lanes take alternate turns,
@@ -143,7 +143,7 @@ export class RecoveryQueue {
     this.resume();
   }
 
-  /** @param main works beside the recovery threads; it takes nothing while none of them is healthy */
+  /** @param main works beside the recovery threads; it takes nothing while no worker is healthy */
   useMain(main: MainWorker): void {
     this.#main = main;
   }
@@ -228,7 +228,7 @@ export class RecoveryQueue {
     this.#rejectAll();
   }
 
-  /** Whether no worker is healthy, so that every request is rejected; those that start count as healthy. */
+  /** Whether no worker is healthy, so that every request is rejected; before {@link use} it is not. */
   isOutOfOrder(): boolean {
     return this.#workers?.every((worker) => !worker.isHealthy()) ?? false;
   }

@@ -1,5 +1,6 @@
 /** Who recovers while signatures come one by one and while they come together, with turns of the loop that the test owns. */
 import { describe, expect, it } from 'vitest';
+import { inlineRecovery } from '../../../src/adapters/verification/recovery-inline.ts';
 import { lateMainWorker, mainWorker } from '../../../src/adapters/verification/recovery-main.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
 import { STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
@@ -45,8 +46,8 @@ function setUp(late: (main: MainWorker) => MainWorker = (main) => main) {
     return { ok: true, address: struct.slice(0, 20) } as const;
   };
   const queue = new RecoveryQueue([thread], time, time);
-  const chosen = { recoverSigner, recoveryMs: 0.1, isWithoutNoble: () => isWithoutNoble };
-  queue.useMain(late(mainWorker(chosen, (run) => due.push(run))));
+  const later = (run: () => void): void => void due.push(run);
+  queue.useMain(late(mainWorker(inlineRecovery(recoverSigner, 0.1, later), () => isWithoutNoble, later)));
   const recoveries: (Recovery | Promise<Recovery>)[] = [];
   /** A turn of the loop: requests come, and what was put off until after its I/O runs. */
   const turn = async (arrivals: number, network = '192.0.2.1'): Promise<void> => {

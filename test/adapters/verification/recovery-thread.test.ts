@@ -1,57 +1,44 @@
 /** Recoveries on real threads: same verdicts, in order, through death and restart. */
+import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
-import { type OpenVerification, openVerification } from '../../../src/adapters/verification/open-verification.ts';
 import { chooseRecovery } from '../../../src/adapters/verification/recovery.ts';
 import { RecoveryThread } from '../../../src/adapters/verification/recovery-thread.ts';
-import { CONFIGURATION } from '../../../src/app/configuration.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import { LATE_START_MS } from '../../../src/base/late-start.ts';
 import { THREAD_START_MS } from '../../../src/base/start-thread.ts';
-import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
-import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
-import type { Recovery, RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
-import { formFault, type Recovered } from '../../../src/payment/signature/signature.ts';
+import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
+import type { Recovered } from '../../../src/payment/signature/signature.ts';
 import { ManualTime } from '../../support/manual-time.ts';
-import { mutatedSignatures } from './mutated-signatures.ts';
+import { expected, failing, HANG, jobs, threadsStarted } from './recovery-trials.ts';
 
-const jobs: readonly RecoveryJob[] = [...mutatedSignatures(7, 400, 100)]
-  .filter(({ signature }) => formFault(signature) === undefined)
-  .map(({ digest, signature }) => {
-    const struct = new Uint8Array(STRUCT_BYTES);
-    struct.set(digest, 0);
-    return { struct, signature };
-  });
-const expected = jobs.map(({ struct, signature }) => recoverWithNoble(digestOf(struct), signature));
-
-const open: { close(): Promise<void> }[] = [];
+const open: RecoveryThread[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-/** The program of a thread that runs and is never ready. */
-const NEVER_READY = new URL('data:text/javascript,setInterval(() => {}, 1000)');
-
-/** A recovery thread, and what ends it as a lack of memory would. */
-async function startMortal(ports: Parameters<typeof RecoveryThread.start>[1]) {
-  let worker: Worker | undefined;
-  process.once('worker', (started) => {
-    worker = started;
-  });
-  const { thread } = await RecoveryThread.start({ signatures: 'noble' }, ports);
+/** A thread by noble whose time the test moves, not yet started. */
+function setUp(entry?: URL) {
+  const time = new ManualTime();
+  /** What is wrong with it, after each change. */
+  const faults: (string | undefined)[] = [];
+  const thread: RecoveryThread = new RecoveryThread(
+    { signatures: 'noble' },
+    { timers: time, onChange: () => faults.push(thread.fault), entry },
+  );
   open.push(thread);
-  return { thread, kill: () => void worker?.terminate() };
+  /** Waits for as many changes in all. */
+  const changed = (count: number) => vi.waitUntil(() => faults.length >= count, { timeout: 10_000, interval: 5 });
+  /** Waits until a thread that has ended is to be replaced. */
+  const hasEnded = () => vi.waitUntil(() => time.pendingCount > 0, { timeout: 10_000, interval: 5 });
+  return { thread, time, faults, changed, hasEnded, started: threadsStarted() };
 }
+
+/** A thread is known as started from the turn after. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const run = (thread: RecoveryThread, job: RecoveryJob): Promise<Recovered | undefined> =>
   new Promise((resolve) => thread.start(job, resolve));
-
-const verification = (variables: Record<string, string>): OpenVerification => {
-  const opened = openVerification(CONFIGURATION.read(variables), { clock: systemClock, timers: systemTimers });
-  open.push(opened);
-  return opened;
-};
 
 /** Of what is installed here. */
 const { library: fastest } = await chooseRecovery('auto', systemClock);
@@ -60,10 +47,10 @@ describe('a recovery thread', () => {
   it.each(['auto', 'wasm', 'noble'] as const)(
     'says what noble says, each answer to its own question (%s)',
     async (signatures) => {
-      const ports = { timers: systemTimers, onFault: () => {} };
-      const { thread, ready } = await RecoveryThread.start({ signatures }, ports);
+      const thread = new RecoveryThread({ signatures }, { timers: systemTimers, onChange: () => {} });
       open.push(thread);
-      expect(ready.library).toBe(signatures === 'auto' ? fastest : signatures);
+      await thread.open();
+      expect(thread.ready?.library).toBe(signatures === 'auto' ? fastest : signatures);
       expect(expected.filter(({ ok }) => ok).length).toBeGreaterThan(50);
       expect(expected.filter(({ ok }) => !ok).length).toBeGreaterThan(20);
       expect(await Promise.all(jobs.map((job) => run(thread, job)))).toEqual(expected);
@@ -71,133 +58,82 @@ describe('a recovery thread', () => {
   );
 
   it('that dies leaves what it did undone and says so, is out of order, and is replaced', async () => {
-    const time = new ManualTime();
-    const faults: (string | undefined)[] = [];
-    let told = (): void => {};
-    const nextFault = (): Promise<void> =>
-      new Promise((resolve) => {
-        told = resolve;
-      });
-    const onFault = (fault: string | undefined): void => {
-      faults.push(fault);
-      told();
-    };
-    const { thread, kill } = await startMortal({ timers: time, onFault });
-    const died = nextFault();
+    const { thread, time, faults, changed, hasEnded, started } = setUp();
+    await thread.open();
     const answers = jobs.slice(0, 20).map((job) => run(thread, job));
-    kill();
-    await died;
+    // As a lack of memory would.
+    void started[0]?.terminate();
+    await changed(2);
     expect(await Promise.all(answers)).toEqual(Array(20).fill(undefined));
-    expect(faults).toEqual(['a verification thread ended']);
     expect([thread.isHealthy(), thread.freeCount()]).toEqual([false, 0]);
-    const isBack = nextFault();
+    await hasEnded();
     time.pass(1000);
-    await isBack;
-    expect(faults).toEqual(['a verification thread ended', undefined]);
+    await changed(3);
+    expect(faults).toEqual([undefined, 'a verification thread ended', undefined]);
     expect(await run(thread, jobs[0] as RecoveryJob)).toEqual(expected[0]);
     expect(time.pendingCount).toBe(0);
   });
 
-  it('that is closed while another takes its place leaves none behind', async () => {
-    const time = new ManualTime();
-    const faults: (string | undefined)[] = [];
-    const died = Promise.withResolvers<void>();
-    const onFault = (fault: string | undefined): void => {
-      faults.push(fault);
-      died.resolve();
-    };
-    const { thread, kill } = await startMortal({ timers: time, onFault });
-    kill();
-    await died.promise;
+  it('that fails again and again is started after pauses that double up to half a minute', async () => {
+    const pausesMs = [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
+    const { entry } = failing(`throw new Error('no luck')`, pausesMs.length);
+    const { thread, time, faults, changed, hasEnded, started } = setUp(entry);
+    await thread.open();
+    for (const [i, pauseMs] of pausesMs.entries()) {
+      await hasEnded();
+      time.pass(pauseMs - 1);
+      await nextTurn();
+      expect(started).toHaveLength(i + 1);
+      time.pass(1);
+      await changed(i + 2);
+    }
+    const failures = pausesMs.map(() => 'a verification thread failed: no luck');
+    expect(faults).toEqual([...failures, undefined]);
+    // One that recovers has earned the first pause again.
+    expect(await run(thread, jobs[0] as RecoveryJob)).toEqual(expected[0]);
+    void started.at(-1)?.terminate();
+    await hasEnded();
     time.pass(1000);
-    await thread.close();
-    // One that starts later is ready later.
-    const later = await RecoveryThread.start({ signatures: 'noble' }, { timers: time, onFault });
-    open.push(later.thread);
-    expect(thread.isHealthy()).toBe(false);
-    expect(faults).toEqual(['a verification thread ended']);
+    await nextTurn();
+    expect(started).toHaveLength(pausesMs.length + 2);
   });
-});
 
-describe('verification', () => {
+  it('that hangs while it starts is given up, and followed by another only when it has ended', async () => {
+    const { entry, areFailing } = failing(HANG, 1);
+    const { thread, time, faults, changed, hasEnded, started } = setUp(entry);
+    const opening = thread.open();
+    await areFailing();
+    time.pass(THREAD_START_MS - 1);
+    expect(faults).toEqual([]);
+    time.pass(1);
+    await opening;
+    expect(faults).toEqual(['a verification thread did not start']);
+    expect(time.pendingCount).toBe(0);
+    await once(started[0] as Worker, 'exit');
+    await hasEnded();
+    time.pass(1000);
+    await changed(2);
+    expect(faults).toEqual(['a verification thread did not start', undefined]);
+    expect(started).toHaveLength(2);
+  });
+
   it.each([
-    ['0', 0],
-    ['1', 1],
-    ['2', 2],
-  ])('with WORKERS=%s has %i threads, and all verdicts are noble’s', async (WORKERS, threadCount) => {
-    const { queue, start } = verification({ WORKERS });
-    const early = jobs.map(({ struct, signature }, i) =>
-      queue.recover({ struct, signature, network: `192.0.2.${i % 4}`, isDisconnected: () => false }),
-    );
-    expect(await start(false)).toMatchObject({ threadCount, library: fastest, notices: [] });
-    expect(await Promise.all(early)).toEqual(expected);
-  });
-
-  it.each(['auto', 'wasm', 'noble'])(
-    'of requests that come one by one gives noble’s verdicts (%s)',
-    async (SIGNATURES) => {
-      const { queue, start } = verification({ SIGNATURES });
-      await start(true);
-      const answers: Recovery[] = [];
-      for (const { struct, signature } of jobs.slice(0, 40))
-        answers.push(await queue.recover({ struct, signature, network: '', isDisconnected: () => false }));
-      expect(answers).toEqual(expected.slice(0, 40));
-    },
-  );
-
-  it('starts at its first request, and else a moment after it was to', async () => {
-    const time = new ManualTime();
-    const ports = { clock: time, timers: time };
-    const asked = openVerification(CONFIGURATION.read({ WORKERS: '0' }), ports);
-    const idle = openVerification(CONFIGURATION.read({ WORKERS: '0' }), ports);
-    open.push(asked, idle);
-    const started = [false, false];
-    const starts = [asked, idle].map(async ({ start }, i) => {
-      await start(false);
-      started[i] = true;
-    });
-    const [{ struct, signature }] = jobs as [RecoveryJob];
-    void asked.queue.recover({ struct, signature, network: '', isDisconnected: () => false });
-    await starts[0];
-    expect(started).toEqual([true, false]);
-    time.pass(LATE_START_MS);
-    await starts[1];
-    expect(time.pendingCount).toBe(0);
-  });
-
-  it('runs on the main thread when a thread does not start in time', async () => {
-    const time = new ManualTime();
-    const ports = { clock: time, timers: time, threadEntry: NEVER_READY };
-    const { queue, start, close } = openVerification(CONFIGURATION.read({ WORKERS: '2' }), ports);
-    open.push({ close });
-    const early = jobs
-      .slice(0, 4)
-      .map(({ struct, signature }) => queue.recover({ struct, signature, network: '', isDisconnected: () => false }));
-    const starting = start(true);
-    await vi.waitUntil(() => time.pendingCount >= 2);
-    time.pass(THREAD_START_MS);
-    expect(await starting).toMatchObject({
-      threadCount: 0,
-      notices: ['signatures are verified on the main thread: a verification thread did not start'],
-    });
-    expect(await Promise.all(early)).toEqual(expected.slice(0, 4));
-  });
-
-  it('that is closed before it starts starts nothing', async () => {
-    const time = new ManualTime();
-    const { start, close } = openVerification(CONFIGURATION.read({}), { clock: time, timers: time });
-    void start(false);
-    await close();
-    expect(time.pendingCount).toBe(0);
-  });
-
-  it('that is closed turns away and ends', async () => {
-    const { queue, start, close } = verification({ WORKERS: '2' });
-    void start(false);
-    await close();
-    const [{ struct, signature }] = jobs as [RecoveryJob];
-    expect(queue.recover({ struct, signature, network: '', isDisconnected: () => false })).toMatchObject({
-      reason: 'out-of-order',
-    });
+    ['while it starts', 0, 1],
+    ['while it is given up', THREAD_START_MS, 1],
+    ['before another takes its place', 'ended', 1],
+    ['while another takes its place', 'replaced', 2],
+  ])('that is closed %s leaves none behind', async (_, until, count) => {
+    const { thread, time, faults, hasEnded, started } = setUp(failing(HANG, 1).entry);
+    void thread.open();
+    time.pass(typeof until === 'number' ? until : THREAD_START_MS);
+    if (typeof until === 'string') await hasEnded();
+    if (until === 'replaced') time.pass(1000);
+    const toldCount = faults.length;
+    await thread.close();
+    time.pass(60_000);
+    // -1: it has ended.
+    expect(started.map(({ threadId }) => threadId)).toEqual(Array(count).fill(-1));
+    expect(faults).toHaveLength(toldCount);
+    expect([thread.isHealthy(), time.pendingCount]).toEqual([false, 0]);
   });
 });
