@@ -27,7 +27,7 @@ const LOOK_PAUSE_MS = 20;
 export type ThreadEnd =
   | { readonly kind: 'content'; readonly content: PageContent }
   | { readonly kind: 'late' | 'too-large' | 'broken' }
-  /** `detail`: one line. */
+  /** `detail`: one line, or the stack of what the extraction threw. */
   | { readonly kind: 'failed'; readonly detail: string };
 
 export interface ReadingTime {

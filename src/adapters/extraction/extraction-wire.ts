@@ -24,5 +24,5 @@ export type ThreadReply =
   | { readonly kind: 'content'; readonly content: PageContent }
   /** The document cannot be unpacked. */
   | { readonly kind: 'too-large' | 'broken' }
-  /** The extraction threw on this document, which is a bug of ours. */
+  /** The extraction threw on this document, which is a bug of ours. `detail`: its stack. */
   | { readonly kind: 'failed'; readonly detail: string };

@@ -20,7 +20,7 @@ const BROKEN = 'The page could not be read: nothing was extracted.';
 export interface ExtractorPorts {
   readonly clock: Clock;
   readonly timers: Timers;
-  /** A thread failed; one line. */
+  /** A thread failed, or the extraction threw: one line or a stack. */
   onFailure(detail: string): void;
 }
 
