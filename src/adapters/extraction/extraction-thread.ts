@@ -8,7 +8,7 @@ import { firstLineOf } from '../../base/failure.ts';
 import { startReadyThread } from '../../base/start-thread.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PageContent } from '../../resolve/result.ts';
-import type { Measured } from '../../resolve/work.ts';
+import type { Document, Measured } from '../../resolve/work.ts';
 import { threadTimeMs } from '../process/thread-time.ts';
 import type { ThreadReady, ThreadReply, ThreadTask } from './extraction-wire.ts';
 
@@ -33,10 +33,9 @@ export type ThreadEnd =
 export interface ReadingTime {
   /** Processor time of the thread after it has unpacked the document; wall time where processor time is not known. */
   readonly workMs: number;
-  // The next two count from the moment at which the thread gets the document:
-  /** Time for the content. Its measurements are still awaited after that. */
-  readonly leftMs: number;
-  /** Time for any reply at all. */
+  /** Time left for the content when the thread gets the document. Its measurements are still awaited after that. */
+  leftMs(): number;
+  /** Time for any reply at all, from that moment on. */
   readonly wallMs: number;
 }
 
@@ -72,7 +71,7 @@ export class ExtractionThread {
   }
 
   /** One document at a time. Never rejects. */
-  async read(task: ThreadTask, { leftMs, wallMs, workMs }: ReadingTime): Promise<Finished> {
+  async read(document: Document, { leftMs: leftMsNow, wallMs, workMs }: ReadingTime): Promise<Finished> {
     let worker: Worker;
     try {
       this.#starting ??= this.#start();
@@ -83,6 +82,8 @@ export class ExtractionThread {
     }
     // Closed meanwhile: the thread, which was ready just before, ends and answers nothing.
     if (this.#worker !== worker) return { end: { kind: 'failed', detail: STOPS }, measured: undefined };
+    const leftMs = Math.max(0, leftMsNow());
+    const isLate = leftMs === 0;
     let measured: Measured | undefined;
     const end = await new Promise<ThreadEnd>((resolve) => {
       const giveUp = (): void => {
@@ -106,14 +107,14 @@ export class ExtractionThread {
         if (message.kind === 'measured') {
           const { sha256, sizeBytes } = message;
           measured = { sha256, sizeBytes };
-          if (task.isLate) finish({ kind: 'late' });
+          if (isLate) finish({ kind: 'late' });
           else if (isOver) giveUp();
           else stopWork = this.#afterWork(workMs, giveUp);
         } else finish(message);
       };
       this.#onDeath = (detail) => finish({ kind: 'failed', detail });
       worker.ref();
-      worker.postMessage(task, [task.document.body.buffer]);
+      worker.postMessage({ document, isLate } satisfies ThreadTask, [document.body.buffer]);
     });
     this.#onReply = undefined;
     this.#onDeath = undefined;

@@ -82,10 +82,12 @@ export class ThreadExtractor implements Extractor {
   }
 
   async #read(thread: ExtractionThread, { document, deadlineMs, done }: Waiting): Promise<void> {
-    const leftMs = deadlineMs - this.#ports.clock.monotonicMs();
-    const isLate = leftMs <= 0;
-    const times = { workMs: EXTRACTION_MS, leftMs: Math.max(0, leftMs), wallMs: EXTRACTION_WALL_MS };
-    const { end, measured } = await thread.read({ document, isLate }, times);
+    const leftMs = () => deadlineMs - this.#ports.clock.monotonicMs();
+    const { end, measured } = await thread.read(document, {
+      workMs: EXTRACTION_MS,
+      leftMs,
+      wallMs: EXTRACTION_WALL_MS,
+    });
     done(this.#extracted(end, measured));
   }
 

@@ -238,6 +238,19 @@ describe('documents in threads', () => {
     expect(await extractor.extract(one, 0)).toEqual({ ...measured, content: { ...NOTHING, warnings: [TOO_LATE] } });
   });
 
+  it('whose thread starts too late for them are not read', async () => {
+    let nowMs = 0;
+    process.once('worker', () => {
+      nowMs = 1000;
+    });
+    const clock = { ...systemClock, monotonicMs: () => nowMs };
+    const extractor = new ThreadExtractor({ clock, timers: systemTimers, onFailure: () => {} });
+    opened.push(extractor);
+    const one = documentOf('<title>x</title>');
+    const expected = { ...measuredOf(one.body), content: { ...NOTHING, warnings: [TOO_LATE] } };
+    expect(await extractor.extract(one, 1000)).toEqual(expected);
+  });
+
   it('that wait when the server stops end, and so does a close without any', async () => {
     const { extractor } = open({ entry: HANGING });
     const waiting = Array.from({ length: 4 }, (_, i) => extractor.extract(documentOf(`<p>${i}`), 30_000));
