@@ -60,7 +60,7 @@ export function mainWorker(
 
 /**
  * The same, but loaded at the first request, so that a server without payments holds no library on its main thread. The
- * threads recover until it is loaded, or if it cannot be.
+ * threads recover while it is not loaded.
  * @param load undefined: the main thread is to recover nothing
  */
 export function lateMainWorker(load: () => Promise<MainWorker | undefined>): MainWorker {
@@ -71,7 +71,8 @@ export function lateMainWorker(load: () => Promise<MainWorker | undefined>): Mai
     try {
       main = await load();
     } catch {
-      // The threads recover everything, as they would without it.
+      // No file descriptor was free: the next request tries again.
+      isAskedFor = false;
     }
   };
   return {

@@ -183,6 +183,18 @@ describe('a main worker that is loaded late', () => {
     expect(counts().here).toBeLessThan(counts().onThread / 10);
   });
 
+  it('that could not be loaded is loaded at a later request', async () => {
+    let failureCount = 3;
+    const { turn, counts } = setUp((main) =>
+      lateMainWorker(async () => {
+        if (failureCount-- > 0) throw new Error('no file descriptors');
+        return main;
+      }),
+    );
+    for (let i = 0; i < 10; i++) await turn(1);
+    expect(counts()).toEqual({ here: 6, onThread: 4 });
+  });
+
   it.each<[string, () => Promise<MainWorker | undefined>]>([
     ['cannot be loaded', async () => Promise.reject(new Error('a file is gone'))],
     ['would need noble', async () => undefined],
