@@ -83,6 +83,8 @@ export class Database {
   #skew: string | undefined;
   /** The wall clock less the monotonic one, when the last probe that succeeded was sent. */
   #wallOriginMs: number | undefined;
+  /** Monotonic time of that moment. */
+  #probedMs = Number.NEGATIVE_INFINITY;
   #isProbing = false;
   #cancelProbe = (): void => {};
   /** Before repeats; a probe that succeeds ends them. */
@@ -207,9 +209,12 @@ export class Database {
       throw failure.error;
     });
     const tripMs = clock.monotonicMs() - startMs;
-    this.#wallOriginMs = beforeMs - startMs;
-    const databaseMs = Number(rows[0]?.now_ms);
-    this.#noteClock(databaseMs - (beforeMs + tripMs / 2), tripMs / 2);
+    // A probe that was sent earlier may be answered later; this machine's clock may have been set in between.
+    if (startMs >= this.#probedMs) {
+      this.#probedMs = startMs;
+      this.#wallOriginMs = beforeMs - startMs;
+      this.#noteClock(Number(rows[0]?.now_ms) - (beforeMs + tripMs / 2), tripMs / 2);
+    }
     if (rows[0] !== undefined) this.#onProbed(rows[0]);
     this.#noteUsable();
     return rows[0]?.read_only !== 'on';

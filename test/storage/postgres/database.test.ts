@@ -15,7 +15,7 @@ const NO_CONNECTION = Object.assign(new Error('nobody listens'), { code: 'ECONNR
 const ROWS: Row[] = [{ one: 1 }];
 const STATEMENT = { text: 'statement' };
 
-type Answer = Row[] | Error;
+type Answer = Row[] | Error | Promise<Row[]>;
 
 function opened() {
   const time = new ManualTime();
@@ -35,7 +35,7 @@ function opened() {
         async query({ text }) {
           sent.push(text);
           time.pass(trip.ms);
-          const answer = answers.shift() ?? ROWS;
+          const answer = await (answers.shift() ?? ROWS);
           if (answer instanceof Error) throw answer;
           return { rows: answer, rowCount: answer.length };
         },
@@ -230,6 +230,22 @@ describe('a database that is away', () => {
     trip.ms = 0;
     answers.push([{ now_ms: time.nowMs(), read_only: 'on' }]);
     expect(await database.probe()).toBe(false);
+  });
+
+  it('is judged by the clock as the latest probe saw it, also when an earlier one is answered later', async () => {
+    const { answers, database, faults, time } = opened();
+    const { promise, resolve } = Promise.withResolvers<Row[]>();
+    answers.push(promise);
+    const earlier = database.probe();
+    await settle();
+    const BEHIND_MS = 5000;
+    time.stepWall(BEHIND_MS);
+    answers.push([{ now_ms: time.nowMs() }]);
+    time.pass(1);
+    await database.probe();
+    resolve([{ now_ms: time.nowMs() }]);
+    await earlier;
+    expect([database.fault(), faults]).toEqual([undefined, []]);
   });
 
   it.each([
