@@ -31,7 +31,7 @@ import {
   SWEEP,
 } from '../../../src/storage/postgres/callbacks/statements.ts';
 import type { Statement } from '../../../src/storage/postgres/connections.ts';
-import type { Database } from '../../../src/storage/postgres/database.ts';
+import { type Database, LATE_MS, type RunOptions } from '../../../src/storage/postgres/database.ts';
 import { InDoubtError } from '../../../src/storage/postgres/failures.ts';
 import { LEASE_MS, LOOK_MS, type Look, type Owner } from '../../../src/storage/postgres/owners.ts';
 import { allowanceOf } from '../../../src/storage/postgres/rates/rate-limits.ts';
@@ -602,7 +602,7 @@ describe.skipIf(SERVER === undefined)('retries and resolves of three processes',
     await living.stores.retries.takeDue(look(time));
     time.stepWall(2 * LEASE_MS);
     // As a look does, before the living have renewed their leases.
-    await other.database.run({ ...TAKE_DEAD, values: [other.owner.id, 'hold', time.nowMs(), 1] });
+    await other.database.run({ ...TAKE_DEAD, values: [other.owner.id, 'hold', time.nowMs(), 1, []] });
     await other.database.run(FREE_DEAD);
     const holders = 'SELECT holder FROM paygrade.retries UNION ALL SELECT holder FROM paygrade.resolves';
     const { id } = living.owner;
@@ -680,12 +680,52 @@ describe.skipIf(SERVER === undefined)('a take-over of resolves', () => {
     expect(await resolves.takePending()).toEqual([record]);
   });
 
+  it('takes no more than there is room for when an answer is lost, and what a lost one takes late', async () => {
+    const time = new ManualTime();
+    const [dead, { database, owner }] = await three(time);
+    const records = Array.from({ length: 5 }, () => resolveOf(time));
+    for (const [i, record] of records.entries()) {
+      await dead.stores.resolves.create({ ...record, createdAtMs: record.createdAtMs + i });
+    }
+    await dead.kill();
+    let late: Statement | undefined;
+    const losing = {
+      async run(statement: Statement, options: RunOptions) {
+        if (late === undefined && statement.name === TAKE_DEAD.name) {
+          late = statement;
+          await database.run(statement);
+          options.onDoubt?.();
+        }
+        return database.run(statement);
+      },
+    };
+    // The others' leases go on.
+    const own = new ManualTime(time.nowMs());
+    const { resolves, takeOver } = resolvesOf(own, losing as Database, owner);
+    let room = 2;
+    resolves.onPending(
+      () => {},
+      () => room,
+    );
+    const idsOf = async (): Promise<string[]> => (await resolves.takePending()).map(({ id }) => id);
+    const ids = records.map(({ id }) => id);
+    expect(await idsOf()).toEqual(ids.slice(0, 2));
+    for (const { id } of records.slice(0, 2)) await resolves.finish(id, 'failed', '"result":null,"failure":null');
+    // Once more, as if it had been on its way all the time.
+    await database.run(late as Statement);
+    room = 0;
+    await takeOver();
+    own.pass(LATE_MS);
+    room = 1;
+    expect([await idsOf(), await idsOf(), await idsOf(), await idsOf()]).toEqual([[ids[2]], [ids[3]], [ids[4]], []]);
+  });
+
   it('takes nothing that another one is taking, and nothing whose hour is over', async () => {
     const time = new ManualTime();
     const [dead, { owner: one }, { database, owner: two }] = await three(time);
     await dead.stores.resolves.create(resolveOf(time));
     await database.run({ text: `DELETE FROM paygrade.processes WHERE id = '${dead.owner.id}'` });
-    const takeAs = ({ id }: Owner): Statement => ({ ...TAKE_DEAD, values: [id, 'hold', time.nowMs(), 1] });
+    const takeAs = ({ id }: Owner): Statement => ({ ...TAKE_DEAD, values: [id, 'hold', time.nowMs(), 1, []] });
     const connections = shared!.on.connections();
     const connection = await connections.connect();
     await connection.query({ text: 'BEGIN' });

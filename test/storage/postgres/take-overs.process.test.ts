@@ -80,7 +80,7 @@ const CONTESTS: readonly Contest[] = [
         'ORDER BY created_ms LIMIT',
         `AND (SELECT pg_advisory_xact_lock_shared(${LOCK})) IS NOT NULL $&`,
       );
-      return database.run({ text, values: ['other', 'hold', systemClock.nowMs(), 1] });
+      return database.run({ text, values: ['other', 'hold', systemClock.nowMs(), 1, []] });
     },
   },
 ];

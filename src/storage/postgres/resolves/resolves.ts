@@ -23,7 +23,7 @@ import type {
 } from '../../../resolve/resolve-store.ts';
 import type { ResolveOutcome, ResolveQuestion } from '../../../resolve/result.ts';
 import type { Row } from '../connections.ts';
-import type { Database } from '../database.ts';
+import { type Database, LATE_MS } from '../database.ts';
 import type { Owner } from '../owners.ts';
 import { Repeated } from '../repeated.ts';
 import { COUNTS, CREATE, EXPIRE, FIND, FINISH, FORGET, OUTCOME, SWEEP_COUNT_MAX, TAKE_DEAD } from './statements.ts';
@@ -36,6 +36,14 @@ export interface PostgresResolvesPorts {
   readonly owner: Owner;
   /** Something failed where no request waits for it. */
   onFailure(failure: unknown): void;
+}
+
+/** A take-over under a name of its own, by which a repeat finds what an earlier try took. */
+interface TakeOver {
+  readonly hold: string;
+  readonly given: Set<ResolveId>;
+  /** Monotonic time until which a try whose answer was lost may still take resolves. */
+  lateUntilMs: number;
 }
 
 const recordOf = (row: Row): ResolveRecord => ({
@@ -51,8 +59,8 @@ export class PostgresResolves implements ResolveStore {
   /** Creations in flight: an outcome may come before the creation is on record. */
   readonly #creating = new Map<ResolveId, Promise<readonly Row[]>>();
   #pending: ResolveRecord[] = [];
-  /** Names a take-over until its answer arrives, so that a repeat finds what an unanswered one took. */
-  #takeOverId: string | undefined;
+  /** Until all that it took has been given. */
+  #takeOverNow: TakeOver | undefined;
   #takingOver: Promise<void> | undefined;
   #onPending = (): void => {};
   #room = (): number => WORK_COUNT_MAX;
@@ -153,11 +161,19 @@ export class PostgresResolves implements ResolveStore {
     const { clock, database, owner, random } = this.#ports;
     const count = this.#room();
     if (this.#isClosed || !this.#isTakingOver || count <= 0) return;
-    this.#takeOverId ??= random.uuid();
-    const rows = await database.run({ ...TAKE_DEAD, values: [owner.id, this.#takeOverId, clock.nowMs(), count] });
-    this.#takeOverId = undefined;
-    if (rows.length === 0) return;
-    this.#pending.push(...rows.map(recordOf));
+    this.#takeOverNow ??= { hold: random.uuid(), given: new Set(), lateUntilMs: Number.NEGATIVE_INFINITY };
+    const takeOver = this.#takeOverNow;
+    const startMs = clock.monotonicMs();
+    const onDoubt = (): void => {
+      takeOver.lateUntilMs = clock.monotonicMs() + LATE_MS;
+    };
+    const values = [owner.id, takeOver.hold, clock.nowMs(), count, [...takeOver.given]];
+    const taken = (await database.run({ ...TAKE_DEAD, values }, { onDoubt })).map(recordOf);
+    for (const { id } of taken) takeOver.given.add(id);
+    // The database may have been away until that time, so once more after it.
+    if (startMs >= takeOver.lateUntilMs && taken.length < count) this.#takeOverNow = undefined;
+    if (taken.length === 0) return;
+    this.#pending.push(...taken);
     this.#onPending();
   }
 

@@ -41,20 +41,25 @@ export const OUTCOME = {
     WHERE id = $1 AND outcome IS NOT NULL AND created_ms > ${passedMs('$2')} - ${KEPT_MS}`,
 } as const;
 
-/** $1 holder, $2 hold, $3 the process's time, $4 how many. Takes the pending resolves of dead processes. */
+/**
+ * $1 holder, $2 hold, $3 the process's time, $4 how many, $5 ids that this hold has given already. Takes the pending resolves of
+ * dead processes, after those that an earlier statement of this hold took whose answer was lost.
+ */
 export const TAKE_DEAD = {
   name: 'take-resolves-of-the-dead',
   text: `
-    WITH taken AS (
+    WITH unanswered AS (
+      SELECT id, token_digest, created_ms, question FROM paygrade.resolves
+      WHERE holder = $1 AND hold = $2 AND status = 'pending' AND id <> ALL ($5::text[])
+    ),
+    taken AS (
       UPDATE paygrade.resolves SET holder = $1, hold = $2 WHERE id IN (
         SELECT id FROM paygrade.resolves WHERE status = 'pending' AND created_ms > ${passedMs('$3')} - ${KEPT_MS}
           AND ${ownerIsStillDead('holder')}
-        ORDER BY created_ms LIMIT $4::bigint FOR UPDATE SKIP LOCKED
+        ORDER BY created_ms LIMIT greatest(0, $4::bigint - (SELECT count(*) FROM unanswered)) FOR UPDATE SKIP LOCKED
       ) RETURNING id, token_digest, created_ms, question
     )
-    SELECT * FROM taken UNION ALL
-    SELECT id, token_digest, created_ms, question FROM paygrade.resolves WHERE holder = $1 AND hold = $2 AND status = 'pending'
-    ORDER BY created_ms`,
+    SELECT * FROM unanswered UNION ALL SELECT * FROM taken ORDER BY created_ms LIMIT $4::bigint`,
 } as const;
 
 /** $1 the process's time. Ends resolves whose hour is over, with a row for each; {@link SWEEP_COUNT_MAX}: more may be due. */
