@@ -28,10 +28,15 @@ export interface Connection {
   release(isBroken: boolean): void;
 }
 
+/** @throws whatever says that the connection must not be used */
+export type CheckConnection = (connection: Pick<Connection, 'query'>) => Promise<void>;
+
 /** A pool. Tests substitute pools that lose answers or set the database's clock. */
 export interface Connections {
   /** @param isKept it stays out of the pool; the pool closes it if no other connection is left for statements */
   connect(isKept?: boolean): Promise<Connection>;
+  /** @param check runs on each connection that is opened from now on, before its first statement */
+  checkEach?(check: CheckConnection): void;
   end(): Promise<void>;
 }
 
@@ -62,16 +67,25 @@ const CROWDED_MS = 10_000;
 const sessionText = (statementMs: number): string =>
   `SET statement_timeout = ${Math.floor(statementMs * SERVER_SHARE)}; SET idle_in_transaction_session_timeout = ${statementMs}`;
 
+const serverOf = ({ host, port, user, password, database, ssl }: DatabaseAddress) => ({
+  host,
+  port,
+  ...(user === undefined ? {} : { user }),
+  ...(password === undefined ? {} : { password }),
+  ...(database === undefined ? {} : { database }),
+  ssl,
+});
+
+const queryOf =
+  (client: ClientBase): Connection['query'] =>
+  (statement) =>
+    client.query(statement as never) as Promise<QueryResult>;
+
 export function openConnections(address: DatabaseAddress, limits: ConnectionLimits): Connections {
-  const { host, port, user, password, database, ssl } = address;
   let openCount = 0;
+  let checkConnection: CheckConnection = async () => {};
   const pool = new Pool({
-    host,
-    port,
-    ...(user === undefined ? {} : { user }),
-    ...(password === undefined ? {} : { password }),
-    ...(database === undefined ? {} : { database }),
-    ssl,
+    ...serverOf(address),
     max: limits.countMax,
     query_timeout: limits.statementMs,
     connectionTimeoutMillis: limits.connectMs,
@@ -81,10 +95,11 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
     application_name: 'paygrade',
     types: { getTypeParser },
     // The pool awaits what this returns.
-    onConnect: ((client: ClientBase) => {
+    onConnect: (async (client: ClientBase) => {
       openCount++;
       client.once('end', () => openCount--);
-      return client.query(sessionText(limits.statementMs));
+      await client.query(sessionText(limits.statementMs));
+      await checkConnection({ query: queryOf(client) });
     }) as (client: ClientBase) => void,
   });
   // When an idle connection is lost, the pool removes it and the next statement opens another.
@@ -129,7 +144,7 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
       const swallow = (): void => {};
       client.on('error', swallow);
       return {
-        query: (statement) => client.query(statement as never) as Promise<QueryResult>,
+        query: queryOf(client),
         on: (event: string, listener: never) => client.on(event as 'notification', listener),
         release(isBroken) {
           client.removeListener('error', swallow);
@@ -137,6 +152,9 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
           client.release(isBroken);
         },
       };
+    },
+    checkEach(check) {
+      checkConnection = check;
     },
     end: () => pool.end(),
   };

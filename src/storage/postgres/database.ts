@@ -14,7 +14,7 @@ import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import { Pauses } from '../../base/pauses.ts';
 import type { Timers } from '../../base/timers.ts';
-import type { Connection, Connections, Row, Statement } from './connections.ts';
+import type { CheckConnection, Connection, Connections, Row, Statement } from './connections.ts';
 import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, type Stage } from './failures.ts';
 
 /** How long a statement is repeated at most. */
@@ -126,6 +126,11 @@ export class Database {
   probeWith(statement: Statement, onProbed: (row: Row) => void = () => {}): void {
     this.#probe = statement;
     this.#onProbed = onProbed;
+  }
+
+  /** @param check runs on each connection that is opened from now on, before its first statement */
+  checkEach(check: CheckConnection): void {
+    this.#connections.checkEach?.(check);
   }
 
   /**

@@ -13,6 +13,7 @@ import { OutageError } from '../../base/outage.ts';
 import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { latestMs } from './both-clocks.ts';
 import { type Database, SKEW_MS_MAX } from './database.ts';
+import { DatabaseAwayError } from './failures.ts';
 import { numbersFrom } from './tables/identity.ts';
 
 /** The clocks of the process that sold and of the one that starts may be off in opposite directions. */
@@ -33,9 +34,13 @@ const ENTER = `
   )
   SELECT ${numbersFrom(latestMs('$1'))} FROM entered`;
 
-/** A statement of its own: the one before may have waited for another process, whose change it does not show. */
+/**
+ * A statement of its own: the one before may have waited for another process, whose change it does not show. No row: others took
+ * the place of the tables that it entered.
+ */
 const READ = `
-  SELECT tables, used_before_seconds, 'paygrade.claims'::regclass::oid::bigint AS claims FROM paygrade.identity`;
+  SELECT tables, used_before_seconds, 'paygrade.claims'::regclass::oid::bigint AS claims
+  FROM paygrade.identity WHERE tables = paygrade.tables_id()`;
 
 export const MAYBE_USED = 'the database was restored, and this authorization may have been used before that';
 
@@ -51,7 +56,10 @@ export class Identity {
   readonly #clock: Clock;
   readonly #onNotice: (notice: string) => void;
   readonly #replacements: (() => void)[] = [];
+  /** The tables that were entered. */
   #tables: string | null = null;
+  /** Those that the last answer came from. */
+  #seen: string | undefined;
   #claims = 0;
   #usedBeforeSeconds = Number.POSITIVE_INFINITY;
   #entering: Promise<void> | undefined;
@@ -64,6 +72,11 @@ export class Identity {
    */
   static async open(database: Database, clock: Clock, onNotice: (notice: string) => void): Promise<Identity> {
     const identity = new Identity(database, clock, onNotice);
+    // The address may lead to another database one day, whose tables may have the same numbers.
+    database.checkEach(async (connection) => {
+      const { rows } = await connection.query({ text: 'SELECT paygrade.tables_id() AS tables' });
+      identity.saw(rows[0]?.tables as string);
+    });
     await identity.#enter();
     return identity;
   }
@@ -96,8 +109,10 @@ export class Identity {
     if (claims !== this.#claims) this.#usedBeforeSeconds = Number.POSITIVE_INFINITY;
   }
 
-  /** Called with the answer of each renewal: other tables are entered; until then nothing is sold. */
+  /** Called for each new connection, and with the answer of each renewal: other tables are entered; until then nothing is sold. */
   saw(tables: string): void {
+    this.#seen = tables;
+    if (this.#tables === null) return;
     if (tables === this.#tables && this.#usedBeforeSeconds !== Number.POSITIVE_INFINITY) return;
     this.#usedBeforeSeconds = Number.POSITIVE_INFINITY;
     // After a failure the next renewal tries again.
@@ -129,8 +144,12 @@ export class Identity {
   async #enter(): Promise<void> {
     await this.#database.run({ text: ENTER, values: [this.#clock.nowMs(), this.#tables] });
     const [row] = await this.#database.run({ text: READ });
-    this.#tables = row?.tables as string;
-    this.#claims = row?.claims as number;
-    this.#usedBeforeSeconds = row?.used_before_seconds as number;
+    // Others may also have been seen while the answer was on its way.
+    if (row === undefined || row.tables !== (this.#seen ?? row.tables)) {
+      throw new DatabaseAwayError('the tables of the database are being replaced');
+    }
+    this.#tables = row.tables as string;
+    this.#claims = row.claims as number;
+    this.#usedBeforeSeconds = row.used_before_seconds as number;
   }
 }

@@ -230,6 +230,29 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
     await SERVER!.drop(own);
   });
 
+  it('sells nothing again from a server whose database a copy with the same numbers of tables took the place of', async () => {
+    const own = await SERVER!.freshUrl();
+    await (await open(own)).close();
+    const copy = await SERVER!.copyUrl(own);
+    const running = await open(own);
+    const forgotten = orderFrom(150);
+    await sell(running, forgotten);
+    const [ownName, copyName] = [own, copy].map((address) => new URL(address).pathname.slice(1));
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    // In one transaction, so that the server finds a database whenever it connects.
+    await client.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${ownName}';
+      ALTER DATABASE ${ownName} RENAME TO ${ownName}_old; ALTER DATABASE ${copyName} RENAME TO ${ownName};
+      ALTER DATABASE ${ownName}_old RENAME TO ${copyName}`);
+    await client.end();
+    expect(await reserve(running, forgotten)).toMatchObject({ kind: 'unavailable' });
+    await entered();
+    expect(await reserve(running, forgotten)).toMatchObject({ kind: 'unavailable' });
+    await sell(running, orderFrom(1000));
+    await running.close();
+    for (const address of [own, copy]) await SERVER!.drop(address);
+  });
+
   it.skipIf(!canDump)(
     'frees the identifiers whose purchases ended after the backup, under a server that runs',
     async () => {

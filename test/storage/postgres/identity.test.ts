@@ -1,0 +1,46 @@
+/** Which tables a process has entered, over a database whose answers a test holds back. */
+import { describe, expect, it } from 'vitest';
+import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
+import type { Database } from '../../../src/storage/postgres/database.ts';
+import { DatabaseAwayError } from '../../../src/storage/postgres/failures.ts';
+import { Identity } from '../../../src/storage/postgres/identity.ts';
+import { ManualTime, settle } from '../../support/manual-time.ts';
+
+const USED_BEFORE_SECONDS = 7;
+const rowOf = (tables: string): Row[] => [{ tables, used_before_seconds: USED_BEFORE_SECONDS, claims: 1 }];
+
+/** @param reads what each read of the tables gives, once they are entered */
+function opening(reads: (Row[] | Promise<Row[]>)[]) {
+  const database = {
+    checkEach() {},
+    run: async ({ text }: Statement) => (text.includes('INTO paygrade.identity') ? [] : reads.shift()),
+  } as unknown as Database;
+  return Identity.open(database, new ManualTime(), () => {});
+}
+
+describe('tables that took the place of others', () => {
+  it('are not entered by an answer that was on its way when they were seen', async () => {
+    const { promise, resolve } = Promise.withResolvers<Row[]>();
+    const identity = await opening([rowOf('first'), promise, rowOf('third')]);
+    expect(identity.usedBeforeSeconds).toBe(USED_BEFORE_SECONDS);
+    identity.saw('second');
+    await settle();
+    identity.saw('third');
+    resolve(rowOf('second'));
+    await settle();
+    expect(identity.usedBeforeSeconds).toBe(Number.POSITIVE_INFINITY);
+    identity.saw('third');
+    await settle();
+    expect(identity.usedBeforeSeconds).toBe(USED_BEFORE_SECONDS);
+  });
+
+  it('before they were read are entered at the next renewal, or at the next start', async () => {
+    const identity = await opening([rowOf('first'), [], rowOf('second')]);
+    for (const expected of [Number.POSITIVE_INFINITY, USED_BEFORE_SECONDS]) {
+      identity.saw('second');
+      await settle();
+      expect(identity.usedBeforeSeconds).toBe(expected);
+    }
+    await expect(opening([[]])).rejects.toBeInstanceOf(DatabaseAwayError);
+  });
+});
