@@ -4,7 +4,9 @@
  * before. That time is on record, so it holds for processes that start meanwhile, and after a crash.
  *
  * Settlements that were under way are then recorded in the new tables under serials of the old ones. So no claim of the new tables
- * gets such a serial: the statements that go by a serial (cases.ts, books.ts) never find another purchase.
+ * gets such a serial: the statements that go by a serial (cases.ts, books.ts) never find another purchase. And no organization
+ * gets such a version again: what a process remembers of its credits decides no charge of the new tables (charges.ts), whose
+ * grants may have the same serials.
  */
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
@@ -31,6 +33,8 @@ const ENTER = `
       used_before_seconds = greatest(known.used_before_seconds, excluded.used_before_seconds)
     WHERE known.tables <> excluded.tables OR excluded.tables <> $2::text
     RETURNING id
+  ), raised AS (
+    UPDATE paygrade.organizations o SET version = greatest(o.version, ${latestMs('$1')} * 1000) FROM entered
   )
   SELECT ${numbersFrom(latestMs('$1'))} FROM entered`;
 

@@ -272,6 +272,32 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
     },
   );
 
+  it.skipIf(!canDump)(
+    'is charged only by what the new tables say, also by a server that remembers others',
+    async () => {
+      const own = await SERVER!.freshUrl();
+      const running = await open(own);
+      const other = await open(own);
+      const grant = (organization: string, amount: number) =>
+        other.accounts.grant({ organization, kind: 'onboarding', amount, expiresAtMs: null });
+      await grant('acme', 10);
+      const dump = dumped(own);
+      await grant('acme', 5);
+      expect(await running.accounts.charge('acme', 1)).toEqual({ kind: 'charged', remaining: 14 });
+      restore(own, dump);
+      await until('both servers have entered the tables', () => notices.length >= 2);
+      notices.length = 0;
+      // The next grant gets the serial that the lost one had, and as many changes make as many versions.
+      await grant('globex', 100);
+      for (let i = 0; i < 2; i++) await grant('acme', 1);
+      expect(await running.accounts.charge('acme', 12)).toEqual({ kind: 'charged', remaining: 0 });
+      expect(await running.accounts.organization('globex')).toMatchObject({ remaining: 100 });
+      expect(await running.accounts.organization('acme')).toMatchObject({ remaining: 0 });
+      for (const server of [running, other]) await server.close();
+      await SERVER!.drop(own);
+    },
+  );
+
   it.skipIf(!canDump)('whose tables a running server may not enter says so, and is entered once it may', async () => {
     const own = await SERVER!.freshUrl();
     const address = new URL(own);
