@@ -191,6 +191,7 @@ async function openStores(
     { callbackBytes: options.callbackBytes, isPlay: play !== undefined },
     { ...ports, database, owner },
   );
+  identity.onReplaced(() => domains.retries.expectStrays());
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     database.endWaits();

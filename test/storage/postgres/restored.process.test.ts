@@ -9,6 +9,9 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import type { Reservation, Reserved } from '../../../src/payment/reservations.ts';
+import { newRetryId } from '../../../src/retry/identifier.ts';
+import { newJob } from '../../../src/retry/job.ts';
+import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { orderFor } from '../../payment/fixture.ts';
@@ -269,6 +272,33 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
         const { key, authorization } = orderFrom(1000);
         return (await running.reservations.reserve(key, authorization.validBeforeSeconds, [claim])).kind === 'reserved';
       });
+    },
+  );
+
+  it.skipIf(!canDump)(
+    'gives a retry again that a server which runs held at the backup and has released since',
+    async () => {
+      const own = await SERVER!.freshUrl();
+      const running = await open(own);
+      const draft = { organization: null, tokenDigest: null, idempotency: null, hasCallback: false };
+      const id = newRetryId(new Chance(++nonce));
+      const job = newJob(
+        { ...draft, id, customer: 'ip:x', policy: DEFAULT_POLICY, deadlineSeconds: 600 },
+        systemClock.nowMs(),
+      );
+      await running.retries.create({ job, secrets: null, resultBody: null });
+      const taken = async () => {
+        const room = { countMax: 10, bytesMax: 1000, without: [] };
+        return (await running.retries.takeDue({ ...room, nowMs: systemClock.nowMs() })).jobs.map((one) => one.id);
+      };
+      expect(await taken()).toEqual([id]);
+      const dump = dumped(own);
+      await running.retries.release(id);
+      restore(own, dump);
+      await entered();
+      expect([await taken(), await taken()]).toEqual([[id], []]);
+      await running.close();
+      await SERVER!.drop(own);
     },
   );
 

@@ -104,7 +104,7 @@ export class PostgresRetries implements RetryStore {
   readonly #steps = new StepsInTurn<RetryId>();
   /** Damaged jobs. They stay held in the database while this process runs: its lease keeps other processes off them. */
   readonly #aside = new Set<RetryId>();
-  /** Monotonic time until which a look whose answer was lost may still take jobs; undefined = all it took is free. */
+  /** Monotonic time until which this process may be given jobs that it does not know of; undefined = all of them are free. */
   #straysUntilMs: number | undefined;
   /** Idempotency keys that could not be released, or may be claimed late, by their claims. */
   readonly #unreleased = new Map<string, string>();
@@ -210,12 +210,10 @@ export class PostgresRetries implements RetryStore {
       // The database may have been away until then, so once more after it.
       const isOver = clock.monotonicMs() >= untilMs;
       await database.run({ ...FREE_STRAYS, values: [owner.id, [...this.#held.keys(), ...this.#aside]] });
-      if (isOver) this.#straysUntilMs = undefined;
+      if (isOver && this.#straysUntilMs === untilMs) this.#straysUntilMs = undefined;
     }
     const hold = random.uuid();
-    const onDoubt = (): void => {
-      this.#straysUntilMs = clock.monotonicMs() + LATE_MS;
-    };
+    const onDoubt = (): void => this.expectStrays();
     const values = [nowMs, countMax, bytesMax, without, owner.id, hold];
     const rows = await database.run({ ...TAKE, values }, { onDoubt });
     const end = rows.find(({ id }) => id === null);
@@ -235,6 +233,11 @@ export class PostgresRetries implements RetryStore {
     const nextDueMs = end.is_full === true ? undefined : (end.after_ms as number | null);
     const abandoned = end.abandoned as RetryId[];
     return abandoned.length === 0 ? { jobs, nextDueMs } : { jobs, nextDueMs, abandoned };
+  }
+
+  /** A look whose answer was lost may have taken jobs, or take them late; a dump may hold what this process has ended since. */
+  expectStrays(): void {
+    this.#straysUntilMs = this.#ports.clock.monotonicMs() + LATE_MS;
   }
 
   release(id: RetryId): Promise<number | undefined> {
