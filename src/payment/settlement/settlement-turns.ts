@@ -114,8 +114,8 @@ export class SettlementTurns {
     };
   }
 
-  /** Why {@link enter} would reject this network at once; undefined when it would not. */
-  rejectionOf(network: string): 'client-crowded' | 'crowded' | undefined {
+  /** Rejects this network, and counts that, when {@link enter} would do so at once; undefined when it would not. */
+  rejectAtOnce(network: string): 'client-crowded' | 'crowded' | undefined {
     const rejection = this.#rejectionOf(network);
     if (rejection !== undefined) this.#rejectedCount++;
     return rejection;
@@ -124,7 +124,7 @@ export class SettlementTurns {
   /** Waits for a turn. Synchronous when there is one now, or no room to wait. */
   enter(network: string, isDisconnected: () => boolean): MaybePromise<Turn | TurnRejection> {
     if (this.#isServed(network)) return this.#begin(network);
-    const rejection = this.rejectionOf(network);
+    const rejection = this.rejectAtOnce(network);
     if (rejection !== undefined) return rejection;
     const { queue } = this.#laneOf(network);
     return new Promise((resolve) => {

@@ -63,12 +63,15 @@ export class Verification {
     return kind === 'ready' ? undefined : unavailable(`the settlement is ${kind}`, SOON_SECONDS);
   }
 
-  /** Why {@link verify} would reject this client at once, or undefined. Synchronous: read before every reservation. */
+  /**
+   * Rejects this client when {@link verify} would do so at once; undefined when it would not. Synchronous: it runs before every
+   * reservation.
+   */
   closedFor(client: PayingClient): Closed | undefined {
     const closed = this.closed();
     const { turns } = this.#parts;
     if (closed !== undefined || turns === undefined) return closed;
-    const rejection = turns.rejectionOf(client.clientNetwork());
+    const rejection = turns.rejectAtOnce(client.clientNetwork());
     return rejection === undefined ? undefined : closedBy(rejection);
   }
 

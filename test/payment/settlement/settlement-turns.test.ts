@@ -54,8 +54,8 @@ describe('turns with the facilitator', () => {
     expect(held(flood)).toBe(NEWCOMER_COUNT_MAX / 2);
     expect(flood.filter(({ given }) => given === undefined)).toHaveLength(WAITING_COUNT_MAX / 2);
     expect(flood.at(-1)?.given).toBe('client-crowded');
-    expect(turns.rejectionOf(FLOOD)).toBe('client-crowded');
-    expect(turns.rejectionOf(HONEST)).toBeUndefined();
+    expect(turns.rejectAtOnce(FLOOD)).toBe('client-crowded');
+    expect(turns.rejectAtOnce(HONEST)).toBeUndefined();
     for (let i = 0; i < 20; i++) expect(hasTurn(ask(`192.0.2.${i}`))).toBe(true);
   });
 
@@ -114,15 +114,15 @@ describe('turns with the facilitator', () => {
       many(WAITING_COUNT_MAX, network);
     }
     expect(turns.counts()).toMatchObject({ held: refused.length * REFUSED_COUNT_MIN, waiting: WAITING_COUNT_MAX });
-    expect(refused.map((network) => turns.rejectionOf(network))).toEqual(refused.map(() => 'client-crowded'));
-    expect(turns.rejectionOf(HONEST)).toBeUndefined();
+    expect(refused.map((network) => turns.rejectAtOnce(network))).toEqual(refused.map(() => 'client-crowded'));
+    expect(turns.rejectAtOnce(HONEST)).toBeUndefined();
     expect(hasTurn(ask(HONEST))).toBe(true);
   });
 
   it('are found by known payers when a flood from very many networks holds all that newcomers may', () => {
     const { ask, turns } = setUp();
     for (let i = 0; i < 2000; i++) ask(`2001:db8:0:${i.toString(16)}::/64`);
-    expect(turns.rejectionOf(HONEST)).toBe('crowded');
+    expect(turns.rejectAtOnce(HONEST)).toBe('crowded');
     expect(ask(HONEST).given).toBe('crowded');
     for (let i = 0; i < 32; i++) expect(hasTurn(ask(PAID))).toBe(true);
   });
