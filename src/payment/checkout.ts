@@ -34,7 +34,7 @@ import { checksummed, lowerAddressOf } from './protocol/network.ts';
 import { type PaymentOrder, paymentOrder, reservationKeyOf } from './protocol/order.ts';
 import { type Reason, reasonOf } from './protocol/reasons.ts';
 import type { Offer } from './protocol/requirements.ts';
-import type { Begun, Purchase, PurchaseNames, Resale, Settled } from './purchase.ts';
+import { type Begun, invalid, type Purchase, type PurchaseNames, type Resale, type Settled } from './purchase.ts';
 import type { KeptAnswer, Reservation, ReservationStatus } from './reservations.ts';
 import { type NotReserved, Reserving, type Wish } from './reserving.ts';
 import { SOON_SECONDS, type Unavailable, unavailable } from './settlement/settlement.ts';
@@ -51,12 +51,6 @@ import type { Recovery } from './signature/recovery-queue.ts';
 import { SIGNATURE_BYTES } from './signature/signature.ts';
 
 export type CheckoutParts = VerificationParts & SettlingParts;
-
-const invalid = (found: PaymentFault, detail: string = found.error): Begun => ({
-  kind: 'invalid',
-  fault: found,
-  detail,
-});
 
 function notVerified(verified: Exclude<Verified, { kind: 'valid' }>): Begun {
   if (verified.kind === 'lapsed') return invalid(verified.fault);

@@ -58,6 +58,13 @@ export type Rejected =
   /** `crowded`: too many payments of this client wait to be verified, or are being settled. */
   | Closed;
 
+/** The rejection of a payment with a fault. */
+export const invalid = (fault: PaymentFault, detail: string = fault.error): Rejected => ({
+  kind: 'invalid',
+  fault,
+  detail,
+});
+
 export type Begun =
   | { readonly kind: 'purchase'; readonly purchase: Purchase }
   /** Nothing is reserved or charged: the answer was paid for before. */

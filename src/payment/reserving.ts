@@ -11,7 +11,7 @@ import { runwayFault } from './protocol/authorization.ts';
 import { identifierClaim } from './protocol/identifier.ts';
 import type { Address } from './protocol/network.ts';
 import type { PaymentOrder } from './protocol/order.ts';
-import type { PurchaseName, PurchaseNames, Rejected, Resale } from './purchase.ts';
+import { invalid, type PurchaseName, type PurchaseNames, type Rejected, type Resale } from './purchase.ts';
 import {
   type KeptAnswer,
   type Known,
@@ -70,7 +70,7 @@ export class Reserving {
     const lapsed = runwayFault(wish.order.authorization.validBeforeSeconds, this.#clock.nowMs());
     if (lapsed === undefined) return reserved.reservation;
     await this.#reservations.release(reserved.reservation);
-    return { kind: 'invalid', fault: lapsed, detail: lapsed.error };
+    return invalid(lapsed);
   }
 
   #reservedOr(wish: Wish, reserved: Reserved): MaybePromise<Reservation | NotReserved> {
