@@ -289,9 +289,12 @@ function parsed(record: Record<string, unknown>, skills: SkillSource): NativePar
   return { ok: true, job, description };
 }
 
+/** The refusal of a record that is no object at all. */
+export const NOT_AN_OBJECT: Refused = { ok: false, field: '', reason: 'must be a JSON object' };
+
 /** A job, or the first wrong field in the order of the specification's list. */
 export function parseNative(value: unknown, skills: SkillSource): NativeParse {
-  if (!isObject(value)) return { ok: false, field: '', reason: 'must be a JSON object' };
+  if (!isObject(value)) return NOT_AN_OBJECT;
   try {
     return parsed(value, skills);
   } catch (error) {

@@ -4,6 +4,7 @@ import { objectOf } from '../../base/json-value.ts';
 import { isUrl } from '../../base/parsed-url.ts';
 import type { EmploymentType, RemoteStatus } from '../../catalogue/job.ts';
 import type { SourceRecord } from '../input/source-field.ts';
+import { NOT_AN_OBJECT } from '../native.ts';
 import { hashOf } from './job-id.ts';
 import type { RefusedRecord, Shape, ShapeContext, Shaped } from './shape.ts';
 
@@ -109,9 +110,6 @@ function shapedOf(shape: string, draft: Draft, context: ShapeContext): Shaped {
     },
   };
 }
-
-/** The refusal of a record that is no object at all. */
-export const NOT_AN_OBJECT: Shaped = { ok: false, field: '', reason: 'must be a JSON object' };
 
 /** A draft, or why the record is refused. */
 export type Drafted = Draft | RefusedRecord;

@@ -3,8 +3,7 @@
  * operator's own, so a bad one is not silently left out (intake.ts).
  */
 import { objectOf } from '../../base/json-value.ts';
-import type { NativeRecord } from '../native.ts';
-import { NOT_AN_OBJECT } from './define-shape.ts';
+import { type NativeRecord, NOT_AN_OBJECT } from '../native.ts';
 import { hasAll, listedUnder } from './record-list.ts';
 import type { Shape } from './shape.ts';
 
