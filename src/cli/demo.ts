@@ -43,23 +43,23 @@ async function tour(
   onPurchase: (purchase: Purchase) => void,
 ): Promise<{ readonly purchases: readonly Purchase[] }> {
   const purchases: Purchase[] = [];
-  const buy = async (path: string): Promise<Purchase> => {
+  const buy = async (route: string, parameters: Readonly<Record<string, string>>): Promise<Purchase> => {
+    const path = `/v1/jobs/${route}?${new URLSearchParams(parameters)}`;
     const purchase = await shop.buy(path);
     purchases.push(purchase);
     onPurchase(purchase);
     if (purchase.status !== 200) throw new CommandError(`the paid request ${path} got ${purchase.status}`);
     return purchase;
   };
-  const words = encodeURIComponent(role).replaceAll('%20', '+');
-  const first = await buy(`/v1/jobs/signals?role=${words}&limit=3`);
+  const first = await buy('signals', { role, limit: '3' });
   const domain = domainIn(first.body);
-  if (domain !== undefined) await buy(`/v1/jobs/company?company=${encodeURIComponent(domain)}`);
-  const found = await buy(`/v1/jobs/search?keyword=${words}&limit=2`);
+  if (domain !== undefined) await buy('company', { company: domain });
+  const found = await buy('search', { keyword: role, limit: '2' });
   const id = jobIn(found.body);
-  if (id !== undefined) await buy(`/v1/jobs/detail?id=${encodeURIComponent(id)}`);
-  await buy(`/v1/jobs/changes?role=${words}&limit=2`);
-  await buy(`/v1/jobs/skills?role=${words}&limit=5`);
-  await buy(`/v1/jobs/market?role=${words}`);
+  if (id !== undefined) await buy('detail', { id });
+  await buy('changes', { role, limit: '2' });
+  await buy('skills', { role, limit: '5' });
+  await buy('market', { role });
   return { purchases };
 }
 

@@ -1,5 +1,5 @@
 /** Questions to the Jobs Data API (siblings §4): its lists page by page, single answers, and the public routes. */
-import { encodedWords, ROLES } from './requests.ts';
+import { ROLES } from './requests.ts';
 
 /** Path below which the surface always answers (siblings §1). */
 export const DATA_PATH = '/data';
@@ -23,24 +23,24 @@ export interface DataNames {
   readonly domains: readonly string[];
 }
 
-const PAGE = 25;
+const PAGE = '25';
 
 /** Every operation, mostly lists. */
 export function dataQuestions({ domains, jobIds }: DataNames): readonly DataQuestion[] {
-  const list = (path: string, query = ''): DataQuestion => ({
+  const list = (path: string, filters: Readonly<Record<string, string>> = {}): DataQuestion => ({
     kind: 'list',
-    path: `${DATA_PATH}${path}?limit=${PAGE}${query}`,
+    path: `${DATA_PATH}${path}?${new URLSearchParams({ limit: PAGE, ...filters })}`,
   });
   const single = (path: string): DataQuestion => ({ kind: 'single', path: DATA_PATH + path });
   const open = (path: string): DataQuestion => ({ kind: 'public', path: DATA_PATH + path });
   const jobs = jobIds.map(encodeURIComponent);
   const companies = domains.map(encodeURIComponent);
   return [
-    ...ROLES.map((role) => list('/v1/jobs/search', `&keyword=${encodedWords(role)}`)),
+    ...ROLES.map((role) => list('/v1/jobs/search', { keyword: role })),
     list('/v1/jobs'),
-    list('/v1/jobs', '&status=any'),
+    list('/v1/jobs', { status: 'any' }),
     list('/v1/history'),
-    list('/v1/history', '&type=first_observed'),
+    list('/v1/history', { type: 'first_observed' }),
     list('/v1/skills'),
     ...companies.map((domain) => list(`/v1/companies/${domain}/jobs`)),
     ...jobs.flatMap((id) => [single(`/v1/jobs/${id}`), list(`/v1/jobs/${id}/history`)]),
@@ -48,6 +48,6 @@ export function dataQuestions({ domains, jobIds }: DataNames): readonly DataQues
     single('/v1/metrics/overview'),
     single('/v1/metrics/hiring'),
     open('/v1/public/overview'),
-    open(`/v1/public/search?q=${encodedWords(ROLES[0]!)}`),
+    open(`/v1/public/search?${new URLSearchParams({ q: ROLES[0]! })}`),
   ];
 }

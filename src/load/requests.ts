@@ -45,21 +45,21 @@ export const ROLES = [
   'senior',
 ];
 
-/** Words as a query has them. */
-export const encodedWords = (words: string): string => encodeURIComponent(words).replaceAll('%20', '+');
+const question = (route: string, parameters: Readonly<Record<string, string>>): string =>
+  `/v1/jobs/${route}?${new URLSearchParams(parameters)}`;
 
 /** Paths of the routes that search or count, with different terms, so that the server cannot repeat one answer. */
 export const QUESTIONS: readonly string[] = ROLES.flatMap((role) => [
-  `/v1/jobs/signals?role=${encodedWords(role)}&limit=5`,
-  `/v1/jobs/search?keyword=${encodedWords(role)}&limit=10`,
-  `/v1/jobs/changes?role=${encodedWords(role)}&limit=10`,
-  `/v1/jobs/skills?role=${encodedWords(role)}&limit=10`,
-  `/v1/jobs/market?role=${encodedWords(role)}`,
+  question('signals', { role, limit: '5' }),
+  question('search', { keyword: role, limit: '10' }),
+  question('changes', { role, limit: '10' }),
+  question('skills', { role, limit: '10' }),
+  question('market', { role }),
 ]);
 
-export const detailQuestion = (id: string): string => `/v1/jobs/detail?id=${encodeURIComponent(id)}`;
+export const detailQuestion = (id: string): string => question('detail', { id });
 
-export const companyQuestion = (domain: string): string => `/v1/jobs/company?company=${encodeURIComponent(domain)}`;
+export const companyQuestion = (company: string): string => question('company', { company });
 
 const ERROR_CODE = /^\s*\{\s*"error"\s*:\s*\{\s*"code"\s*:\s*"([A-Z][A-Z0-9_]{0,63})"/;
 
