@@ -111,6 +111,15 @@ describe('reading a body', () => {
     expect(request.readCount).toBe(readCount);
   });
 
+  it('of a stream that somebody else reads is a body that does not arrive', async () => {
+    const { budget, read } = setUp();
+    const request = new Sent({});
+    request.body.body = new ReadableStream();
+    request.body.body.getReader();
+    expect(await read(request)).toBe('cut');
+    expect(budget.claimedBytes).toBe(0);
+  });
+
   it('leaves no deadline behind', async () => {
     const { time, read } = setUp();
     for (const passedMs of [20_000, 10_000]) {
