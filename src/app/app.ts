@@ -93,9 +93,12 @@ export type AppConfig = Config & Readonly<ReturnType<typeof publicAddressesOf>>;
 
 const UNKNOWN_CLIENT: ClientConnection = { address: '' };
 
+/** Every surface, also those that are off. */
+const allSurfaces = ({ surfaces = SURFACES }: Pick<AppPorts, 'surfaces'>): readonly SurfaceDefinition[] => surfaces;
+
 /** @throws SnapshotError, StateError, ConfigError or Error with one line when it cannot start */
 export async function openApp<R extends MadeResponse>(config: AppConfig, ports: AppPorts<R>): Promise<App<R>> {
-  const definitions = chosenSurfaces(ports.surfaces ?? SURFACES, config.surfaces);
+  const definitions = chosenSurfaces(allSurfaces(ports), config.surfaces);
   const log = new RequestLog(ports);
   const server = new Server(ports.clock, componentNamesOf(definitions), (failure) => log.failed(failure, 'shutdown'));
   try {
@@ -223,7 +226,7 @@ async function openOn<R extends MadeResponse>(
     mounted.push({ ...mount, surface: await openSurface(mount, shared, surfaceParts, server) });
   }
   find = surfaceFinder(mounted);
-  for (const definition of carriedOn(ports.surfaces ?? SURFACES, config)) await openWork(definition, shared, server);
+  for (const definition of carriedOn(allSurfaces(ports), config)) await openWork(definition, shared, server);
   const isDemo = config.settlement === 'local' && config.surfaces.length > 0;
   const demoKey = isDemo ? await openDemoOrganization(backend.accounts) : undefined;
   server.start();
