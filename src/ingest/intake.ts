@@ -176,7 +176,6 @@ export class Intake {
   }
 
   #reading(member: Member, current: CurrentMember, shape: Shape, envelope: Envelope): Reading {
-    if (shape === nativeShape) current.noun = 'line';
     current.summary.shape = shape.name;
     this.#settings.onShape?.(member, shape);
     const { context, observedAtGiven } = this.#settings;

@@ -71,6 +71,20 @@ describe('snapshot build --format auto', () => {
     expect(exported.stdout.match(/Köchin/g)?.length).toBe(2);
   });
 
+  it.each([
+    ['lines', [native('n-1'), native('')].join('\n'), 'line 2'],
+    ['a document', `[${native('n-1')},\n\n${native('')}]`, 'record 2 of FILE'],
+    [
+      'a table',
+      'id,title,company,source_url,first_observed_at\n,Cook,Acme,https://a.example/,2026-11-01',
+      'record 1 of FILE',
+    ],
+  ])('counts the native records of a document or a table as records, not as lines: %s', async (_, text, place) => {
+    const input = file('a', text);
+    const { stderr } = await build(input);
+    expect(stderr).toContain(`\n${place.replace('FILE', input)}`);
+  });
+
   it('leaves out what it does not know with what it looked for, and ends with 2', async () => {
     const { exitCode, stderr, stdout } = await build(
       '--json',
