@@ -69,7 +69,7 @@ export class Recorder {
     this.#latenciesOf(kind, outcome, isExpected).record(latencyMs);
     if (isExpected) this.expectedCount++;
     else this.unexpectedCount++;
-    if (doneMs > this.#endMs) return; // answered after the end, where there is no stretch
+    if (doneMs >= this.#endMs) return; // from the end on there is no stretch
     this.#closeStretches(doneMs);
     if (isExpected) this.#stretch.record(latencyMs);
     else this.#stretchUnexpected++;

@@ -92,17 +92,22 @@ function latencyPlot({ operations }: LoadResult): string {
   return plot('Latency by percentile', xAxis, 'percentile of the requests', yAxis, lines);
 }
 
-function overTime(result: LoadResult): readonly string[] {
-  const { stretch_ms: stretchMs, stretches } = result.timeline;
+function overTime({ duration_ms: durationMs, timeline }: LoadResult): readonly string[] {
+  const { stretch_ms: stretchMs, stretches } = timeline;
   const seconds = linearAxis(
     Math.max(1, stretches.length) * (stretchMs / 1000),
     (value) => `${Number(value.toFixed(2))} s`,
   );
-  const middle = (atMs: number): number => (atMs + stretchMs / 2) / 1000;
-  const rateOf = (count: number): number => (count * 1000) / stretchMs;
+  // The last stretch ends with the measured part, so it may be a short one.
+  const lengthMs = (atMs: number): number => Math.max(1, Math.min(stretchMs, durationMs - atMs));
+  const middle = (atMs: number): number => (atMs + lengthMs(atMs) / 2) / 1000;
+  const rateAt = (atMs: number, count: number): number => (count * 1000) / lengthMs(atMs);
   const rates: Line[] = [
-    { name: 'as expected', points: stretches.map(({ at_ms, expected }) => [middle(at_ms), rateOf(expected)]) },
-    { name: 'not as expected', points: stretches.map(({ at_ms, unexpected }) => [middle(at_ms), rateOf(unexpected)]) },
+    { name: 'as expected', points: stretches.map(({ at_ms, expected }) => [middle(at_ms), rateAt(at_ms, expected)]) },
+    {
+      name: 'not as expected',
+      points: stretches.map(({ at_ms, unexpected }) => [middle(at_ms), rateAt(at_ms, unexpected)]),
+    },
   ];
   const rateAxis = linearAxis(Math.max(1, ...rates.flatMap(({ points }) => points.map(([, y]) => y))), (value) =>
     grouped(Math.round(value)),

@@ -98,6 +98,19 @@ describe('the plots', () => {
   });
 });
 
+describe('the throughput over time', () => {
+  it('is a level line for a steady run, also where the last stretch is a short one', () => {
+    const counts = [10, 10, 10, 10, 5];
+    const stretches = counts.map((expected, i) => ({ at_ms: i * 100, expected, unexpected: 0, p50_us: 1, p99_us: 1 }));
+    const changes = { duration_ms: 450, operations: [], timeline: { stretch_ms: 100, stretches } };
+    const { elements } = parsed(reportHtml(resultOf(() => {}, changes)));
+    const line = elements.find(({ attributes }) => attributes.class === 'line c0')?.attributes.d ?? '';
+    const heights = [...line.matchAll(/[\d.]+ ([\d.]+)/g)].map(([, y]) => y);
+    expect(heights).toHaveLength(counts.length);
+    expect(new Set(heights).size).toBe(1);
+  });
+});
+
 describe('the summary', () => {
   it('has a line for each outcome, marks what was not expected and says what the limit was', () => {
     const text = summaryText(FULL);
