@@ -80,6 +80,9 @@ interface Wallet {
 /** A wallet spends at most a dollar, a hundredth of the default LOCAL_BALANCE, so servers with a smaller balance work too. */
 const WALLET_SPEND_ATOMIC_MAX = 1_000_000n;
 
+/** Random bytes for a private key: half as many again as it has, so that every key is as likely as any other. */
+const KEY_SEED_BYTES = 48;
+
 /** Signs with a wallet until it has spent its dollar, then with a new one. */
 export class Signer {
   readonly #random: Random;
@@ -119,7 +122,7 @@ export class Signer {
   #walletFor(amountAtomic: bigint): Wallet {
     let wallet = this.#wallet;
     if (wallet === undefined || wallet.spentAtomic + amountAtomic > WALLET_SPEND_ATOMIC_MAX) {
-      const key = secp256k1.utils.randomSecretKey();
+      const key = secp256k1.utils.randomSecretKey(this.#random.bytes(KEY_SEED_BYTES));
       const point = secp256k1.getPublicKey(key, false);
       const lower = encodeHex(keccak_256(point.subarray(1)).subarray(12));
       wallet = { key, address: checksummed(lower), spentAtomic: 0n };

@@ -2,6 +2,7 @@
 import { verifyTypedData } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../src/base/random.ts';
+import { SeededRandom } from '../../src/base/seeded-random.ts';
 import { receiptFaultOf } from '../../src/load/receipt.ts';
 import { type LoadOffer, parseOffer, type SignedPayment, Signer } from '../../src/load/signing.ts';
 import { decodeHeader, encodeHeader, type Hex, type Payment, TRANSFER } from '../support/wallet.ts';
@@ -33,6 +34,12 @@ const offerOf = (changes: object = {}): LoadOffer => {
 const paymentIn = ({ header }: SignedPayment): Payment => decodeHeader<Payment>(header);
 
 describe('a payment signed ahead', () => {
+  it('has its wallet and nonce from the randomness that was passed in', () => {
+    const signedWith = (seed: number) => new Signer(new SeededRandom(seed)).sign(offerOf(), NOW_MS);
+    expect(signedWith(1)).toEqual(signedWith(1));
+    expect(signedWith(1).payer).not.toBe(signedWith(2).payer);
+  });
+
   it('is what the official client would send: signed by its payer, the offer echoed whole', async () => {
     const signed = new Signer(systemRandom).sign(offerOf(), NOW_MS);
     const { payload, ...echoed } = paymentIn(signed);
