@@ -13,6 +13,8 @@ export type Mix = ReadonlyMap<Kind, number>;
 export const MIX_TEXT = 'unpaid=70,paid=20,webhook=8,wait=2';
 
 const WEIGHT_MAX = 1000;
+/** The greatest sum of weights that a mix can have. */
+export const WEIGHT_SUM_MAX = KINDS.length * WEIGHT_MAX;
 const PART = /^([a-z]+)=([1-9][0-9]{0,3})$/;
 
 /** @returns the mix, or a sentence about the fault in the text */

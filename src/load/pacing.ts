@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { Latencies } from './latencies.ts';
-import type { Kind } from './mix.ts';
+import { type Kind, WEIGHT_SUM_MAX } from './mix.ts';
 import type { Ending, Operation, SendReadiness } from './operation.ts';
 import type { Pool } from './pool.ts';
 
@@ -29,8 +29,8 @@ export interface PacingOptions {
 const TIMER_SLACK_MS = 2;
 /** Pause of a closed loop after a broken connection, so that a dead server does not get requests without end. */
 const BROKEN_PAUSE_MS = 20;
-/** Requests skipped in a row before the loop waits for answers: twice the sum of weights of the largest mix. */
-const PASSED_OVER_MAX = 10_000;
+/** Requests skipped in a row before the loop waits for answers: by then each kind of any mix has had its turn. */
+const PASSED_OVER_MAX = 2 * WEIGHT_SUM_MAX;
 
 export class Pacing {
   readonly #options: PacingOptions;
