@@ -4,7 +4,7 @@ import { parseCallbackId } from '../callback/identifier.ts';
 import type { PaymentSupply } from './payments.ts';
 import type { Pool } from './pool.ts';
 import { receiptFaultOf } from './receipt.ts';
-import { jsonOf, type Requests, saidOf } from './requests.ts';
+import { jsonOf, type Requests, saidOf, saidWithAdvice } from './requests.ts';
 import { LoadError } from './target.ts';
 
 export interface BoughtCallback {
@@ -64,13 +64,12 @@ export async function buyCallbacks(
     }
     if (payment === undefined || isStopped()) return false;
     const reply = await pool.ask(requests.post(CALLBACKS_PATH, { 'payment-signature': payment.header }, ''));
-    const said = saidOf(reply);
-    if (said === '503 CALLBACK_CAPACITY_EXCEEDED') {
+    if (saidOf(reply) === '503 CALLBACK_CAPACITY_EXCEEDED') {
       bought.isCapacityExhausted = true;
       return false;
     }
     if (reply.kind === 'failure' || reply.status !== 201) {
-      throw new LoadError(`the server took a payment and created no callback: ${said}`);
+      throw new LoadError(`a payment bought no callback: ${saidWithAdvice(reply)}`);
     }
     const { id, read_token } = (jsonOf(reply) ?? {}) as { id?: unknown; read_token?: unknown };
     if (parseCallbackId(String(id)) === undefined || !/^[\x21-\x7e]+$/.test(String(read_token))) {

@@ -1,6 +1,6 @@
 /** Advice on what a result shows. */
 import type { Kind } from './mix.ts';
-import { RATE_LIMIT_ADVICE } from './prepare.ts';
+import { RATE_LIMIT_ADVICE } from './requests.ts';
 import type { LoadResult } from './result.ts';
 import { duration } from './summary.ts';
 

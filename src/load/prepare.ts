@@ -15,15 +15,12 @@ import { PaymentSupply } from './payments.ts';
 import { callbackCounts, type LoadPlan, type LoadPorts, paymentCounts } from './plan.ts';
 import { Pool } from './pool.ts';
 import { receiptFaultOf } from './receipt.ts';
-import { companyQuestion, detailQuestion, jsonOf, QUESTIONS, Requests, saidOf } from './requests.ts';
+import { companyQuestion, detailQuestion, jsonOf, QUESTIONS, Requests, saidOf, saidWithAdvice } from './requests.ts';
 import { type LoadOffer, parseOffer, Signer } from './signing.ts';
 import { LoadError } from './target.ts';
 
 /** Most companies, and most jobs, that paid requests ask about by name. */
 const NAMED_COUNT = 5;
-
-/** Advice for an answer 429. */
-export const RATE_LIMIT_ADVICE = 'start the server with RATE_LIMIT_PER_MINUTE=0 and CALLBACK_LIMIT_PER_MINUTE=0';
 
 /** What a run created and must remove after it, last in, first out. */
 export class CleanUp {
@@ -74,8 +71,7 @@ async function offerFor(name: string, request: string, pool: Pool): Promise<Load
   const reply = await pool.ask(request);
   const offer = reply.kind === 'answer' ? parseOffer(headerOf(reply.head, 'payment-required') ?? '') : undefined;
   if (offer !== undefined) return offer;
-  const advice = reply.kind === 'answer' && reply.status === 429 ? `; ${RATE_LIMIT_ADVICE}` : '';
-  throw new LoadError(`expected an offer (402) from ${name}, got ${saidOf(reply)}${advice}`);
+  throw new LoadError(`expected an offer (402) from ${name}, got ${saidWithAdvice(reply)}`);
 }
 
 /**
@@ -90,7 +86,7 @@ async function buyData<T>(path: string, { pool, requests }: Server, clock: Clock
     const advice = saidOf(reply).startsWith('402')
       ? '; throwaway wallets can pay a server with SETTLEMENT=local only'
       : '';
-    throw new LoadError(`the first payment bought no answer: ${saidOf(reply)}${advice}`);
+    throw new LoadError(`the first payment bought no answer: ${saidWithAdvice(reply)}${advice}`);
   }
   const fault = receiptFaultOf(reply, payment.payer, payment.network);
   if (fault !== undefined) throw new LoadError(`the answer to the first payment has a wrong receipt: ${fault}`);

@@ -73,5 +73,12 @@ export function outcomeOf({ status, body }: Answer): string {
 /** Describes an unexpected reply in a message. */
 export const saidOf = (reply: Reply): string => (reply.kind === 'failure' ? reply.code : outcomeOf(reply));
 
+/** Advice for an answer 429 of a route that counts requests by client. */
+export const RATE_LIMIT_ADVICE = 'start the server with RATE_LIMIT_PER_MINUTE=0 and CALLBACK_LIMIT_PER_MINUTE=0';
+
+/** As {@link saidOf}, for a route that counts requests by client. */
+export const saidWithAdvice = (reply: Reply): string =>
+  saidOf(reply) + (reply.kind === 'answer' && reply.status === 429 ? `; ${RATE_LIMIT_ADVICE}` : '');
+
 /** The body as JSON, or undefined. */
 export const jsonOf = (answer: Answer): unknown => parseJson(answer.body.toString('utf8'));

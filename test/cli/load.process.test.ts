@@ -194,7 +194,8 @@ describe.each(oneRuntime('bun'))('paygrade load on a server under %s', (runtime)
 describe('paygrade load', () => {
   let server: RunningServer;
   beforeAll(async () => {
-    server = await startServer('node', { RATE_LIMIT_PER_MINUTE: '30', LOG_LEVEL: 'error', ADMIN_TOKEN });
+    const limits = { RATE_LIMIT_PER_MINUTE: '30', CALLBACK_LIMIT_PER_MINUTE: '3' };
+    server = await startServer('node', { ...limits, LOG_LEVEL: 'error', ADMIN_TOKEN });
   });
   afterAll(() => server.stop());
 
@@ -205,6 +206,14 @@ describe('paygrade load', () => {
     expect(stderr).toMatch(/^ {2}unpaid +429 RATE_LIMIT_EXCEEDED \(!\) +70 /m);
     expect(stderr.match(/RATE_LIMIT_PER_MINUTE=0/g)).toHaveLength(1);
     expect(stderr).toMatch(/\npaygrade: 70\.0 % of the answers were not as the scenario expects\n$/);
+  });
+
+  it('says what to do where the server counts the callbacks that it buys', async () => {
+    const { exitCode, stderr } = await runLoadCommand([server.url, '--scenario', 'webhook', '--callbacks', '5']);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /a payment bought no callback: 429 RATE_LIMIT_EXCEEDED; start the server with .*CALLBACK_LIMIT_PER_MINUTE=0/,
+    );
   });
 
   it('counts answers for want of credits, takes the key from API_KEY, and refuses what is none', async () => {
