@@ -9,8 +9,8 @@
  * networks, and the budget decides as if each had been named from the start.
  *
  * Invariants: claimed bytes <= `bytesMax`; waiting bytes <= WAITING_BODY_BYTES_MAX. A body that waits because too few bytes
- * are free is never overtaken by a later one. While a body waits, every claim is named. Cost: O(1) a claim while none waits,
- * else O(networks that wait); naming takes at most UNNAMED_COUNT_MAX look-ups in one turn.
+ * are free is never overtaken by a later one, empty bodies excepted. While a body waits, every claim on bytes is named. Cost:
+ * O(1) a claim while none waits, else O(networks that wait); naming takes at most UNNAMED_COUNT_MAX look-ups in one turn.
  */
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import { FairQueue } from '../base/fair-queue.ts';
@@ -106,6 +106,11 @@ export class BodyBudget {
    */
   claim(owner: BodyOwner, bytes: number, waitingBytes: number): BodyClaim | undefined {
     const claim = new BodyClaim(this, owner, bytes, waitingBytes);
+    // An empty body takes nothing from others, so it waits for nobody and needs no network.
+    if (bytes === 0) {
+      claim.grant();
+      return claim;
+    }
     if (this.#queue.count === 0 && this.#unnamed.size < UNNAMED_COUNT_MAX && this.#claimed.fitsAnyShare(bytes)) {
       this.#claimed.takeUnnamed(bytes);
       this.#unnamed.add(claim);
@@ -130,6 +135,7 @@ export class BodyBudget {
 
   /** Called by a claim that has ended. */
   end(claim: BodyClaim): void {
+    if (claim.bytes === 0) return;
     if (this.#unnamed.delete(claim)) this.#claimed.releaseUnnamed(claim.bytes);
     else if (claim.isGranted) this.#claimed.release(claim.network, claim.bytes);
     else {

@@ -34,6 +34,10 @@ class NamedBudget {
 
   claim(network: string, bytes: number, waitingBytes: number): Body | undefined {
     const body = { network, bytes, waitingBytes, isGranted: false };
+    if (bytes === 0) {
+      this.#grant(body);
+      return body;
+    }
     const isNext = !this.#isFull && this.#queue.lengthOf(network) === 0;
     if (isNext && this.#found(this.#granted, this.#bytesMax, body, 'bytes') === 'free') {
       this.#grant(body);

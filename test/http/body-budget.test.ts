@@ -54,6 +54,19 @@ describe('the budget of bodies', () => {
     expect(budget.claimedBytes).toBe(70);
   });
 
+  it('lets an empty body wait for nobody, of whatever network', () => {
+    const budget = new BodyBudget(100);
+    const flood = claims(budget, 'flood', 100, 2);
+    for (const network of ['flood', 'honest']) {
+      const empty = budget.claim(of(network), 0, 0)!;
+      expect(empty.isGranted).toBe(true);
+      empty.release();
+      expect([budget.claimedBytes, budget.waitingCount]).toEqual([100, 1]);
+    }
+    for (const claim of flood) claim.release();
+    expect([budget.claimedBytes, budget.waitingCount]).toEqual([0, 0]);
+  });
+
   it('gives what is released to the networks in turn, and within one to the first that came', () => {
     const budget = new BodyBudget(100);
     const big = budget.claim(of('big'), 100, WAITING)!;
