@@ -55,8 +55,8 @@ class Execution {
     if (principal !== undefined) {
       this.principal = this.principal === UNKNOWN_PRINCIPAL ? principal : { ...this.principal, ...principal };
     }
-    const { settle, release, delivered } = admission;
-    if (settle === undefined && release === undefined && delivered === undefined) return;
+    const { settle, created, release, delivered } = admission;
+    if (settle === undefined && created === undefined && release === undefined && delivered === undefined) return;
     if (this.admissions === undefined) this.admissions = [admission];
     else this.admissions.push(admission);
   }

@@ -426,6 +426,13 @@ describe('a request through its operation', () => {
     expect(reported).toEqual([new Error('first failed'), new Error('second failed')]);
   });
 
+  it('shows a created body to an admission that does nothing else', async () => {
+    const watching: MakeGate = (trail) => ({ admit: () => ({ created: (body) => void trail.push(`sees ${body}`) }) });
+    const { outcome, trail } = setUp({ handle: () => new AfterSettlement(null, () => 1), gates: [watching] });
+    await outcome();
+    expect(trail).toEqual(['answer', 'sees 1']);
+  });
+
   it('sends a ready reply as it is, with its status', async () => {
     const { ask } = setUp({ handle: () => new Reply('raw', { 'content-type': 'text/plain' }, 503) });
     const response = await ask();
