@@ -3,8 +3,9 @@
  * it was sent, a text body as a JSON string, decoded by its charset without a BOM, malformed bytes as U+FFFD (decisions §5).
  *
  * A short event is finished as one string. Longer answers are written in pieces of UTF-8 from the parts of their events: the
- * bytes are the same as the string's, but neither the body nor its text is ever whole in memory. The checksums of the store
- * guard the parts, so a JSON body that was acceptable when it was stored is not parsed again.
+ * bytes are the same as the string's, but neither the body nor its text is ever whole in memory. Only malformed ISO-2022-JP may
+ * differ: what a decoder makes of a wrong escape depends on all that came before it. The checksums of the store guard the
+ * parts, so a JSON body that was acceptable when it was stored is not parsed again.
  */
 import { Buffer, isUtf8 } from 'node:buffer';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
