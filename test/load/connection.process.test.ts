@@ -56,6 +56,8 @@ const ANSWERS: readonly (readonly [because: string, bytes: string, shown: unknow
   ['a length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: 1x\r\n\r\n', 'MALFORMED'],
   ['more than its length', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nxy', 'MALFORMED'],
   ['a coding that is not known', 'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n', 'MALFORMED'],
+  ['a head that does not end', `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(12_000)}`, 'TOO_LARGE'],
+  ['too long a body', `HTTP/1.1 200 OK\r\ncontent-length: 9000000\r\n\r\n${'x'.repeat(9_000_000)}`, 'TOO_LARGE'],
   ['chunks that are none', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 'MALFORMED'],
 ];
 
@@ -89,6 +91,18 @@ describe('a connection', () => {
     for (const expected of ['1', '2', '3', '4']) {
       expect(shown(await opened.ask('GET / HTTP/1.1\r\n\r\n'))).toEqual([200, expected]);
     }
+    expect(connections()).toBe(2);
+  });
+
+  it('is replaced when the server closes it between two requests', async () => {
+    let count = 0;
+    const { pool: opened, connections } = await open((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n${++count}`);
+      setTimeout(() => socket.end(), 10);
+    });
+    expect(shown(await opened.ask('GET / HTTP/1.1\r\n\r\n'))).toEqual([200, '1']);
+    await pause(100);
+    expect(shown(await opened.ask('GET / HTTP/1.1\r\n\r\n'))).toEqual([200, '2']);
     expect(connections()).toBe(2);
   });
 

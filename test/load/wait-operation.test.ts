@@ -71,7 +71,7 @@ describe('the waits of a load test', () => {
   });
 
   it('that nothing woke in time are counted once, whatever comes later, and another callback replaces theirs', () => {
-    const { hooks, operation, outcomes, waits } = opened(2);
+    const { hooks, operation, outcomes, paths, waits } = opened(2);
     const ends: string[] = [];
     operation.start(0, (ending) => ends.push(ending));
     vi.advanceTimersByTime(TIMEOUT_MS);
@@ -79,6 +79,7 @@ describe('the waits of a load test', () => {
     hooks[0]!(STORED);
     expect([ends, waits.length, operation.readiness()]).toEqual([['answered'], 2, 'ready']);
     expect(outcomes()).toEqual(['wait NOT_WOKEN 2', 'webhook 200 1']);
+    expect(paths.map((path) => /cb_\d/.exec(path)?.[0])).toEqual(['cb_0', 'cb_0', 'cb_1', 'cb_1']);
   });
 
   it('are sent again without a word where their time ended, and behind the event that they gave', () => {
