@@ -15,6 +15,7 @@ class Sent implements BodyRequest {
   readonly #headers: Record<string, string>;
   readonly #network: string;
   readCount = 0;
+  lookUpCount = 0;
   hasLeft = false;
   listener: DisconnectListener | undefined;
   arrive: (bytes: Uint8Array) => void = () => {};
@@ -38,6 +39,7 @@ class Sent implements BodyRequest {
   };
 
   clientNetwork(): string {
+    this.lookUpCount++;
     return this.#network;
   }
 
@@ -118,6 +120,18 @@ describe('reading a body', () => {
     request.body.body.getReader();
     expect(await read(request)).toBe('cut');
     expect(budget.claimedBytes).toBe(0);
+  });
+
+  it.each([
+    [{}, 1],
+    [{ isAnonymous: true } as const, 0],
+  ])('with %j looks up the client %d times before the body has arrived', async (more, count) => {
+    const { reader } = setUp();
+    const request = declared(40);
+    const reading = reader.use(request, { ...BOUNDS, ...more }, nameOf);
+    expect(request.lookUpCount).toBe(count);
+    request.arrive(new Uint8Array(40));
+    expect(await reading).toBe('40 bytes');
   });
 
   it('leaves no deadline behind', async () => {
