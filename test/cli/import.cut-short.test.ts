@@ -130,6 +130,14 @@ describe('a file cut short', () => {
     expect(stderr).toContain('a.jsonl.gz: the gzip data is damaged or cut short\n');
   });
 
+  it('brings in nothing of a file that cannot be read on, and says so of each record', async () => {
+    const rows = CSV.split('\n').slice(0, 61).join('\n');
+    const { exitCode, report } = await imported('a.csv', `${rows}\n60,x,y,z,"${'x'.repeat(5_000_000)}`);
+    expect([exitCode, report.new]).toEqual([2, 0]);
+    const refused = { 'stands in a file that breaks off': 60 };
+    expect(report.files).toMatchObject([{ read: 60, imported: 0, refused }]);
+  });
+
   it('closes nothing, however often it comes', async () => {
     await imported('a.jsonl', JSONL);
     for (let i = 0; i < 3; i++) {

@@ -227,6 +227,24 @@ describe('import', () => {
     expect((await jobs())[2]?.status).toBe('closed');
   });
 
+  it('counts no job as missing where a line cannot be read, because it may be any of them', async () => {
+    const job = (id: string) => ({ id, title: 'Cook', company: 'Acme', source_url: 'https://acme.example/' });
+    const line = (id: string, day: number): string => {
+      const time = `2026-08-0${day}`;
+      return `${JSON.stringify({ ...job(id), first_observed_at: '2026-08-01', last_observed_at: time })}\n`;
+    };
+    const take = (day: number, text: string, unreadable = Buffer.of()) =>
+      complete(day, '--format', 'native', file('a.jsonl', Buffer.concat([Buffer.from(text), unreadable])));
+    await take(1, line('x', 1) + line('y', 1));
+    for (const day of [2, 3, 4]) {
+      const { counts, stderr } = await take(day, line('x', day), Buffer.of(0xe9, 0x0a));
+      expect(counts).toEqual([0, 1, 0, 0, 0]);
+      expect(stderr).toContain('is not valid UTF-8');
+    }
+    expect((await take(5, line('x', 5))).counts).toEqual([0, 1, 0, 0, 0]);
+    expect((await take(6, line('x', 6))).counts).toEqual([0, 1, 0, 1, 0]);
+  });
+
   it('does not count a job as missing whose record was refused', async () => {
     const lever = (name: string, ids: readonly string[], text: string) =>
       file(
