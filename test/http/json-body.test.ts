@@ -1,9 +1,15 @@
 /** Bodies that are input: which are accepted, and what the refusal of every other names. */
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { Deadlines } from '../../src/base/deadlines.ts';
+import { BodyReader } from '../../src/http/body.ts';
+import { BodyBudget } from '../../src/http/body-budget.ts';
 import { Refusal } from '../../src/http/errors.ts';
-import { parseBody } from '../../src/http/json-body.ts';
+import { jsonBody, parseBody } from '../../src/http/json-body.ts';
+import { INPUT_DEPTH_MAX } from '../../src/http/limits.ts';
+import type { RequestView } from '../../src/http/request-view.ts';
 import { rule } from '../../src/modules/parameter-rules.ts';
+import { ManualTime } from '../support/manual-time.ts';
 
 const schema = v.strictObject({
   name: v.pipe(v.string(), v.minLength(2), rule({ rule: 'a text of two characters' })),
@@ -58,5 +64,34 @@ describe('a body', () => {
     const refusal = parseBody(schema, value);
     expect(refusal).toBeInstanceOf(Refusal);
     expect(refusal).toMatchObject({ code: 'INVALID_BODY', status: 400, message });
+  });
+});
+
+describe('the bytes of a body', () => {
+  const time = new ManualTime();
+  const bodies = new BodyReader(new BodyBudget(1_000_000), new Deadlines(time, time, true), 1_000);
+  const read = jsonBody(v.strictObject({ name: v.string(), list: v.optional(v.unknown()) }));
+  const asked = (text: string, type: string | null): unknown => {
+    const body = new Request('http://h/', { method: 'POST', body: Buffer.from(text) });
+    const request: Pick<RequestView, 'body' | 'header' | 'clientNetwork' | 'onDisconnect'> = {
+      body,
+      header: (name) => (name === 'content-type' ? type : null),
+      clientNetwork: () => '',
+      onDisconnect: () => {},
+    };
+    return read(request as RequestView, { bodies });
+  };
+  const nested = (depth: number): string => `{"name":"ab","list":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+
+  it.each([
+    ['as they are', '{"name":"ab"}', 'application/json', { name: 'ab' }],
+    ['behind a byte order mark', '\ufeff{"name":"ab"}', 'Application/JSON; charset=utf-8', { name: 'ab' }],
+    ['as deep as they may be', nested(INPUT_DEPTH_MAX - 1), 'application/json', { name: 'ab' }],
+    ['too deep', nested(INPUT_DEPTH_MAX), 'application/json', { code: 'INVALID_JSON' }],
+    ['without any', '', null, { code: 'INVALID_JSON' }],
+    ['of another type', '{"name":"ab"}', 'text/plain', { code: 'UNSUPPORTED_MEDIA_TYPE' }],
+    ['of no type', '{"name":"ab"}', null, { code: 'UNSUPPORTED_MEDIA_TYPE' }],
+  ])('are read or refused: %s', async (_, text, type, expected) => {
+    expect(await asked(text, type)).toMatchObject(expected);
   });
 });
