@@ -1,6 +1,7 @@
 /** What of a jobs service's answer passes a gate (siblings §8): counts and closed lists hold in what is sold. */
 import { describe, expect, it } from 'vitest';
 import { findCompanies } from '../../../src/modules/jobs/companies.ts';
+import { summarizeCompany } from '../../../src/modules/jobs/company.ts';
 import { describeMarket } from '../../../src/modules/jobs/market.ts';
 import { answerReader } from '../../../src/modules/jobs/remote.ts';
 import { searchJobs } from '../../../src/modules/jobs/search.ts';
@@ -24,6 +25,25 @@ describe('a gate', () => {
     const { data, meta } = declared.examples!.answer as { data: Record<string, unknown>; meta: unknown };
     expect(read(200, JSON.stringify({ data, meta }))).toEqual({ data, meta });
     expect(read(200, JSON.stringify({ data: { ...data, [name]: changed(data[name]) }, meta }))).toBeUndefined();
+  });
+
+  const refusal = (code: string, message: string): string =>
+    JSON.stringify({ error: { code, message, request_id: 'req_of_the_service' } });
+
+  it('passes a 404 of the route with its message, and no other code, shape or length', () => {
+    const read = answerReader(summarizeCompany);
+    const longest = 'x'.repeat(500);
+    expect(read(404, refusal('COMPANY_NOT_FOUND', longest))).toMatchObject({ status: 404, message: longest });
+    for (const text of [
+      refusal('COMPANY_NOT_FOUND', `${longest}x`),
+      refusal('JOB_NOT_FOUND', 'of another route'),
+      refusal('CATALOGUE_UNAVAILABLE', 'of another status'),
+      refusal('COMPANY_NOT_FOUND', '').replace('"error"', '"more":1,"error"'),
+      'null',
+      '',
+    ]) {
+      expect(read(404, text)).toBeUndefined();
+    }
   });
 
   it.each([
