@@ -106,7 +106,7 @@ export class BodyBudget {
    */
   claim(owner: BodyOwner, bytes: number, waitingBytes: number): BodyClaim | undefined {
     const claim = new BodyClaim(this, owner, bytes, waitingBytes);
-    // An empty body takes nothing from others, so it waits for nobody and needs no network.
+    // An empty body takes nothing from others, so it never waits and its network is not looked up.
     if (bytes === 0) {
       claim.grant();
       return claim;

@@ -186,7 +186,7 @@ function readNow(source: BodySource, isOpen: boolean, bytesMax: number): MaybePr
   );
 }
 
-/** @returns undefined for more bytes than that. Rejects, because it is async, for a stream that somebody else has locked too */
+/** @returns undefined for more bytes than that. Async so that a stream that is locked already is a rejection too */
 async function readStream(stream: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array | undefined> {
   return readAtMost(stream.getReader(), bytesMax);
 }
