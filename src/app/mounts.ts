@@ -4,13 +4,14 @@
  * header.
  */
 import type { ClientConnection, ServedRequest } from '../adapters/listen/listen.ts';
+import { memoizeRecent } from '../base/memoize-recent.ts';
 import { ConfigError } from '../config/config.ts';
 import type { Mount } from '../http/access.ts';
 import type { MadeResponse } from '../http/response-form.ts';
 import { type Target, targetOf } from '../http/target.ts';
 import { CONFIGURATION } from './configuration.ts';
 import type { SurfaceDefinition } from './modules.ts';
-import type { Surface } from './surface.ts';
+import type { FoundPath, Surface } from './surface.ts';
 
 export interface SurfaceMount {
   readonly definition: SurfaceDefinition;
@@ -104,6 +105,17 @@ function pathBelow(prefix: string, path: string): string | undefined {
   return path.charCodeAt(prefix.length) === 47 /* "/" */ ? path.slice(prefix.length) : undefined;
 }
 
+/** Where a request goes. */
+interface Place<R extends MadeResponse> {
+  readonly surface: Surface<R>;
+  readonly target: Target;
+  readonly match: FoundPath | undefined;
+}
+
+/** Memoized because a client asks one address again and again: a webhook's, a callback's, a payment's, `/health`. */
+const PLACE_COUNT_MAX = 1024;
+const PLACE_LENGTH_MAX = 512;
+
 export type HandleRequest<R> = (request: ServedRequest, client: ClientConnection, startMs: number) => R | Promise<R>;
 
 /** Passes each request to its surface; requests of no other surface go to the base. @throws Error without a base */
@@ -118,15 +130,22 @@ export function surfaceFinder<R extends MadeResponse>(mounted: readonly MountedS
     .filter(({ host }) => host !== undefined)
     .sort((a, b) => b.hostPath.length - a.hostPath.length);
 
-  const byPath = (request: ServedRequest, target: Target, client: ClientConnection, startMs: number) => {
+  const placeOf = (url: string): Place<R> => {
+    const target = targetOf(url);
     for (const { definition, surface } of others) {
       const path = pathBelow(definition.path, target.path);
-      if (path !== undefined) return surface.handle(request, path, target, startMs, client);
+      if (path !== undefined) return { surface, target, match: surface.find(path) };
     }
-    return base.surface.handle(request, target.path, target, startMs, client);
+    return { surface: base.surface, target, match: base.surface.find(target.path) };
   };
-  if (withHost.length === 0)
-    return (request, client, startMs) => byPath(request, targetOf(request.url), client, startMs);
+  const memoizedPlaceOf = memoizeRecent(placeOf, PLACE_COUNT_MAX, PLACE_LENGTH_MAX);
+  const byPath: HandleRequest<R> = (request, client, startMs) => {
+    const { url } = request;
+    // Few questions come twice.
+    const { surface, target, match } = url.includes('?') ? placeOf(url) : memoizedPlaceOf(url);
+    return surface.handle(request, target, match, startMs, client);
+  };
+  if (withHost.length === 0) return byPath;
 
   return (request, client, startMs) => {
     const header = client.header === undefined ? request.headers.get('host') : client.header('host');
@@ -134,8 +153,8 @@ export function surfaceFinder<R extends MadeResponse>(mounted: readonly MountedS
     const target = targetOf(request.url);
     for (const one of withHost) {
       const path = one.host === host ? pathOnHost(one, target.path) : undefined;
-      if (path !== undefined) return one.surface.handle(request, path, target, startMs, client);
+      if (path !== undefined) return one.surface.handle(request, target, one.surface.find(path), startMs, client);
     }
-    return byPath(request, target, client, startMs);
+    return byPath(request, client, startMs);
   };
 }

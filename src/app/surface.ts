@@ -53,6 +53,9 @@ interface ServedOperation extends MountedOperation {
   readonly saysUnavailable: boolean;
 }
 
+/** The operations of one path, and its parameters. */
+export type FoundPath = Match<ServedOperation>;
+
 /** What a preflight allows on a path that does not exist. */
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 
@@ -150,9 +153,10 @@ class DeferredRequest<R extends MadeResponse> implements AnswerRecipient, Logged
 export class Surface<R extends MadeResponse> {
   /** In the order of the metrics. */
   readonly meters: readonly OperationMeter[];
+  /** Finds the operations at a path below the mount. */
+  readonly find: FindPath<ServedOperation>;
   readonly #name: string | null;
   readonly #parts: SurfaceParts<R>;
-  readonly #find: FindPath<ServedOperation>;
   /** Counts requests that no operation serves: unknown paths and methods. */
   readonly #unmatchedMeter: OperationMeter;
 
@@ -161,7 +165,7 @@ export class Surface<R extends MadeResponse> {
     const all = operations.map((operation) => served(operation, mount, parts.log));
     this.#name = name;
     this.#parts = parts;
-    this.#find = pathFinder(all);
+    this.find = pathFinder(all);
     this.#unmatchedMeter = new OperationMeter(
       { operation: 'none', ...mount.labels },
       [],
@@ -170,15 +174,14 @@ export class Surface<R extends MadeResponse> {
     this.meters = [...all.map(({ meter }) => meter), this.#unmatchedMeter];
   }
 
-  /** Never throws and never rejects. @param path below the mount */
+  /** Never throws and never rejects. @param match what {@link find} has found at the target's path */
   handle(
     request: ServedRequest,
-    path: string,
     target: Target,
+    match: FoundPath | undefined,
     startMs: number,
     client: ClientConnection,
   ): R | Promise<R> {
-    const match = this.#find(path);
     const params = match?.params ?? NO_PARAMS;
     const view = new HttpRequestView(request, target, params, startMs, client, this.#parts);
     const operation = match?.table.methods.get(request.method);
@@ -259,7 +262,7 @@ export class Surface<R extends MadeResponse> {
   }
 
   /** Answers 404 for an unknown path, else 405, or a preflight, which lets a browser show either of them (decisions §2). */
-  #unmatched(view: HttpRequestView, match: Match<ServedOperation> | undefined): R {
+  #unmatched(view: HttpRequestView, match: FoundPath | undefined): R {
     const { responderFor, preflightFor } = this.#parts;
     const variant = match === undefined ? undefined : variantOf(match);
     const allow = match !== undefined && isOffered(variant, view) ? match.table.allow : undefined;
@@ -285,7 +288,7 @@ const isOffered = (variant: Variant | undefined, view: HttpRequestView): boolean
   variant === undefined || variant.matches(view.header(variant.header));
 
 /** The variant of a path, which all of its operations share. */
-const variantOf = ({ table }: Match<ServedOperation>): Variant | undefined => {
+const variantOf = ({ table }: FoundPath): Variant | undefined => {
   const [first] = table.methods.values();
   return first?.variant;
 };

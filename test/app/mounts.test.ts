@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { SurfaceDefinition } from '../../src/app/modules.ts';
 import { type MountedSurface, mountNotices, mountsOf, surfaceFinder } from '../../src/app/mounts.ts';
 import { ConfigError } from '../../src/config/config.ts';
+import type { Target } from '../../src/http/target.ts';
 
 const surface = (path: '' | `/${string}`): SurfaceDefinition => ({
   name: path === '' ? null : path.slice(1),
@@ -18,12 +19,23 @@ function finderOf(urls: Record<'' | `/${string}`, string | null>) {
   const definitions = (Object.keys(urls) as ('' | `/${string}`)[]).map(surface);
   const mounts = mountsOf(definitions, { baseUrl: 'https://base.test', ...urls });
   const mounted = mounts.map((mount): MountedSurface<Response> => {
-    const handle = (_: unknown, path: string): Response => new Response(`${mount.definition.path} ${path}`);
-    return { ...mount, surface: { handle } as never };
+    const handle = (_: unknown, { path, search }: Target, below: unknown): Response =>
+      Response.json({ surface: mount.definition.path, below, path, search });
+    return { ...mount, surface: { find: (path: string) => path, handle } as never };
   });
   const find = surfaceFinder(mounted);
-  return async (url: string, host = 'base.test'): Promise<string> =>
-    (await find(new Request(url, { headers: { host } }), { address: '' }, 0)).text();
+  const ask = async (url: string, host: string): Promise<unknown> =>
+    (await find(new Request(url, { headers: { host } }), { address: '' }, 0)).json();
+  return async (url: string, host = 'base.test'): Promise<string> => {
+    const answer = await ask(url, host);
+    const { pathname: path, search } = new URL(url);
+    expect(answer).toMatchObject({ path, search });
+    // What is known of an address from earlier requests changes nothing.
+    expect(await ask(`${url}?a=1`, host)).toEqual({ ...(answer as object), search: '?a=1' });
+    for (let i = 0; i < 3; i++) expect(await ask(url, host)).toEqual(answer);
+    const { surface: of, below } = answer as Record<string, string>;
+    return `${of} ${below}`;
+  };
 }
 
 const BASE = 'https://base.test';
