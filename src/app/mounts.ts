@@ -113,8 +113,8 @@ interface Place<R extends MadeResponse> {
 }
 
 /** Memoized because a client asks one address again and again: a webhook's, a callback's, a payment's, `/health`. */
-const PLACE_COUNT_MAX = 1024;
-const PLACE_LENGTH_MAX = 512;
+const PLACE_COUNT_MAX = 4096;
+const PLACE_LENGTH_MAX = 256;
 
 export type HandleRequest<R> = (request: ServedRequest, client: ClientConnection, startMs: number) => R | Promise<R>;
 
