@@ -131,20 +131,21 @@ interface Inside {
 }
 
 /** The schema inside `optional(...)` and `nullable(...)`. */
-function unwrapped(schema: v.GenericSchema): v.GenericSchema {
+function innermost(schema: v.GenericSchema): v.GenericSchema {
   const { wrapped } = schema as Inside;
-  return wrapped === undefined ? schema : unwrapped(wrapped);
+  return wrapped === undefined ? schema : innermost(wrapped);
 }
 
 /** Path of the first list in place of an object: the library takes a list for an object whose names are its indices. */
-function listForObject(schema: v.GenericSchema, value: unknown): readonly string[] | undefined {
-  const { entries, value: ofRecord } = unwrapped(schema) as Inside;
-  if ((entries ?? ofRecord) === undefined || typeof value !== 'object' || value === null) return undefined;
-  if (Array.isArray(value)) return [];
+function listForObject(schema: v.GenericSchema, value: unknown): readonly (string | number)[] | undefined {
+  const { entries, item, value: ofRecord } = innermost(schema) as Inside;
+  if ((entries ?? item ?? ofRecord) === undefined || typeof value !== 'object' || value === null) return undefined;
+  const isList = Array.isArray(value);
+  if (isList && (entries ?? ofRecord) !== undefined) return [];
   for (const [name, inner] of Object.entries(value)) {
-    const within = entries !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined;
+    const within = isList ? item : entries !== undefined && Object.hasOwn(entries, name) ? entries[name] : ofRecord;
     const found = within && listForObject(within, inner);
-    if (found !== undefined) return [name, ...found];
+    if (found !== undefined) return [isList ? Number(name) : name, ...found];
   }
   return undefined;
 }
@@ -154,11 +155,11 @@ function ruleAt(schema: v.GenericSchema, keys: readonly unknown[]): { readonly r
   let at: v.GenericSchema = schema;
   let rule = { rule: 'valid' };
   for (const key of keys) {
-    const { entries, item, value } = unwrapped(at) as Inside;
+    const { entries, item, value } = innermost(at) as Inside;
     const next = typeof key === 'number' ? item : (entries?.[String(key)] ?? value);
     if (next === undefined) break;
     at = next;
-    const found = ruleOf(unwrapped(at));
+    const found = ruleOf(innermost(at));
     if (found.rule !== 'valid') rule = found;
   }
   return rule;

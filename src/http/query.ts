@@ -48,7 +48,7 @@ const asBoolean = (text: string): unknown => (text === 'true' ? true : text === 
 const asNumber = (text: string): unknown => (WHOLE_NUMBER.test(text) ? Number(text) : text);
 
 /** The schema inside `optional(...)`, and whether there was one. */
-function unwrapped(schema: v.GenericSchema): { inner: v.GenericSchema; optional: boolean; fallback: unknown } {
+function splitOptional(schema: v.GenericSchema): { inner: v.GenericSchema; optional: boolean; fallback: unknown } {
   if (schema.type === 'optional') {
     const { wrapped } = schema as v.OptionalSchema<v.GenericSchema, unknown>;
     return { inner: wrapped, optional: true, fallback: v.getDefault(schema) };
@@ -57,13 +57,13 @@ function unwrapped(schema: v.GenericSchema): { inner: v.GenericSchema; optional:
 }
 
 export function ruleOf(schema: v.GenericSchema): ParameterRule {
-  const { inner } = unwrapped(schema);
+  const { inner } = splitOptional(schema);
   const rule = v.getMetadata(inner) as Partial<ParameterRule>;
   return { ...rule, rule: rule.rule ?? 'valid' };
 }
 
 function parameterOf(name: string, schema: v.GenericSchema): Parameter {
-  const { inner, optional, fallback } = unwrapped(schema);
+  const { inner, optional, fallback } = splitOptional(schema);
   const { rule, code } = ruleOf(schema);
   const fromText = inner.type === 'boolean' ? asBoolean : inner.type === 'number' ? asNumber : asText;
   return { name, schema: inner, fromText, rule, code: code ?? INVALID_PARAMETER, isRequired: !optional, fallback };

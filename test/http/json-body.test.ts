@@ -24,6 +24,15 @@ const schema = v.strictObject({
   values: v.optional(
     v.pipe(v.record(v.string(), v.pipe(v.string(), rule({ rule: 'a text' }))), rule({ rule: 'an object of texts' })),
   ),
+  parts: v.optional(
+    v.array(v.pipe(v.strictObject({ label: v.optional(v.string()) }), rule({ rule: 'an object with a label' }))),
+  ),
+  named: v.optional(
+    v.record(
+      v.string(),
+      v.pipe(v.strictObject({ label: v.optional(v.string()) }), rule({ rule: 'a labelled object' })),
+    ),
+  ),
   inner: v.optional(v.nullable(v.strictObject({ count: v.pipe(v.number(), rule({ rule: 'a number' })) })), null),
 });
 
@@ -51,6 +60,9 @@ describe('a body', () => {
     [{ name: 'ab', inner: 1 }, '`inner` must be valid'],
     [{ name: 'ab', inner: [] }, '`inner` must be valid'],
     [{ name: 'ab', values: ['x'] }, '`values` must be an object of texts'],
+    [{ name: 'ab', parts: [{ label: 'a' }, []] }, '`parts[1]` must be an object with a label'],
+    [{ name: 'ab', parts: {} }, '`parts` must be valid'],
+    [{ name: 'ab', named: { a: {}, b: [] } }, '`named.b` must be a labelled object'],
     [{ name: 'ab', values: { a: 1 } }, '`values.a` must be a text'],
     [{ name: 'ab', inner: {} }, '`inner.count` is required: a number'],
     [{ name: 'ab', inner: { count: '1' } }, '`inner.count` must be a number'],
