@@ -117,7 +117,7 @@ describe('snapshot build', () => {
       'line 4: is not JSON',
       'line 5: must be a JSON object',
       'line 6: status must be one of active, closed',
-      'nothing was written: 4 bad lines of 5; --rejects FILE sets bad lines aside and builds the rest',
+      'nothing was written: 4 bad records of 5; --rejects FILE sets bad records aside and builds the rest',
       '',
     ]);
     expect(readFileSync(at('out'), 'utf8')).toBe('what was there');

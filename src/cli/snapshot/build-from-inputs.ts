@@ -133,8 +133,8 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
     const remedy =
       builder.rowCount === 0
         ? 'if these are no native records, --format auto recognises other formats by their content'
-        : '--rejects FILE sets bad lines aside and builds the rest';
-    return writeNothing(`${quantity(rejectedNative, 'bad line')} of ${grouped(source)}; ${remedy}`);
+        : '--rejects FILE sets bad records aside and builds the rest';
+    return writeNothing(`${quantity(rejectedNative, 'bad record')} of ${grouped(source)}; ${remedy}`);
   }
   if (unreadCount > 0 && source === 0) return writeNothing('no input could be read');
   if (source > 0 && rejected === source) {
