@@ -81,13 +81,18 @@ export function unchunked(bytes: Buffer): Buffer | undefined | null {
 /** How the body ends: after a number of bytes, with the last chunk, or with the connection. */
 type Framing = number | 'chunked' | 'close';
 
+/** `Transfer-Encoding`. Most heads have a length instead, so this looks for a part of the word first, as `isLast` does. */
+const codingOf = (head: string): string | undefined =>
+  head.includes('ransfer-') || head.includes('RANSFER-') ? headerOf(head, 'transfer-encoding') : undefined;
+
+/** undefined: malformed, as a head with both a coding and a length is (RFC 9112 §6.3). */
 function framingOf(head: string, status: number): Framing | undefined {
   if (status === 204 || status === 304) return 0;
   const length = headerOf(head, 'content-length');
-  if (length !== undefined) return /^[0-9]{1,10}$/.test(length) ? Number(length) : undefined;
-  const coding = headerOf(head, 'transfer-encoding');
-  if (coding === undefined) return 'close';
-  return coding.toLowerCase() === 'chunked' ? 'chunked' : undefined;
+  const coding = codingOf(head);
+  if (coding !== undefined) return coding.toLowerCase() === 'chunked' && length === undefined ? 'chunked' : undefined;
+  if (length === undefined) return 'close';
+  return /^[0-9]{1,10}$/.test(length) ? Number(length) : undefined;
 }
 
 export interface ConnectionOwner {

@@ -36,6 +36,9 @@ const shown = (reply: Reply): unknown =>
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Eleven bytes, so that a length could be right. */
+const CHUNKED = '1\r\nx\r\n0\r\n\r\n';
+
 const ANSWERS: readonly (readonly [because: string, bytes: string, shown: unknown])[] = [
   ['a length', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello', [200, 'hello']],
   ['a length of zero', 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n', [404, '']],
@@ -55,6 +58,11 @@ const ANSWERS: readonly (readonly [because: string, bytes: string, shown: unknow
   ['another protocol', 'SSH-2.0-x\r\n\r\n', 'MALFORMED'],
   ['a length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: 1x\r\n\r\n', 'MALFORMED'],
   ['more than its length', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nxy', 'MALFORMED'],
+  [
+    'a length and a coding',
+    `HTTP/1.1 200 OK\r\ncontent-length: 11\r\nTransfer-encoding: chunked\r\n\r\n${CHUNKED}`,
+    'MALFORMED',
+  ],
   ['a coding that is not known', 'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n', 'MALFORMED'],
   ['a head that does not end', `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(12_000)}`, 'TOO_LARGE'],
   ['too long a body', `HTTP/1.1 200 OK\r\ncontent-length: 9000000\r\n\r\n${'x'.repeat(9_000_000)}`, 'TOO_LARGE'],
