@@ -163,7 +163,9 @@ export class WaitOperation implements Operation {
     }
     if (wake === undefined) {
       const place = this.#held.indexOf(group);
-      if (place >= 0) this.#held.splice(place, 1);
+      if (place < 0) return; // another of its waits has failed before
+      this.#held.splice(place, 1);
+      this.#holdNext();
       return;
     }
     wake.waitingCount--;

@@ -133,6 +133,16 @@ describe('the waits of a load test', () => {
     expect(outcomes()).toEqual(['webhook 500 1']);
   });
 
+  it('that fail before their webhook are replaced, once for all waits of a callback', () => {
+    const { operation, outcomes, paths, waits } = opened(3);
+    for (const reply of waits.splice(0)) reply({ kind: 'failure', code: 'ECONNRESET' });
+    expect([operation.readiness(), waits.length]).toEqual(['ready', 2]);
+    expect(paths.map((path) => /cb_\d/.exec(path)?.[0])).toEqual(['cb_0', 'cb_0', 'cb_1', 'cb_1']);
+    for (const reply of waits.splice(0)) reply(WOKEN); // by what nobody sent
+    expect(paths.slice(4).every((path) => path.includes('/cb_2/'))).toBe(true);
+    expect([waits.length, outcomes()]).toEqual([2, ['wait 200 UNSENT_EVENT 2', 'wait ECONNRESET 1']]);
+  });
+
   it('that fail before their webhook make their callback no choice for one', () => {
     const { operation, outcomes, waits } = opened(1);
     waits[0]!({ kind: 'failure', code: 'ECONNRESET' });
