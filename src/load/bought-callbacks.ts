@@ -59,6 +59,7 @@ export async function buyCallbacks(
   await inParallel(count, async () => {
     let payment = supply.take(0);
     while (payment === undefined && !isStopped()) {
+      if (supply.failure !== undefined) throw new LoadError(supply.failure);
       await setTimeout(1);
       payment = supply.take(0);
     }

@@ -31,6 +31,8 @@ export interface Driven {
   readonly runMs: number;
   /** Measured part. */
   readonly durationMs: number;
+  /** `stop` ended the sending; one that comes while the last answers are awaited does not count. */
+  readonly isInterrupted: boolean;
   /** When sending ended, by the monotonic clock. */
   readonly stoppedMs: number;
   /** CPU time of the sending thread. */
@@ -153,6 +155,7 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
   const stopFigures = reportFigures(pacing, recorder, { startMs, warmUpMs, endMs }, ports);
   if (stop.aborted) pacing.stop();
   await pacing.run();
+  const isInterrupted = stop.aborted;
   const stoppedMs = clock.monotonicMs();
   const usedMs = cpuTimeMs() - cpuBeforeMs;
   // If the process's time includes the signing threads, subtract their known busy time.
@@ -172,6 +175,7 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
     pacing,
     runMs: Math.max(1, sendingEndMs - startMs),
     durationMs: Math.max(0, sendingEndMs - startMs - warmUpMs),
+    isInterrupted,
     stoppedMs,
     cpuMs: Math.max(0, usedMs - signingMs),
     areWaitsHeld: waits !== undefined,

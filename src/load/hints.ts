@@ -23,6 +23,9 @@ export function hintsOn(result: Omit<LoadResult, 'hints'>, isCapacityExhausted: 
   if (has(['paid'], '402 PAYMENT_NOT_SETTLED')) {
     hints.push('payments were not settled: the play ledger must give each wallet a dollar (LOCAL_BALANCE=1000000)');
   }
+  if (typeof result.payments?.failure === 'string') {
+    hints.push(`${result.payments.failure}: the payments ordered from it were never signed`);
+  }
   if (has(['data'], '429 RATE_LIMIT_EXCEEDED')) {
     hints.push('the server counts requests by key (429): start it with KEY_RATE_LIMIT_PER_MINUTE=0');
   }

@@ -32,6 +32,9 @@ const BROKEN_PAUSE_MS = 20;
 /** Requests skipped in a row before the loop waits for answers: by then each kind of any mix has had its turn. */
 const PASSED_OVER_MAX = 2 * WEIGHT_SUM_MAX;
 
+/** What keeps a request that is due from being sent. */
+type Cause = 'no connection free' | 'no wait held' | 'no payment signed';
+
 export class Pacing {
   readonly #options: PacingOptions;
   #next: Kind | undefined;
@@ -40,18 +43,19 @@ export class Pacing {
   #isPumping = false;
   #isScheduled = false;
   #isStopped = false;
-  #blockedSinceMs: number | undefined;
+  #blockedBy: Cause | undefined;
+  #blockedSinceMs = 0;
   #unblockedMs = 0;
-  #unsignedSinceMs: number | undefined;
+  readonly #blockedMs: Record<Cause, number> = {
+    'no connection free': 0,
+    'no wait held': 0,
+    'no payment signed': 0,
+  };
   readonly #ended: Promise<void>;
   #end: () => void = () => {};
   #endTimer: ReturnType<typeof setTimeout> | undefined;
   /** Delay of requests for which a connection was free: the generator's own. */
   readonly lag = new Latencies();
-  /** Time during which a request was due and every connection was busy. */
-  roomBlockedMs = 0;
-  /** Time during which a request was due and no payment was signed. */
-  unsignedMs = 0;
   sentCount = 0;
   /** Requests of a mix that were skipped because their kind had nothing to send at that moment. */
   passedOverCount = 0;
@@ -92,7 +96,6 @@ export class Pacing {
     if (this.#isStopped) return;
     const nowMs = this.#options.clock.monotonicMs();
     this.#countBlocked(nowMs);
-    this.#countUnsigned(nowMs);
     this.#isStopped = true;
     clearTimeout(this.#endTimer);
     this.#end();
@@ -100,6 +103,21 @@ export class Pacing {
 
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** Time during which a request was due and every connection was busy. */
+  get roomBlockedMs(): number {
+    return this.#blockedMs['no connection free'];
+  }
+
+  /** Time during which a webhook that wakes waits was due, and all waits had been woken and were not held again. */
+  get waitsBlockedMs(): number {
+    return this.#blockedMs['no wait held'];
+  }
+
+  /** Time during which a request was due and no payment was signed. */
+  get unsignedMs(): number {
+    return this.#blockedMs['no payment signed'];
   }
 
   /** Calls `report` with each request that was due before `nowMs` and the end, and was not sent. */
@@ -145,20 +163,18 @@ export class Pacing {
         return;
       }
       if (!pool.hasRoom() || (rate === undefined && this.#inFlight >= inFlightMax)) {
-        this.#waitForRoom(nowMs);
+        this.#block('no connection free', nowMs);
         return;
       }
       this.#next ??= nextKind();
       const operation = operations.get(this.#next)!; // one for each kind of the mix
       const readiness = operation.readiness();
       if (readiness === 'unsigned') {
-        this.#unsignedSinceMs ??= nowMs;
-        if (nowMs >= endMs) this.stop();
+        this.#block('no payment signed', nowMs);
         return;
       }
       if (readiness === 'ready') {
         this.#countBlocked(nowMs);
-        this.#countUnsigned(nowMs);
         this.#send(operation, plannedMs, nowMs);
         passedOver = 0;
         continue;
@@ -167,7 +183,7 @@ export class Pacing {
         if (this.#isAllUsedUp()) {
           this.isUsedUp = true;
           this.stop();
-        } else this.#waitForRoom(nowMs);
+        } else this.#block('no wait held', nowMs);
         return;
       }
       this.#next = undefined;
@@ -176,8 +192,12 @@ export class Pacing {
     }
   }
 
-  #waitForRoom(nowMs: number): void {
-    this.#blockedSinceMs ??= nowMs;
+  #block(cause: Cause, nowMs: number): void {
+    if (this.#blockedBy !== cause) {
+      this.#countBlocked(nowMs);
+      this.#blockedBy = cause;
+      this.#blockedSinceMs = nowMs;
+    }
     if (nowMs >= this.#options.endMs) this.stop();
   }
 
@@ -187,7 +207,7 @@ export class Pacing {
   }
 
   #send(operation: Operation, plannedMs: number, nowMs: number): void {
-    // While a request waits for a connection, the server is the cause of the delay; only the time after that is ours.
+    // While a request waits for a connection or a held wait, the server causes the delay; only the time after that is ours.
     if (this.#options.rate !== undefined) this.lag.record(nowMs - Math.max(plannedMs, this.#unblockedMs));
     this.#next = undefined;
     this.#index++;
@@ -206,16 +226,11 @@ export class Pacing {
   }
 
   #countBlocked(nowMs: number): void {
-    if (this.#blockedSinceMs === undefined) return;
-    this.roomBlockedMs += nowMs - this.#blockedSinceMs;
-    this.#blockedSinceMs = undefined;
-    this.#unblockedMs = nowMs;
-  }
-
-  #countUnsigned(nowMs: number): void {
-    if (this.#unsignedSinceMs === undefined) return;
-    this.unsignedMs += nowMs - this.#unsignedSinceMs;
-    this.#unsignedSinceMs = undefined;
+    const cause = this.#blockedBy;
+    if (cause === undefined) return;
+    this.#blockedMs[cause] += nowMs - this.#blockedSinceMs;
+    this.#blockedBy = undefined;
+    if (cause !== 'no payment signed') this.#unblockedMs = nowMs;
   }
 
   #schedule(delayMs: number): void {

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
 import { startThread } from '../base/start-thread.ts';
+import { onThreadEnd } from '../base/thread-end.ts';
 import { RUNWAY_SECONDS } from '../payment/protocol/network.ts';
 import type { SignedBatch, SigningOrder } from './signer.ts';
 import type { LoadOffer, SignedPayment } from './signing.ts';
@@ -46,7 +47,9 @@ export class PaymentSupply {
   readonly #workers: readonly Worker[];
   readonly #stockDepth: number;
   #turn = 0;
-  #failure: Error | undefined;
+  #isClosed = false;
+  /** Why a thread ended before `close`; what was ordered from it is never signed. */
+  failure: string | undefined;
   signedCount = 0;
   takenCount = 0;
   expiredCount = 0;
@@ -69,8 +72,8 @@ export class PaymentSupply {
     this.#workers = Array.from({ length: signerCount }, () => {
       const worker = startThread(SIGNER);
       worker.on('message', (batch: SignedBatch) => this.#onBatch(batch));
-      worker.on('error', (failure: Error) => {
-        this.#failure = failure;
+      onThreadEnd(worker, 'a signing thread', (why) => {
+        if (!this.#isClosed) this.failure ??= why;
       });
       return worker;
     });
@@ -84,7 +87,7 @@ export class PaymentSupply {
       wanted += stock.pendingCount;
     });
     while (this.#stocks.some(({ pendingCount }) => pendingCount > 0) && !isStopped()) {
-      if (this.#failure !== undefined) throw new LoadError(`signing failed: ${this.#failure.message}`);
+      if (this.failure !== undefined) throw new LoadError(this.failure);
       onProgress(this.signedCount, wanted);
       await setTimeout(20);
     }
@@ -114,6 +117,7 @@ export class PaymentSupply {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
   }
 

@@ -25,6 +25,8 @@ export interface GeneratorResult {
   readonly lag_us: LatencySummary | null;
   /** Share of the run, warm-up included, in which a request was due and every connection was busy. */
   readonly connections_busy_share: number;
+  /** Share of the run in which a webhook was due and no wait was held that it could wake. */
+  readonly waits_busy_share: number;
   /** Share of the run in which a request was due and no payment was signed. */
   readonly unsigned_share: number;
   /** Whether the generator, not the server, was the limit; `reason` then has the evidence. */
@@ -65,7 +67,13 @@ export interface LoadResult {
   readonly operations: readonly OperationResult[];
   readonly timeline: { readonly stretch_ms: number; readonly stretches: readonly Stretch[] };
   readonly generator: GeneratorResult;
-  readonly payments: { readonly signed: number; readonly sent: number; readonly expired: number } | null;
+  readonly payments: {
+    readonly signed: number;
+    readonly sent: number;
+    readonly expired: number;
+    /** Why a signing thread ended during the run; null: none did. */
+    readonly failure: string | null;
+  } | null;
   /** What the answers of the Jobs Data API cost, those of the warm-up too. */
   readonly credits: { readonly charged: number } | null;
   readonly callbacks: { readonly created: number; readonly deleted: number; readonly waits_held: number } | null;
@@ -88,7 +96,10 @@ export interface GeneratorFigures {
   /** 99th percentile of all requests. */
   readonly latencyP99Us: number;
   readonly connectionsBusyShare: number;
+  readonly waitsBusyShare: number;
   readonly unsignedShare: number;
+  /** Why a signing thread ended during the run. */
+  readonly signingFailure: string | undefined;
   readonly isOpenLoop: boolean;
   readonly unsentCount: number;
 }
@@ -101,15 +112,18 @@ const rounded = (value: number): number => Math.round(value * 1000) / 1000;
  * so there a high share matters only if the loop has fallen behind its rate.
  */
 function limitOf(figures: GeneratorFigures): string | null {
-  const { cpuShare, lag, latencyP99Us, connectionsBusyShare, unsignedShare, isOpenLoop, unsentCount } = figures;
+  const { cpuShare, lag, latencyP99Us, connectionsBusyShare, waitsBusyShare, unsignedShare, isOpenLoop, unsentCount } =
+    figures;
   if (unsignedShare > UNSIGNED_SHARE_LIMIT) {
-    return `no payment was signed in time for ${percent(unsignedShare)} of the run: more --signers or --signed, or a lower rate`;
+    const remedy = figures.signingFailure ?? 'more --signers or --signed, or a lower rate';
+    return `no payment was signed in time for ${percent(unsignedShare)} of the run: ${remedy}`;
   }
   const lagP99Us = lag.at(99);
   if (isOpenLoop && lagP99Us > Math.max(LAG_LIMIT_US, LAG_SHARE_LIMIT * latencyP99Us)) {
     return `1 % of the requests were sent ${Math.round(lagP99Us / 1000)} ms late or more though a connection was free`;
   }
-  const isBehind = !isOpenLoop || unsentCount > 0 || connectionsBusyShare > BUSY_SHARE_LIMIT;
+  const isBlocked = connectionsBusyShare + waitsBusyShare > BUSY_SHARE_LIMIT;
+  const isBehind = !isOpenLoop || unsentCount > 0 || isBlocked;
   if (isBehind && cpuShare > CPU_SHARE_LIMIT) {
     return `the sending thread used ${percent(cpuShare)} of a core`;
   }
@@ -122,6 +136,7 @@ export function generatorResult(figures: GeneratorFigures): GeneratorResult {
     cpu_share: rounded(figures.cpuShare),
     lag_us: figures.isOpenLoop ? figures.lag.summary() : null,
     connections_busy_share: rounded(figures.connectionsBusyShare),
+    waits_busy_share: rounded(figures.waitsBusyShare),
     unsigned_share: rounded(figures.unsignedShare),
     was_the_limit: reason !== null,
     reason,

@@ -27,7 +27,7 @@ function resultOf(
     connections: plan.connectionCount,
     warmup_ms: plan.warmUpMs,
     duration_ms: Math.round(durationMs),
-    ended: ports.stop.aborted ? 'interrupted' : pacing.isUsedUp ? 'nothing left to send' : 'in time',
+    ended: driven.isInterrupted ? 'interrupted' : pacing.isUsedUp ? 'nothing left to send' : 'in time',
     requests: {
       expected: recorder.expectedCount,
       unexpected: recorder.unexpectedCount,
@@ -44,14 +44,21 @@ function resultOf(
       lag: pacing.lag,
       latencyP99Us: latency?.p99 ?? 0,
       connectionsBusyShare: rate === undefined ? 0 : pacing.roomBlockedMs / runMs,
+      waitsBusyShare: rate === undefined ? 0 : pacing.waitsBlockedMs / runMs,
       unsignedShare: pacing.unsignedMs / runMs,
+      signingFailure: paid?.supply.failure,
       isOpenLoop: rate !== undefined,
       unsentCount: recorder.unsentCount,
     }),
     payments:
       paid === undefined
         ? null
-        : { signed: paid.supply.signedCount, sent: paid.supply.takenCount, expired: paid.supply.expiredCount },
+        : {
+            signed: paid.supply.signedCount,
+            sent: paid.supply.takenCount,
+            expired: paid.supply.expiredCount,
+            failure: paid.supply.failure ?? null,
+          },
     credits: data === undefined ? null : { charged: data.charges.charged },
     callbacks:
       callbacks.wantedCount === 0

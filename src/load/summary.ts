@@ -3,11 +3,19 @@ import { grouped } from '../base/grouped.ts';
 import type { LatencySummary } from './latencies.ts';
 import type { LoadResult } from './result.ts';
 
-/** Microseconds as text in µs, ms or s, with three significant figures. */
+/** Unit, and its length in microseconds. A run takes no more than 70 minutes. */
+const UNITS = [
+  ['ms', 1000],
+  ['s', 1_000_000],
+  ['min', 60_000_000],
+] as const;
+
+/** Microseconds as text in µs, ms, s or min, with three significant figures. */
 export function duration(us: number): string {
-  const figures = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
   if (us < 1000) return `${us} µs`;
-  return us < 1_000_000 ? `${figures(us / 1000)} ms` : `${figures(us / 1_000_000)} s`;
+  const [unit, unitUs] = UNITS.find(([, each]) => us < each * 999.5) ?? UNITS[2];
+  const value = us / unitUs;
+  return `${value.toPrecision(3)} ${unit}`;
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
@@ -65,6 +73,9 @@ export function summaryText(result: LoadResult): string {
     text += `; its own lag: p50 ${duration(generator.lag_us.p50)}, p99 ${duration(generator.lag_us.p99)}`;
   if (generator.connections_busy_share > 0.01) {
     text += `; all ${result.connections} connections were busy ${percent(generator.connections_busy_share)} of the time`;
+  }
+  if (generator.waits_busy_share > 0.01) {
+    text += `; no wait was held to be woken ${percent(generator.waits_busy_share)} of the time`;
   }
   text += '\n';
   if (generator.was_the_limit) text += `  the generator, not the server, was the limit: ${generator.reason}\n`;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LoadResult } from '../../src/load/result.ts';
 import { IS_WHOLE } from '../support/whole.ts';
-import { loaded, runLoadCommand } from './load-support.ts';
+import { loaded, runLoadCommand, startLoad } from './load-support.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -198,5 +198,25 @@ describe('another’s server', () => {
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`paygrade: ${line}`);
     expect(stderr.trimEnd()).not.toContain('\n');
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('while the last answers are awaited leaves a whole run a whole one', async () => {
+    let heldCount = 0;
+    const releases: (() => void)[] = [];
+    const url = await open((_, response) => {
+      if (heldCount++ === 0)
+        OK(response); // the question whether a server is there
+      else releases.push(() => OK(response));
+    });
+    const words = ['--scenario', 'health', '--warmup', '0', '--duration', '1', '--connections', '2', '--json'];
+    const loading = startLoad([url, ...words], true);
+    await expect.poll(() => loading.stderr(), { timeout: 10_000 }).toContain('waiting for the last answers');
+    loading.signal('SIGINT');
+    for (const release of releases) release();
+    const { exitCode, stdout } = await loading.ended;
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ended: 'in time', requests: { expected: 2 } });
   });
 });

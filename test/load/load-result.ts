@@ -15,7 +15,9 @@ export function resultOf(fill: (recorder: Recorder) => void, changes: Partial<Lo
     lag: new Latencies(),
     latencyP99Us: latency?.p99 ?? 0,
     connectionsBusyShare: 0,
+    waitsBusyShare: 0,
     unsignedShare: 0.2,
+    signingFailure: undefined,
     isOpenLoop: true,
     unsentCount: recorder.unsentCount,
   });
@@ -45,7 +47,7 @@ export function resultOf(fill: (recorder: Recorder) => void, changes: Partial<Lo
     operations: operationResults(recorder),
     timeline: { stretch_ms: recorder.stretchMs, stretches: recorder.stretchesUntil(2_000) },
     generator,
-    payments: { signed: 10, sent: 9, expired: 0 },
+    payments: { signed: 10, sent: 9, expired: 0, failure: null },
     credits: null,
     callbacks: null,
     hints: ['a hint <b>'],

@@ -70,7 +70,7 @@ describe('pacing', () => {
       const due: number[] = [];
       pacing.unsent(slowClock.monotonicMs(), (_, plannedMs) => due.push(plannedMs));
       expect(due).toHaveLength(10);
-      expect(readiness === 'unsigned' ? pacing.unsignedMs : pacing.roomBlockedMs).toBeGreaterThan(90);
+      expect(readiness === 'unsigned' ? pacing.unsignedMs : pacing.waitsBlockedMs).toBeGreaterThan(90);
       pool?.close();
     }
   });
@@ -152,6 +152,16 @@ describe('the account of a pacing', () => {
     expect([pacing.unsignedMs, pacing.roomBlockedMs]).toEqual([30, 0]);
     pacing.stop();
     expect([at(40), sent, pacing.unsignedMs]).toEqual([[], [], 30]);
+  });
+
+  it('has the time without a held wait apart from that without a free connection, and neither is its own lag', () => {
+    let readiness: SendReadiness = 'busy';
+    const { at, pacing } = still({ wait: () => readiness });
+    expect([at(20), at(30, false), at(45)]).toEqual([[], [], []]);
+    readiness = 'ready';
+    expect(at(50)).toHaveLength(6);
+    expect([pacing.waitsBlockedMs, pacing.roomBlockedMs, pacing.unsignedMs]).toEqual([35, 15, 0]);
+    expect(pacing.lag.at(100)).toBe(1); // the least that a histogram holds
   });
 
   it('leaves out the requests of a kind that is used up, and keeps the times of the others', () => {

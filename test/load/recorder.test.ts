@@ -150,13 +150,20 @@ describe('what the limit was', () => {
     lag: FAST,
     latencyP99Us: 10_000,
     connectionsBusyShare: 0,
+    waitsBusyShare: 0,
     unsignedShare: 0,
+    signingFailure: undefined,
     isOpenLoop: true,
     unsentCount: 0,
   };
   it.each<[string, Partial<GeneratorFigures>, RegExp | null]>([
     ['a quiet run', {}, null],
     ['payments that were not signed', { unsignedShare: 0.06 }, /signed in time for 6 %/],
+    [
+      'a thread that signs no more',
+      { unsignedShare: 0.5, signingFailure: 'a signing thread ended' },
+      /for 50 % of the run: a signing thread ended$/,
+    ],
     ['requests that were sent late', { lag: LATE }, /sent 20 ms late/],
     ['a lag below half of the latency', { lag: LATE, latencyP99Us: 50_000 }, null],
     ['a lag of few milliseconds', { latencyP99Us: 100 }, null],
@@ -164,6 +171,7 @@ describe('what the limit was', () => {
     ['a busy thread that keeps its rate, which it waits for', { cpuShare: 1 }, null],
     ['a busy thread behind its rate', { cpuShare: 0.95, unsentCount: 1 }, /95 % of a core/],
     ['a busy thread with every connection taken', { cpuShare: 0.95, connectionsBusyShare: 0.6 }, /95 % of a core/],
+    ['a busy thread with every wait woken', { cpuShare: 0.95, waitsBusyShare: 0.6 }, /95 % of a core/],
     ['a busy thread of a closed loop', { cpuShare: 0.95, isOpenLoop: false }, /95 % of a core/],
     ['an idle thread behind its rate', { unsentCount: 1, connectionsBusyShare: 1 }, null],
   ])('of %s', (_, figures, reason) => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Parser } from 'htmlparser2';
 import { describe, expect, it } from 'vitest';
 import { reportHtml } from '../../src/load/report-html.ts';
-import { summaryText } from '../../src/load/summary.ts';
+import { duration, summaryText } from '../../src/load/summary.ts';
 import { FULL, resultOf } from './load-result.ts';
 
 const EMPTY = resultOf(() => {}, { operations: [], server_version: null });
@@ -112,6 +112,20 @@ describe('the throughput over time', () => {
 });
 
 describe('the summary', () => {
+  it.each([
+    [7, '7 µs'],
+    [999, '999 µs'],
+    [1_000, '1.00 ms'],
+    [99_960, '100 ms'],
+    [999_499, '999 ms'],
+    [999_600, '1.00 s'],
+    [999_499_999, '999 s'],
+    [999_500_000, '16.7 min'],
+    [3_600_000_000, '60.0 min'],
+  ])('has %i µs as %s', (us, text) => {
+    expect(duration(us)).toBe(text);
+  });
+
   it('has a line for each outcome, marks what was not expected and says what the limit was', () => {
     const text = summaryText(FULL);
     expect(text).toMatch(/^ {2}unpaid {2,}402 PAYMENT_REQUIRED {2,}666 {2}/m);
@@ -119,6 +133,9 @@ describe('the summary', () => {
     expect(text).toContain('1,000 answered as expected, 500/s; 1 otherwise (!); 1 were due and never sent');
     expect(text).toContain('the generator, not the server, was the limit: no payment was signed in time for 20 %');
     expect(text).toContain('hint: a hint <b>');
+    expect(text).not.toContain('of the time');
+    const generator = { ...FULL.generator, waits_busy_share: 0.5 };
+    expect(summaryText({ ...FULL, generator })).toContain('; no wait was held to be woken 50 % of the time\n');
     expect(summaryText(EMPTY)).toContain('0 answered as expected');
     const [words = ''] = /\/s; 0 .*\n/.exec(summaryText(EMPTY)) ?? [];
     expect(words).not.toBe('');
