@@ -23,10 +23,12 @@ const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 
 /** The address without a trailing slash. @param name of the option or variable that gives it @throws UsageError */
 function baseOf(text: string, name = '--url'): string {
   const url = URL.parse(text);
-  // fetch accepts no address with a password, and its error message would print it.
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+  // fetch accepts no address with a password, and its error message would print it. Paths are added to the address.
+  const isBare = url !== null && [url.username, url.password, url.search, url.hash].every((part) => part === '');
+  if (!isBare || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(`${name} must be an address such as ${DEFAULT_URL}`);
-  return text.replace(/\/+$/, '');
+  }
+  return (url.origin + url.pathname).replace(/\/+$/, '');
 }
 
 /** The address that the option or PAYGRADE_URL names, without a trailing slash. @throws UsageError */

@@ -13,6 +13,7 @@ describe('the server', () => {
     [undefined, {}, 'http://127.0.0.1:8402'],
     [undefined, { PAYGRADE_URL: '' }, 'http://127.0.0.1:8402'],
     [undefined, { PAYGRADE_URL: 'https://pay.example/api//' }, 'https://pay.example/api'],
+    [undefined, { PAYGRADE_URL: 'http://127.0.0.1:8402 ' }, 'http://127.0.0.1:8402'],
     ['http://other.example/', { PAYGRADE_URL: 'https://pay.example' }, 'http://other.example'],
   ])('of --url %j and %j is %s', (given, env, base) => {
     expect(serverOf(given, env)).toBe(base);
@@ -21,6 +22,8 @@ describe('the server', () => {
   it('is named by what gave a wrong address', () => {
     expect(() => serverOf('nonsense', {})).toThrow('--url must be an address such as http://127.0.0.1:8402');
     expect(() => serverOf(undefined, { PAYGRADE_URL: 'ftp://x' })).toThrow('PAYGRADE_URL must be an address');
+    expect(() => serverOf('http://x/?a=b', {})).toThrow('--url must be an address');
+    expect(() => serverOf('http://x/#a', {})).toThrow('--url must be an address');
     expect(() => serverOf('http://user:secret@x', {})).toThrow(/^--url must be an address ((?!secret).)*$/);
   });
 
