@@ -36,7 +36,7 @@ const CSV_COLUMNS = [
 ] as const satisfies readonly (keyof SaleRecord)[];
 
 /** Characters with which spreadsheets begin a formula (OWASP "CSV Injection"). */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n]/;
 
 /** A cell of RFC 4180, quoted where necessary. A leading apostrophe keeps a spreadsheet from evaluating it. */
 export function csvCell(value: string | boolean | null): string {
