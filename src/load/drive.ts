@@ -163,9 +163,10 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
   stopFigures();
   stop.removeEventListener('abort', onStop);
 
-  onPhase('waiting for the last answers');
-  while (pacing.inFlight > 0 && clock.monotonicMs() - stoppedMs < timeoutMs + LAST_ANSWERS_GRACE_MS)
+  while (pacing.inFlight > 0 && clock.monotonicMs() - stoppedMs < timeoutMs + LAST_ANSWERS_GRACE_MS) {
+    onPhase('waiting for the last answers'); // again and again: a line that comes soon after another is not shown
     await setTimeout(5);
+  }
   const sendingEndMs = Math.min(stoppedMs, endMs);
   pacing.unsent(sendingEndMs, (kind, plannedMs) => recorder.recordUnsent(kind, plannedMs, stoppedMs));
   waits?.stop();
