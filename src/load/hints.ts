@@ -38,7 +38,12 @@ export function hintsOn(result: Omit<LoadResult, 'hints'>, isCapacityExhausted: 
   }
   if (isCapacityExhausted) hints.push('the server had no capacity for all callbacks: CALLBACK_BYTES limits it');
   if (result.ended === 'nothing left to send') {
-    hints.push('every callback had its ten events before the time was over: use more --callbacks, or a lower --rate');
+    // A callback is not used again after a failure, so a server that was away uses them up too.
+    hints.push(
+      result.requests.unexpected > 0
+        ? 'no callback was left before the time was over: each had its ten events, or a wait or a webhook that failed'
+        : 'every callback had its ten events before the time was over: use more --callbacks, or a lower --rate',
+    );
   }
   return hints;
 }
