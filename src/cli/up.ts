@@ -80,12 +80,15 @@ async function keepWatching(words: readonly string[], io: Io, signal: AbortSigna
   }
 }
 
+/** An option as one word, so that a value which begins with a dash is no other option. */
+const wordOf = (name: string, value: unknown): string => `--${name}=${value}`;
+
 /** The given options that another command shares, as words for its command line. */
 const wordsFor = (options: Options, flags: Flags): string[] =>
   Object.entries(options).flatMap(([name, { type }]) => {
     const value = flags[name];
     if (type === 'flag') return value === true ? [`--${name}`] : [];
-    return value === undefined ? [] : [`--${name}`, String(value)];
+    return value === undefined ? [] : [wordOf(name, value)];
   });
 
 export const up = command({
@@ -119,10 +122,8 @@ export const up = command({
     }
     const words = [
       'watch',
-      '--catalogue',
-      folder,
-      '--out',
-      out,
+      wordOf('catalogue', folder),
+      wordOf('out', out),
       '--json',
       '--until-stdin-ends',
       ...wordsFor(WATCH_OPTIONS, flags),
@@ -131,7 +132,7 @@ export const up = command({
     // A supervisor may signal the whole group: then the ended watch must not be restarted while the server drains.
     void stopSignal(io).stopped.then(() => end.abort());
     const watching = keepWatching(words, io, end.signal);
-    const others = ['boards', 'import', '--catalogue', folder, '--skip-known', '--until-stdin-ends'];
+    const others = ['boards', 'import', wordOf('catalogue', folder), '--skip-known', '--until-stdin-ends'];
     const adding = hasOthers
       ? addOthers([...others, ...wordsFor(REACH_OPTIONS, flags), '--', options.boards!], io, end.signal)
       : undefined;

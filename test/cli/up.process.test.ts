@@ -42,13 +42,13 @@ describe('up', () => {
   it('adds the boards of a file, serves at once and then what the watch finds, and ends both', async () => {
     stub.list(boardOf('acme'), listing('acme', 5, 'Acme Firm'));
     writeFileSync(at('boards.csv'), 'address\nhttps://job-boards.greenhouse.io/acme\n');
-    const { names, started } = await startUp('--boards', 'boards.csv');
+    const { names, started } = await startUp('--boards', 'boards.csv', '--catalogue=-looks-like-an-option');
     await until('the jobs of the board', async () => (await names()).includes('Acme Firm'), 20_000);
     expect(started.stdout()).toMatch(/"board":"greenhouse:acme","status":"ok"/);
     started.child.kill('SIGTERM');
     expect((await started.ended).exitCode).toBe(0);
     // The watch has let go of the catalogue.
-    const words = ['watch', '--catalogue', at('catalogue'), '--out', at('jobs.snapshot'), '--once'];
+    const words = ['watch', '--catalogue', at('-looks-like-an-option'), '--out', at('jobs.snapshot'), '--once'];
     const again = startProcess(binaryOf('node'), [MAIN, ...words], stub.env);
     expect((await again.ended).exitCode).toBe(0);
   }, 60_000);
