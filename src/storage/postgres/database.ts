@@ -92,6 +92,8 @@ export class Database {
   #isEnding = false;
   #isClosed = false;
   #statementCount = 0;
+  /** Number of the latest statement that succeeded; they are numbered as they are sent. */
+  #succeeded = 0;
 
   constructor(connections: Connections, ports: DatabasePorts) {
     this.#connections = connections;
@@ -114,7 +116,7 @@ export class Database {
     return `the clock of this machine was put ${(Math.abs(byMs) / 1000).toFixed(1)} s ${byMs > 0 ? 'ahead' : 'back'}`;
   }
 
-  /** Statements that were sent, with repeats. */
+  /** Statements that were sent, with repeats; thus the number of the latest one. */
   get statementCount(): number {
     return this.#statementCount;
   }
@@ -210,7 +212,7 @@ export class Database {
     const startMs = clock.monotonicMs();
     const rows = await this.#attempt({ query_timeout: PROBE_MS, ...this.#probe }, true).catch((failure: Failed) => {
       // No request can be at fault: the tables are gone (a restore that runs), or the role may not use them.
-      if (failure.kind === 'refused') this.#noteAway(failure.error);
+      if (failure.kind === 'refused') this.#noteAway(failure.error, this.#statementCount);
       throw failure.error;
     });
     const tripMs = clock.monotonicMs() - startMs;
@@ -248,12 +250,9 @@ export class Database {
     const connection = await this.#connected();
     let isBroken = true;
     try {
-      this.#statementCount++;
-      const { rows } = await connection.query(statement);
+      const rows = await this.#send(connection, statement, 'sent', isTelling);
       isBroken = false;
       return rows;
-    } catch (failure) {
-      throw this.#failed(failure, 'sent', isTelling);
     } finally {
       connection.release(isBroken);
     }
@@ -263,14 +262,7 @@ export class Database {
     const connection = await this.#connected();
     let isCommitting = false;
     let isBroken = true;
-    const query: Query = async (statement) => {
-      this.#statementCount++;
-      try {
-        return (await connection.query(statement)).rows;
-      } catch (failure) {
-        throw this.#failed(failure, isCommitting ? 'sent' : 'uncommitted', true);
-      }
-    };
+    const query: Query = (statement) => this.#send(connection, statement, isCommitting ? 'sent' : 'uncommitted', true);
     try {
       await query(BEGIN);
       const result = await work(query);
@@ -292,23 +284,36 @@ export class Database {
     }
   }
 
-  async #connected(): Promise<Connection> {
-    if (this.#isClosed) throw new Failed('refused', new DatabaseAwayError('the database was closed'));
+  async #send(connection: Connection, statement: Statement, stage: Stage, isTelling: boolean): Promise<readonly Row[]> {
+    const number = ++this.#statementCount;
     try {
-      return await this.#connections.connect();
+      const { rows } = await connection.query(statement);
+      this.#succeeded = Math.max(this.#succeeded, number);
+      return rows;
     } catch (failure) {
-      throw this.#failed(failure, 'connecting', true);
+      throw this.#failed(failure, stage, isTelling, number);
     }
   }
 
-  #failed(failure: unknown, stage: Stage, isTelling: boolean): Failed {
+  async #connected(): Promise<Connection> {
+    if (this.#isClosed) throw new Failed('refused', new DatabaseAwayError('the database was closed'));
+    const number = this.#statementCount;
+    try {
+      return await this.#connections.connect();
+    } catch (failure) {
+      throw this.#failed(failure, 'connecting', true, number);
+    }
+  }
+
+  #failed(failure: unknown, stage: Stage, isTelling: boolean, number: number): Failed {
     const kind = failureKindOf(failure, stage);
-    if (kind === 'away' || (kind === 'lost' && isTelling)) this.#noteAway(failure);
+    if (kind === 'away' || (kind === 'lost' && isTelling)) this.#noteAway(failure, number);
     return new Failed(kind, errorOf(failure, kind));
   }
 
-  #noteAway(failure: unknown): void {
-    if (this.#outage === undefined && !this.#isClosed) {
+  /** @param number of the latest statement when it began: where a later one has succeeded, only the next probe tells */
+  #noteAway(failure: unknown, number: number): void {
+    if (this.#outage === undefined && !this.#isClosed && number >= this.#succeeded) {
       this.#outage = `the database cannot be used: ${firstLineOf(failure)}`;
       this.#ports.onStateFault(this.#outage);
     }

@@ -232,6 +232,27 @@ describe('a database that is away', () => {
     expect(await database.probe()).toBe(false);
   });
 
+  it.each(['probe', 'repeat'])(
+    'is not one whose answer to an earlier %s is lost after a later statement succeeded',
+    async (kind) => {
+      const { answers, database, faults, sent, sentAfter } = opened();
+      const { promise, reject } = Promise.withResolvers<Row[]>();
+      answers.push(...(kind === 'repeat' ? [LOST, promise] : [promise]));
+      const earlier = (kind === 'repeat' ? database.run(STATEMENT) : database.probe()).catch(() => {});
+      await settle();
+      expect(await database.run(STATEMENT)).toEqual(ROWS);
+      reject(LOST);
+      await settle();
+      expect([database.fault(), faults]).toEqual([undefined, []]);
+      // It may have gone since, which a probe finds out.
+      const sentCount = sent.length;
+      answers.push(...(kind === 'repeat' ? [ROWS] : []), LOST);
+      expect(await sentAfter(250)).toBeGreaterThan(sentCount);
+      await earlier;
+      expect(faults[0]).toContain('the connection is gone');
+    },
+  );
+
   it('is judged by the clock as the latest probe saw it, also when an earlier one is answered later', async () => {
     const { answers, database, faults, time } = opened();
     const { promise, resolve } = Promise.withResolvers<Row[]>();
