@@ -151,14 +151,20 @@ async function openOn(
   options: PostgresOptions,
   ports: PostgresPorts,
 ): Promise<Backend> {
-  const { random } = ports;
+  const { clock, random } = ports;
+  const { stateKey } = options;
   if (options.sync === 'full') await checkDurability(database, address);
   await checkSessions(database, address, random.uuid());
   let identity: Identity | undefined;
   const owner = new Owner(database, { ...ports, onTables: (tables) => identity?.saw(tables) });
   await migrate(database, TABLES, owner.id);
-  if (options.stateKey !== undefined) await checkStateKey(database, address, options.stateKey);
-  identity = await Identity.open(database, ports.clock, (notice) => ports.onNotice?.(notice));
+  identity = await Identity.open(database, {
+    clock,
+    check: async () => {
+      if (stateKey !== undefined) await checkStateKey(database, address, stateKey);
+    },
+    onNotice: (notice) => ports.onNotice?.(notice),
+  });
   await owner.start();
   try {
     return await openStores(database, owner, identity, options, ports);

@@ -55,10 +55,20 @@ export class OtherTablesError extends Error {
   }
 }
 
+export interface IdentityPorts {
+  readonly clock: Clock;
+  /**
+   * Runs before tables are entered.
+   * @throws whatever says that this process must not use them
+   */
+  check(): Promise<void>;
+  /** Called with a notice for the operator when the tables were replaced under this process. */
+  onNotice(notice: string): void;
+}
+
 export class Identity {
   readonly #database: Database;
-  readonly #clock: Clock;
-  readonly #onNotice: (notice: string) => void;
+  readonly #ports: IdentityPorts;
   readonly #replacements: (() => void)[] = [];
   /** The tables that were entered. */
   #tables: string | null = null;
@@ -70,12 +80,9 @@ export class Identity {
   /** Why the tables could not be entered, as the last notice says. */
   #refusal: string | undefined;
 
-  /**
-   * @param onNotice called with a notice for the operator when the tables were replaced under this process
-   * @throws DatabaseAwayError, InDoubtError or StatementError
-   */
-  static async open(database: Database, clock: Clock, onNotice: (notice: string) => void): Promise<Identity> {
-    const identity = new Identity(database, clock, onNotice);
+  /** @throws DatabaseAwayError, InDoubtError, StatementError, or what the check throws */
+  static async open(database: Database, ports: IdentityPorts): Promise<Identity> {
+    const identity = new Identity(database, ports);
     // The address may lead to another database one day, whose tables may have the same numbers.
     database.checkEach(async (connection) => {
       const { rows } = await connection.query({ text: 'SELECT paygrade.tables_id() AS tables' });
@@ -85,10 +92,9 @@ export class Identity {
     return identity;
   }
 
-  private constructor(database: Database, clock: Clock, onNotice: (notice: string) => void) {
+  private constructor(database: Database, ports: IdentityPorts) {
     this.#database = database;
-    this.#clock = clock;
-    this.#onNotice = onNotice;
+    this.#ports = ports;
   }
 
   /** Adds a listener for tables that took the place of others under this process, called once they are entered. */
@@ -104,7 +110,7 @@ export class Identity {
   /** For the operator; undefined when no authorization is refused. */
   get notice(): string | undefined {
     const untilMs = this.#usedBeforeSeconds * 1000;
-    if (untilMs <= this.#clock.nowMs()) return undefined;
+    if (untilMs <= this.#ports.clock.nowMs()) return undefined;
     return `the database was restored or copied: until ${isoTime(untilMs)} the server sells nothing for authorizations that may have been used before`;
   }
 
@@ -132,21 +138,23 @@ export class Identity {
 
   #replaced(): void {
     this.#refusal = undefined;
-    this.#onNotice(this.notice ?? 'the database was restored or copied');
+    this.#ports.onNotice(this.notice ?? 'the database was restored or copied');
     for (const run of this.#replacements) run();
   }
 
-  /** An outage is reported as such. */
+  /** An outage is reported as such. But a statement may also be cancelled or lost where there is none. */
   #refused(failure: unknown): void {
-    if (failure instanceof OutageError) return;
+    if (failure instanceof OutageError && this.#database.fault() !== undefined) return;
     const refusal = firstLineOf(failure);
     if (refusal === this.#refusal) return;
     this.#refusal = refusal;
-    this.#onNotice(`the tables of the database were replaced and cannot be used, so nothing is sold: ${refusal}`);
+    this.#ports.onNotice(`the tables of the database were replaced and cannot be used, so nothing is sold: ${refusal}`);
   }
 
   async #enter(): Promise<void> {
-    await this.#database.run({ text: ENTER, values: [this.#clock.nowMs(), this.#tables] });
+    const { check, clock } = this.#ports;
+    await check();
+    await this.#database.run({ text: ENTER, values: [clock.nowMs(), this.#tables] });
     const [row] = await this.#database.run({ text: READ });
     // Others may also have been seen while the answer was on its way.
     if (row === undefined || row.tables !== (this.#seen ?? row.tables)) {

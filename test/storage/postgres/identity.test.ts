@@ -7,15 +7,24 @@ import { Identity } from '../../../src/storage/postgres/identity.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 
 const USED_BEFORE_SECONDS = 7;
+const CANCELLED = new DatabaseAwayError('the statement was cancelled');
 const rowOf = (tables: string): Row[] => [{ tables, used_before_seconds: USED_BEFORE_SECONDS, claims: 1 }];
 
-/** @param reads what each read of the tables gives, once they are entered */
-function opening(reads: (Row[] | Promise<Row[]>)[]) {
+/**
+ * @param reads what each read of the tables gives, once they are entered
+ * @param faults why the database cannot be used, from one failure to the next
+ */
+function opening(reads: (Row[] | Promise<Row[]>)[], faults: (string | undefined)[] = [], notices: string[] = []) {
   const database = {
     checkEach() {},
+    fault: () => faults.shift(),
     run: async ({ text }: Statement) => (text.includes('INTO paygrade.identity') ? [] : reads.shift()),
   } as unknown as Database;
-  return Identity.open(database, new ManualTime(), () => {});
+  return Identity.open(database, {
+    clock: new ManualTime(),
+    async check() {},
+    onNotice: (notice) => void notices.push(notice),
+  });
 }
 
 describe('tables that took the place of others', () => {
@@ -32,6 +41,22 @@ describe('tables that took the place of others', () => {
     identity.saw('third');
     await settle();
     expect(identity.usedBeforeSeconds).toBe(USED_BEFORE_SECONDS);
+  });
+
+  it('that a process cannot enter are told of, unless the database is away, which is told of as such', async () => {
+    const notices: string[] = [];
+    const failed = async (): Promise<Row[]> => {
+      throw CANCELLED;
+    };
+    const reads: (Row[] | Promise<Row[]>)[] = [rowOf('first')];
+    const identity = await opening(reads, ['away', undefined], notices);
+    for (const told of [[], [expect.stringMatching(/so nothing is sold: the statement was cancelled$/)]]) {
+      reads.push(failed());
+      identity.saw('second');
+      await settle();
+      expect(notices).toEqual(told);
+    }
+    expect(identity.usedBeforeSeconds).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('before they were read are entered at the next renewal, or at the next start', async () => {

@@ -14,6 +14,7 @@ import { newJob } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
+import { KEY_CHECK } from '../../../src/storage/postgres/secrets.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
 import type { OwnServer } from '../../support/postgres.ts';
@@ -70,9 +71,16 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
   });
   afterAll(() => SERVER!.drop(url));
 
-  async function open(databaseUrl = url): Promise<Backend> {
+  async function open(databaseUrl = url, stateKey?: Uint8Array): Promise<Backend> {
     const backend = await openPostgresBackend(
-      { databaseUrl, sync: 'normal', callbackBytes: CLAIM_BYTES, play: undefined, salesKeptMs: SALES_KEPT_MS },
+      {
+        databaseUrl,
+        sync: 'normal',
+        callbackBytes: CLAIM_BYTES,
+        play: undefined,
+        salesKeptMs: SALES_KEPT_MS,
+        stateKey,
+      },
       {
         clock: systemClock,
         timers: systemTimers,
@@ -315,7 +323,10 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
       await grant('acme', 5);
       expect(await running.accounts.charge('acme', 1)).toEqual({ kind: 'charged', remaining: 14 });
       restore(own, dump);
-      await until('both servers have entered the tables', () => notices.length >= 2);
+      await until(
+        'both servers have entered the tables',
+        () => notices.filter((one) => RESTORED.test(one)).length >= 2,
+      );
       notices.length = 0;
       // The next grant gets the serial that the lost one had, and as many changes make as many versions.
       await grant('globex', 100);
@@ -351,6 +362,26 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
     await client.end();
     await SERVER!.drop(own);
   });
+
+  it.skipIf(!canDump)(
+    'that is used with another STATE_KEY sells nothing from a server that runs, which says so',
+    async () => {
+      const [own, others] = [await SERVER!.freshUrl(), await SERVER!.freshUrl()];
+      const [running, other] = [await open(own, Buffer.alloc(32, 1)), await open(others, Buffer.alloc(32, 2))];
+      restore(own, dumped(others));
+      const isTold = () => notices.some((notice) => /so nothing is sold: STATE_KEY is not the key that/.test(notice));
+      await until('the server has told that the key is another', isTold);
+      expect(await reserve(running, orderFrom(1000))).toMatchObject({ kind: 'unavailable' });
+      const client = new Client({ connectionString: own });
+      await client.connect();
+      await client.query(`DELETE FROM paygrade.secrets WHERE name = '${KEY_CHECK}'`);
+      await client.end();
+      await entered();
+      await sell(running, orderFrom(1000));
+      for (const server of [running, other]) await server.close();
+      for (const address of [own, others]) await SERVER!.drop(address);
+    },
+  );
 
   it.skipIf(!canDump)('takes no claim that waited while its server entered the restored tables', async () => {
     const own = await SERVER!.freshUrl();
