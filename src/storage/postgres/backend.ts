@@ -197,7 +197,10 @@ async function openStores(
     { callbackBytes: options.callbackBytes, isPlay: play !== undefined },
     { ...ports, database, owner },
   );
-  identity.onReplaced(() => domains.retries.expectStrays());
+  identity.onReplaced(() => {
+    domains.retries.expectStrays();
+    domains.resolves.expectStrays();
+  });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     database.endWaits();

@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import type { PaymentOrder } from '../../../src/payment/protocol/order.ts';
 import type { Reservation, Reserved } from '../../../src/payment/reservations.ts';
+import { newResolveId, type ResolveId } from '../../../src/resolve/identifier.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
 import { newJob } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
@@ -382,6 +383,41 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
       for (const address of [own, others]) await SERVER!.drop(address);
     },
   );
+
+  it.skipIf(!canDump)('gives the resolves again that a server which runs has finished since the backup', async () => {
+    const own = await SERVER!.freshUrl();
+    const running = await open(own);
+    const given: ResolveId[] = [];
+    const take = async (): Promise<void> => {
+      given.push(...(await running.resolves.takePending()).map(({ id }) => id));
+    };
+    running.resolves.onPending?.(
+      () => void take(),
+      () => 10,
+    );
+    await take();
+    const [finished, working] = [newResolveId(new Chance(++nonce)), newResolveId(new Chance(++nonce))];
+    const question = { url: 'https://target.example/', include: [] };
+    for (const id of [finished, working]) {
+      await running.resolves.create({
+        id,
+        tokenDigest: new Uint8Array(32),
+        createdAtMs: systemClock.nowMs(),
+        question,
+      });
+    }
+    const dump = dumped(own);
+    await running.resolves.finish(finished, 'resolved', '{}');
+    restore(own, dump);
+    await entered();
+    await until('the resolve is given', () => given.length > 0);
+    await running.resolves.finish(finished, 'resolved', '{}');
+    await take();
+    expect(given).toEqual([finished]);
+    expect(await running.resolves.find(working)).toMatchObject({ status: 'pending' });
+    await running.close();
+    await SERVER!.drop(own);
+  });
 
   it.skipIf(!canDump)('takes no claim that waited while its server entered the restored tables', async () => {
     const own = await SERVER!.freshUrl();

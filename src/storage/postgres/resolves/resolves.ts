@@ -26,7 +26,18 @@ import type { Row } from '../connections.ts';
 import { type Database, LATE_MS } from '../database.ts';
 import type { Owner } from '../owners.ts';
 import { Repeated } from '../repeated.ts';
-import { COUNTS, CREATE, EXPIRE, FIND, FINISH, FORGET, OUTCOME, SWEEP_COUNT_MAX, TAKE_DEAD } from './statements.ts';
+import {
+  COUNTS,
+  CREATE,
+  EXPIRE,
+  FIND,
+  FINISH,
+  FORGET,
+  FREE_STRAYS,
+  OUTCOME,
+  SWEEP_COUNT_MAX,
+  TAKE_DEAD,
+} from './statements.ts';
 
 export interface PostgresResolvesPorts {
   readonly clock: Clock;
@@ -58,6 +69,10 @@ export class PostgresResolves implements ResolveStore {
   #counts = { live: 0, tombstones: 0, storedBytes: 0 };
   /** Creations in flight: an outcome may come before the creation is on record. */
   readonly #creating = new Map<ResolveId, Promise<readonly Row[]>>();
+  /** Resolves whose outcomes this process is to record. */
+  readonly #working = new Set<ResolveId>();
+  /** Other pending resolves may stand under the name of this process. */
+  #hasStrays = false;
   #pending: ResolveRecord[] = [];
   /** Until all that it took has been given. */
   #takeOverNow: TakeOver | undefined;
@@ -101,6 +116,7 @@ export class PostgresResolves implements ResolveStore {
   async create({ id, tokenDigest, createdAtMs, question }: ResolveRecord): Promise<void> {
     const { database, owner } = this.#ports;
     const values = [id, Buffer.from(tokenDigest), createdAtMs, JSON.stringify(question), owner.id];
+    this.#working.add(id);
     const creating = database.run({ ...CREATE, values }, { isPatient: true });
     this.#creating.set(id, creating);
     try {
@@ -115,6 +131,7 @@ export class PostgresResolves implements ResolveStore {
     const byteCount = Buffer.byteLength(outcome);
     const { clock, database } = this.#ports;
     const finished = await database.run({ ...FINISH, values: [id, status, outcome, byteCount, clock.nowMs()] });
+    this.#working.delete(id);
     if (finished.length === 1) this.#counts.storedBytes += byteCount;
   }
 
@@ -143,6 +160,11 @@ export class PostgresResolves implements ResolveStore {
     return this.#pending.splice(0);
   }
 
+  /** A dump may hold as pending what this process has finished since: the next look frees it for a take-over. */
+  expectStrays(): void {
+    this.#hasStrays = true;
+  }
+
   /** Never rejects. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -161,6 +183,7 @@ export class PostgresResolves implements ResolveStore {
     const { clock, database, owner, random } = this.#ports;
     const count = this.#room();
     if (this.#isClosed || !this.#isTakingOver || count <= 0) return;
+    if (this.#hasStrays) await this.#freeStrays();
     this.#takeOverNow ??= { hold: random.uuid(), given: new Set(), lateUntilMs: Number.NEGATIVE_INFINITY };
     const takeOver = this.#takeOverNow;
     const startMs = clock.monotonicMs();
@@ -169,12 +192,26 @@ export class PostgresResolves implements ResolveStore {
     };
     const values = [owner.id, takeOver.hold, clock.nowMs(), count, [...takeOver.given]];
     const taken = (await database.run({ ...TAKE_DEAD, values }, { onDoubt })).map(recordOf);
-    for (const { id } of taken) takeOver.given.add(id);
+    for (const { id } of taken) {
+      takeOver.given.add(id);
+      this.#working.add(id);
+    }
     // The database may have been away until that time, so once more after it.
     if (startMs >= takeOver.lateUntilMs && taken.length < count) this.#takeOverNow = undefined;
     if (taken.length === 0) return;
     this.#pending.push(...taken);
     this.#onPending();
+  }
+
+  async #freeStrays(): Promise<void> {
+    const { database, owner } = this.#ports;
+    this.#hasStrays = false;
+    try {
+      await database.run({ ...FREE_STRAYS, values: [owner.id, [...this.#working]] });
+    } catch (failure) {
+      this.#hasStrays = true;
+      throw failure;
+    }
   }
 
   async #sweep(): Promise<void> {

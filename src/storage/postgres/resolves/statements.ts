@@ -62,6 +62,14 @@ export const TAKE_DEAD = {
     SELECT * FROM unanswered UNION ALL SELECT * FROM taken ORDER BY created_ms LIMIT $4::bigint`,
 } as const;
 
+/** $1 holder, $2 ids that it works on. Frees its other pending resolves, which look like those of a dead process then. */
+export const FREE_STRAYS = {
+  name: 'free-stray-resolves',
+  text: `
+    UPDATE paygrade.resolves SET holder = NULL, hold = NULL
+    WHERE holder = $1 AND status = 'pending' AND id <> ALL ($2::text[])`,
+} as const;
+
 /** $1 the process's time. Ends resolves whose hour is over, with a row for each; {@link SWEEP_COUNT_MAX}: more may be due. */
 export const EXPIRE = {
   name: 'expire-resolves',
