@@ -323,18 +323,27 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
       const dump = dumped(own);
       await grant('acme', 5);
       expect(await running.accounts.charge('acme', 1)).toEqual({ kind: 'charged', remaining: 14 });
+      await grant('initech', 7);
+      expect(await running.accounts.charge('initech', 1)).toEqual({ kind: 'charged', remaining: 6 });
       restore(own, dump);
       await until(
         'both servers have entered the tables',
         () => notices.filter((one) => RESTORED.test(one)).length >= 2,
       );
       notices.length = 0;
-      // The next grant gets the serial that the lost one had, and as many changes make as many versions.
-      await grant('globex', 100);
-      for (let i = 0; i < 2; i++) await grant('acme', 1);
+      // The next grants get the serials that the lost ones had, and as many changes make as many versions.
+      for (const organization of ['globex', 'umbrella']) await grant(organization, 100);
+      for (const organization of ['acme', 'acme', 'initech', 'initech']) await grant(organization, 1);
       expect(await running.accounts.charge('acme', 12)).toEqual({ kind: 'charged', remaining: 0 });
-      expect(await running.accounts.organization('globex')).toMatchObject({ remaining: 100 });
-      expect(await running.accounts.organization('acme')).toMatchObject({ remaining: 0 });
+      expect(await running.accounts.charge('initech', 2)).toEqual({ kind: 'charged', remaining: 0 });
+      for (const [organization, remaining] of [
+        ['globex', 100],
+        ['umbrella', 100],
+        ['acme', 0],
+        ['initech', 0],
+      ] as const) {
+        expect(await running.accounts.organization(organization)).toMatchObject({ remaining });
+      }
       for (const server of [running, other]) await server.close();
       await SERVER!.drop(own);
     },

@@ -92,8 +92,11 @@ export const COUNTS = {
       (SELECT count(*) FROM paygrade.onboarding_grants WHERE organization = $1) AS grants`,
 } as const;
 
+/** An organization that a restore has lost gets no version again that it had (identity.ts). */
+const FIRST_VERSION = 'paygrade.now_ms() * 1000';
+
 /** $1 name: creates the organization if it is missing. */
-const ORGANIZATION = `INSERT INTO paygrade.organizations AS o (name) VALUES ($1)
+const ORGANIZATION = `INSERT INTO paygrade.organizations AS o (name, version) VALUES ($1, ${FIRST_VERSION})
   ON CONFLICT (name) DO UPDATE SET version = o.version + 1 RETURNING name`;
 
 /** $1 name, $2 id, $3 digest, $4 scopes, $5 expiry. */
@@ -117,7 +120,7 @@ export const GRANT = {
 /** $1 name, $2 amount. */
 export const SUBSCRIBE = {
   text: `
-    INSERT INTO paygrade.organizations AS o (name, subscription) VALUES ($1, $2)
+    INSERT INTO paygrade.organizations AS o (name, version, subscription) VALUES ($1, ${FIRST_VERSION}, $2)
     ON CONFLICT (name) DO UPDATE SET subscription = excluded.subscription, version = o.version + 1`,
 } as const;
 
