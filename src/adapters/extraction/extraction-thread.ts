@@ -1,11 +1,11 @@
 /**
  * One extraction thread. It starts with its first document and is terminated when a document uses too much of the
- * thread's processor time, so that a page is not blamed for a busy machine; the next document starts another thread. An
- * idle thread does not keep the process alive.
+ * thread's processor time, so that a page is not blamed for a busy machine; the next document starts another thread,
+ * once that one has ended. An idle thread does not keep the process alive.
  */
 import type { Worker } from 'node:worker_threads';
 import { firstLineOf } from '../../base/failure.ts';
-import { startReadyThread } from '../../base/start-thread.ts';
+import { startReadyThread, THREAD_START_MS } from '../../base/start-thread.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { PageContent } from '../../resolve/result.ts';
 import type { Document, Measured } from '../../resolve/work.ts';
@@ -60,6 +60,11 @@ export class ExtractionThread {
   /** The system's number of the worker thread. */
   #number: number | undefined;
   #starting: Promise<Worker> | undefined;
+  /** Set from a thread's termination until it has ended, which native code may delay. */
+  #ending: Promise<void> | undefined;
+  /** Gives up the wait for it. */
+  #stopWaiting: (why: string) => void = () => {};
+  #isClosed = false;
   /** Ends the document that is being read. */
   #onReply: ((message: ThreadReply) => void) | undefined;
   #onDeath: ((why: string) => void) | undefined;
@@ -124,6 +129,8 @@ export class ExtractionThread {
 
   async close(): Promise<void> {
     const worker = this.#worker;
+    this.#isClosed = true;
+    this.#stopWaiting(STOPS);
     this.#onDeath?.(STOPS);
     this.#drop();
     await worker?.terminate();
@@ -147,13 +154,30 @@ export class ExtractionThread {
 
   /** Forgets the thread and ends it. */
   #drop(): void {
-    const worker = this.#worker;
+    const ending = this.#worker?.terminate();
     this.#worker = undefined;
     this.#starting = undefined;
-    void worker?.terminate();
+    if (ending === undefined) return;
+    this.#ending = ending.then(() => {
+      this.#ending = undefined;
+    });
   }
 
-  #start(): Promise<Worker> {
+  /** @throws Error (rejects) when the last thread has not ended after THREAD_START_MS, or the server stops */
+  async #lastEnded(): Promise<void> {
+    const { promise: givenUp, reject } = Promise.withResolvers<never>();
+    this.#stopWaiting = (why) => reject(new Error(why));
+    const cancel = this.#timers.after(THREAD_START_MS, () => this.#stopWaiting('the extraction thread does not end'));
+    try {
+      await Promise.race([this.#ending, givenUp]);
+    } finally {
+      cancel();
+    }
+  }
+
+  async #start(): Promise<Worker> {
+    if (this.#ending !== undefined) await this.#lastEnded();
+    if (this.#isClosed) throw new Error(STOPS);
     const options = { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX } };
     return new Promise((resolve, reject) => {
       const worker = startReadyThread<ThreadReady, ThreadReply>(

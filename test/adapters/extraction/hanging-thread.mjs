@@ -1,16 +1,19 @@
 /**
  * A thread that takes documents and never reads them; those at `/before` hang before they are measured, those at `/end` end it after
- * that, and those at `/end-at-once` before.
+ * that, and those at `/end-at-once` before. One at `/native` keeps it in native code for two seconds, where it
+ * cannot be ended, and creates the file that its query names when they begin.
  */
+import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 
 parentPort.on('message', ({ document: { url, body } }) => {
-  const { pathname } = new URL(url);
+  const { pathname, search } = new URL(url);
   if (pathname === '/end-at-once') process.exit(1);
   if (pathname !== '/before') {
     parentPort.postMessage({ kind: 'measured', sha256: hash('sha256', body), sizeBytes: body.length });
   }
+  if (pathname === '/native') execFileSync('sh', ['-c', 'touch "$0"; sleep 2', search.slice(1)]);
   if (pathname === '/end') setTimeout(() => process.exit(1), 20);
   else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 });

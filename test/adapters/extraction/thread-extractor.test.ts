@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { getPriority, platform } from 'node:os';
+import { join } from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import type { ExtractionThreadOptions } from '../../../src/adapters/extraction/extraction-thread.ts';
@@ -9,12 +10,16 @@ import { ThreadExtractor, TOO_LATE } from '../../../src/adapters/extraction/thre
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
+import { THREAD_START_MS } from '../../../src/base/start-thread.ts';
 import type { Timers } from '../../../src/base/timers.ts';
 import type { Coding } from '../../../src/outbound/codings.ts';
 import { UNPACKED_BYTES_MAX } from '../../../src/outbound/limits.ts';
 import { extract } from '../../../src/resolve/extraction/extract.ts';
+import { EXTRACTION_MS } from '../../../src/resolve/limits.ts';
 import { INCLUDES } from '../../../src/resolve/result.ts';
 import type { Document, Extracted } from '../../../src/resolve/work.ts';
+import { testFolder } from '../../support/scratch-folder.ts';
+import { threadsStarted } from '../../support/started-threads.ts';
 import { partOf } from '../../support/whole.ts';
 
 const HANGING = new URL('./hanging-thread.mjs', import.meta.url);
@@ -61,6 +66,18 @@ function ownTimers() {
     run();
   };
   return { timers, fire, set };
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Reads a document that is given up while its thread is in native code, which holds up the thread's end for two seconds. */
+async function lateInNativeCode(extractor: ThreadExtractor, fire: (delayMs: number) => Promise<void>) {
+  const file = join(testFolder(), 'begun');
+  const late = extractor.extract(documentOf('<p>x', `native?${file}`), 30_000);
+  await vi.waitUntil(() => existsSync(file), { timeout: 30_000, interval: 5 });
+  await fire(EXTRACTION_MS);
+  expect(contentOf(await late).warnings).toEqual([TOO_LATE]);
+  await nextTurn();
 }
 
 const documentOf = (html: string, path = ''): Document => ({
@@ -147,6 +164,39 @@ describe('documents in threads', () => {
     const late = extractor.extract(documentOf('<p>x'), 30_000);
     await fire(2000);
     expect(contentOf(await late).warnings).toEqual([TOO_LATE]);
+  });
+
+  it('wait for a thread that is given up and still ending, and fail if it takes too long', async () => {
+    const started = threadsStarted();
+    const { timers, fire } = ownTimers();
+    const { extractor, failures } = open({ entry: HANGING, timeOf: () => undefined }, timers);
+    await lateInNativeCode(extractor, fire);
+    const failed = extractor.extract(documentOf('<p>x'), 30_000);
+    await fire(THREAD_START_MS);
+    expect(await failed).toEqual({ kind: 'unread' });
+    expect(failures).toEqual(['the extraction thread does not end']);
+    await nextTurn(); // the thread of the last one has the next one too
+    const next = extractor.extract(documentOf('<p>x', 'end'), 30_000);
+    expect(started).toHaveLength(1);
+    const [first] = started;
+    const startedAtEnd = await new Promise((resolve) => first?.once('exit', () => resolve(started.length)));
+    expect(startedAtEnd).toBe(1);
+    expect(await next).toMatchObject({ kind: 'read' });
+    expect(started).toHaveLength(2);
+  });
+
+  it('that wait for a thread that is still ending when the server stops end at once', async () => {
+    const started = threadsStarted();
+    const { timers, fire, set } = ownTimers();
+    const { extractor, failures } = open({ entry: HANGING, timeOf: () => undefined }, timers);
+    await lateInNativeCode(extractor, fire);
+    const waiting = extractor.extract(documentOf('<p>x'), 30_000);
+    await extractor.close();
+    expect(await waiting).toEqual({ kind: 'unread' });
+    expect(started[0]?.threadId).toBeGreaterThan(0); // still ending
+    await new Promise((resolve) => started[0]?.once('exit', resolve));
+    await nextTurn();
+    expect([started.length, failures, set.size]).toEqual([1, [], 0]);
   });
 
   it('whose thread dies give nulls and a warning, and the failure is reported', async () => {

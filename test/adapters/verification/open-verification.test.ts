@@ -14,7 +14,8 @@ import { LATE_START_MS } from '../../../src/base/late-start.ts';
 import { THREAD_START_MS } from '../../../src/base/start-thread.ts';
 import type { Recovery } from '../../../src/payment/signature/recovery-queue.ts';
 import { ManualTime } from '../../support/manual-time.ts';
-import { expected, failing, HANG, jobs, threadsStarted } from './recovery-trials.ts';
+import { threadsStarted } from '../../support/started-threads.ts';
+import { expected, failing, HANG, jobs } from './recovery-trials.ts';
 
 const open: OpenVerification[] = [];
 afterEach(async () => {

@@ -10,7 +10,8 @@ import { THREAD_START_MS } from '../../../src/base/start-thread.ts';
 import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
 import type { Recovered } from '../../../src/payment/signature/signature.ts';
 import { ManualTime } from '../../support/manual-time.ts';
-import { expected, failing, HANG, jobs, threadsStarted } from './recovery-trials.ts';
+import { threadsStarted } from '../../support/started-threads.ts';
+import { expected, failing, HANG, jobs } from './recovery-trials.ts';
 
 const open: RecoveryThread[] = [];
 afterEach(async () => {

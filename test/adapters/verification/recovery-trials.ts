@@ -1,8 +1,7 @@
 /** Jobs for recoveries with noble's answers, and programs for recovery threads that fail as real ones may. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
-import { onTestFinished, vi } from 'vitest';
+import { vi } from 'vitest';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
 import type { RecoveryJob } from '../../../src/payment/signature/recovery-queue.ts';
@@ -49,13 +48,4 @@ export function failing(fault: string, count: number) {
   /** Waits until all of them have come to it. */
   const areFailing = () => vi.waitUntil(() => readdirSync(folder).length === 0, { timeout: 10_000, interval: 5 });
   return { entry, areFailing };
-}
-
-/** The threads that are started from now on until the test ends, those that have ended too. */
-export function threadsStarted(): readonly Worker[] {
-  const started: Worker[] = [];
-  const add = (worker: Worker): void => void started.push(worker);
-  process.on('worker', add);
-  onTestFinished(() => void process.off('worker', add));
-  return started;
 }
