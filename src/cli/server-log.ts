@@ -61,9 +61,9 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock) {
       else note('error', { message: 'the server accepts no payments', fault });
     },
     onStateNotice: (message) => note('warn', { message }),
-    onVerificationFault(fault) {
+    onVerificationFault(fault, isOutOfOrder) {
       if (fault === undefined) note('warn', { message: 'signatures are verified as configured again' });
-      else note('error', { message: 'signatures are not verified as configured', fault });
+      else note(isOutOfOrder ? 'error' : 'warn', { message: 'signatures are not verified as configured', fault });
     },
     onJobsService(url, fault) {
       if (fault === undefined) note('warn', { message: 'a jobs service answers again', address: url });

@@ -79,7 +79,8 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
       // Accepted while there are descriptors; from the signal on only this connection asks.
       expect(await askOver(buyer, '/health')).toContain(' 200 ');
       server.child.kill('SIGUSR2');
-      const fault = '"fault":"the server accepts no payments: ';
+      const message = '"level":"error","message":"signatures are not verified as configured"';
+      const fault = `${message},"fault":"the server accepts no payments: `;
       await expect.poll(() => server.stdout(), { timeout: 5_000 }).toContain(fault);
       const answer = await askOver(buyer, '/v1/jobs/search?keyword=engineer', `PAYMENT-SIGNATURE: ${header}\r\n`);
       expect(answer).toContain(' 503 ');

@@ -48,7 +48,7 @@ it('shows at the level of a warning also notices, and that a fault is over', () 
   onFacilitatorReachable(true);
   onStateFault(undefined);
   onStateNotice('the database was restored');
-  onVerificationFault(undefined);
+  onVerificationFault(undefined, false);
   const told = lines.map((line) => JSON.parse(line));
   expect(told.map(({ level }) => level)).toEqual(Array(5).fill('warn'));
   expect(told.map(({ message }) => message)).toEqual([
@@ -58,6 +58,16 @@ it('shows at the level of a warning also notices, and that a fault is over', () 
     'the database was restored',
     'signatures are verified as configured again',
   ]);
+});
+
+it.each([
+  ['error', 'stops payments', true],
+  ['warn', 'only slows them', false],
+])('has level %s for a fault of verification that %s', (level, _, isOutOfOrder) => {
+  const lines: string[] = [];
+  const log = { write: (line: string) => void lines.push(line), flush: async () => {} };
+  serverLog(log, 'warn', new ManualTime()).onVerificationFault('a thread ended', isOutOfOrder);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level, fault: 'a thread ended' }]);
 });
 
 describe('the line of a request', () => {

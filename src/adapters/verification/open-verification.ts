@@ -48,8 +48,11 @@ export interface VerificationPorts {
   readonly recoveryWorker?: RecoveryWorker | undefined;
   /** Another program for the threads, for tests. */
   readonly threadEntry?: URL | undefined;
-  /** Threads do not run, or nothing can verify (what and why, one line), or all is well again (undefined). */
-  onVerificationFault?(fault: string | undefined): void;
+  /**
+   * Threads do not run, or nothing can verify (what and why, one line), or all is well again (undefined).
+   * @param isOutOfOrder whether nothing can verify, so that the server accepts no payments
+   */
+  onVerificationFault?(fault: string | undefined, isOutOfOrder: boolean): void;
 }
 
 /**
@@ -129,7 +132,7 @@ export function openVerification(options: VerificationOptions, ports: Verificati
     const fault = faultOf(threads, standIn);
     if (fault === toldFault) return;
     toldFault = fault;
-    ports.onVerificationFault?.(fault);
+    ports.onVerificationFault?.(fault, queue.isOutOfOrder());
   };
   const threads = Array.from(
     { length: options.workers },

@@ -52,7 +52,10 @@ function setUp(variables: Record<string, string>, threadEntry?: URL) {
     clock: time,
     timers: time,
     threadEntry,
-    onVerificationFault: (fault) => faults.push(fault),
+    onVerificationFault(fault, isOutOfOrder) {
+      faults.push(fault);
+      expect(isOutOfOrder).toBe(false); // the main thread can verify
+    },
   });
   const toldFault = (count: number) => vi.waitUntil(() => faults.length >= count, { timeout: 10_000, interval: 5 });
   const hasTimer = () => vi.waitUntil(() => time.pendingCount > 0, { timeout: 10_000, interval: 5 });
