@@ -60,7 +60,9 @@ export function urlOf(value: unknown): string | null {
 
 /** The markup of a description, unescaped until it is escaped at most once, as `htmlText` expects. */
 export function htmlOf(value: unknown): string | null {
-  if (typeof value !== 'string' || value.trim() === '') return null;
+  if (typeof value !== 'string') return null;
+  const text = value.trim();
+  if (text === '' || NOTHING.has(text)) return null;
   return !value.includes('<') && /&amp;(?:lt|#60|#x3c);\/?[a-z]/i.test(value) ? decodedEntities(value) : value;
 }
 

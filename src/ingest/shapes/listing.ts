@@ -16,6 +16,7 @@ import type { RemoteStatus } from '../../catalogue/job.ts';
 import {
   endTimeOf,
   flagOf,
+  htmlOf,
   joinedHtml,
   listOf,
   type SourceRecord,
@@ -175,11 +176,7 @@ function descriptionOf(row: SourceRecord, columns: Columns): string | null {
     const names = listOf(value).map((item) => textOf(objectOf(item)?.name ?? item));
     return names.length > 0 && names.every((name) => name !== null) ? names.join(', ') : null;
   });
-  const text = first(row, columns.description, (value) => (typeof value === 'string' && value.trim() ? value : null));
-  const requirements = first(row, columns.requirements, (value) =>
-    typeof value === 'string' && value.trim() ? value : null,
-  );
-  return joinedHtml(text, requirements, skills);
+  return joinedHtml(first(row, columns.description, htmlOf), first(row, columns.requirements, htmlOf), skills);
 }
 
 export const listingShape = defineShape({

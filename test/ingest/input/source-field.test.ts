@@ -47,6 +47,8 @@ describe('markup of a source', () => {
     ['&amp;lt;p&amp;gt;a', '&lt;p&gt;a'],
     ['<p>Know what &amp;lt;p&amp;gt; shows', '<p>Know what &amp;lt;p&amp;gt; shows'],
     ['  ', null],
+    [' None\n', null],
+    ['None of these', 'None of these'],
     [null, null],
   ])('%j is %j', (value, expected) => {
     expect(htmlOf(value)).toBe(expected);

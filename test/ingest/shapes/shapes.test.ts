@@ -280,6 +280,21 @@ describe('documented forms', () => {
       'listing',
       { company: 'Acme', status: 'closed', first_observed_at: '2026-08-01T00:00:00.000Z' },
     ],
+    [
+      'rows of an aggregator where a table dump has written what is missing',
+      [
+        {
+          title: 'Cook',
+          company: 'Acme',
+          url: 'https://a.example/1',
+          description: 'nan',
+          content: '<p>Cooks.',
+          qualifications: 'None',
+        },
+      ],
+      'listing',
+      { description: '<p>Cooks.' },
+    ],
   ];
   it.each(forms)('%s', (_because, document, shape, expected) => {
     const found = firstOf(document);
