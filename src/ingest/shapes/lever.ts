@@ -4,7 +4,7 @@
  *
  * id                 `lever:<site>:<id>`
  * company, domain    command line, manifest, else the site's name and no domain
- * location           `categories.allLocations`, else `categories.location`
+ * location           `categories.location`, then the others of `categories.allLocations`
  * department         `categories.department`, else `categories.team`
  * remote_status      `workplaceType`: remote, hybrid, onsite (on-site); unspecified is unknown
  * employment_type    `categories.commitment`, free text in the employer's language, by the table of employment-terms.ts

@@ -3,8 +3,7 @@
  * the posting's JSON-LD under `_jobposting` (posting-ld.ts reads it).
  *
  * id                 `teamtailor:<site>:<id>`; the site is the subdomain of teamtailor.com, else the host of the address
- * company, domain    command line, manifest, the posting's organisation, the feed's `title`; the domain is the
- *                    organisation's, else that of a careers site of the company's own
+ * company, domain    command line, manifest, the posting's organisation; else the feed's `title` and no domain
  * department         none in the feed
  * first, last        `date_published`, the observation
  */

@@ -6,8 +6,9 @@
  * The list has paths only. An address needs the site's own, which the detail (`externalUrl`), the row (`detail_url`), the
  * wrapper (`base_url`) or the manifest (`url`) gives; without one a posting has no address and is refused.
  *
- * id                 `workday:<tenant>/<site>:<requisition>`, without a known site `workday:<tenant>:<requisition>`: what follows the last `_` of the path, else `jobReqId`, else
- *                    `bulletFields[0]`. A suffix `-1`, `-2` stays: these are postings of one requisition
+ * id                 `workday:<tenant>/<site>:<requisition>`, without a known site `workday:<tenant>:<requisition>`. The
+ *                    requisition is what follows the last `_` of the path, else `jobReqId`, else `bulletFields[0]`. A
+ *                    suffix `-1`, `-2` stays: these are postings of one requisition
  * company, domain    command line, manifest, tenant. `hiringOrganization` is a legal entity, other for each country
  * location           `location` and `additionalLocations` of the detail, else `locationsText`; "3 Locations" is no place
  * department         none: job families are a facet of the search, not a field of the posting
