@@ -60,7 +60,7 @@ function boardOfUrl(text: string | null): string | null {
 }
 
 function requisitionOf(info: SourceRecord, path: string | null, bullets: unknown): string | null {
-  const tail = path === null ? null : (/_([^_/?#]+)\/?(?:[?#].*)?$/s.exec(path)?.[1] ?? null);
+  const tail = path === null ? null : (/^[^?#]*_([^_/?#]+)\/?(?:[?#]|$)/.exec(path)?.[1] ?? null);
   return tail ?? textOf(info.jobReqId) ?? textOf(listOf(bullets)[0]);
 }
 

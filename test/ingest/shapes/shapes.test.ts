@@ -240,6 +240,18 @@ describe('documented forms', () => {
       },
     ],
     [
+      'a posting of Workday whose path has no requisition, with a query',
+      {
+        jobPostingInfo: {
+          title: 'Cook',
+          jobReqId: 'R-7',
+          externalUrl: 'https://acme.wd5.myworkdayjobs.com/Careers/job/Bern/Cook?utm_source=a',
+        },
+      },
+      'workday',
+      { id: 'workday:acme/Careers:R-7' },
+    ],
+    [
       'an offer of Recruitee on a site of the company’s own, closed',
       {
         offers: [
