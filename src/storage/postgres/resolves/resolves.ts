@@ -121,6 +121,9 @@ export class PostgresResolves implements ResolveStore {
     this.#creating.set(id, creating);
     try {
       if ((await creating).length === 1) this.#counts.live++;
+    } catch (failure) {
+      this.#working.delete(id);
+      throw failure;
     } finally {
       this.#creating.delete(id);
     }
