@@ -1,7 +1,7 @@
 /**
  * One extraction thread. It starts with its first document and is terminated when a document uses too much of the
- * thread's processor time, so that a page is not blamed for a busy machine; the next document starts another thread,
- * once that one has ended. An idle thread does not keep the process alive.
+ * thread's processor time, so that a page is not blamed for a busy machine; the next document, which must come after the
+ * end of that one, starts another thread. An idle thread does not keep the process alive.
  */
 import type { Worker } from 'node:worker_threads';
 import { firstLineOf } from '../../base/failure.ts';
@@ -60,10 +60,9 @@ export class ExtractionThread {
   /** The system's number of the worker thread. */
   #number: number | undefined;
   #starting: Promise<Worker> | undefined;
-  /** Set from a thread's termination until it has ended, which native code may delay. */
+  /** Set from a thread's termination until it has ended. */
   #ending: Promise<void> | undefined;
-  /** Gives up the wait for it. */
-  #stopWaiting: (why: string) => void = () => {};
+  #cancelSlowEnd = (): void => {};
   #isClosed = false;
   /** Ends the document that is being read. */
   #onReply: ((message: ThreadReply) => void) | undefined;
@@ -75,7 +74,7 @@ export class ExtractionThread {
     this.#timeOf = timeOf;
   }
 
-  /** One document at a time. Never rejects. */
+  /** One document at a time, and none before {@link ended}. Never rejects. */
   async read(document: Document, { leftMs: leftMsNow, wallMs, workMs }: ReadingTime): Promise<Finished> {
     let worker: Worker;
     try {
@@ -127,10 +126,22 @@ export class ExtractionThread {
     return { end, measured };
   }
 
+  /**
+   * Resolves when a thread that the last document had terminated has ended, which native code may delay; at once if there
+   * is none.
+   * @param onSlow called when that takes longer than {@link THREAD_START_MS}, unless the server stops
+   */
+  async ended(onSlow: () => void): Promise<void> {
+    if (this.#ending === undefined || this.#isClosed) return;
+    this.#cancelSlowEnd = this.#timers.after(THREAD_START_MS, onSlow);
+    await this.#ending;
+    this.#cancelSlowEnd();
+  }
+
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#isClosed = true;
-    this.#stopWaiting(STOPS);
+    this.#cancelSlowEnd();
     this.#onDeath?.(STOPS);
     this.#drop();
     await worker?.terminate();
@@ -163,20 +174,8 @@ export class ExtractionThread {
     });
   }
 
-  /** @throws Error (rejects) when the last thread has not ended after THREAD_START_MS, or the server stops */
-  async #lastEnded(): Promise<void> {
-    const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    this.#stopWaiting = (why) => reject(new Error(why));
-    const cancel = this.#timers.after(THREAD_START_MS, () => this.#stopWaiting('the extraction thread does not end'));
-    try {
-      await Promise.race([this.#ending, givenUp]);
-    } finally {
-      cancel();
-    }
-  }
-
   async #start(): Promise<Worker> {
-    if (this.#ending !== undefined) await this.#lastEnded();
+    if (this.#ending !== undefined) await this.#ending; // it died while it was idle
     if (this.#isClosed) throw new Error(STOPS);
     const options = { resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX } };
     return new Promise((resolve, reject) => {

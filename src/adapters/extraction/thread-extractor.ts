@@ -1,7 +1,8 @@
 /**
  * Unpacks and extracts documents in threads, so that no page blocks the event loop that answers (siblings §7).
  * Documents queue for a thread; if its resolve has no time left, a document gets nulls and a warning, like one that
- * takes more than two seconds of work.
+ * takes more than two seconds of work. A thread that is given up and does not end has no further document; while both
+ * are like that, nothing is extracted.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Exposition } from '../../base/prometheus.ts';
@@ -37,6 +38,8 @@ export class ThreadExtractor implements Extractor {
   readonly #ports: ExtractorPorts;
   readonly #idle: ExtractionThread[];
   readonly #threads: readonly ExtractionThread[];
+  /** Threads that were given up and have not ended for long. */
+  readonly #stuck = new Set<ExtractionThread>();
   #waiting: Waiting[] = [];
   #isClosed = false;
   readonly #counts = { done: 0, late: 0, failed: 0, refused: 0 };
@@ -73,12 +76,27 @@ export class ThreadExtractor implements Extractor {
     }
     while (this.#waiting.length > 0) {
       const thread = this.#idle.pop();
-      if (thread === undefined) return;
-      void this.#read(thread, this.#waiting.shift() as Waiting).then(() => {
-        this.#idle.push(thread);
-        this.#next();
-      });
+      if (thread === undefined) break;
+      void this.#use(thread, this.#waiting.shift() as Waiting);
     }
+    if (this.#stuck.size < this.#threads.length) return;
+    for (const { done } of this.#waiting.splice(0)) {
+      this.#counts.failed++;
+      done({ kind: 'unread' });
+    }
+  }
+
+  /** The thread is idle again once a worker that was given up has ended, so that there are never two workers of it. */
+  async #use(thread: ExtractionThread, waiting: Waiting): Promise<void> {
+    await this.#read(thread, waiting);
+    await thread.ended(() => {
+      this.#stuck.add(thread);
+      this.#ports.onFailure('the extraction thread does not end');
+      this.#next();
+    });
+    this.#stuck.delete(thread);
+    this.#idle.push(thread);
+    this.#next();
   }
 
   async #read(thread: ExtractionThread, { document, deadlineMs, done }: Waiting): Promise<void> {

@@ -1,6 +1,6 @@
 /** Extraction in threads: off the loop, ended in time, and never the end of a resolve. */
 import { hash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { getPriority, platform } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
@@ -70,7 +70,7 @@ function ownTimers() {
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Reads a document that is given up while its thread is in native code, which holds up the thread's end for two seconds. */
+/** Reads a document that is given up while its thread is in native code, which holds up the thread's end until `letEnd`. */
 async function lateInNativeCode(extractor: ThreadExtractor, fire: (delayMs: number) => Promise<void>) {
   const file = join(testFolder(), 'begun');
   const late = extractor.extract(documentOf('<p>x', `native?${file}`), 30_000);
@@ -78,6 +78,7 @@ async function lateInNativeCode(extractor: ThreadExtractor, fire: (delayMs: numb
   await fire(EXTRACTION_MS);
   expect(contentOf(await late).warnings).toEqual([TOO_LATE]);
   await nextTurn();
+  return { letEnd: () => rmSync(file) };
 }
 
 const documentOf = (html: string, path = ''): Document => ({
@@ -166,37 +167,57 @@ describe('documents in threads', () => {
     expect(contentOf(await late).warnings).toEqual([TOO_LATE]);
   });
 
-  it('wait for a thread that is given up and still ending, and fail if it takes too long', async () => {
+  it('are read by the other thread while one that was given up does not end', async () => {
     const started = threadsStarted();
     const { timers, fire } = ownTimers();
     const { extractor, failures } = open({ entry: HANGING, timeOf: () => undefined }, timers);
-    await lateInNativeCode(extractor, fire);
-    const failed = extractor.extract(documentOf('<p>x'), 30_000);
+    const { letEnd } = await lateInNativeCode(extractor, fire);
     await fire(THREAD_START_MS);
-    expect(await failed).toEqual({ kind: 'unread' });
     expect(failures).toEqual(['the extraction thread does not end']);
-    await nextTurn(); // the thread of the last one has the next one too
-    const next = extractor.extract(documentOf('<p>x', 'end'), 30_000);
-    expect(started).toHaveLength(1);
-    const [first] = started;
-    const startedAtEnd = await new Promise((resolve) => first?.once('exit', () => resolve(started.length)));
-    expect(startedAtEnd).toBe(1);
-    expect(await next).toMatchObject({ kind: 'read' });
-    expect(started).toHaveLength(2);
+    const others = Array.from({ length: 3 }, (_, i) => extractor.extract(documentOf(`<p>${i}`, 'end'), 30_000));
+    for (const { kind } of await Promise.all(others)) expect(kind).toBe('read');
+    expect(started.map(({ threadId }) => threadId > 0)).toEqual([true, false, false, false]);
+    letEnd();
   });
 
-  it('that wait for a thread that is still ending when the server stops end at once', async () => {
+  it('fail while both threads were given up and do not end, and are read when one has ended', async () => {
+    const started = threadsStarted();
+    const { timers, fire, set } = ownTimers();
+    const { extractor, failures, outcomes } = open({ entry: HANGING, timeOf: () => undefined }, timers);
+    const first = await lateInNativeCode(extractor, fire);
+    await fire(THREAD_START_MS);
+    const second = await lateInNativeCode(extractor, fire);
+    const waiting = extractor.extract(documentOf('<p>x', 'end'), 30_000);
+    await fire(THREAD_START_MS);
+    expect(await waiting).toEqual({ kind: 'unread' });
+    expect(await extractor.extract(documentOf('<p>x', 'end'), 30_000)).toEqual({ kind: 'unread' });
+    expect(failures).toEqual(Array(2).fill('the extraction thread does not end'));
+    expect(outcomes()).toContain('paygrade_resolve_extractions_total{outcome="failed"} 2');
+    first.letEnd();
+    await new Promise((resolve) => started[0]?.once('exit', resolve));
+    await nextTurn();
+    expect(await extractor.extract(documentOf('<p>x', 'end'), 30_000)).toMatchObject({ kind: 'read' });
+    expect(started).toHaveLength(3);
+    second.letEnd();
+    await new Promise((resolve) => started[1]?.once('exit', resolve));
+    await vi.waitUntil(() => set.size === 0);
+  });
+
+  it('that wait for threads that are still ending when the server stops end at once', async () => {
     const started = threadsStarted();
     const { timers, fire, set } = ownTimers();
     const { extractor, failures } = open({ entry: HANGING, timeOf: () => undefined }, timers);
-    await lateInNativeCode(extractor, fire);
+    const first = await lateInNativeCode(extractor, fire);
+    await fire(THREAD_START_MS);
+    const second = await lateInNativeCode(extractor, fire);
     const waiting = extractor.extract(documentOf('<p>x'), 30_000);
     await extractor.close();
     expect(await waiting).toEqual({ kind: 'unread' });
-    expect(started[0]?.threadId).toBeGreaterThan(0); // still ending
-    await new Promise((resolve) => started[0]?.once('exit', resolve));
+    expect(started.every(({ threadId }) => threadId > 0)).toBe(true); // still ending
+    for (const { letEnd } of [first, second]) letEnd();
+    await Promise.all(started.map((thread) => new Promise((resolve) => thread.once('exit', resolve))));
     await nextTurn();
-    expect([started.length, failures, set.size]).toEqual([1, [], 0]);
+    expect([started.length, failures.length, set.size]).toEqual([2, 1, 0]);
   });
 
   it('whose thread dies give nulls and a warning, and the failure is reported', async () => {
