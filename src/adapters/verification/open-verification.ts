@@ -1,7 +1,8 @@
 /**
  * Opens signature recovery on worker threads with the main thread beside them. Each thread is used while it runs, and
- * replaced when it dies or does not start; while none runs, the main thread stands in. The queue accepts requests at
- * once; libraries are loaded and self-tested in the background, so that a server can listen and make offers meanwhile.
+ * replaced when it dies or does not start; while none runs, the main thread stands in, at the first start after a
+ * moment. The queue accepts requests at once; libraries are loaded and self-tested in the background, so that a server
+ * can listen and make offers meanwhile.
  */
 import type { Clock } from '../../base/clock.ts';
 import { LATE_START_MS } from '../../base/late-start.ts';
@@ -66,6 +67,11 @@ async function chosenHere(signatures: SignatureMode, clock: Clock): Promise<Chos
   return chooseRecovery(signatures, clock);
 }
 
+/** When no thread has started by then, the main thread stands in: requests need not wait until their start has failed. */
+const LATE_THREADS_MS = 3000;
+/** Least pause between two reports, because all threads may die at one moment and come back one by one. */
+const REPORT_PAUSE_MS = 1000;
+
 interface MainThread {
   readonly chosen: ChosenRecovery;
   readonly inline: RecoveryWorker;
@@ -89,6 +95,10 @@ function mainThreadOnce(signatures: SignatureMode, clock: Clock): () => Promise<
   };
 }
 
+function areAllFailed(threads: readonly RecoveryThread[]): boolean {
+  return threads.every(({ fault }) => fault !== undefined);
+}
+
 /** What is not as configured, for the operator; undefined when all is well. */
 function faultOf(threads: readonly RecoveryThread[], standIn: StandIn): string | undefined {
   const failed = threads.filter(({ fault }) => fault !== undefined);
@@ -101,6 +111,30 @@ function faultOf(threads: readonly RecoveryThread[], standIn: StandIn): string |
       ? 'signatures are verified on the main thread'
       : `${failed.length} of ${threads.length} verification threads failed`;
   return `${what}: ${first.fault}`;
+}
+
+/** @returns `update` reports the fault if it is another than was last reported, and not within the pause after that */
+function faultReports(
+  threads: readonly RecoveryThread[],
+  standIn: StandIn,
+  timers: Timers,
+  report: (fault: string | undefined) => void,
+) {
+  let reported: string | undefined;
+  let cancelPause: (() => void) | undefined;
+  const update = (): void => {
+    if (cancelPause !== undefined) return;
+    if (areAllFailed(threads) && !standIn.isReady && standIn.fault === undefined) return; // what it is comes out soon
+    const fault = faultOf(threads, standIn);
+    if (fault === reported) return;
+    reported = fault;
+    cancelPause = timers.after(REPORT_PAUSE_MS, () => {
+      cancelPause = undefined;
+      update();
+    });
+    report(fault);
+  };
+  return { update, close: () => cancelPause?.() };
 }
 
 /** Starts nothing yet. */
@@ -120,19 +154,16 @@ export function openVerification(options: VerificationOptions, ports: Verificati
   });
   let starting: Promise<StartedVerification> | undefined;
   let isClosed = false;
-  let toldFault: string | undefined;
+  let areThreadsLate = false;
+  let cancelLate = (): void => {};
   const onChange = (): void => {
     if (isClosed) return;
-    const isAllFailed = threads.every(({ fault }) => fault !== undefined);
-    if (isAllFailed) void standIn.load();
+    const isAllFailed = areAllFailed(threads);
     const running = threads.filter((thread) => thread.isHealthy());
-    if (isAllFailed || running.length > 0) queue.use([...threads, standIn]);
+    if (isAllFailed || (areThreadsLate && running.length === 0)) void standIn.load();
+    if (isAllFailed || running.length > 0 || standIn.isReady) queue.use([...threads, standIn]);
     if (running.some(({ ready }) => ready?.library !== 'noble')) queue.useMain(besideThreads);
-    if (isAllFailed && !standIn.isReady && standIn.fault === undefined) return; // what it is comes out soon
-    const fault = faultOf(threads, standIn);
-    if (fault === toldFault) return;
-    toldFault = fault;
-    ports.onVerificationFault?.(fault, queue.isOutOfOrder());
+    reports.update();
   };
   const threads = Array.from(
     { length: options.workers },
@@ -144,13 +175,21 @@ export function openVerification(options: VerificationOptions, ports: Verificati
     load: async () => (await loadMainThread()).inline,
     onChange,
   });
+  const reports = faultReports(threads, standIn, timers, (fault) =>
+    ports.onVerificationFault?.(fault, queue.isOutOfOrder()),
+  );
   const start = async (isAtOnce: boolean): Promise<StartedVerification> => {
     if (isAtOnce) needed.resolve();
     const cancel = timers.after(LATE_START_MS, needed.resolve);
     await needed.promise;
     cancel();
     if (isClosed) return new Promise(() => {});
+    cancelLate = timers.after(LATE_THREADS_MS, () => {
+      areThreadsLate = true;
+      onChange();
+    });
     await Promise.all(threads.map((thread) => thread.open()));
+    cancelLate();
     const running = () => threads.filter((thread) => thread.isHealthy());
     if (running().length === 0) await standIn.load();
     const { library, notice } = running()[0]?.ready ?? (await loadMainThread()).chosen;
@@ -167,6 +206,8 @@ export function openVerification(options: VerificationOptions, ports: Verificati
       isClosed = true;
       queue.close();
       needed.resolve();
+      cancelLate();
+      reports.close();
       standIn.close();
       await Promise.all(threads.map((thread) => thread.close()));
     },

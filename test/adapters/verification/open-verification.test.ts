@@ -58,8 +58,11 @@ function setUp(variables: Record<string, string>, threadEntry?: URL) {
     },
   });
   const toldFault = (count: number) => vi.waitUntil(() => faults.length >= count, { timeout: 10_000, interval: 5 });
-  const hasTimer = () => vi.waitUntil(() => time.pendingCount > 0, { timeout: 10_000, interval: 5 });
-  return { verification, time, faults, started, toldFault, hasTimer };
+  const haveTimers = (count: number) =>
+    vi.waitUntil(() => time.pendingCount === count, { timeout: 10_000, interval: 5 });
+  /** A fault was told just now, and a thread is to be started again. */
+  const hasPauses = () => haveTimers(2);
+  return { verification, time, faults, started, toldFault, haveTimers, hasPauses };
 }
 
 /** Counts the answers of a thread from now on. */
@@ -117,12 +120,12 @@ it('starts at its first request, and else a moment after it was to', async () =>
 
 it('goes on with the threads that start, and starts the one that did not again', async () => {
   const { entry } = failing(`throw new Error('no luck')`, 1);
-  const { verification, time, faults, started, toldFault, hasTimer } = setUp({ WORKERS: '2' }, entry);
+  const { verification, time, faults, started, toldFault, hasPauses } = setUp({ WORKERS: '2' }, entry);
   const fault = '1 of 2 verification threads failed: a verification thread failed: no luck';
   expect(await verification.start(true)).toEqual({ threadCount: 1, library: fastest, notices: [fault] });
   expect(await recoverAll(verification, 40)).toEqual(expected.slice(0, 40));
   expect(faults).toEqual([fault]);
-  await hasTimer();
+  await hasPauses();
   time.pass(1000);
   await toldFault(2);
   expect(faults).toEqual([fault, undefined]);
@@ -143,7 +146,7 @@ it('does not wait for a thread that hangs while it starts when another runs', as
 
 it('runs on the main thread when no thread starts in time, and leaves it when one does', async () => {
   const { entry, areFailing } = failing(HANG, 1);
-  const { verification, time, faults, started, toldFault, hasTimer } = setUp({ WORKERS: '1' }, entry);
+  const { verification, time, faults, started, toldFault, hasPauses } = setUp({ WORKERS: '1' }, entry);
   const early = recoverAll(verification, 4);
   const starting = verification.start(true);
   await areFailing();
@@ -151,7 +154,7 @@ it('runs on the main thread when no thread starts in time, and leaves it when on
   const fault = 'signatures are verified on the main thread: a verification thread did not start';
   expect(await starting).toEqual({ threadCount: 0, library: fastest, notices: [fault] });
   expect(await early).toEqual(expected.slice(0, 4));
-  await hasTimer();
+  await hasPauses();
   time.pass(1000);
   await toldFault(2);
   expect(faults).toEqual([fault, undefined]);
@@ -160,14 +163,41 @@ it('runs on the main thread when no thread starts in time, and leaves it when on
   expect(answerCount()).toBeGreaterThan(0);
 });
 
+it('recovers on the main thread long before a thread that hangs while it starts is given up', async () => {
+  const { entry, areFailing } = failing(HANG, 2);
+  const { verification, time, faults, started, haveTimers } = setUp({ WORKERS: '2' }, entry);
+  const early = recoverAll(verification, 4);
+  void verification.start(true);
+  await areFailing();
+  time.pass(THREAD_START_MS / 3);
+  expect(await early).toEqual(expected.slice(0, 4));
+  expect([started.length, faults]).toEqual([2, []]);
+  await haveTimers(2); // for the two threads
+});
+
+it('tells at once that a thread died, and a second later what became of the others', async () => {
+  const { verification, time, faults, started, haveTimers } = setUp({ WORKERS: '4' });
+  await verification.start(true);
+  for (const thread of started) void thread.terminate();
+  await haveTimers(5);
+  expect(await recoverAll(verification, 40)).toEqual(expected.slice(0, 40));
+  time.pass(1000);
+  const ended = 'a verification thread ended';
+  const told = [`1 of 4 verification threads failed: ${ended}`, `signatures are verified on the main thread: ${ended}`];
+  expect(faults).toEqual(told);
+  await haveTimers(1);
+  time.pass(1000);
+  expect(faults).toEqual([...told, undefined]);
+});
+
 it.each(['auto', 'noble'])('goes on on the main thread while the only thread is dead (%s)', async (SIGNATURES) => {
-  const { verification, time, faults, started, toldFault, hasTimer } = setUp({ WORKERS: '1', SIGNATURES });
+  const { verification, time, faults, started, toldFault, hasPauses } = setUp({ WORKERS: '1', SIGNATURES });
   await verification.start(true);
   void started[0]?.terminate();
   await toldFault(1);
   expect(verification.queue.isOutOfOrder()).toBe(false);
   expect(await recoverAll(verification, 40)).toEqual(expected.slice(0, 40));
-  await hasTimer();
+  await hasPauses();
   time.pass(1000);
   await toldFault(2);
   expect(faults).toEqual(['signatures are verified on the main thread: a verification thread ended', undefined]);
