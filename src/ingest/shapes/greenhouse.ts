@@ -10,8 +10,8 @@
  * company, domain    command line, manifest, `company_name`, token; no domain
  * location           `location.name`; where that is blank, the names of `offices`
  * department         `departments[].name`
- * remote, employment fields of `metadata` with a name for it (WORKPLACE_FIELDS, EMPLOYMENT_FIELDS); locations say
- *                    "Remote" too, but that is free text
+ * remote, employment fields of `metadata` with a name for it (WORKPLACE_FIELDS, EMPLOYMENT_FIELDS), which may have a list
+ *                    of values; locations say "Remote" too, but that is free text
  * first, last        `first_published`, the observation; `updated_at` is the time of an edit and says neither
  */
 import { objectOf } from '../../base/json-value.ts';
@@ -69,11 +69,12 @@ function customOf(metadata: unknown): Custom {
   let remote: RemoteStatus = 'unknown';
   for (const item of listOf(metadata)) {
     const field = objectOf(item);
-    if (field?.value === null || field === undefined) continue;
-    const name = fieldName(field.name);
-    const value = field.value;
-    if (employment === 'unknown' && EMPLOYMENT_FIELDS.has(name)) employment = employmentTypeOf(textOf(value));
-    if (remote !== 'unknown') continue;
+    const values = listOf(field?.value);
+    if (values.length === 0) continue;
+    const name = fieldName(field?.name);
+    if (employment === 'unknown' && EMPLOYMENT_FIELDS.has(name)) employment = employmentTypeOf(...values.map(textOf));
+    if (remote !== 'unknown' || values.length > 1) continue;
+    const [value] = values;
     if (WORKPLACE_FIELDS.has(name)) remote = workplaceOf(textOf(value));
     // A flag that is false may mean on site or hybrid.
     else if (REMOTE_FLAGS.has(name)) remote = value === true ? 'remote' : workplaceOf(textOf(value));

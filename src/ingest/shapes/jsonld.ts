@@ -9,7 +9,7 @@
  * first, last        `datePosted`, the observation
  */
 import { objectOf } from '../../base/json-value.ts';
-import { type SourceRecord, urlOf } from '../input/source-field.ts';
+import { listOf, type SourceRecord, urlOf } from '../input/source-field.ts';
 import { boardOf } from './board.ts';
 import { type Drafted, defineShape, refusal } from './define-shape.ts';
 import { slugOf } from './job-id.ts';
@@ -22,9 +22,9 @@ function hostOf(text: string | null): string | null {
   return text !== null && URL.canParse(text) ? new URL(text).hostname.replace(/^www\./, '') || null : null;
 }
 
-/** The first address among the values; an `@id` that is a name within the page is none. */
+/** The first address among the values, each single or in an array; an `@id` that is a name within the page is none. */
 function addressOf(...values: readonly unknown[]): string | null {
-  for (const value of values) {
+  for (const value of values.flatMap(listOf)) {
     const text = urlOf(objectOf(value)?.['@id'] ?? value);
     if (text !== null && /^https?:\/\//i.test(text)) return text;
   }

@@ -73,7 +73,7 @@ function placesOf(posting: SourceRecord): string | null {
 }
 
 export function postingFieldsOf(posting: SourceRecord): PostingFields {
-  const identifier = listOf(posting.identifier).map((item) => textOf(objectOf(item)?.value ?? item))[0] ?? null;
+  const identifier = firstText(...listOf(posting.identifier).map((item) => objectOf(item)?.value ?? item));
   const organisation = listOf(posting.hiringOrganization)[0];
   const fields = objectOf(organisation) ?? {};
   const addresses = [...listOf(fields.sameAs), ...listOf(fields.url)];

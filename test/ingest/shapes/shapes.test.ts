@@ -62,6 +62,23 @@ describe('documented forms', () => {
       { id: 'greenhouse:acme:7', remote_status: 'hybrid', employment_type: 'internship' },
     ],
     [
+      'a posting of Greenhouse with fields that take several values',
+      {
+        id: 7,
+        title: 'Cook',
+        updated_at: '',
+        absolute_url: 'https://boards.greenhouse.io/acme/jobs/7',
+        metadata: [
+          { name: 'Remote options', value: ['Remote', 'Hybrid'] },
+          { name: 'Workplace Type', value: ['Hybrid'] },
+          { name: 'Job Type', value: [] },
+          { name: 'Employment Type', value: ['Full-time', 'Internship'] },
+        ],
+      },
+      'greenhouse',
+      { remote_status: 'hybrid', employment_type: 'internship' },
+    ],
+    [
       'a board of Greenhouse on a site of its own, which only its company names',
       {
         jobs: [
@@ -238,6 +255,21 @@ describe('documented forms', () => {
         status: 'closed',
         last_observed_at: '2026-09-01T00:00:00.000Z',
       },
+    ],
+    [
+      'a posting in JSON-LD whose first address and first identifier are none',
+      {
+        '@type': 'JobPosting',
+        title: 'Cook',
+        url: ['#posting', 'https://jobs.acme.com/1'],
+        identifier: [
+          { '@type': 'PropertyValue', name: 'Acme' },
+          { '@type': 'PropertyValue', value: 7 },
+        ],
+        hiringOrganization: 'Acme',
+      },
+      'jsonld',
+      { id: 'jsonld:jobs.acme.com:7', source_url: 'https://jobs.acme.com/1' },
     ],
     [
       'a posting of Workday whose path has no requisition, with a query',
