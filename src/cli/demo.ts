@@ -23,8 +23,13 @@ function jobIn(body: unknown): string | undefined {
   return (body as { data?: { jobs?: { id: string }[] } }).data?.jobs?.[0]?.id;
 }
 
+function paidText(receipt: Purchase['receipt']): string {
+  if (receipt === 'unreadable') return 'with a receipt that is unreadable';
+  return receipt?.success === true ? `paid, transaction ${receipt.transaction}` : 'not paid';
+}
+
 function show(io: Io, { path, status, offer, isPlayMoney, receipt, body }: Purchase): void {
-  const [wanted] = offer.accepts;
+  const wanted = offer.accepts?.[0];
   const say = (line: string): void => io.stderr.write(`  ${line}\n`);
   io.stderr.write(`\nGET ${path}\n`);
   say(
@@ -32,7 +37,7 @@ function show(io: Io, { path, status, offer, isPlayMoney, receipt, body }: Purch
       `402  ${usdcTextOf(priceOf(offer))} USDC${isPlayMoney ? ' of play money' : ''} on ${wanted?.network} to ${wanted?.payTo}`,
     ),
   );
-  say(printable(`${status}  ${receipt?.success === true ? `paid, transaction ${receipt.transaction}` : 'not paid'}`));
+  say(printable(`${status}  ${paidText(receipt)}`));
   for (const line of answerLines(body)) say(`     ${line}`);
 }
 
@@ -78,7 +83,8 @@ export const demo = command({
     },
     json: { type: 'flag', help: 'print the purchases, whole, as one JSON document' },
   },
-  async run({ options }, io) {
+  async run({ options, given }, io) {
+    if (options.retry && given.has('role')) throw new UsageError('--role does not go with --retry');
     const spendAtomic = options.spend === undefined ? undefined : usdcAtomicOf(options.spend);
     if (options.spend !== undefined && !spendAtomic) {
       throw new UsageError('--spend must be an amount of USDC above 0 with at most six decimals, for example 0.20');

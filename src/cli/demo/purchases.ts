@@ -3,7 +3,7 @@
  * to lose, any other from the operator's wallet, within the limit that the operator states.
  */
 import { setTimeout } from 'node:timers/promises';
-import { parseJson } from '../../base/json-value.ts';
+import { objectOf, parseJson } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
 import { uint256Of, usdcTextOf } from '../../payment/protocol/amount.ts';
 import { PLAY_MARK } from '../../payment/protocol/requirements.ts';
@@ -12,9 +12,10 @@ import { type Answer, exchange } from '../exchange.ts';
 import type { Io } from '../io.ts';
 import { type Budget, type PayingClient, payingClient } from '../paying-client.ts';
 
+/** As far as it is used, and as far as a foreign server's may be without it. */
 interface Offer {
   readonly resource?: { readonly description?: string };
-  readonly accepts: readonly { readonly amount: string; readonly payTo: string; readonly network: string }[];
+  readonly accepts?: readonly { readonly amount: string; readonly payTo: string; readonly network: string }[];
 }
 
 interface Receipt {
@@ -28,7 +29,8 @@ export interface Purchase {
   readonly status: number;
   readonly offer: Offer;
   readonly isPlayMoney: boolean;
-  readonly receipt: Receipt | null;
+  /** null: the answer has none. */
+  readonly receipt: Receipt | 'unreadable' | null;
   readonly body: unknown;
 }
 
@@ -43,18 +45,31 @@ export interface PurchaseNotices {
 const REPEATS_MAX = 2;
 const PAUSE_SECONDS_MAX = 10;
 
-function fromBase64<T>(text: string | null): T | null {
-  if (text === null) return null;
-  const value = parseJson(Buffer.from(text, 'base64').toString('utf8'));
-  if (value === undefined) throw new CommandError('the server sent a payment header that is not base64 of JSON');
-  return value as T;
-}
+/** The object of a payment header, base64 of JSON; undefined for any other text. */
+const objectIn = (header: string): object | undefined =>
+  objectOf(parseJson(Buffer.from(header, 'base64').toString('utf8')));
 
-/** The price of an offer's first entry, atomic USDC; the commands pay no other. */
-export function priceOf({ accepts: [wanted] }: Offer): bigint {
-  const price = wanted && uint256Of(wanted.amount);
+/** The price of an offer's first entry, atomic USDC; the commands pay no other. @throws CommandError */
+export function priceOf({ accepts }: Offer): bigint {
+  const price = uint256Of(String(accepts?.[0]?.amount));
   if (price === undefined) throw new CommandError('the offer names no amount');
   return price;
+}
+
+/** @throws CommandError for a header that names no price */
+function offerIn(header: string): Offer {
+  const offer = objectIn(header) as Offer | undefined;
+  if (offer === undefined) throw new CommandError('the server sent an offer that is not base64 of a JSON object');
+  priceOf(offer);
+  return offer;
+}
+
+/** Never throws: the answer beside it is paid for. */
+function receiptIn(header: string | null): Purchase['receipt'] {
+  if (header === null) return null;
+  const receipt = objectIn(header) as Receipt | undefined;
+  const isWhole = receipt?.success === false || typeof receipt?.transaction === 'string';
+  return receipt !== undefined && isWhole ? receipt : 'unreadable';
 }
 
 function jsonIn({ status, text }: Answer): unknown {
@@ -85,15 +100,16 @@ export class Purchases {
   async buy(path: string, init: RequestInit = {}): Promise<Purchase> {
     const url = this.#base + path;
     const unpaid = await this.#offered(url, init);
-    const offer = fromBase64<Offer>(unpaid.header('payment-required'));
-    if (unpaid.status !== 402 || offer === null) {
+    const offered = unpaid.header('payment-required');
+    if (unpaid.status !== 402 || offered === null) {
       const said = printable(unpaid.text, 200);
       throw new CommandError(`expected an offer (402) from ${path}, got ${unpaid.status}: ${said}`);
     }
-    const isPlayMoney = offer.resource?.description?.startsWith(PLAY_MARK) === true;
+    const offer = offerIn(offered);
+    const isPlayMoney = String(offer.resource?.description).startsWith(PLAY_MARK);
     const { payingFetch } = isPlayMoney ? await this.#playClient() : await this.#realClient(priceOf(offer), path);
     const paid = await exchange(url, init, payingFetch);
-    const receipt = fromBase64<Receipt>(paid.header('payment-response'));
+    const receipt = receiptIn(paid.header('payment-response'));
     return { path, status: paid.status, offer, isPlayMoney, receipt, body: jsonIn(paid) };
   }
 

@@ -15,6 +15,8 @@ let isPlay = true;
 let paid: string[] = [];
 /** Changes the amount of an offer on its way. */
 let amountOf = (amount: string): string => amount;
+/** A receipt in place of the server's own. */
+let receipt: string | undefined;
 /** Answers that the server gives before all others. */
 let overloaded: Response[] = [];
 
@@ -23,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 beforeEach(() => {
-  [isPlay, paid, amountOf, overloaded] = [true, [], (amount) => amount, []];
+  [isPlay, paid, amountOf, receipt, overloaded] = [true, [], (amount) => amount, undefined, []];
   vi.stubGlobal('fetch', async (input: RequestInfo | URL, init?: RequestInit) => {
     const request = new Request(input, init);
     const busy = overloaded.shift();
@@ -33,6 +35,7 @@ beforeEach(() => {
     if (payment !== null && answer.status === 200) {
       const { accepted } = decodeHeader<{ accepted: { amount: string } }>(payment);
       paid.push(accepted.amount);
+      if (receipt !== undefined) answer.headers.set('payment-response', receipt);
     }
     const offered = answer.headers.get('payment-required');
     if (offered === null) return answer;
@@ -99,6 +102,37 @@ describe('demo', () => {
     const { exitCode, stderr } = await demo();
     expect([exitCode, overloaded]).toEqual([1, []]);
     expect(stderr).toContain('expected an offer (402) from /v1/jobs/signals');
+  });
+
+  it.each([
+    ['no JSON', 'none'],
+    ['no object', encodeHeader(5)],
+    ['without a transaction', encodeHeader({ success: true })],
+  ])('shows what it bought with a receipt that is %s', async (_, sent) => {
+    receipt = sent;
+    const { exitCode, stderr } = await demo();
+    expect(exitCode).toBe(0);
+    const answers = stderr.split('\nGET ').slice(1);
+    expect(answers).toHaveLength(paid.length);
+    for (const answer of answers) {
+      expect(answer).toMatch(/\n {2}200 {2}with a receipt that is unreadable\n {5}/);
+      expect(answer).not.toContain('not paid');
+    }
+  });
+
+  it.each([
+    ['no object', 5, 'the server sent an offer that is not base64 of a JSON object'],
+    ['without entries', {}, 'the offer names no amount'],
+    ['of play money without entries', { resource: { description: '[play money]' } }, 'the offer names no amount'],
+    ['with an empty entry', { resource: { description: 5 }, accepts: [null] }, 'the offer names no amount'],
+  ])('says in one line that an offer is %s', async (_, offer, line) => {
+    overloaded = [new Response('{}', { status: 402, headers: { 'payment-required': encodeHeader(offer) } })];
+    expect(await demo()).toEqual({ exitCode: 1, stdout: '', stderr: `paygrade: ${line}\n` });
+  });
+
+  it('takes no role for a retry, which asks about none', async () => {
+    const { exitCode, stderr } = await demo(['--retry']);
+    expect([exitCode, stderr]).toEqual([2, 'paygrade: --role does not go with --retry\n']);
   });
 
   it('says in one line that an answer broke off', async () => {
