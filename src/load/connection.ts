@@ -85,14 +85,21 @@ type Framing = number | 'chunked' | 'close';
 const codingOf = (head: string): string | undefined =>
   head.includes('ransfer-') || head.includes('RANSFER-') ? headerOf(head, 'transfer-encoding') : undefined;
 
-/** undefined: malformed, as a head with both a coding and a length is (RFC 9112 §6.3). */
+/** Whether lines of `Content-Length` differ. Most heads have one, so this looks for a second end of the word first. */
+function hasTwoLengths(head: string): boolean {
+  if (head.indexOf('ength:') === head.lastIndexOf('ength:') && !head.includes('ENGTH:')) return false;
+  const values = Array.from(head.matchAll(/^content-length:[ \t]*(.*?)[ \t]*$/gim), ([, value]) => value);
+  return new Set(values).size > 1;
+}
+
+/** undefined: malformed, as a head with two lengths, or with both a coding and a length, is (RFC 9112 §6.3). */
 function framingOf(head: string, status: number): Framing | undefined {
   if (status === 204 || status === 304) return 0;
   const length = headerOf(head, 'content-length');
   const coding = codingOf(head);
   if (coding !== undefined) return coding.toLowerCase() === 'chunked' && length === undefined ? 'chunked' : undefined;
   if (length === undefined) return 'close';
-  return /^[0-9]{1,10}$/.test(length) ? Number(length) : undefined;
+  return /^[0-9]{1,10}$/.test(length) && !hasTwoLengths(head) ? Number(length) : undefined;
 }
 
 export interface ConnectionOwner {

@@ -44,6 +44,7 @@ const ANSWERS: readonly (readonly [because: string, bytes: string, shown: unknow
   ['a length of zero', 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n', [404, '']],
   ['a status without a reason', 'HTTP/1.1 402\r\ncontent-length: 2\r\n\r\n{}', [402, '{}']],
   ['an odd spelling', 'HTTP/1.1 200 OK\r\nCONTENT-length:3\r\n\r\nabc', [200, 'abc']],
+  ['the same length twice', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\ncontent-length:1 \r\n\r\nx', [200, 'x']],
   ['no content', 'HTTP/1.1 204 No Content\r\n\r\n', [204, '']],
   [
     'chunks',
@@ -57,6 +58,8 @@ const ANSWERS: readonly (readonly [because: string, bytes: string, shown: unknow
   ],
   ['another protocol', 'SSH-2.0-x\r\n\r\n', 'MALFORMED'],
   ['a length that is none', 'HTTP/1.1 200 OK\r\ncontent-length: 1x\r\n\r\n', 'MALFORMED'],
+  ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\na: b\r\nContent-Length: 2\r\n\r\nx', 'MALFORMED'],
+  ['two lengths, one in capitals', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\nCONTENT-LENGTH: 2\r\n\r\nx', 'MALFORMED'],
   ['more than its length', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nxy', 'MALFORMED'],
   [
     'a length and a coding',
