@@ -31,7 +31,7 @@ export interface Driven {
   readonly runMs: number;
   /** Measured part. */
   readonly durationMs: number;
-  /** `stop` ended the sending; one that comes while the last answers are awaited does not count. */
+  /** `stop` ended the sending, or the wait for last answers that then had not all come. */
   readonly isInterrupted: boolean;
   /** When sending ended, by the monotonic clock. */
   readonly stoppedMs: number;
@@ -155,7 +155,7 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
   const stopFigures = reportFigures(pacing, recorder, { startMs, warmUpMs, endMs }, ports);
   if (stop.aborted) pacing.stop();
   await pacing.run();
-  const isInterrupted = stop.aborted;
+  const isSendingCut = stop.aborted;
   const stoppedMs = clock.monotonicMs();
   const usedMs = cpuTimeMs() - cpuBeforeMs;
   // If the process's time includes the signing threads, subtract their known busy time.
@@ -163,10 +163,13 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
   stopFigures();
   stop.removeEventListener('abort', onStop);
 
-  while (pacing.inFlight > 0 && clock.monotonicMs() - stoppedMs < timeoutMs + LAST_ANSWERS_GRACE_MS) {
+  // A stop that ended the sending leaves the time for its last answers; one that comes in this time ends it.
+  const isCut = (): boolean => !isSendingCut && stop.aborted;
+  while (pacing.inFlight > 0 && !isCut() && clock.monotonicMs() - stoppedMs < timeoutMs + LAST_ANSWERS_GRACE_MS) {
     onPhase('waiting for the last answers'); // again and again: a line that comes soon after another is not shown
     await setTimeout(5);
   }
+  const isInterrupted = isSendingCut || (isCut() && pacing.inFlight > 0);
   const sendingEndMs = Math.min(stoppedMs, endMs);
   pacing.unsent(sendingEndMs, (kind, plannedMs) => recorder.recordUnsent(kind, plannedMs, stoppedMs));
   waits?.stop();
