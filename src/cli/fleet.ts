@@ -18,7 +18,7 @@ import { type FleetDatabase, fleetDatabase } from './fleet/database.ts';
 import { Member } from './fleet/member.ts';
 import { type RunningProxy, startProxy } from './fleet/proxy.ts';
 import type { Io } from './io.ts';
-import { stopSignal } from './stop-signal.ts';
+import { type Stop, stopSignal } from './stop-signal.ts';
 
 const GATES = 3;
 /** Long enough for the proxy, within two looks, to stop using a gate that is about to end. */
@@ -83,24 +83,29 @@ async function listeningProxy(port: number): Promise<RunningProxy> {
   }
 }
 
-/** Restarts the processes one by one, each when the previous one serves again. */
+/** Restarts the processes one by one, each when the previous one serves again, until `signal` aborts. */
 async function restartAll(
   services: readonly Member[],
   gates: readonly Member[],
   proxy: RunningProxy,
+  signal: AbortSignal,
   io: Io,
 ): Promise<void> {
-  for (const service of services) await service.restart();
+  for (const service of services) {
+    if (signal.aborted) return;
+    await service.restart();
+  }
   for (const gate of gates) {
+    if (signal.aborted) return;
     await gate.restart();
-    for (let waitedMs = 0; !proxy.isReady(gate.port); waitedMs += READY_LOOK_MS) {
+    for (let waitedMs = 0; !signal.aborted && !proxy.isReady(gate.port); waitedMs += READY_LOOK_MS) {
       if (waitedMs > READY_TIMEOUT_MS) {
         throw new CommandError('a gate that was restarted is not ready; the others were left alone');
       }
       await setTimeout(READY_LOOK_MS);
     }
   }
-  io.stderr.write('every process was restarted\n');
+  if (!signal.aborted) io.stderr.write('every process was restarted\n');
 }
 
 /** @throws UsageError */
@@ -124,7 +129,7 @@ function makeStateFolder(folder: string): void {
 async function runFleet(
   plan: Plan,
   database: FleetDatabase | undefined,
-  stopped: Promise<undefined>,
+  { signal, stopped }: Stop,
   io: Io,
 ): Promise<void> {
   const proxy = await listeningProxy(plan.port);
@@ -132,12 +137,19 @@ async function runFleet(
   const shared = sharedVariables(plan, baseUrl, io);
   const services = servicesOf(plan, shared, io);
   let gates: Member[] = [];
-  try {
+  const start = async (): Promise<void> => {
     await Promise.all(services.map((service) => service.start()));
     gates = gatesOf(plan, shared, services, database, io);
     // One after the other: the first one creates the tables.
-    for (const gate of gates) await gate.start();
+    for (const gate of gates) {
+      if (signal.aborted) return;
+      await gate.start();
+    }
     await proxy.take(gates.map(({ port }) => port));
+  };
+  try {
+    if (!signal.aborted) await Promise.race([start(), stopped]);
+    if (signal.aborted) return;
     for (const member of [...services, ...gates]) {
       io.stderr.write(`${member.name}: port ${member.port}, pid ${member.processId}\n`);
     }
@@ -145,17 +157,19 @@ async function runFleet(
       `state: ${database?.name ?? 'the folder of the only gate'}; SIGHUP restarts one process after the other\n`,
     );
     io.stdout.write(`listening on ${baseUrl}\n`);
-    let restarting: Promise<void> | undefined;
-    const stopRestarts = io.onSignal('SIGHUP', () => {
-      restarting ??= restartAll(services, gates, proxy, io)
-        .catch((failure: unknown) => io.stderr.write(`${messageOf(failure)}\n`))
-        .then(() => {
-          restarting = undefined;
-        });
+    let isRestarting = false;
+    const stopRestarts = io.onSignal('SIGHUP', async () => {
+      if (isRestarting) return;
+      isRestarting = true;
+      try {
+        await restartAll(services, gates, proxy, signal, io);
+      } catch (failure) {
+        if (!signal.aborted) io.stderr.write(`${messageOf(failure)}\n`);
+      }
+      isRestarting = false;
     });
     await stopped;
     stopRestarts();
-    await restarting;
   } finally {
     await proxy.close();
     await Promise.all([...gates, ...services].map((member) => member.stop()));
@@ -179,12 +193,12 @@ export const fleet = command({
     const folder = options['state-dir'];
     makeStateFolder(folder);
     // Without a handler, a database that is starting would outlive this process.
-    const { stopped } = stopSignal(io);
+    const stop = stopSignal(io);
     const database = await fleetDatabase(io.env.DATABASE_URL, folder, io.stderr);
     try {
       const { services, port, snapshot } = options;
       const gates = gateCountOf(options.gates, database);
-      await runFleet({ gates, services, port, folder, snapshot }, database, stopped, io);
+      await runFleet({ gates, services, port, folder, snapshot }, database, stop, io);
     } catch (failure) {
       throw commandErrorOf(failure, StateError);
     } finally {

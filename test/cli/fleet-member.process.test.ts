@@ -31,3 +31,16 @@ it('is started once when a restart is asked for in the pause after its death', a
   await member.stop();
   await expect(fetch(`http://127.0.0.1:${member.port}/health`)).rejects.toThrow();
 });
+
+it('stays stopped when that is asked for while it is restarted', async () => {
+  const { io, written } = capturedIo({});
+  const variables = { SNAPSHOT: 'none', STATE_DIR: ':memory:' };
+  const member = new Member({ name: 'gate 1', variables, io: { ...io, env: { PATH: process.env.PATH } } });
+  await member.start();
+  const { processId } = member;
+  const restarting = member.restart();
+  await member.stop();
+  await restarting;
+  expect(member.processId).toBe(processId);
+  expect(written.stderr).not.toContain('is started again');
+});

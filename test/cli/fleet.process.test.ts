@@ -137,9 +137,30 @@ it(
     for (let count = 0; count < 4; count++) expect((await buyOver(shop, '/v1/jobs/search')).status).toBe(200);
     await until('the restart', () => started.stderr().includes('service 1 ended (SIGKILL) and is started again'));
 
+    // Stopped in the midst of a rolling restart.
+    started.child.kill('SIGHUP');
+    await until('the restart of service 2', () => !existsSync(`/proc/${pidOf('service 2')}`));
     started.child.kill('SIGTERM');
-    expect(await started.exited).toBe(0);
+    const { exitCode, stderr } = await started.ended;
+    expect(exitCode).toBe(0);
+    expect(stderr).not.toMatch(/every process was restarted|before it listened/);
     await expect(fetch(`http://127.0.0.1:${port}/ready`)).rejects.toThrow();
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'fleet that is stopped while its first process starts starts no other one',
+  async () => {
+    const folder = newFolder();
+    const words = ['fleet', '--port', '0', '--gates', '1', '--services', '1', '--snapshot', smallSample()];
+    const started = startProcess(binaryOf('node'), [MAIN, ...words, '--state-dir', folder], { DATABASE_URL: '' });
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    // Written for the variables of all of them.
+    await until('the payee', () => existsSync(join(folder, 'pay-to')));
+    started.child.kill('SIGTERM');
+    expect(await started.ended).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    expect(existsSync(join(folder, 'gate-1'))).toBe(false);
   },
   TIMEOUT_MS,
 );

@@ -21,6 +21,8 @@ export class Member {
   /** 0 before the first start; unchanged from then on. */
   port = 0;
   #isWanted = true;
+  /** `stop` was called: a restart under way starts nothing more. */
+  #isOver = false;
   /** The pause before the next start in the background. */
   #pause: NodeJS.Timeout | undefined;
 
@@ -74,8 +76,13 @@ export class Member {
     child.once('exit', (code, signal) => this.#ended(child, code, signal));
   }
 
-  /** SIGTERM; resolves when it has ended. */
-  async stop(): Promise<void> {
+  /** SIGTERM, for good; resolves when it has ended. A start that is under way rejects. */
+  stop(): Promise<void> {
+    this.#isOver = true;
+    return this.#end();
+  }
+
+  async #end(): Promise<void> {
     this.#isWanted = false;
     clearTimeout(this.#pause);
     const child = this.#child;
@@ -86,16 +93,17 @@ export class Member {
   }
 
   /**
-   * Ends it as an upgrade would, and starts it again on the same port.
+   * Ends it as an upgrade would, and starts it again on the same port unless it is stopped meanwhile.
    * @throws CommandError (rejects) when it ends before it listens; it is tried again in the background
    */
   async restart(): Promise<void> {
-    await this.stop();
+    await this.#end();
+    if (this.#isOver) return;
     this.#isWanted = true;
     try {
       await this.start();
     } catch (failure) {
-      this.#startLater();
+      if (!this.#isOver) this.#startLater();
       throw failure;
     }
   }
