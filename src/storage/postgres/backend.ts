@@ -160,8 +160,8 @@ async function openOn(
   await migrate(database, TABLES, owner.id);
   identity = await Identity.open(database, {
     clock,
-    check: async () => {
-      if (stateKey !== undefined) await checkStateKey(database, address, stateKey);
+    check: async (query) => {
+      if (stateKey !== undefined) await checkStateKey(query, address, stateKey);
     },
     onNotice: (notice) => ports.onNotice?.(notice),
   });
@@ -221,7 +221,11 @@ async function openStores(
     fault: () => database.fault(),
     commits: () => ({ batchCount: database.statementCount, operationCount: database.statementCount }),
     throwawayPayee: async () => {
-      const bytes = await keptSecret(database, 'pay-to', () => Buffer.from(freshPayee(random).slice(2), 'hex'));
+      const bytes = await keptSecret(
+        (statement) => database.run(statement),
+        'pay-to',
+        () => Buffer.from(freshPayee(random).slice(2), 'hex'),
+      );
       return checksummed(`0x${Buffer.from(bytes).toString('hex')}`);
     },
     notices: identity.notice === undefined ? [] : [identity.notice],

@@ -120,7 +120,11 @@ export class PostgresBooks extends BooksReader implements Books {
 
   /** @param keptMs how long a sale stays */
   static async open(database: Database, owner: Owner, keptMs: number, ports: BooksPorts): Promise<PostgresBooks> {
-    const secret = await keptSecret(database, 'question', () => ports.random.bytes(DIGEST_KEY_BYTES));
+    const secret = await keptSecret(
+      (statement) => database.run(statement),
+      'question',
+      () => ports.random.bytes(DIGEST_KEY_BYTES),
+    );
     const undeliveredCount = await undeliveredCountIn(database, 0);
     return new PostgresBooks(database, owner, { keptMs, timers: ports.timers, secret, undeliveredCount });
   }

@@ -6,8 +6,8 @@
  * unanswered then is in doubt ({@link InDoubtError}), unless it was never sent ({@link DatabaseAwayError}).
  *
  * From the first failure to reach the database until a probe or a repeat succeeds, {@link Database.fault} says why, and statements without
- * patience fail at once, before they reserve anything. Cost: one pool of connections, one probe at a time, no timer of its own
- * while all is well.
+ * patience fail at once, before they reserve anything. The same holds while its tables are refused ({@link Database.refuse}).
+ * Cost: one pool of connections, one probe at a time, no timer of its own while all is well.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
@@ -80,7 +80,10 @@ export class Database {
   #probe: Statement = CLOCK_PROBE;
   #onProbed: (row: Row) => void = () => {};
   #outage: string | undefined;
+  #refusal: string | undefined;
   #skew: string | undefined;
+  /** The fault that was reported last. */
+  #reported: string | undefined;
   /** The wall clock less the monotonic one, when the last probe that succeeded was sent. */
   #wallOriginMs: number | undefined;
   /** Monotonic time of that moment. */
@@ -103,7 +106,21 @@ export class Database {
 
   /** Why the database cannot be used now; undefined = it can. */
   fault(): string | undefined {
-    return this.#outage ?? this.#skew ?? this.#step();
+    return this.#lasting() ?? this.#step();
+  }
+
+  #lasting(): string | undefined {
+    return this.#outage ?? this.#refusal ?? this.#skew;
+  }
+
+  /**
+   * Refuses statements without patience although the database answers; probes and transactions go on, by which this may end.
+   * @param why undefined = its tables can be used again
+   */
+  refuse(why: string | undefined): void {
+    if (this.#isClosed) return;
+    this.#refusal = why;
+    this.#report();
   }
 
   /** How the wall clock was set since the last probe. It may be right only now, so a probe asks soon. */
@@ -142,7 +159,8 @@ export class Database {
    * @throws InDoubtError it may have taken effect
    */
   async run(statement: Statement, { isPatient = false, onDoubt }: RunOptions = {}): Promise<readonly Row[]> {
-    if (!isPatient && this.#outage !== undefined) throw new DatabaseAwayError(this.#outage);
+    const away = this.#outage ?? this.#refusal;
+    if (!isPatient && away !== undefined) throw new DatabaseAwayError(away);
     const untilMs = this.#ports.clock.monotonicMs() + PATIENCE_MS;
     let conflictCount = 0;
     let pauseMs = PAUSE_MS;
@@ -315,7 +333,7 @@ export class Database {
   #noteAway(failure: unknown, number: number): void {
     if (this.#outage === undefined && !this.#isClosed && number >= this.#succeeded) {
       this.#outage = `the database cannot be used: ${firstLineOf(failure)}`;
-      this.#ports.onStateFault(this.#outage);
+      this.#report();
     }
     this.#probeLater();
   }
@@ -324,7 +342,14 @@ export class Database {
     if (this.#outage === undefined) return;
     this.#outage = undefined;
     this.#pauses.endAll();
-    this.#ports.onStateFault(this.#skew);
+    this.#report();
+  }
+
+  #report(): void {
+    const fault = this.#lasting();
+    if (fault === this.#reported) return;
+    this.#reported = fault;
+    this.#ports.onStateFault(fault);
   }
 
   /** @param offMs how far the database's clock is ahead of ours, to within `unsureMs` */
@@ -334,7 +359,7 @@ export class Database {
     this.#skew = isOff
       ? `the clock of this machine is ${(Math.abs(offMs) / 1000).toFixed(1)} s ${offMs > 0 ? 'behind' : 'ahead of'} the database's`
       : undefined;
-    if (this.#outage === undefined) this.#ports.onStateFault(this.#skew);
+    this.#report();
   }
 
   #probeLater(): void {

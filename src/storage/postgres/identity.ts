@@ -14,7 +14,7 @@ import { isoTime } from '../../base/iso-time.ts';
 import { OutageError } from '../../base/outage.ts';
 import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { latestMs } from './both-clocks.ts';
-import { type Database, SKEW_MS_MAX } from './database.ts';
+import { type Database, type Query, SKEW_MS_MAX } from './database.ts';
 import { DatabaseAwayError } from './failures.ts';
 import { numbersFrom } from './tables/identity.ts';
 
@@ -58,10 +58,10 @@ export class OtherTablesError extends Error {
 export interface IdentityPorts {
   readonly clock: Clock;
   /**
-   * Runs before tables are entered.
+   * Runs before tables are entered, in the same transaction.
    * @throws whatever says that this process must not use them
    */
-  check(): Promise<void>;
+  check(query: Query): Promise<void>;
   /** Called with a notice for the operator when the tables were replaced under this process. */
   onNotice(notice: string): void;
 }
@@ -77,8 +77,6 @@ export class Identity {
   #claims = 0;
   #usedBeforeSeconds = Number.POSITIVE_INFINITY;
   #entering: Promise<void> | undefined;
-  /** Why the tables could not be entered, as the last notice says. */
-  #refusal: string | undefined;
 
   /** @throws DatabaseAwayError, InDoubtError, StatementError, or what the check throws */
   static async open(database: Database, ports: IdentityPorts): Promise<Identity> {
@@ -137,25 +135,28 @@ export class Identity {
   }
 
   #replaced(): void {
-    this.#refusal = undefined;
+    this.#database.refuse(undefined);
     this.#ports.onNotice(this.notice ?? 'the database was restored or copied');
     for (const run of this.#replacements) run();
   }
 
-  /** An outage is reported as such. But a statement may also be cancelled or lost where there is none. */
+  /**
+   * Reads and charges would go to tables that are not of this process, and others could not read what its key encrypts there.
+   * An outage is reported as such. But a statement may also be cancelled or lost where there is none.
+   */
   #refused(failure: unknown): void {
     if (failure instanceof OutageError && this.#database.fault() !== undefined) return;
-    const refusal = firstLineOf(failure);
-    if (refusal === this.#refusal) return;
-    this.#refusal = refusal;
-    this.#ports.onNotice(`the tables of the database were replaced and cannot be used, so nothing is sold: ${refusal}`);
+    this.#database.refuse(`the tables of the database were replaced and cannot be used: ${firstLineOf(failure)}`);
   }
 
+  /** One transaction, so one connection: the address may come to lead to another database at any time. */
   async #enter(): Promise<void> {
     const { check, clock } = this.#ports;
-    await check();
-    await this.#database.run({ text: ENTER, values: [clock.nowMs(), this.#tables] });
-    const [row] = await this.#database.run({ text: READ });
+    const [row] = await this.#database.transaction(async (query) => {
+      await check(query);
+      await query({ text: ENTER, values: [clock.nowMs(), this.#tables] });
+      return query({ text: READ });
+    });
     // Others may also have been seen while the answer was on its way.
     if (row === undefined || row.tables !== (this.#seen ?? row.tables)) {
       throw new DatabaseAwayError('the tables of the database are being replaced');

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { StateError } from '../state-error.ts';
 import type { DatabaseAddress } from './address.ts';
-import type { Database } from './database.ts';
+import type { Query } from './database.ts';
 
 /** Name of the value by which a `STATE_KEY` is recognised. */
 export const KEY_CHECK = 'state-key-check';
@@ -16,9 +16,9 @@ export const keyCheckOf = (stateKey: Uint8Array): Uint8Array =>
  * refuse the others' cursors.
  * @throws StateError when this is another key
  */
-export async function checkStateKey(database: Database, address: DatabaseAddress, stateKey: Uint8Array): Promise<void> {
+export async function checkStateKey(query: Query, address: DatabaseAddress, stateKey: Uint8Array): Promise<void> {
   const own = keyCheckOf(stateKey);
-  if (!timingSafeEqual(own, await keptSecret(database, KEY_CHECK, () => own))) throw otherKey(address);
+  if (!timingSafeEqual(own, await keptSecret(query, KEY_CHECK, () => own))) throw otherKey(address);
 }
 
 export const otherKey = ({ shown }: DatabaseAddress): StateError =>
@@ -27,8 +27,8 @@ export const otherKey = ({ shown }: DatabaseAddress): StateError =>
   );
 
 /** @param fresh makes the value when none is stored yet */
-export async function keptSecret(database: Database, name: string, fresh: () => Uint8Array): Promise<Uint8Array> {
-  const rows = await database.run({
+export async function keptSecret(query: Query, name: string, fresh: () => Uint8Array): Promise<Uint8Array> {
+  const rows = await query({
     text: `WITH made AS (
              INSERT INTO paygrade.secrets (name, bytes) VALUES ($1, decode($2, 'hex')) ON CONFLICT DO NOTHING RETURNING bytes
            )
@@ -37,5 +37,5 @@ export async function keptSecret(database: Database, name: string, fresh: () => 
   });
   const [row] = rows;
   // Another process inserted it between our snapshot and our insert, so a second read finds it.
-  return row === undefined ? keptSecret(database, name, fresh) : new Uint8Array(row.bytes as Uint8Array);
+  return row === undefined ? keptSecret(query, name, fresh) : new Uint8Array(row.bytes as Uint8Array);
 }

@@ -164,6 +164,22 @@ describe('a statement', () => {
     expect([sent.includes('statement'), database.fault()]).toEqual([true, undefined]);
   });
 
+  it('fails at once while the tables are refused, also after an outage, unless it is patient or a transaction', async () => {
+    const { answers, database, faults, sentAfter } = opened();
+    database.refuse('other tables');
+    database.refuse('other tables');
+    await expect(database.run(STATEMENT)).rejects.toEqual(new DatabaseAwayError('other tables'));
+    expect(await database.run(STATEMENT, { isPatient: true })).toBe(ROWS);
+    expect(await database.transaction((query) => query(STATEMENT))).toBe(ROWS);
+    answers.push(ofServer('42P01'));
+    await expect(database.probe()).rejects.toBeInstanceOf(StatementError);
+    await sentAfter(250);
+    expect(faults).toEqual(['other tables', expect.stringContaining('42P01'), 'other tables']);
+    expect(database.fault()).toBe('other tables');
+    database.refuse(undefined);
+    expect([await database.run(STATEMENT), database.fault(), faults.at(-1)]).toEqual([ROWS, undefined, undefined]);
+  });
+
   it('waits for nothing at the end of its process', async () => {
     const { connects, database, time } = opened();
     connects.push(...Array<Error>(100).fill(NO_CONNECTION));

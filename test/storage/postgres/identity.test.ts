@@ -1,7 +1,7 @@
 /** Which tables a process has entered, over a database whose answers a test holds back. */
 import { describe, expect, it } from 'vitest';
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
-import type { Database } from '../../../src/storage/postgres/database.ts';
+import type { Database, Query } from '../../../src/storage/postgres/database.ts';
 import { DatabaseAwayError } from '../../../src/storage/postgres/failures.ts';
 import { Identity } from '../../../src/storage/postgres/identity.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
@@ -13,17 +13,24 @@ const rowOf = (tables: string): Row[] => [{ tables, used_before_seconds: USED_BE
 /**
  * @param reads what each read of the tables gives, once they are entered
  * @param faults why the database cannot be used, from one failure to the next
+ * @param refusals why its tables were refused; undefined = they are not any more
  */
-function opening(reads: (Row[] | Promise<Row[]>)[], faults: (string | undefined)[] = [], notices: string[] = []) {
+function opening(
+  reads: (Row[] | Promise<Row[]>)[],
+  faults: (string | undefined)[] = [],
+  refusals: (string | undefined)[] = [],
+) {
+  const query = async ({ text }: Statement) => (text.includes('INTO paygrade.identity') ? [] : (reads.shift() ?? []));
   const database = {
     checkEach() {},
     fault: () => faults.shift(),
-    run: async ({ text }: Statement) => (text.includes('INTO paygrade.identity') ? [] : reads.shift()),
+    refuse: (why: string | undefined) => void refusals.push(why),
+    transaction: (work: (query: Query) => Promise<Row[]>) => work(query),
   } as unknown as Database;
   return Identity.open(database, {
     clock: new ManualTime(),
     async check() {},
-    onNotice: (notice) => void notices.push(notice),
+    onNotice() {},
   });
 }
 
@@ -43,20 +50,25 @@ describe('tables that took the place of others', () => {
     expect(identity.usedBeforeSeconds).toBe(USED_BEFORE_SECONDS);
   });
 
-  it('that a process cannot enter are told of, unless the database is away, which is told of as such', async () => {
-    const notices: string[] = [];
+  it('that a process cannot enter are refused, unless the database is away, until they are entered', async () => {
+    const refusals: (string | undefined)[] = [];
     const failed = async (): Promise<Row[]> => {
       throw CANCELLED;
     };
     const reads: (Row[] | Promise<Row[]>)[] = [rowOf('first')];
-    const identity = await opening(reads, ['away', undefined], notices);
-    for (const told of [[], [expect.stringMatching(/so nothing is sold: the statement was cancelled$/)]]) {
+    const identity = await opening(reads, ['away', undefined], refusals);
+    const refusal = expect.stringMatching(/^the tables .* cannot be used: the statement was cancelled$/);
+    for (const expected of [[], [refusal]]) {
       reads.push(failed());
       identity.saw('second');
       await settle();
-      expect(notices).toEqual(told);
+      expect(refusals).toEqual(expected);
     }
     expect(identity.usedBeforeSeconds).toBe(Number.POSITIVE_INFINITY);
+    reads.push(rowOf('second'));
+    identity.saw('second');
+    await settle();
+    expect(refusals).toEqual([refusal, undefined]);
   });
 
   it('before they were read are entered at the next renewal, or at the next start', async () => {

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
@@ -15,6 +16,7 @@ import { newJob } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
+import { LOOK_MS } from '../../../src/storage/postgres/owners.ts';
 import { KEY_CHECK } from '../../../src/storage/postgres/secrets.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
@@ -67,6 +69,7 @@ async function sell(backend: Backend, order: PaymentOrder): Promise<void> {
 describe.skipIf(SERVER === undefined)('a restored database', () => {
   let url = '';
   const notices: string[] = [];
+  const faults: (string | undefined)[] = [];
   beforeAll(async () => {
     url = await SERVER!.freshUrl();
   });
@@ -86,7 +89,7 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
         clock: systemClock,
         timers: systemTimers,
         random: new Chance(++nonce),
-        onStateFault() {},
+        onStateFault: (fault) => faults.push(fault),
         onNotice: (notice) => notices.push(notice),
         onFailure() {},
       },
@@ -358,12 +361,14 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
     address.username = 'granted';
     const running = await open(address.href);
     restore(own, dumped(own).replace(/^ALTER .* OWNER TO .*$/gm, ''));
-    const isTold = () =>
-      notices.some((notice) => /cannot be used, so nothing is sold: permission denied for sequence/.test(notice));
+    const isTold = () => faults.some((fault) => /cannot be used: permission denied for sequence/.test(fault ?? ''));
     await client.query('GRANT USAGE ON SCHEMA paygrade TO granted');
     await client.query('GRANT ALL ON ALL TABLES IN SCHEMA paygrade TO granted');
     await until('the server has told that it may not enter', isTold);
-    expect(await reserve(running, orderFrom(60))).toMatchObject({ kind: 'unavailable' });
+    expect(await reserve(running, orderFrom(1000))).toMatchObject({
+      kind: 'unavailable',
+      detail: expect.stringMatching(/permission denied/),
+    });
     await client.query('GRANT ALL ON ALL SEQUENCES IN SCHEMA paygrade TO granted');
     await entered();
     expect(await reserve(running, orderFrom(1000))).toMatchObject({ kind: 'reserved' });
@@ -374,20 +379,29 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
   });
 
   it.skipIf(!canDump)(
-    'that is used with another STATE_KEY sells nothing from a server that runs, which says so',
+    'that is used with another STATE_KEY cannot be used by a server that runs, which says so',
     async () => {
       const [own, others] = [await SERVER!.freshUrl(), await SERVER!.freshUrl()];
       const [running, other] = [await open(own, Buffer.alloc(32, 1)), await open(others, Buffer.alloc(32, 2))];
+      await other.accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 10, expiresAtMs: null });
       restore(own, dumped(others));
-      const isTold = () => notices.some((notice) => /so nothing is sold: STATE_KEY is not the key that/.test(notice));
-      await until('the server has told that the key is another', isTold);
-      expect(await reserve(running, orderFrom(1000))).toMatchObject({ kind: 'unavailable' });
+      faults.length = 0;
+      await until('the server knows that the key is another', () => running.fault() !== undefined);
+      const reason = /^the tables .* cannot be used: STATE_KEY is not the key that/;
+      expect([running.fault(), faults]).toEqual([expect.stringMatching(reason), [running.fault()]]);
+      expect(await reserve(running, orderFrom(1000))).toMatchObject({ kind: 'unavailable', detail: running.fault() });
+      expect(await running.accounts.charge('acme', 1)).toEqual({ kind: 'unavailable', detail: running.fault() });
+      // Several renewals: each tries again, and tells nothing new.
+      await pause(2 * LOOK_MS + 500);
+      expect(faults).toEqual([running.fault()]);
       const client = new Client({ connectionString: own });
       await client.connect();
       await client.query(`DELETE FROM paygrade.secrets WHERE name = '${KEY_CHECK}'`);
       await client.end();
       await entered();
+      expect([running.fault(), faults.at(-1)]).toEqual([undefined, undefined]);
       await sell(running, orderFrom(1000));
+      expect(await running.accounts.charge('acme', 1)).toEqual({ kind: 'charged', remaining: 9 });
       for (const server of [running, other]) await server.close();
       for (const address of [own, others]) await SERVER!.drop(address);
     },
