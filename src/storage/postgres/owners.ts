@@ -207,7 +207,12 @@ export class Owner {
   async #removeDead(): Promise<void> {
     const dead = [...this.#seen].filter(([, { sinceMs }]) => this.#renewedMs - sinceMs >= LEASE_MS);
     const values = [this.id, dead.map(([id]) => id), dead.map(([, { renewal }]) => renewal)];
-    const others = await this.#database.run({ name: 'remove-dead-processes', text: REMOVE_DEAD, values });
+    const statement = { name: 'remove-dead-processes', text: REMOVE_DEAD, values };
+    const others = await this.#database.run(statement).catch((failure: unknown) => {
+      // While tables are refused, too: those that are entered next may have rows of an earlier time.
+      this.#seen = new Map();
+      throw failure;
+    });
     const sinceMs = this.#ports.clock.monotonicMs();
     const seen = others.map((row): [string, Seen] => {
       const before = this.#seen.get(row.id as string);

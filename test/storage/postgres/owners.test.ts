@@ -26,6 +26,7 @@ function opened() {
       done.push('renewed');
     },
     async run({ name, values = [] }: Statement) {
+      if (fault !== undefined) throw new DatabaseAwayError(fault);
       if (name !== 'remove-dead-processes') done.push(values[0] === owner.id ? 'ended' : 'ended another');
       const [, dead, seen] = values as [string, string[], number[]];
       for (const [i, id] of (dead ?? []).entries()) {
@@ -87,6 +88,18 @@ describe('a lease', () => {
     for (let i = 0; i < 4; i++) expect(await looked()).toEqual(['renewed']);
     expect(await looked()).toEqual(['renewed', 'removed dead']);
     for (let i = 0; i < 9; i++) expect(await looked()).toEqual(['renewed']);
+  });
+
+  it('that another has not renewed is left for another lease after looks that the database refused', async () => {
+    const { owner, others, passed, setFault } = opened();
+    await owner.start();
+    others.set('late', 1);
+    expect(await passed(LOOK_MS)).toEqual(['renewed']);
+    setFault('other tables');
+    for (let i = 0; i < 4; i++) expect(await passed(LOOK_MS)).toEqual(['renewed']);
+    setFault(undefined);
+    for (let i = 0; i < 4; i++) expect(await passed(LOOK_MS)).toEqual(['renewed']);
+    expect(await passed(LOOK_MS)).toEqual(['renewed', 'removed late']);
   });
 
   it('that another has not renewed is left for another lease when the process that looks stood still', async () => {
