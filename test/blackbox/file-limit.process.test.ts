@@ -58,7 +58,7 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
       expectPaid(await jobs.pay(jobs.search, payment), account.address);
     } finally {
       for (const socket of sockets) socket.destroy();
-      expect(await server.stop()).toBe(0);
+      expect({ exitCode: await server.stop(), stderr: server.stderr() }).toMatchObject({ exitCode: 0 });
     }
   });
 
@@ -93,7 +93,7 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
       expect((await fetch(search, { headers: { 'PAYMENT-SIGNATURE': await headerOf() } })).status).toBe(200);
     } finally {
       buyer.destroy();
-      expect(await server.stop()).toBe(0);
+      expect({ exitCode: await server.stop(), stderr: server.stderr() }).toMatchObject({ exitCode: 0 });
     }
   });
 });
