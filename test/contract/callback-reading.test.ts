@@ -3,7 +3,7 @@
  * `blackbox/callback-reading.process.test.ts`.
  */
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deletedAnswer, eventsAnswer, receivedAnswer, waitAnswer } from '../../src/modules/callbacks/answers.ts';
 import {
   bearer,
@@ -20,22 +20,20 @@ import { ManualTime } from '../support/manual-time.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 
 describe(`reading on ${RUNTIME}`, () => {
-  /** Waits last as long as a test says; the wall clock is the machine's, as payments are signed by it. */
-  const time = new ManualTime();
+  /** Waits last as long as a test says. */
+  const time = new ManualTime(Date.now());
   let server: OpenedApp;
   let callback: Callback;
   let other: Callback;
   beforeAll(async () => {
-    server = await openedApp(
-      { SNAPSHOT: 'none' },
-      { clock: { nowMs: () => Date.now(), monotonicMs: () => time.monotonicMs() }, timers: time },
-    );
+    server = await openedApp({ SNAPSHOT: 'none' }, { clock: time, timers: time });
     callback = await createCallback(server);
     other = await createCallback(server);
   });
   afterAll(async () => {
     await server.close();
   });
+  beforeEach(() => time.catchUp());
 
   /** Lets time pass once a wait is held. */
   const passWhileWaiting = async (ms: number): Promise<void> => {

@@ -30,7 +30,7 @@ describe(`overload, under ${RUNTIME}`, () => {
   );
 
   const account = wallet();
-  const time = new ManualTime();
+  const time = new ManualTime(Date.now());
   let memory: PressedMemory;
   let changes: OverloadChange[];
   let jobs: JobsApp;
@@ -40,10 +40,11 @@ describe(`overload, under ${RUNTIME}`, () => {
     memory = new PressedMemory();
     changes = [];
     recoveryCount = 0;
+    time.catchUp();
     jobs = await openJobsApp(
       { MEMORY_LIMIT_BYTES: String(LIMIT_BYTES) },
       {
-        clock: { nowMs: () => Date.now(), monotonicMs: () => time.monotonicMs() },
+        clock: time,
         timers: time,
         memory,
         recoveryWorker: promptWorker((digest, signature) => {

@@ -3,9 +3,9 @@
  * 150 seconds ahead). The clock is the test's and stands a moment after the beginning of a second, so the edges are exact.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
 import { expectError, expectOffer, expectPaid } from '../support/answers.ts';
 import { type JobsApp, openJobsApp } from '../support/jobs-app.ts';
+import { ManualTime } from '../support/manual-time.ts';
 import { RUNTIME } from '../support/opened-app.ts';
 import { type Payment, wallet } from '../support/wallet.ts';
 
@@ -63,10 +63,10 @@ const NOW_SECONDS = Math.floor(Date.now() / 1000) + 1;
 
 describe(`the window of an authorization, under ${RUNTIME}`, () => {
   let jobs: JobsApp;
-  let nowMs = NOW_SECONDS * 1000 + INTO_SECOND_MS;
+  const time = new ManualTime(NOW_SECONDS * 1000 + INTO_SECOND_MS);
   const account = wallet();
   beforeAll(async () => {
-    jobs = await openJobsApp({}, { clock: { nowMs: () => nowMs, monotonicMs: () => systemClock.monotonicMs() } });
+    jobs = await openJobsApp({}, { clock: time, timers: time });
   });
   afterAll(async () => {
     await jobs.close();
@@ -92,9 +92,8 @@ describe(`the window of an authorization, under ${RUNTIME}`, () => {
   it('what came a second too early is good a second later (reliability 65)', async () => {
     const early = await paymentIn({ after: 0, before: 60 });
     expectError(await jobs.pay(jobs.search, early), 402, 'PAYMENT_INVALID');
-    nowMs += 1000;
+    time.pass(1000);
     expectPaid(await jobs.pay(jobs.search, early), account.address);
-    nowMs -= 1000;
   });
 
   it('the offer asks for no longer a window than is accepted (reliability 68)', async () => {

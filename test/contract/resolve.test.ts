@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PAYER_WORK_COUNT_MAX, TEXT_CODE_POINTS_MAX } from '../../src/resolve/limits.ts';
 import { answerOf, expectError as expectErrorIn } from '../support/answers.ts';
+import { ManualTime } from '../support/manual-time.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
 import {
   bodyFor,
@@ -14,6 +15,7 @@ import {
   resolvePayment,
   show,
 } from '../support/resolve-client.ts';
+import { ShiftedClock } from '../support/shifted-clock.ts';
 import { TargetsByAddress } from '../support/targets-by-address.ts';
 import { encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
 
@@ -162,14 +164,13 @@ describe(`a resolve, under ${RUNTIME}`, () => {
   });
 
   it('takes the look-up of the name from the wait', async () => {
-    let laterMs = 0;
+    const clock = new ShiftedClock();
     const outbound = new TargetsByAddress();
     outbound.targets.set('https://slow.example/', 'held');
     outbound.lookUp = async () => {
-      laterMs = 4000;
+      clock.aheadMs = 4000;
       return 'allowed';
     };
-    const clock = { nowMs: Date.now, monotonicMs: () => performance.now() + laterMs };
     const app = await openedApp({ SNAPSHOT: 'none' }, { outbound, clock });
     opened.push(app);
     const startMs = performance.now();
@@ -232,17 +233,16 @@ describe(`a resolve, under ${RUNTIME}`, () => {
   });
 
   it('whose authorization lapses while it waits is 402, uncharged, and its work ends', async () => {
-    let laterMs = 0;
+    const clock = new ShiftedClock();
     const outbound = new TargetsByAddress();
     const url = 'https://slow.example/';
     outbound.targets.set(url, 'held');
-    const clock = { nowMs: () => Date.now() + laterMs, monotonicMs: () => performance.now() };
     const app = await openedApp({ SNAPSHOT: 'none' }, { outbound, clock });
     opened.push(app);
     const payment = await resolvePayment(app);
     const answering = payWith(app, payment, { url, max_wait_seconds: 20 });
     while (!outbound.isHeld(url)) await new Promise((done) => setImmediate(done));
-    laterMs = 115_000;
+    clock.aheadMs = 115_000;
     await outbound.answer(url, { body: HTML });
     await expectError(await answering, 402, 'PAYMENT_INVALID', '6 s');
     expect(await stateOf(app, payment)).toBe('unpaid');
@@ -354,20 +354,19 @@ describe(`reading a resolve, under ${RUNTIME}`, () => {
   });
 
   it('is 410 for an hour after its hour, then 404', async () => {
-    let nowMs = Date.now();
+    const time = new ManualTime(Date.now());
     const outbound = new TargetsByAddress();
     outbound.targets.set(PAGE, { body: HTML });
-    const clock = { nowMs: () => nowMs, monotonicMs: () => performance.now() };
-    const app = await openedApp({ SNAPSHOT: 'none' }, { outbound, clock });
+    const app = await openedApp({ SNAPSHOT: 'none' }, { outbound, clock: time, timers: time });
     opened.push(app);
     const created = (await (await resolve(app, { url: PAGE })).json()) as Created;
-    nowMs = Date.parse(created.expires_at) - 1;
+    time.pass(Date.parse(created.expires_at) - 1 - time.nowMs());
     expect((await show(app, created)).status).toBe(200);
-    nowMs += 1;
+    time.pass(1);
     await expectError(await show(app, created), 410, 'RESOLVE_EXPIRED');
-    nowMs += 3_599_999;
+    time.pass(3_599_999);
     await expectError(await show(app, created), 410, 'RESOLVE_EXPIRED');
-    nowMs += 1;
+    time.pass(1);
     await expectError(await show(app, created), 404, 'RESOLVE_NOT_FOUND');
   });
 });
