@@ -1,5 +1,6 @@
 /** Answers to browsers of other origins (decisions §2, CORS_ORIGIN; reliability 278). */
 import { describe, expect, it } from 'vitest';
+import { SURFACE_NAMES } from '../../src/config/surfaces.ts';
 import { expectError } from '../support/answers.ts';
 import { OTHER_SURFACES } from '../support/declared.ts';
 import { openJobsApp } from '../support/jobs-app.ts';
@@ -63,7 +64,8 @@ describe(`browsers, under ${RUNTIME}`, () => {
   it.each(['', '/data', '/retry', '/resolve'])(
     'a page may read the 404 and the 405 of %s, whose preflights it passes, and none of the operator',
     async (mount) => {
-      const jobs = await openJobsApp({ CORS_ORIGIN: '*', ADMIN_TOKEN: 'x'.repeat(32) });
+      const surfaces = { SURFACES: SURFACE_NAMES.join(',') };
+      const jobs = await openJobsApp({ ...surfaces, CORS_ORIGIN: '*', ADMIN_TOKEN: 'x'.repeat(32) });
       const preflightOf = (path: string, method: string) =>
         jobs.send(path, {
           method: 'OPTIONS',
