@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { systemClock } from '../../base/clock.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { PlainResponse } from '../../http/plain-response.ts';
 import { nodeHttp } from '../process/late-modules.ts';
 import {
@@ -49,15 +50,13 @@ export async function listen({
       outgoing.destroy();
     }
   };
-  const answer = (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> | undefined => {
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse): MaybePromise<PlainResponse> => {
     const target = requestTargetOf(incoming.url as string); // of a request there is one
-    const exchange = target === undefined ? undefined : new NodeExchange(target, incoming, outgoing);
-    const response = exchange === undefined ? unreadable() : handle(exchange, exchange);
-    if (response instanceof Promise) return response.then((later) => write(later, outgoing));
-    write(response, outgoing);
-    return undefined;
+    if (target === undefined) return unreadable();
+    const exchange = new NodeExchange(target, incoming, outgoing);
+    return handle(exchange, exchange);
   };
-  const sockets = new ServedSockets(bounds, answer, systemClock);
+  const sockets = new ServedSockets(bounds, { answer, write }, systemClock);
   const server = nodeHttp().createServer(SERVER_OPTIONS, (incoming, outgoing) => sockets.receive(incoming, outgoing));
   // For an unknown or empty expectation node:http would answer 417 without a body.
   server.on('checkExpectation', (incoming, outgoing) => sockets.receive(incoming, outgoing));

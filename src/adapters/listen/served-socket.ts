@@ -6,7 +6,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { DISCARD_MS, WAITING_BYTES_MAX, WAITING_COUNT_MAX, WAITING_OVERHEAD_BYTES } from './limits.ts';
-import { announcesBody } from './node-exchange.ts';
 
 export interface Exchange {
   readonly incoming: IncomingMessage;
@@ -19,7 +18,7 @@ export interface WaitingTotal {
 }
 
 export interface SocketPorts {
-  /** Runs the handler of a request. */
+  /** Runs the handler of a request: now, or at the end of the turn for one with a body. */
   handle(served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse): void;
   /** A request waits and the one before it has ended; the receiver calls `startNext` at the socket's turn. */
   onReady(served: ServedSocket): void;
@@ -62,16 +61,10 @@ export class ServedSocket {
     return this.#running === undefined;
   }
 
-  /**
-   * Runs the handler: now, or for a request with a body once the parser has consumed its input. By then a small body
-   * has arrived and is read without listeners and promises. A tick would be too early: ticks run between the head, the
-   * pieces of the body and the end.
-   */
   start(incoming: IncomingMessage, outgoing: ServerResponse): void {
     this.#running = incoming;
     outgoing.on('finish', this.#onFinish);
-    if (announcesBody(incoming)) setImmediate(this.#ports.handle, this, incoming, outgoing);
-    else this.#ports.handle(this, incoming, outgoing);
+    this.#ports.handle(this, incoming, outgoing);
   }
 
   /** Makes a request wait. False: there is no room for another one. */

@@ -8,8 +8,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
+import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import { zeroCounts } from '../../base/zero-counts.ts';
+import type { PlainResponse } from '../../http/plain-response.ts';
 import {
   UNREAD_BYTES_MAX,
   UNREAD_BYTES_TOTAL_LEFT,
@@ -22,12 +24,22 @@ import {
 } from './limits.ts';
 import type { ConnectionBounds } from './listen.ts';
 import { NetworkCounts } from './network-counts.ts';
+import { announcesBody } from './node-exchange.ts';
 import { ServedSocket, type SocketPorts, type WaitingTotal } from './served-socket.ts';
+import { TurnEnd } from './turn-end.ts';
 
-/**
- * Writes the answer to `outgoing` before it returns, or before its promise resolves; never throws and never rejects.
- */
-export type AnswerRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> | undefined;
+export interface RequestPorts {
+  /** Never throws and never rejects. */
+  answer(incoming: IncomingMessage, outgoing: ServerResponse): MaybePromise<PlainResponse>;
+  /** Never throws. */
+  write(response: PlainResponse, outgoing: ServerResponse): void;
+}
+
+interface Answer {
+  readonly response: PlainResponse;
+  readonly served: ServedSocket;
+  readonly outgoing: ServerResponse;
+}
 
 /** Why a connection was not accepted: too many in all, or of its client network. */
 const REFUSALS = ['all', 'address'] as const;
@@ -38,12 +50,13 @@ const REFUSALS = ['all', 'address'] as const;
 const CLOSINGS = ['waiting', 'waiting_total', 'unread', 'stalled', 'unread_total'] as const;
 
 export class ServedSockets {
-  readonly #answerRequest: AnswerRequest;
+  readonly #requests: RequestPorts;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #networks: NetworkCounts;
   readonly #served = new Map<Socket, ServedSocket>();
   readonly #waiting: WaitingTotal = { bytes: 0 };
   readonly #ports: SocketPorts;
+  readonly #turnEnd: TurnEnd<Answer>;
   /** Sockets whose next request can begin, in the order of turns. */
   readonly #ready = new Set<ServedSocket>();
   readonly #refused = zeroCounts(REFUSALS);
@@ -52,16 +65,21 @@ export class ServedSockets {
   #unreadBytes = 0;
   #uncheckedBytes = 0;
 
-  constructor(
-    { connectionsPerAddress }: ConnectionBounds,
-    answerRequest: AnswerRequest,
-    clock: Pick<Clock, 'monotonicMs'>,
-  ) {
+  constructor({ connectionsPerAddress }: ConnectionBounds, requests: RequestPorts, clock: Pick<Clock, 'monotonicMs'>) {
     this.#networks = new NetworkCounts(connectionsPerAddress);
-    this.#answerRequest = answerRequest;
+    this.#requests = requests;
     this.#clock = clock;
+    this.#turnEnd = new TurnEnd(({ response, served, outgoing }) => {
+      requests.write(response, outgoing);
+      this.#countUnread(served);
+    }, clock);
     this.#ports = {
-      handle: (served, incoming, outgoing) => this.#handle(served, incoming, outgoing),
+      // The parser consumes a small body before the end of the turn, so it is read without listeners and promises. A tick
+      // would be too early: ticks run between the head, the pieces of the body and the end.
+      handle: (served, incoming, outgoing) => {
+        if (announcesBody(incoming)) this.#turnEnd.run(() => this.#handle(served, incoming, outgoing));
+        else this.#handle(served, incoming, outgoing);
+      },
       onReady: (served) => this.#schedule(served),
       waitingTotal: this.#waiting,
     };
@@ -94,8 +112,10 @@ export class ServedSockets {
       served.start(incoming, outgoing);
       return;
     }
-    if (!served.tryWait(incoming, outgoing)) this.#close(served, 'waiting');
-    else if (this.#waiting.bytes > WAITING_BYTES_TOTAL_MAX) this.#close(served, 'waiting_total');
+    const isWaiting = served.tryWait(incoming, outgoing);
+    if (isWaiting && this.#waiting.bytes <= WAITING_BYTES_TOTAL_MAX) return;
+    this.#turnEnd.flush(); // perhaps with an answer for this client
+    this.#close(served, isWaiting ? 'waiting_total' : 'waiting');
   }
 
   /** Looks at the output of every connection and closes those that leave too much of it unread. */
@@ -132,9 +152,11 @@ export class ServedSockets {
   #handle(served: ServedSocket, incoming: IncomingMessage, outgoing: ServerResponse): void {
     // Closed between the head of a request and the turn of its handler.
     if (served.socket.destroyed) return;
-    const answered = this.#answerRequest(incoming, outgoing);
-    if (answered === undefined) this.#countUnread(served);
-    else void answered.then(() => this.#countUnread(served));
+    const turnEnd = this.#turnEnd;
+    const response = this.#requests.answer(incoming, outgoing);
+    if (response instanceof Promise)
+      void response.then((later) => turnEnd.write({ response: later, served, outgoing }));
+    else turnEnd.write({ response, served, outgoing });
   }
 
   /**
@@ -152,6 +174,7 @@ export class ServedSockets {
       served.startNext();
       if (this.#clock.monotonicMs() >= untilMs) break;
     }
+    this.#turnEnd.flush();
     if (this.#ready.size > 0) setImmediate(this.#runReady);
   };
 

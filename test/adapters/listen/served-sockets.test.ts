@@ -16,6 +16,7 @@ import {
 } from '../../../src/adapters/listen/limits.ts';
 import { ServedSockets } from '../../../src/adapters/listen/served-sockets.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
+import type { PlainResponse } from '../../../src/http/plain-response.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { MetricsPage } from '../../support/metrics-page.ts';
 
@@ -58,7 +59,11 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-class FakeResponse extends EventEmitter {}
+class FakeResponse extends EventEmitter {
+  request: Pick<Running, 'socket' | 'name'> | undefined;
+}
+
+const RESPONSE: PlainResponse = { status: 200, headers: {}, body: null };
 
 interface Running {
   readonly socket: FakeSocket;
@@ -71,19 +76,27 @@ function setUp(connectionsPerAddress = 0, isLater = false) {
   const time = new ManualTime();
   const running: Running[] = [];
   const begun: string[] = [];
+  const written: string[] = [];
   /** Bytes that each answer leaves unread, and time that it takes. */
   let unreadBytes = 0;
   let handledMs = 0;
   const sockets = new ServedSockets(
     { connectionsMax: 0, connectionsPerAddress },
-    (incoming, outgoing) => {
-      const { socket, name } = incoming as unknown as Running;
-      begun.push(name);
-      const response = outgoing as unknown as FakeResponse;
-      socket.leaveUnread(unreadBytes);
-      time.pass(handledMs);
-      running.push({ socket, name, finish: () => response.emit('finish') });
-      return isLater ? Promise.resolve() : undefined;
+    {
+      answer(incoming, outgoing) {
+        const { socket, name } = incoming as unknown as Running;
+        begun.push(name);
+        time.pass(handledMs);
+        const response = outgoing as unknown as FakeResponse;
+        response.request = { socket, name };
+        running.push({ socket, name, finish: () => response.emit('finish') });
+        return isLater ? Promise.resolve(RESPONSE) : RESPONSE;
+      },
+      write(_, outgoing) {
+        const { socket, name } = (outgoing as unknown as FakeResponse).request!;
+        written.push(name);
+        socket.leaveUnread(unreadBytes);
+      },
     },
     time,
   );
@@ -91,6 +104,7 @@ function setUp(connectionsPerAddress = 0, isLater = false) {
     time,
     sockets,
     begun,
+    written,
     running,
     leaveUnread(bytes: number) {
       unreadBytes = bytes;
@@ -110,7 +124,7 @@ function setUp(connectionsPerAddress = 0, isLater = false) {
     /** Ends the answer of the request that runs, and lets the next one have its turn. */
     async finish() {
       running.shift()!.finish();
-      await new Promise((resolve) => setImmediate(resolve));
+      await turn();
     },
     metric(name: string, labels?: Record<string, string>) {
       const page = new Exposition();
@@ -118,6 +132,12 @@ function setUp(connectionsPerAddress = 0, isLater = false) {
       return new MetricsPage(page.text).value(name, labels);
     },
   };
+}
+
+/** The rest of a turn of the loop, answers by promise included. */
+async function turn(): Promise<void> {
+  await undefined;
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, i) => `r${i}`);
@@ -230,6 +250,21 @@ describe('the requests of one socket', () => {
   });
 });
 
+describe('answers', () => {
+  it('of a turn are written at its end, in order, also before a socket is closed for what waits on it', async () => {
+    const { connect, send, written } = setUp();
+    const [one, other] = [connect(), connect()];
+    send(one, 'a');
+    send(other, 'b');
+    expect(written).toEqual([]);
+    await turn();
+    expect(written).toEqual(['a', 'b']);
+    const pipelining = connect();
+    for (const name of names(WAITING_COUNT_MAX + 2)) send(pipelining, name);
+    expect([pipelining.destroyed, written]).toEqual([true, ['a', 'b', 'r0']]);
+  });
+});
+
 describe('unread output', () => {
   it.each([
     ['of the maximum and one byte', UNREAD_BYTES_MAX + 1, UNREAD_MS, 'unread'],
@@ -318,12 +353,12 @@ describe('unread output', () => {
       leaveUnread(each);
       for (const seenCount of [0, 0, 3, 3, 3, 6]) {
         send(connect(), 'a');
-        await Promise.resolve();
+        await turn();
         expect(metric('paygrade_connection_unread_bytes')).toBe(seenCount * each);
       }
       for (let i = 0; i * each <= UNREAD_BYTES_TOTAL_MAX; i++) {
         send(connect(), 'a');
-        await Promise.resolve();
+        await turn();
       }
       expect(metric('paygrade_connections_closed_total', { reason: 'unread_total' })).toBeGreaterThan(0);
     },

@@ -17,6 +17,7 @@ import {
 } from '../listen.ts';
 import { NetworkCounts } from '../network-counts.ts';
 import { RequestsInFlight } from '../requests-in-flight.ts';
+import { TurnEnd } from '../turn-end.ts';
 import { TurnShare } from '../turn-share.ts';
 
 type Server = Bun.Server<undefined>;
@@ -64,6 +65,11 @@ async function sent(response: Response, client: BunConnection): Promise<void> {
   });
 }
 
+interface GatheredAnswer {
+  readonly response: Response;
+  resolve(response: Response): void;
+}
+
 /** Probes and scrapers get answers however many requests are in flight (decisions §4). */
 const NEVER_REFUSED = /^[^?#]*\/(?:health|ready|metrics)(?:[?#]|$)/;
 
@@ -87,10 +93,9 @@ class RequestBounds {
   }
 
   /** Counts a request until its answer exists and its whole body has been sent, or the client has disconnected. */
-  hold(answer: Response | Promise<Response>, client: BunConnection): Response | Promise<Response> {
+  hold(answer: Response | Promise<Response>, client: BunConnection): void {
     if (answer instanceof Promise) this.#inFlight.hold(client, () => answer.then((response) => sent(response, client)));
     else if (bodySent(answer) !== undefined) this.#inFlight.hold(client, () => sent(answer, client));
-    return answer;
   }
 
   metrics(page: Exposition, { pendingRequests }: Server): void {
@@ -104,7 +109,8 @@ class RequestBounds {
 /**
  * Bun runs one handler at a time on a connection: it closes the connection, without an answer, when a request arrives
  * while another is pending or has its answer unread. So a client can leave only one answer unread. Requests answered
- * synchronously are never pending, so a pipeline of them would run in one turn: see TurnShare.
+ * synchronously are never pending, so a pipeline of them would run in one turn: see TurnShare. For the same reason only
+ * answers that come by promise are written together.
  * @throws the error of `Bun.serve`, with its code, when the address cannot be listened on
  */
 export async function listen({ host, port, handle, unreadable, bounds, crowded }: ListenOptions): Promise<Listener> {
@@ -113,6 +119,9 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
   const turn = new TurnShare(systemClock);
   const answerLater = (request: Request, client: ClientConnection): Response | Promise<Response> =>
     request.signal.aborted ? unreceived() : handle(request, client);
+  const turnEnd = new TurnEnd<GatheredAnswer>(({ response, resolve }) => resolve(response), systemClock);
+  const atTurnEnd = (response: Response): Promise<Response> =>
+    new Promise((resolve) => turnEnd.write({ response, resolve }));
   const server = Bun.serve({
     hostname: host,
     port,
@@ -127,7 +136,8 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
       const bound = requests.boundAbove(request, client, self);
       if (bound !== undefined) return crowded(bound);
       const answer = turn.isUsedUp() ? turn.next().then(() => answerLater(request, client)) : handle(request, client);
-      return requests.hold(answer, client);
+      requests.hold(answer, client);
+      return answer instanceof Promise ? answer.then(atTurnEnd) : answer;
     },
     error: unreadable,
   });
