@@ -2,16 +2,19 @@
  * What a turn of the loop leaves for its end: answers, and tasks that need all input of the turn consumed first. Answers
  * written one after the other cost less: reading, handling and writing then run in a row each, with their code in the
  * processor's caches, and a client on the same machine is woken once for several of them (docs/benchmarks.md, "Answers
- * written together"). An answer that is alone in its turn leaves in the same turn.
+ * written together"). Where turns have few answers each is written at once.
  */
 import type { Clock } from '../../base/clock.ts';
-import { GATHERED_COUNT_MAX, GATHERED_MS } from './limits.ts';
+import { AT_ONCE_COUNT, GATHERED_COUNT_MAX, GATHERED_MS } from './limits.ts';
 
 export class TurnEnd<Answer> {
   readonly #write: (answer: Answer) => void;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #tasks: (() => void)[] = [];
   #answers: Answer[] = [];
+  /** Answers of this turn, and whether the last one had more than are written at once. */
+  #turnCount = 0;
+  #hasMany = false;
   /** When the first of the gathered answers came. */
   #sinceMs = 0;
   #isScheduled = false;
@@ -28,13 +31,19 @@ export class TurnEnd<Answer> {
     this.#schedule();
   }
 
-  /** Writes an answer at the end of the turn; now, with those before it, if they are many or the first has waited. */
+  /**
+   * Writes an answer: at once if it is among the first few of this turn and of the last; otherwise at the end of the turn,
+   * or now, with those before it, if they are many or the first has waited.
+   */
   write(answer: Answer): void {
+    this.#schedule();
+    if (++this.#turnCount <= AT_ONCE_COUNT && !this.#hasMany) {
+      this.#write(answer);
+      return;
+    }
     const count = this.#answers.push(answer);
-    if (count === 1) {
-      this.#sinceMs = this.#clock.monotonicMs();
-      this.#schedule();
-    } else if (count >= GATHERED_COUNT_MAX || this.#clock.monotonicMs() - this.#sinceMs >= GATHERED_MS) this.flush();
+    if (count === 1) this.#sinceMs = this.#clock.monotonicMs();
+    else if (count >= GATHERED_COUNT_MAX || this.#clock.monotonicMs() - this.#sinceMs >= GATHERED_MS) this.flush();
   }
 
   /** Writes the answers gathered so far. */
@@ -59,5 +68,7 @@ export class TurnEnd<Answer> {
       for (const task of tasks) task();
     }
     this.flush();
+    this.#hasMany = this.#turnCount > AT_ONCE_COUNT;
+    this.#turnCount = 0;
   };
 }

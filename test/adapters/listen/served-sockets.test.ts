@@ -251,17 +251,17 @@ describe('the requests of one socket', () => {
 });
 
 describe('answers', () => {
-  it('of a turn are written at its end, in order, also before a socket is closed for what waits on it', async () => {
+  it('of a busy turn are written at its end, in order, also before a socket is closed for what waits on it', async () => {
     const { connect, send, written } = setUp();
-    const [one, other] = [connect(), connect()];
-    send(one, 'a');
-    send(other, 'b');
-    expect(written).toEqual([]);
-    await turn();
+    for (const name of ['a', 'b', 'c', 'd']) send(connect(), name);
     expect(written).toEqual(['a', 'b']);
+    await turn();
+    expect(written).toEqual(['a', 'b', 'c', 'd']);
     const pipelining = connect();
-    for (const name of names(WAITING_COUNT_MAX + 2)) send(pipelining, name);
-    expect([pipelining.destroyed, written]).toEqual([true, ['a', 'b', 'r0']]);
+    for (const name of names(WAITING_COUNT_MAX + 1)) send(pipelining, name);
+    expect(written).toHaveLength(4);
+    send(pipelining, 'one too many');
+    expect([pipelining.destroyed, written.slice(4)]).toEqual([true, ['r0']]);
   });
 });
 
