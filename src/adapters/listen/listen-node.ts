@@ -2,7 +2,7 @@
  * node:http around the handler. It passes on node:http's own objects and writes responses that are data: no Fetch objects.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { systemClock } from '../../base/clock.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { PlainResponse } from '../../http/plain-response.ts';
@@ -31,6 +31,13 @@ const SERVER_OPTIONS = {
   requestTimeout: REQUEST_TIMEOUT_MS,
   connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   keepAliveTimeout: IDLE_TIMEOUT_SECONDS * 1000,
+};
+
+/** How node:http answers bytes that are no request, by the code of its error; all others with 400. */
+const FAULT_STATUSES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
 /** @throws the error of node:http, with its code, when the address cannot be listened on */
@@ -66,6 +73,14 @@ export async function listen({
       if (!outgoing.headersSent) outgoing.writeContinue();
     });
     sockets.receive(incoming, outgoing);
+  });
+  // As node:http does it, but behind an answer that is gathered: it would take the place of that one.
+  server.on('clientError', (fault: NodeJS.ErrnoException, socket) => {
+    sockets.flush();
+    const status = FAULT_STATUSES[fault.code ?? ''] ?? '400 Bad Request';
+    if (socket.writable && !sockets.isAnswering(socket as Socket))
+      socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    socket.destroy(fault);
   });
   if (bounds.connectionsMax > 0) server.maxConnections = bounds.connectionsMax;
   server.on('connection', (socket) => sockets.open(socket));

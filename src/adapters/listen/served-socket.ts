@@ -39,8 +39,8 @@ export class ServedSocket {
   /** This socket's part of the total. */
   #countedBytes = 0;
   readonly #waiting: Exchange[] = [];
-  /** The request whose answer has not been sent yet. */
-  #running: IncomingMessage | undefined;
+  /** The answer that has not been sent yet. */
+  #running: ServerResponse | undefined;
   #isPaused = false;
   #hasResumeListener = false;
   /** `bytesRead` of the socket when the first of the waiting requests arrived. */
@@ -61,8 +61,13 @@ export class ServedSocket {
     return this.#running === undefined;
   }
 
+  /** Whether a part of the answer has been written, and perhaps all of it, and the next request has not begun. */
+  get isAnswering(): boolean {
+    return this.#running?.headersSent === true;
+  }
+
   start(incoming: IncomingMessage, outgoing: ServerResponse): void {
-    this.#running = incoming;
+    this.#running = outgoing;
     outgoing.on('finish', this.#onFinish);
     this.#ports.handle(this, incoming, outgoing);
   }
@@ -86,7 +91,7 @@ export class ServedSocket {
 
   /** node:http's own listener ran first and has assigned the socket to the next answer. */
   readonly #onFinish = (): void => {
-    if (this.#running?.complete === false) this.#discardRestOf(this.#running);
+    if (this.#running?.req.complete === false) this.#discardRestOf(this.#running.req);
     if (this.#waiting.length === 0) this.#running = undefined;
     else this.#ports.onReady(this);
   };

@@ -118,6 +118,16 @@ export class ServedSockets {
     this.#close(served, isWaiting ? 'waiting_total' : 'waiting');
   }
 
+  /** Writes the answers gathered so far. */
+  flush(): void {
+    this.#turnEnd.flush();
+  }
+
+  /** Whether a part of an answer has been written, and perhaps all of it, and the next request has not begun. */
+  isAnswering(socket: Socket): boolean {
+    return this.#served.get(socket)?.isAnswering === true;
+  }
+
   /** Looks at the output of every connection and closes those that leave too much of it unread. */
   check(): void {
     const nowMs = this.#clock.monotonicMs();

@@ -110,6 +110,20 @@ describe('the bounds of the listener', () => {
     expect(await metric('paygrade_connections_closed_total', { reason: 'waiting' })).toBe(1);
   });
 
+  it.each([
+    ['nothing like a request', 'GARBAGE\r\n\r\n', '400'],
+    ['a head that is too large', requestOf(`/${'x'.repeat(20_000)}`), '431'],
+  ])('Node answers the requests before %s, and then closes the connection', async (_, bytes, status) => {
+    const { open } = await start('node');
+    const statusesOf = async (sent: string): Promise<string[] | undefined> => {
+      const client = open(sent);
+      await expect.poll(() => client.isClosed).toBe(true);
+      return client.received.match(/(?<=^HTTP\/1\.1 )\d+/gm)?.slice();
+    };
+    expect(await statusesOf(requestOf('/bytes?count=7') + bytes)).toEqual(['200']);
+    expect(await statusesOf(bytes)).toEqual([status]);
+  });
+
   it.each(RUNTIMES)('a flood of pipelined requests that reads nothing takes no memory, under %s', async (runtime) => {
     const { open, metric } = await start(runtime, { NODE_OPTIONS: '--max-old-space-size=256' });
     const flood = requestOf('/bytes?count=300000').repeat(16_000);

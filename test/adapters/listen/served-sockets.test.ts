@@ -60,6 +60,7 @@ class FakeSocket extends EventEmitter {
 }
 
 class FakeResponse extends EventEmitter {
+  readonly req = { complete: true };
   request: Pick<Running, 'socket' | 'name'> | undefined;
 }
 
