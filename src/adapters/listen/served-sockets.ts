@@ -228,6 +228,7 @@ export class ServedSockets {
   }
 
   #close(served: ServedSocket, reason: (typeof CLOSINGS)[number]): void {
+    if (served.socket.destroyed) return; // for its unread output, when the gathered answers were written
     this.#closed[reason]++;
     served.drop();
     served.socket.destroy();

@@ -264,6 +264,15 @@ describe('answers', () => {
     send(pipelining, 'one too many');
     expect([pipelining.destroyed, written.slice(4)]).toEqual([true, ['r0']]);
   });
+
+  it('written before a socket is closed may close it, which counts once', () => {
+    const { connect, send, leaveUnread, metric } = setUp();
+    leaveUnread(UNREAD_BYTES_TOTAL_MAX + 1);
+    const pipelining = connect();
+    for (const name of names(WAITING_COUNT_MAX + 2)) send(pipelining, name);
+    const closed = (reason: string) => metric('paygrade_connections_closed_total', { reason });
+    expect([closed('unread_total'), closed('waiting')]).toEqual([1, 0]);
+  });
 });
 
 describe('unread output', () => {
