@@ -93,9 +93,10 @@ class RequestBounds {
   }
 
   /** Counts a request until its answer exists and its whole body has been sent, or the client has disconnected. */
-  hold(answer: Response | Promise<Response>, client: BunConnection): void {
+  hold(answer: Response | Promise<Response>, client: BunConnection): Response | Promise<Response> {
     if (answer instanceof Promise) this.#inFlight.hold(client, () => answer.then((response) => sent(response, client)));
     else if (bodySent(answer) !== undefined) this.#inFlight.hold(client, () => sent(answer, client));
+    return answer;
   }
 
   metrics(page: Exposition, { pendingRequests }: Server): void {
@@ -122,6 +123,8 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
   const turnEnd = new TurnEnd<GatheredAnswer>(({ response, resolve }) => resolve(response), systemClock);
   const atTurnEnd = (response: Response): Promise<Response> =>
     new Promise((resolve) => turnEnd.write({ response, resolve }));
+  const gathered = (answer: Response | Promise<Response>): Response | Promise<Response> =>
+    answer instanceof Promise ? answer.then(atTurnEnd) : answer;
   const server = Bun.serve({
     hostname: host,
     port,
@@ -135,9 +138,8 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
       const client = new BunConnection(request, self, sweep);
       const bound = requests.boundAbove(request, client, self);
       if (bound !== undefined) return crowded(bound);
-      const answer = turn.isUsedUp() ? turn.next().then(() => answerLater(request, client)) : handle(request, client);
-      requests.hold(answer, client);
-      return answer instanceof Promise ? answer.then(atTurnEnd) : answer;
+      const answer = turn.isUsedUp() ? turn.next().then(() => answerLater(request, client)) : gathered(handle(request, client));
+      return requests.hold(answer, client);
     },
     error: unreadable,
   });
