@@ -138,7 +138,9 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
       const client = new BunConnection(request, self, sweep);
       const bound = requests.boundAbove(request, client, self);
       if (bound !== undefined) return crowded(bound);
-      const answer = turn.isUsedUp() ? turn.next().then(() => answerLater(request, client)) : gathered(handle(request, client));
+      const answer = turn.isUsedUp()
+        ? turn.next().then(() => answerLater(request, client))
+        : gathered(handle(request, client));
       return requests.hold(answer, client);
     },
     error: unreadable,
