@@ -1,5 +1,6 @@
 /** GET /v1/metrics/hiring: hiring activity of the last seven days over the whole catalogue. */
 import * as v from 'valibot';
+import { DAY_MS } from '../../base/durations.ts';
 import { isoDate } from '../../base/iso-time.ts';
 import { TOP_ENTRIES_MAX } from '../../catalogue/limits.ts';
 import { hiringMetrics } from '../../catalogue/listing/metrics.ts';
@@ -17,7 +18,7 @@ import { keyed } from './keyed.ts';
 import type { DataServices } from './services.ts';
 
 const COST = 5;
-/** UTC days that a period of seven days touches, at most. */
+/** UTC days that a period of seven days touches: both of its ends belong to it, so at midnight too. */
 const DAY_COUNT = 8;
 
 const top = <S extends v.GenericSchema>(entry: S) => v.pipe(v.array(entry), v.maxLength(TOP_ENTRIES_MAX));
@@ -45,7 +46,7 @@ export const getHiringMetrics = route<DataServices>()({
             no_longer_observed_jobs: count,
           }),
         ),
-        v.maxLength(DAY_COUNT),
+        v.length(DAY_COUNT),
       ),
       top_companies: top(v.strictObject({ company: companyName, active_job_count: count, first_observed_jobs: count })),
       top_departments: departmentCounts,
@@ -60,7 +61,11 @@ export const getHiringMetrics = route<DataServices>()({
         first_observed_jobs: 12,
         no_longer_observed_jobs: 5,
         net_change: 7,
-        by_day: [{ date: EXAMPLE_PERIOD.start.slice(0, 10), first_observed_jobs: 12, no_longer_observed_jobs: 5 }],
+        by_day: Array.from({ length: DAY_COUNT }, (_, day) => ({
+          date: isoDate(Date.parse(EXAMPLE_PERIOD.start) + day * DAY_MS),
+          first_observed_jobs: day === 0 ? 12 : 0,
+          no_longer_observed_jobs: day === 0 ? 5 : 0,
+        })),
         top_companies: [{ company: EXAMPLE_COMPANY, active_job_count: 42, first_observed_jobs: 6 }],
         top_departments: [{ department: 'Engineering', active_job_count: 17 }],
         top_skills: [{ skill: 'python', active_job_count: 812 }],
