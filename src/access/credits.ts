@@ -79,6 +79,12 @@ const header = (description: string, isAlwaysSent: boolean) => ({
   isAlwaysSent,
 });
 
+/** @param isAlwaysSent false: a success may come without them, because it needs no key, or because the balance was away */
+const documentedHeaders = (isAlwaysSent: boolean) => ({
+  'X-Credits-Charged': header('Credits that this answer cost', isAlwaysSent),
+  'X-Credits-Remaining': header('Credits that the organization has left', isAlwaysSent),
+});
+
 const sentenceOf = (cost: CreditCost): string =>
   cost === 'record' ? 'Costs 1 credit for each record of the answer' : `Costs ${creditsText(cost)}`;
 
@@ -104,10 +110,7 @@ export const costs = (cost: CreditCost, isKeyOptional = false): CreditAccess => 
       'Only successes are charged, before the answer leaves. `X-Credits-Charged` and `X-Credits-Remaining` say what an answer ' +
       'cost and what is left; an empty list costs nothing. Without enough credits the answer is 402 `INSUFFICIENT_CREDITS`.',
     operation: { 'x-credits': cost === 'record' ? { per_record: 1 } : { per_answer: cost } },
-    answerHeaders: {
-      'X-Credits-Charged': header('Credits that this answer cost', !isKeyOptional),
-      'X-Credits-Remaining': header('Credits that the organization has left', !isKeyOptional),
-    },
+    answerHeaders: documentedHeaders(!isKeyOptional),
   },
   open: ({ accounts }) => ({
     admit(_, principal) {
@@ -127,3 +130,24 @@ export const costs = (cost: CreditCost, isKeyOptional = false): CreditAccess => 
     },
   }),
 });
+
+/**
+ * For operations that a key opens and that cost nothing: their successes with a key state the credits too. What the operation
+ * did stands, so a balance that cannot be read only leaves the headers out.
+ */
+export const costsNothing: Access<object, CreditServices> = {
+  errors: [],
+  documentation: { answerHeaders: documentedHeaders(false) },
+  open: ({ accounts }) => ({
+    admit(_, principal) {
+      const { organization } = principal as Partial<KeyPrincipal>;
+      if (organization === undefined) return undefined;
+      return {
+        settle: () =>
+          chain(accounts.charge(organization, 0), (charge) =>
+            charge.kind === 'charged' ? creditHeaders({ charged: 0, remaining: charge.remaining }) : undefined,
+          ),
+      };
+    },
+  }),
+};

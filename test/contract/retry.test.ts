@@ -193,6 +193,32 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     });
   });
 
+  it('states the credits in every success with a key, also where nothing is charged, and in none with a read token', async () => {
+    const one = await open();
+    const key = await one.keyWith(3);
+    const { id } = (await (await one.post(ORDER, bearer(key))).json()) as Body;
+    const bought = (await (await one.buy(ORDER)).json()) as Body;
+    const creditsOf = async (path: string, token: string, method = 'GET'): Promise<unknown[]> => {
+      const { headers, status } = await one.app.fetch(`/retry${path}`, { method, headers: bearer(token) });
+      return [
+        status,
+        ...['x-credits-charged', 'x-credits-remaining', 'cache-control'].map((name) => headers.get(name)),
+      ];
+    };
+    for (const path of ['/v1/usage', ...['', '/attempts', '/callback'].map((rest) => `/v1/retries/${id}${rest}`)]) {
+      expect(await creditsOf(path, key), path).toEqual([200, '0', '2', 'private, no-store']);
+    }
+    for (const rest of ['', '/attempts', '/callback']) {
+      const path = `/v1/retries/${bought.id}${rest}`;
+      expect(await creditsOf(path, String(bought.read_token)), path).toEqual([200, null, null, 'private, no-store']);
+    }
+    const waiting = { request: { method: 'GET', url: 'https://slow.example/' } };
+    const other = ((await (await one.post(waiting, bearer(key))).json()) as Body).id;
+    const cancelled = await creditsOf(`/v1/retries/${other}/cancel`, key, 'POST');
+    expect(cancelled).toEqual([200, '0', '1', 'private, no-store']);
+    expect(await creditsOf(`/v1/retries/${other}/cancel`, key, 'POST')).toEqual([409, null, null, 'no-store']);
+  });
+
   it('lets the key decide where both are sent, and asks for it before the input', async () => {
     const one = await open();
     const offer = await offerFrom(one.post(ORDER));

@@ -1,4 +1,5 @@
 /** POST /v1/retries/{id}/cancel: ends a job; an attempt in flight is aborted and recorded as interrupted (siblings §6). */
+import { costsNothing } from '../../access/credits.ts';
 import { perKey } from '../../access/key-rate.ts';
 import { ifDamaged, retryWriter } from '../../access/retry-access.ts';
 import { isoTime } from '../../base/iso-time.ts';
@@ -15,7 +16,7 @@ export const cancelRetry = route<RetryServices>()({
   method: 'POST',
   path: '/v1/retries/:id/cancel',
   summary: 'Cancel a retry',
-  access: [retryWriter, perKey],
+  access: [retryWriter, perKey, costsNothing],
   params: { id: retryId },
   answer: cancelledAnswer,
   errors: [RETRY_NOT_CANCELLABLE, STATE_UNAVAILABLE],

@@ -1,4 +1,5 @@
 /** Reads of one job (siblings §6): its status, its attempts, and the delivery of its completion event. */
+import { costsNothing } from '../../access/credits.ts';
 import { perKey } from '../../access/key-rate.ts';
 import { ifDamaged, noRetry, RETRY_NOT_FOUND, retryReader } from '../../access/retry-access.ts';
 import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
@@ -17,7 +18,7 @@ export const getRetry = route<RetryServices>()({
   path: '/v1/retries/:id',
   summary: 'The status of a retry and its result',
   description: 'An ended job stays readable for 24 hours.',
-  access: [retryReader, perKey],
+  access: [retryReader, perKey, costsNothing],
   params: { id: retryId },
   answer: retryAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
@@ -36,7 +37,7 @@ export const listAttempts = route<RetryServices>()({
   method: 'GET',
   path: '/v1/retries/:id/attempts',
   summary: 'The attempts of a retry',
-  access: [retryReader, perKey],
+  access: [retryReader, perKey, costsNothing],
   params: { id: retryId },
   answer: attemptsAnswer,
   errors: [],
@@ -50,7 +51,7 @@ export const getCallbackStatus = route<RetryServices>()({
   method: 'GET',
   path: '/v1/retries/:id/callback',
   summary: 'The status of the delivery of the completion event',
-  access: [retryReader, perKey],
+  access: [retryReader, perKey, costsNothing],
   params: { id: retryId },
   answer: callbackAnswer,
   errors: [],

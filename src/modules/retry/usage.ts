@@ -1,5 +1,6 @@
 /** GET /v1/usage: counts of an organization's retries in the current UTC month (siblings §6). */
 import * as v from 'valibot';
+import { costsNothing } from '../../access/credits.ts';
 import { perKey } from '../../access/key-rate.ts';
 import { retryUsageKey } from '../../access/retry-access.ts';
 import { isoTime } from '../../base/iso-time.ts';
@@ -13,7 +14,7 @@ export const getUsage = route<RetryServices>()({
   path: '/v1/usage',
   summary: "The organization's retries and credits in this month",
   description: '`credits.charged` counts the charges of every surface.',
-  access: [retryUsageKey, perKey],
+  access: [retryUsageKey, perKey, costsNothing],
   query: v.strictObject({}),
   answer: usageAnswer,
   errors: [],
