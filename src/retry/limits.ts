@@ -15,7 +15,7 @@ export const HEADER_COUNT_MAX = 50;
 export const HEADER_BYTES_MAX = 8192;
 export const HEADER_OVERHEAD_BYTES = 4;
 
-/** Statuses that one policy may list; none is listed twice. */
+/** Statuses that one policy may list. */
 export const RETRY_STATUS_COUNT_MAX = 100;
 
 export const ATTEMPT_COUNT_MAX = 10;
