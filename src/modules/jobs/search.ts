@@ -33,7 +33,9 @@ export const searchJobs = route<JobsServices>()({
   method: 'GET',
   path: '/v1/jobs/search',
   summary: 'Search up to 10 observed jobs',
-  description: 'Active jobs of the monitored catalogue that match every filter, most recently observed first.',
+  description:
+    'Active jobs of the monitored catalogue that match every filter, most recently observed first. Where none matches, also for ' +
+    'a company that is not in the catalogue, the answer is an empty list, and is paid for.',
   access: [perClient, unlessOverloaded, paid('0.02', 'search')],
   query: v.strictObject({
     keyword: v.optional(keyword),
