@@ -89,6 +89,16 @@ describe('charges of an organization', () => {
     expect(acme).toMatchObject({ charged: 17, subscription_charged: 10 });
   });
 
+  it('know the credits from a look at what is left, and from a refusal', async () => {
+    const { charges, named } = opened();
+    await charges.charge('acme', 1);
+    expect(await named(() => charges.charge('acme', 0))).toEqual([charged(17), ['read-credits']]);
+    expect(await named(() => charges.charge('acme', 1))).toEqual([charged(16), ['charge-credits']]);
+    const refused = [{ kind: 'insufficient', remaining: 16 }, ['read-credits']];
+    expect(await named(() => charges.charge('acme', 17))).toEqual(refused);
+    expect(await named(() => charges.charge('acme', 16))).toEqual([charged(0), ['charge-credits']]);
+  });
+
   it('are made once when the answer is lost', async () => {
     const { acme, charges, entries, faults } = opened();
     await charges.charge('acme', 1);

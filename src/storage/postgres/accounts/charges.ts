@@ -228,7 +228,10 @@ export class Charges {
       // The statement before is on record, though its answer was lost.
       if (state.isCharged) return judged;
       judged = judgedAll(state, amounts);
-      if (judged.every(({ taken }) => taken === undefined)) return judged;
+      if (judged.every(({ taken }) => taken === undefined)) {
+        this.#states.set(organization, state);
+        return judged;
+      }
       if (await this.#record(organization, state, judged, attempt, purchase)) return judged;
     }
     throw new Error('other processes charge this organization all the time');
