@@ -95,5 +95,12 @@ export const UNREAD_BYTES_TOTAL_LEFT = (UNREAD_BYTES_TOTAL_MAX * 3) / 4;
  */
 export const UNREAD_BYTES_UNCHECKED_MAX = 8 * 1_048_576;
 
+/**
+ * At shutdown: how long a connection may be idle before it is closed. More than most clients take to read an answer and
+ * send their next request, which is then answered with `Connection: close`; without it every connection in use would
+ * lose the request that is on its way.
+ */
+export const LAST_IDLE_MS = 100;
+
 /** How often the output of all connections is checked: 20,000 idle connections take 0.3 ms. */
 export const OUTPUT_CHECK_MS = 1_000;

@@ -10,6 +10,7 @@ import { nodeHttp } from '../process/late-modules.ts';
 import {
   HEAD_TIMEOUT_MS,
   IDLE_TIMEOUT_SECONDS,
+  LAST_IDLE_MS,
   OUTPUT_CHECK_MS,
   REQUEST_TIMEOUT_MS,
   TIMEOUT_CHECK_MS,
@@ -20,9 +21,6 @@ import { ParsedMessage } from './parsed-message.ts';
 import { requestTargetOf } from './request-target.ts';
 import { ServedSockets } from './served-sockets.ts';
 import { writeResponse } from './write-response.ts';
-
-/** How long a kept-alive connection may outlive its last answer at shutdown. */
-const IDLE_SWEEP_MS = 25;
 
 /** Timeouts for unfinished heads and requests and for idle connections; node:http closes these itself. */
 const SERVER_OPTIONS = {
@@ -98,13 +96,20 @@ export async function listen({
     port: (server.address() as AddressInfo).port,
     metrics: (page) => sockets.metrics(page),
     async close(graceMs) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      // node:http does not close a kept-alive connection that becomes idle after its last answer.
-      const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
+      sockets.beginClosing();
+      // `server.close` calls it. node:http's own counts a connection as idle while its client still reads an answer.
+      server.closeIdleConnections = () => {};
+      let isClosed = false;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve())).then(() => {
+        isClosed = true;
+      });
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-      await closed;
-      clearInterval(sweep);
+      while (!isClosed) {
+        sockets.closeIdle();
+        await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LAST_IDLE_MS).unref())]);
+        // Until the sockets have been read: a turn with many requests may have taken as long.
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       clearInterval(check);
       clearTimeout(timer);
     },

@@ -74,7 +74,10 @@ export interface Listener {
   readonly port: number;
   /** Writes the families of its connections. */
   metrics(page: Exposition): void;
-  /** Stops accepting connections and requests. Resolves when the running ones are answered, or after `graceMs`. */
+  /**
+   * Answers what comes on open connections for a moment, with `Connection: close`, and then accepts nothing. Resolves when
+   * all clients have their answers, or after `graceMs`.
+   */
   close(graceMs: number): Promise<void>;
 }
 

@@ -49,6 +49,9 @@ const REFUSALS = ['all', 'address'] as const;
  */
 const CLOSINGS = ['waiting', 'waiting_total', 'unread', 'stalled', 'unread_total'] as const;
 
+/** Whether its client has no more of it to send, and so is not reset in the middle of that when the connection closes. */
+const isReceived = (incoming: IncomingMessage): boolean => incoming.complete || !announcesBody(incoming);
+
 export class ServedSockets {
   readonly #requests: RequestPorts;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -64,12 +67,16 @@ export class ServedSockets {
   /** Bytes of unread output at the last check, and bytes added since. */
   #unreadBytes = 0;
   #uncheckedBytes = 0;
+  #isClosing = false;
+  /** At the last look for idle connections: those found, and how much each had received. */
+  #idleBytesRead: ReadonlyMap<ServedSocket, number> = new Map();
 
   constructor({ connectionsPerAddress }: ConnectionBounds, requests: RequestPorts, clock: Pick<Clock, 'monotonicMs'>) {
     this.#networks = new NetworkCounts(connectionsPerAddress);
     this.#requests = requests;
     this.#clock = clock;
     this.#turnEnd = new TurnEnd(({ response, served, outgoing }) => {
+      if (this.#isClosing && served.waitingCount === 0 && isReceived(outgoing.req)) outgoing.shouldKeepAlive = false;
       requests.write(response, outgoing);
       this.#countUnread(served);
     }, clock);
@@ -128,6 +135,11 @@ export class ServedSockets {
     return this.#served.get(socket)?.isAnswering === true;
   }
 
+  /** True while no request runs or waits, and the kernel has accepted every answer. */
+  isIdle(socket: Socket): boolean {
+    return this.#served.get(socket)?.isIdle !== false;
+  }
+
   /** Looks at the output of every connection and closes those that leave too much of it unread. */
   check(): void {
     const nowMs = this.#clock.monotonicMs();
@@ -144,6 +156,23 @@ export class ServedSockets {
       if (!this.#closeIfUnread(served, writableLength, nowMs)) unreadBytes += writableLength;
     }
     this.#unreadBytes = unreadBytes > UNREAD_BYTES_TOTAL_MAX ? this.#closeLargest(unreadBytes) : unreadBytes;
+  }
+
+  /** From now on an answer behind which no request waits is the last of its connection. */
+  beginClosing(): void {
+    this.#isClosing = true;
+  }
+
+  /** Closes the connections that are idle and have received nothing since the last call. */
+  closeIdle(): void {
+    const idleBytesRead = new Map<ServedSocket, number>();
+    for (const served of this.#served.values()) {
+      if (!served.isIdle) continue;
+      const { bytesRead } = served.socket;
+      if (this.#idleBytesRead.get(served) === bytesRead) served.socket.destroy();
+      else idleBytesRead.set(served, bytesRead);
+    }
+    this.#idleBytesRead = idleBytesRead;
   }
 
   metrics(page: Exposition): void {

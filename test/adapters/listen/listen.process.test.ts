@@ -2,7 +2,8 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { binaryOf, RUNTIMES, startProcess } from '../../support/server.ts';
-import { ECHO_PROGRAM, requestOf, startedEcho } from './started-echo.ts';
+import { pause } from '../../support/until.ts';
+import { ECHO_PROGRAM, requestOf, StartedEcho, startedEcho } from './started-echo.ts';
 
 describe.each(RUNTIMES)('the listener of %s', (runtime) => {
   const echo = startedEcho(runtime);
@@ -144,5 +145,56 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
     expect(said.match(/^req_1: .*$/gm)).toEqual(end === 'fault' ? ['req_1: the store'] : null);
     expect(await ask('GET / HTTP/1.1\r\nHost: y\r\nConnection: close\r\n\r\n')).toContain('"host":"y"');
     expect(echo.server.stderr()).toBe('');
+  });
+});
+
+describe.each(RUNTIMES)('the listener of %s at shutdown', (runtime) => {
+  /** A connection that has had an answer to `target`, or the beginning of one, and keeps what comes. */
+  async function opened(echo: StartedEcho, target: string) {
+    const socket = await echo.opened(requestOf(target));
+    const client = { socket, received: '', isClosed: false };
+    socket.on('data', (data) => {
+      client.received += data.toString('latin1');
+    });
+    socket.on('close', () => {
+      client.isClosed = true;
+    });
+    return client;
+  }
+
+  async function stopping(): Promise<StartedEcho> {
+    const echo = new StartedEcho();
+    await echo.start(runtime, ECHO_PROGRAM, {});
+    return echo;
+  }
+
+  it('answers the request that each open connection sends next, as its last (reliability 264)', async () => {
+    const echo = await stopping();
+    const clients = await Promise.all(Array.from({ length: 8 }, () => opened(echo, '/bytes?count=1')));
+    await expect.poll(() => clients.every(({ received }) => received.endsWith('\r\n\r\nx'))).toBe(true);
+    echo.server.child.kill('SIGTERM');
+    await pause(10); // until it has the signal
+    for (const [index, client] of clients.entries()) {
+      client.received = '';
+      client.socket.write(requestOf(index % 2 === 0 ? '/later?name=x' : '/bytes?count=2'));
+    }
+    await expect.poll(() => clients.every(({ isClosed }) => isClosed)).toBe(true);
+    for (const { received } of clients)
+      expect(received).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n.*(?:ran |xx)/is);
+    expect(await echo.server.exited).toBe(0);
+  });
+
+  it('waits until a slow client has its whole answer (reliability 264)', async () => {
+    const echo = await stopping();
+    const byteCount = 20_000_000;
+    const client = await opened(echo, `/bytes?count=${byteCount}`);
+    await expect.poll(() => client.received.length).toBeGreaterThan(0);
+    client.socket.pause();
+    echo.server.child.kill('SIGTERM');
+    await pause(300);
+    client.socket.resume();
+    await expect.poll(() => client.isClosed).toBe(true);
+    expect(client.received.split('\r\n\r\n')[1]).toHaveLength(byteCount);
+    expect(await echo.server.exited).toBe(0);
   });
 });

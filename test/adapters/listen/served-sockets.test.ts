@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import {
+  AT_ONCE_COUNT,
   UNREAD_BYTES_MAX,
   UNREAD_BYTES_TOTAL_LEFT,
   UNREAD_BYTES_TOTAL_MAX,
@@ -60,7 +61,8 @@ class FakeSocket extends EventEmitter {
 }
 
 class FakeResponse extends EventEmitter {
-  readonly req = { complete: true };
+  readonly req: { complete: boolean; readonly headers: Record<string, string> } = { complete: true, headers: {} };
+  shouldKeepAlive = true;
   request: Pick<Running, 'socket' | 'name'> | undefined;
 }
 
@@ -78,6 +80,7 @@ function setUp(connectionsPerAddress = 0, isLater = false) {
   const running: Running[] = [];
   const begun: string[] = [];
   const written: string[] = [];
+  const last: string[] = [];
   /** Bytes that each answer leaves unread, and time that it takes. */
   let unreadBytes = 0;
   let handledMs = 0;
@@ -94,8 +97,10 @@ function setUp(connectionsPerAddress = 0, isLater = false) {
         return isLater ? Promise.resolve(RESPONSE) : RESPONSE;
       },
       write(_, outgoing) {
-        const { socket, name } = (outgoing as unknown as FakeResponse).request!;
+        const { request, shouldKeepAlive } = outgoing as unknown as FakeResponse;
+        const { socket, name } = request!;
         written.push(name);
+        if (!shouldKeepAlive) last.push(name);
         socket.leaveUnread(unreadBytes);
       },
     },
@@ -106,6 +111,8 @@ function setUp(connectionsPerAddress = 0, isLater = false) {
     sockets,
     begun,
     written,
+    /** Answers written as the last of their connection. */
+    last,
     running,
     leaveUnread(bytes: number) {
       unreadBytes = bytes;
@@ -121,6 +128,12 @@ function setUp(connectionsPerAddress = 0, isLater = false) {
     send(socket: FakeSocket, name: string, bytes = 50) {
       socket.bytesRead += bytes;
       sockets.receive({ socket, name, headers: {} } as never, new FakeResponse() as never);
+    },
+    /** A request whose parser has not come to the end. */
+    begin(socket: FakeSocket, name: string, headers: Record<string, string>) {
+      const response = new FakeResponse();
+      Object.assign(response.req, { complete: false, headers });
+      sockets.receive({ socket, name, headers } as never, response as never);
     },
     /** Ends the answer of the request that runs, and lets the next one have its turn. */
     async finish() {
@@ -272,6 +285,44 @@ describe('answers', () => {
     for (const name of names(WAITING_COUNT_MAX + 2)) send(pipelining, name);
     const closed = (reason: string) => metric('paygrade_connections_closed_total', { reason });
     expect([closed('unread_total'), closed('waiting')]).toEqual([1, 0]);
+  });
+});
+
+describe('at shutdown', () => {
+  it('an answer is the last of its connection, unless a request waits behind it or its own is not there yet', async () => {
+    const { connect, send, begin, sockets, last, finish } = setUp();
+    for (let i = 0; i <= AT_ONCE_COUNT; i++) send(connect(), 'before');
+    sockets.beginClosing();
+    await turn(); // one with many answers, so those of the next are gathered
+    last.length = 0;
+    const pipelining = connect();
+    for (const name of ['a', 'b']) send(pipelining, name);
+    begin(connect(), 'without a body', {});
+    begin(connect(), 'half', { 'content-length': '9' });
+    await turn();
+    expect(last).toEqual(['without a body']);
+    for (let i = 0; i <= AT_ONCE_COUNT + 1; i++) await finish();
+    expect(last).toEqual(['without a body', 'b']);
+  });
+
+  it('connections close once they were idle from one look to the next', async () => {
+    const { connect, send, sockets, running } = setUp();
+    const [idle, speaking, answered, unread] = [connect(), connect(), connect(), connect()];
+    const closed = () => [idle, speaking, answered, unread].map(({ destroyed }) => destroyed);
+    send(unread, 'a');
+    sockets.closeIdle();
+    expect(closed()).toEqual([false, false, false, false]);
+    speaking.bytesRead += 9;
+    send(answered, 'b');
+    running.pop()!.finish();
+    sockets.closeIdle();
+    expect(closed()).toEqual([true, false, false, false]);
+    sockets.closeIdle();
+    expect(closed()).toEqual([true, true, true, false]);
+    running.pop()!.finish();
+    sockets.closeIdle();
+    sockets.closeIdle();
+    expect(unread.destroyed).toBe(true);
   });
 });
 

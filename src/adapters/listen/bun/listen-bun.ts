@@ -7,7 +7,7 @@ import type { DisconnectListener } from '../../../base/disconnect-listener.ts';
 import type { Exposition } from '../../../base/prometheus.ts';
 import { bodySent } from '../../../http/respond.ts';
 import { DisconnectSweep } from '../disconnect-sweep.ts';
-import { IDLE_TIMEOUT_SECONDS } from '../limits.ts';
+import { IDLE_TIMEOUT_SECONDS, LAST_IDLE_MS } from '../limits.ts';
 import {
   type ClientConnection,
   type ConnectionBounds,
@@ -120,11 +120,16 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
   const turn = new TurnShare(systemClock);
   const answerLater = (request: Request, client: ClientConnection): Response | Promise<Response> =>
     request.signal.aborted ? unreceived() : handle(request, client);
-  const turnEnd = new TurnEnd<GatheredAnswer>(({ response, resolve }) => resolve(response), systemClock);
+  let isClosing = false;
+  const send = (response: Response): Response => {
+    if (isClosing) response.headers.set('connection', 'close');
+    return response;
+  };
+  const turnEnd = new TurnEnd<GatheredAnswer>(({ response, resolve }) => resolve(send(response)), systemClock);
   const atTurnEnd = (response: Response): Promise<Response> =>
     new Promise((resolve) => turnEnd.write({ response, resolve }));
   const gathered = (answer: Response | Promise<Response>): Response | Promise<Response> =>
-    answer instanceof Promise ? answer.then(atTurnEnd) : answer;
+    answer instanceof Promise ? answer.then(atTurnEnd) : send(answer);
   const server = Bun.serve({
     hostname: host,
     port,
@@ -139,7 +144,10 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
       const bound = requests.boundAbove(request, client, self);
       if (bound !== undefined) return crowded(bound);
       const answer = turn.isUsedUp()
-        ? turn.next().then(() => answerLater(request, client))
+        ? turn
+            .next()
+            .then(() => answerLater(request, client))
+            .then(send)
         : gathered(handle(request, client));
       return requests.hold(answer, client);
     },
@@ -149,9 +157,13 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
     port: server.port as number, // defined, because it listens on a port and not on a Unix socket
     metrics: (page) => requests.metrics(page, server),
     async close(graceMs) {
+      isClosing = true;
+      const lastIdleMs = Math.min(graceMs, LAST_IDLE_MS);
+      // Bun's `stop` closes idle connections at once.
+      await new Promise((resolve) => setTimeout(resolve, lastIdleMs));
       let timer: ReturnType<typeof setTimeout> | undefined;
       const grace = new Promise<'late'>((resolve) => {
-        timer = setTimeout(() => resolve('late'), graceMs);
+        timer = setTimeout(() => resolve('late'), graceMs - lastIdleMs);
       });
       const ended = await Promise.race([server.stop(false), grace]);
       clearTimeout(timer);
