@@ -75,10 +75,18 @@ export async function listen({
   // As node:http does it, but behind an answer that is gathered: it would take the place of that one.
   server.on('clientError', (fault: NodeJS.ErrnoException, socket) => {
     sockets.flush();
+    // Bytes behind a request with `Connection: close`: no part of HTTP, and no reason to break off the answer.
+    if (fault.code === 'HPE_CLOSED_CONNECTION' && !sockets.isIdle(socket as Socket)) return;
     const status = FAULT_STATUSES[fault.code ?? ''] ?? '400 Bad Request';
     if (socket.writable && !sockets.isAnswering(socket as Socket))
       socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
     socket.destroy(fault);
+  });
+  // Without a listener node:http destroys the socket, also before an answer that is gathered.
+  server.on('connect', (_, stream) => {
+    stream.on('error', () => {});
+    sockets.flush();
+    stream.destroy();
   });
   if (bounds.connectionsMax > 0) server.maxConnections = bounds.connectionsMax;
   server.on('connection', (socket) => sockets.open(socket));
