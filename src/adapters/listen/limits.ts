@@ -60,7 +60,7 @@ export const AT_ONCE_COUNT = 2;
 
 /**
  * How many answers of one turn are written together, and how long the first of them may wait for the others.
- * The time is looked at with each answer, so a slow handler delays the answers before it by as long as it runs. On Node
+ * The time is looked at after each handler, so a slow one delays the answers before it by as long as it runs. On Node
  * eight saved at least half of what 32 did, and 64 no more.
  */
 export const GATHERED_COUNT_MAX = 32;

@@ -193,9 +193,10 @@ export class ServedSockets {
     if (served.socket.destroyed) return;
     const turnEnd = this.#turnEnd;
     const response = this.#requests.answer(incoming, outgoing);
-    if (response instanceof Promise)
+    if (response instanceof Promise) {
       void response.then((later) => turnEnd.write({ response: later, served, outgoing }));
-    else turnEnd.write({ response, served, outgoing });
+      turnEnd.look();
+    } else turnEnd.write({ response, served, outgoing });
   }
 
   /**

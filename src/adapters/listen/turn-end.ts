@@ -43,7 +43,14 @@ export class TurnEnd<Answer> {
     }
     const count = this.#answers.push(answer);
     if (count === 1) this.#sinceMs = this.#clock.monotonicMs();
-    else if (count >= GATHERED_COUNT_MAX || this.#clock.monotonicMs() - this.#sinceMs >= GATHERED_MS) this.flush();
+    else if (count >= GATHERED_COUNT_MAX) this.flush();
+    else this.look();
+  }
+
+  /** Writes the answers gathered so far if the first has waited. To be called after each handler that leaves no answer. */
+  look(): void {
+    if (this.#answers.length === 0 || this.#clock.monotonicMs() - this.#sinceMs < GATHERED_MS) return;
+    this.flush();
   }
 
   /** Writes the answers gathered so far. */

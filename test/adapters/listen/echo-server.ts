@@ -98,6 +98,14 @@ async function later(name: string): Promise<MadeResponse> {
   return made(`ran ${running}\n`);
 }
 
+/** Occupies the process for so long, and answers in a later turn of the loop. */
+async function spin(ms: number): Promise<MadeResponse> {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  return made('spun');
+}
+
 const listener = await openListener({
   host: process.env.HOST ?? '127.0.0.1',
   port: Number(process.env.PORT ?? 0),
@@ -111,6 +119,8 @@ const listener = await openListener({
     if (pathname === '/metrics') return metrics();
     if (pathname === '/watched') return watched(client, Number(searchParams.get('count')));
     if (pathname === '/bytes') return made('x'.repeat(Number(searchParams.get('count'))));
+    if (pathname === '/spin') return spin(Number(searchParams.get('ms')));
+    if (pathname === '/promised') return Promise.resolve(made('promised'));
     if (pathname === '/later') return later(searchParams.get('name') ?? '');
     return made(JSON.stringify({ host: headerOf(request, client, 'host'), address: client.address }));
   },

@@ -1,6 +1,8 @@
 /** Both listeners behind real sockets: what the handler learns about its client. */
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { AT_ONCE_COUNT } from '../../../src/adapters/listen/limits.ts';
 import { binaryOf, RUNTIMES, startProcess } from '../../support/server.ts';
 import { pause } from '../../support/until.ts';
 import { ECHO_PROGRAM, requestOf, StartedEcho, startedEcho } from './started-echo.ts';
@@ -85,6 +87,23 @@ describe.each(RUNTIMES)('the listener of %s', (runtime) => {
       slow.destroy();
     },
   );
+
+  it('keeps an answer back for no more than the next of the handlers that run in its turn', async () => {
+    const promised = requestOf('/promised');
+    const [busy, ...others] = await Promise.all(Array.from({ length: 35 }, () => echo.opened(promised)));
+    for (const socket of [busy!, ...others]) if (socket.bytesRead === 0) await once(socket.resume(), 'data');
+    const arrivedMs: number[] = [];
+    const early = others.splice(0, AT_ONCE_COUNT + 2);
+    for (const socket of early) socket.on('data', () => arrivedMs.push(performance.now()));
+    // Meanwhile all others arrive, so that they are handled in one turn.
+    busy!.write(requestOf('/spin?ms=100'));
+    await pause(30);
+    for (const socket of early) socket.write(promised);
+    for (const socket of others) socket.write(requestOf('/spin?ms=10'));
+    await expect.poll(() => arrivedMs.length).toBe(early.length);
+    expect(arrivedMs.at(-1)! - arrivedMs[0]!).toBeLessThan((10 * others.length) / 2);
+    for (const socket of [busy!, ...early, ...others]) socket.destroy();
+  });
 
   const pieceCount = (): number => echo.server.stdout().match(/^piece /gm)?.length ?? 0;
   const started = (path: string): { readonly socket: Socket; readonly ended: Promise<Buffer> } => {

@@ -94,6 +94,19 @@ describe('the end of a turn', () => {
     expect(written).toHaveLength(count);
   });
 
+  it('has written the answer too when a handler without one took that time', async () => {
+    const { end, time, written, passBusyTurn } = setUp();
+    await passBusyTurn();
+    end.look();
+    end.write('a');
+    time.pass(GATHERED_MS - 0.1);
+    end.look();
+    expect(written).toEqual([]);
+    time.pass(0.1);
+    end.look();
+    expect(written).toEqual(['a']);
+  });
+
   it('counts that time from the first answer that is not written yet', async () => {
     const { end, time, written, passBusyTurn } = setUp();
     await passBusyTurn();

@@ -149,6 +149,7 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
             .then(() => answerLater(request, client))
             .then(send)
         : gathered(handle(request, client));
+      turnEnd.look();
       return requests.hold(answer, client);
     },
     error: unreadable,
