@@ -1,7 +1,7 @@
 /**
  * node:http around the handler. It passes on node:http's own objects and writes responses that are data: no Fetch objects.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { systemClock } from '../../base/clock.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
@@ -38,6 +38,44 @@ const FAULT_STATUSES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
+/** What is no request, and what asks for another protocol, ends its connection. */
+function endOnFaults(server: Server, sockets: ServedSockets): void {
+  // As node:http does it, but behind an answer that is gathered: it would take the place of that one.
+  server.on('clientError', (fault: NodeJS.ErrnoException, socket) => {
+    sockets.flush();
+    // Bytes behind a request with `Connection: close`: no part of HTTP, and no reason to break off the answer.
+    if (fault.code === 'HPE_CLOSED_CONNECTION' && !sockets.isIdle(socket as Socket)) return;
+    const status = FAULT_STATUSES[fault.code ?? ''] ?? '400 Bad Request';
+    if (socket.writable && !sockets.isAnswering(socket as Socket))
+      socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    socket.destroy(fault);
+  });
+  // Without a listener node:http destroys the socket, also before an answer that is gathered.
+  server.on('connect', (_, stream) => {
+    stream.on('error', () => {});
+    sockets.flush();
+    stream.destroy();
+  });
+}
+
+async function closeServer(server: Server, sockets: ServedSockets, graceMs: number): Promise<void> {
+  sockets.beginClosing();
+  // `server.close` calls it. node:http's own counts a connection as idle while its client still reads an answer.
+  server.closeIdleConnections = () => {};
+  let isClosed = false;
+  const closed = new Promise<void>((resolve) => server.close(() => resolve())).then(() => {
+    isClosed = true;
+  });
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  while (!isClosed) {
+    sockets.closeIdle();
+    await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LAST_IDLE_MS).unref())]);
+    // Until the sockets have been read: a turn with many requests may have taken as long.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  clearTimeout(timer);
+}
+
 /** @throws the error of node:http, with its code, when the address cannot be listened on */
 export async function listen({
   host,
@@ -72,22 +110,7 @@ export async function listen({
     });
     sockets.receive(incoming, outgoing);
   });
-  // As node:http does it, but behind an answer that is gathered: it would take the place of that one.
-  server.on('clientError', (fault: NodeJS.ErrnoException, socket) => {
-    sockets.flush();
-    // Bytes behind a request with `Connection: close`: no part of HTTP, and no reason to break off the answer.
-    if (fault.code === 'HPE_CLOSED_CONNECTION' && !sockets.isIdle(socket as Socket)) return;
-    const status = FAULT_STATUSES[fault.code ?? ''] ?? '400 Bad Request';
-    if (socket.writable && !sockets.isAnswering(socket as Socket))
-      socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
-    socket.destroy(fault);
-  });
-  // Without a listener node:http destroys the socket, also before an answer that is gathered.
-  server.on('connect', (_, stream) => {
-    stream.on('error', () => {});
-    sockets.flush();
-    stream.destroy();
-  });
+  endOnFaults(server, sockets);
   if (bounds.connectionsMax > 0) server.maxConnections = bounds.connectionsMax;
   server.on('connection', (socket) => sockets.open(socket));
   server.on('drop', () => sockets.countRefused());
@@ -104,22 +127,8 @@ export async function listen({
     port: (server.address() as AddressInfo).port,
     metrics: (page) => sockets.metrics(page),
     async close(graceMs) {
-      sockets.beginClosing();
-      // `server.close` calls it. node:http's own counts a connection as idle while its client still reads an answer.
-      server.closeIdleConnections = () => {};
-      let isClosed = false;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve())).then(() => {
-        isClosed = true;
-      });
-      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-      while (!isClosed) {
-        sockets.closeIdle();
-        await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, LAST_IDLE_MS).unref())]);
-        // Until the sockets have been read: a turn with many requests may have taken as long.
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      await closeServer(server, sockets, graceMs);
       clearInterval(check);
-      clearTimeout(timer);
     },
   };
 }
