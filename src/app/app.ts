@@ -128,7 +128,7 @@ const componentNamesOf = (definitions: readonly SurfaceDefinition[]): readonly s
 ];
 
 /** Chooses by path whether a response has headers for browsers of other origins. */
-function responderFinder<R extends MadeResponse>(
+export function responderFinder<R extends MadeResponse>(
   corsOrigin: string | null,
   form: ResponseForm<R>,
   streams: BodyStreamPorts,

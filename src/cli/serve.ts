@@ -7,13 +7,14 @@ import { setTimeout } from 'node:timers/promises';
 import { isWebAddress, SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { lineLog } from '../adapters/files/log-lines.ts';
 import { SnapshotWatch } from '../adapters/files/snapshot-watch.ts';
-import type { ConnectionBounds, Listener, ListenOptions } from '../adapters/listen/listen.ts';
+import type { ConnectionBounds, Listener, ListenOptions, ServedRequest } from '../adapters/listen/listen.ts';
 import { openListener } from '../adapters/listen/open-listener.ts';
 import { processMemory } from '../adapters/process/process-memory.ts';
 import { LISTENER_BODIES } from '../adapters/process/runtime-bodies.ts';
 import { systemTimers } from '../adapters/process/system-timers.ts';
-import { type App, type AppConfig, type AppPorts, openApp } from '../app/app.ts';
+import { type App, type AppConfig, type AppPorts, openApp, responderFinder } from '../app/app.ts';
 import { CONFIGURATION, type Config, publicAddressesOf } from '../app/configuration.ts';
+import { newRequestId } from '../app/request.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { OutageError } from '../base/outage.ts';
 import { systemRandom } from '../base/random.ts';
@@ -31,8 +32,8 @@ import {
   retryAfterMs,
   STATE_UNAVAILABLE,
 } from '../http/errors.ts';
-import { Responder } from '../http/respond.ts';
 import type { MadeResponse } from '../http/response-form.ts';
+import { targetOf } from '../http/target.ts';
 import { StateError } from '../storage/state-error.ts';
 import { CommandError, command, commandErrorOf, EXIT_OK, quoted, UsageError } from './command.ts';
 import type { Io } from './io.ts';
@@ -81,7 +82,9 @@ async function listenerOf(options: ListenOptions<MadeResponse>): Promise<Listene
 const docsOf = ({ surfaces }: Config, baseUrl: string): string | undefined =>
   surfaces.length === 0 ? undefined : `${baseUrl}/docs`;
 
-type Refuse = (code: ErrorCode, message: string, extras?: RefusalExtras) => MadeResponse;
+type Refuse = (path: string, code: ErrorCode, message: string, extras?: RefusalExtras) => MadeResponse;
+
+const pathOf = ({ url }: ServedRequest): string => targetOf(url).path;
 
 const SOON = { headers: retryAfterMs(1_000) };
 /** The answer closes the connection, because the client, or all clients together, have too many. */
@@ -163,18 +166,21 @@ export const serve = command({
     let app: ServedApp | undefined;
     const hangUps = hangUpsOf(io);
     const { stopped: shutdown } = stopSignal(io, { endsWithStdin });
-    const plain = new Responder({}, LISTENER_BODIES.responses, { report: () => {} }); // sends refusals only
-    const refused: Refuse = (code, message, extras) =>
-      plain.refusal(refuse(code, message, extras), `req_${systemRandom.uuid()}`);
+    const responderFor = responderFinder(config.corsOrigin, LISTENER_BODIES.responses, { report: () => {} }); // refusals only
+    const refused: Refuse = (path, code, message, extras) =>
+      responderFor(path).refusal(refuse(code, message, extras), newRequestId(systemRandom));
     const listener = await listenerOf({
       host: config.host,
       port: config.port,
       handle: (request, client) =>
-        app === undefined ? refused(STATE_UNAVAILABLE, 'the server is starting', SOON) : app.handle(request, client),
-      unreadable: () => refused(NOT_FOUND, 'there is nothing at this path'),
+        app === undefined
+          ? refused(pathOf(request), STATE_UNAVAILABLE, 'the server is starting', SOON)
+          : app.handle(request, client),
+      unreadable: () => refused('/', NOT_FOUND, 'there is nothing at this path'),
       report: (failure) => reports.onFailure(failure, 'listener'),
       bounds: boundsOf(config),
-      crowded: (bound) => refused(CROWDED[bound].code, CROWDED[bound].message, CROWDED_EXTRAS),
+      crowded: (bound, request) =>
+        refused(pathOf(request), CROWDED[bound].code, CROWDED[bound].message, CROWDED_EXTRAS),
     });
 
     const lines = new OperatorLines(io);

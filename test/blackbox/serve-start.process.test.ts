@@ -170,7 +170,7 @@ describe('a start that is refused', () => {
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     });
 
-    it('while it waits for its database every path is 503, and says when to come again', async () => {
+    it('while it waits for its database every path is 503, and says when to come again, also to browsers', async () => {
       const listenAnywhere = (server: Server): Promise<number> =>
         new Promise((resolve) =>
           server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
@@ -185,15 +185,21 @@ describe('a start that is refused', () => {
         DATABASE_URL: `postgres://paygrade@127.0.0.1:${await listenAnywhere(database)}/none`,
         STATE_KEY: randomBytes(32).toString('base64'),
         SNAPSHOT: 'none',
+        CORS_ORIGIN: 'https://app.example',
       });
       try {
-        for (const path of ['/health', '/v1/callbacks']) {
+        for (const [path, origin] of [
+          ['/health', 'https://app.example'],
+          ['/v1/callbacks', 'https://app.example'],
+          ['/admin/v1/keys', null], // no other origin may read the operator's paths
+        ] as const) {
           let answer: Response | undefined;
           await until('it listens', async () => {
             answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
             return answer !== undefined;
           });
           expect([answer?.status, answer?.headers.get('retry-after')]).toEqual([503, '1']);
+          expect(answer?.headers.get('access-control-allow-origin')).toBe(origin);
           expect(await answer?.json()).toMatchObject({ error: { code: 'STATE_UNAVAILABLE' } });
         }
       } finally {

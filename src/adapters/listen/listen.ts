@@ -67,7 +67,7 @@ export interface ListenOptions<R extends MadeResponse = Response> {
   readonly report: (failure: unknown) => void;
   readonly bounds: ConnectionBounds;
   /** The answer to a request above a bound (`all`, or of one `address`), where the listener can bound only requests. */
-  readonly crowded: (bound: 'all' | 'address') => R;
+  readonly crowded: (bound: 'all' | 'address', request: ServedRequest) => R;
 }
 
 export interface Listener {

@@ -142,7 +142,7 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
     fetch(request, self) {
       const client = new BunConnection(request, self, sweep);
       const bound = requests.boundAbove(request, client, self);
-      if (bound !== undefined) return crowded(bound);
+      if (bound !== undefined) return crowded(bound, request);
       const answer = turn.isUsedUp()
         ? turn
             .next()
