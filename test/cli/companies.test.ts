@@ -194,6 +194,21 @@ describe('the operator’s word', () => {
 });
 
 describe('a build', () => {
+  it('says nothing about words for a watched board that has no job yet', async () => {
+    await imported(
+      1,
+      '--manifest',
+      file('m.json', { typo: { domain: 'typo.com' } }),
+      file('acme.json', board('acme', [{}])),
+    );
+    const boards = file('boards.csv', 'address,company,domain\nhttps://jobs.lever.co/Later,Later AG,later.com\n');
+    expect((await run(['boards', 'import', ...catalogue(), '--unchecked', boards])).exitCode).toBe(0);
+    for (const text of [(await built()).stderr, (await run(['companies', ...catalogue()])).stdout]) {
+      const notes = text.split('\n').filter((line) => line.includes('fits no board'));
+      expect(notes).toEqual([expect.stringContaining('"typo"')]);
+    }
+  });
+
   it('finds a company by its aliases, and says its reach and what to do', async () => {
     await imported(1, file('acme.json', board('acme', [{}, {}, {}])), file('beta.json', board('beta', [{}])));
     await run(['companies', 'set', ...catalogue(), 'beta', 'beta.com', 'shared.com', 'beta.jobs', 'acme.com']);

@@ -5,14 +5,14 @@ import { loadCompanyList } from '../../ingest/companies/company-list.ts';
 import type { Employer } from '../../ingest/companies/employer.ts';
 import type { OperatorWord } from '../../ingest/companies/operator-words.ts';
 import { type Identity, resolveEmployers } from '../../ingest/companies/resolve.ts';
-import { operatorWordsIn, StoredEmployers } from './company-tables.ts';
+import { operatorWordsIn, StoredEmployers, watchedBoardsIn } from './company-tables.ts';
 import type { HistoryDatabase } from './database.ts';
 
 export interface CompanyDirectory {
   readonly employers: readonly Employer[];
   /** In the order of the employers. */
   readonly identities: readonly Identity[];
-  /** Words of the operator that apply to no employer. */
+  /** Words of the operator that apply to no employer, and to no watched board. */
   readonly unfitting: readonly OperatorWord[];
 }
 
@@ -27,7 +27,7 @@ export function companyDirectoryOf(history: HistoryDatabase): CompanyDirectory {
   const { all } = new StoredEmployers(history);
   const words = operatorWordsIn(history);
   const identities = resolveEmployers(all, { words, list: loadCompanyList() });
-  return { employers: all, identities, unfitting: words.unfitting(all) };
+  return { employers: all, identities, unfitting: words.unfitting([...all, ...watchedBoardsIn(history)]) };
 }
 
 /** As `companyDirectoryOf`, in a twentieth of its time. */
@@ -36,7 +36,7 @@ export function buildDirectoryOf(history: HistoryDatabase): BuildDirectory {
   const words = operatorWordsIn(history);
   const identities = resolveEmployers(stored.all, { words, list: loadCompanyList() });
   return {
-    unfitting: words.unfitting(stored.all),
+    unfitting: words.unfitting([...stored.all, ...watchedBoardsIn(history)]),
     identityOf: (board, company) => identities[stored.placeOf(board, company)]!,
   };
 }

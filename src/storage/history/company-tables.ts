@@ -65,6 +65,12 @@ export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>):
   );
 }
 
+/** The watched boards, also those that list no jobs or were not fetched yet; without the names of their companies. */
+export const watchedBoardsIn = (history: HistoryDatabase): Pick<Employer, 'shape' | 'board' | 'names'>[] =>
+  history
+    .rows('SELECT shape, token FROM watched')
+    .map(({ shape, token }) => ({ shape: shape as string, board: token as string, names: [] }));
+
 /** The words, with the boards to which they apply by a file's name. @throws HistoryError */
 export function operatorWordsIn(history: HistoryDatabase): OperatorWords {
   const files = new Map<string, string[]>();
