@@ -177,6 +177,13 @@ describe(`companies, under ${RUNTIME}`, () => {
     }
   });
 
+  it('changes say that all jobs of a new board count as first observed', async () => {
+    const { methodology } = await metaOf('/v1/jobs/changes?company=acme.com');
+    expect(methodology).toMatchObject({
+      historical_changes: expect.stringContaining('all jobs of a board that is followed'),
+    });
+  });
+
   it('counts against the rate of the jobs routes', async () => {
     const rated = await openJobsApp({
       SNAPSHOT: join(folder, 'c.snapshot'),

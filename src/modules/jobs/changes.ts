@@ -38,8 +38,9 @@ const changesData = v.strictObject({
 
 /** `meta.methodology.historical_changes` of this route. */
 const HISTORY =
-  'first observed: active jobs of the cohort whose first observation lies in the period; no longer observed: jobs whose ' +
-  'recorded closing lies in the period, the 10000 newest closings at most';
+  'first observed: active jobs of the cohort whose first observation lies in the period, which are all jobs of a board that ' +
+  'is followed for less than that, however old they are; no longer observed: jobs whose recorded closing lies in the ' +
+  'period, the 10000 newest closings at most';
 
 export const listChanges = route<JobsServices>()({
   operation: 'listChanges',
