@@ -39,5 +39,8 @@ export const parsed = <T>(parse: (text: string) => T | undefined) =>
 export const moment = v.pipe(
   v.string(),
   parsed(parseDateTime),
-  rule({ rule: 'an RFC 3339 date-time, or a date (its midnight UTC)', jsonSchema: { pattern: DATE_TIME_PATTERN } }),
+  rule({
+    rule: 'an RFC 3339 date-time, the + of an offset written as %2B, or a date (its midnight UTC)',
+    jsonSchema: { pattern: DATE_TIME_PATTERN },
+  }),
 );

@@ -94,6 +94,18 @@ describe(`keys of the Jobs Data API, under ${RUNTIME}`, () => {
     else expect(answer.headers.get('cache-control')).toBe('private, no-store');
   });
 
+  it('says how an offset is written where a query made its + a blank', async () => {
+    const server = await open({});
+    const { key } = await server.key('acme', READ);
+    const { message } = expectError(
+      await server.get('/v1/jobs?observed_since=2026-08-22T02:00:00+02:00', key),
+      400,
+      'INVALID_PARAMETER',
+    );
+    expect(message).toMatch(/^`observed_since` must be .*%2B/);
+    expect((await server.get('/v1/jobs?observed_since=2026-08-22T02:00:00%2B02:00', key)).status).not.toBe(400);
+  });
+
   it('checks in the order path, method, key, scope, input, rate, question, credits', async () => {
     const server = await open({ KEY_RATE_LIMIT_PER_MINUTE: '3' });
     const { key } = await server.key('acme', READ);
