@@ -82,9 +82,19 @@ async function listenerOf(options: ListenOptions<MadeResponse>): Promise<Listene
 const docsOf = ({ surfaces }: Config, baseUrl: string): string | undefined =>
   surfaces.length === 0 ? undefined : `${baseUrl}/docs`;
 
-type Refuse = (path: string, code: ErrorCode, message: string, extras?: RefusalExtras) => MadeResponse;
+type Refuse = (
+  request: Pick<ServedRequest, 'url'>,
+  code: ErrorCode,
+  message: string,
+  extras?: RefusalExtras,
+) => MadeResponse;
 
-const pathOf = ({ url }: ServedRequest): string => targetOf(url).path;
+/** Makes the answers to requests that reach no app. */
+function refuserOf({ corsOrigin }: Config): Refuse {
+  const responderFor = responderFinder(corsOrigin, LISTENER_BODIES.responses, { report: () => {} }); // sends refusals only
+  return ({ url }, code, message, extras) =>
+    responderFor(targetOf(url).path).refusal(refuse(code, message, extras), newRequestId(systemRandom));
+}
 
 const SOON = { headers: retryAfterMs(1_000) };
 /** The answer closes the connection, because the client, or all clients together, have too many. */
@@ -166,21 +176,18 @@ export const serve = command({
     let app: ServedApp | undefined;
     const hangUps = hangUpsOf(io);
     const { stopped: shutdown } = stopSignal(io, { endsWithStdin });
-    const responderFor = responderFinder(config.corsOrigin, LISTENER_BODIES.responses, { report: () => {} }); // refusals only
-    const refused: Refuse = (path, code, message, extras) =>
-      responderFor(path).refusal(refuse(code, message, extras), newRequestId(systemRandom));
+    const refused = refuserOf(config);
     const listener = await listenerOf({
       host: config.host,
       port: config.port,
       handle: (request, client) =>
         app === undefined
-          ? refused(pathOf(request), STATE_UNAVAILABLE, 'the server is starting', SOON)
+          ? refused(request, STATE_UNAVAILABLE, 'the server is starting', SOON)
           : app.handle(request, client),
-      unreadable: () => refused('/', NOT_FOUND, 'there is nothing at this path'),
+      unreadable: () => refused({ url: '/' }, NOT_FOUND, 'there is nothing at this path'),
       report: (failure) => reports.onFailure(failure, 'listener'),
       bounds: boundsOf(config),
-      crowded: (bound, request) =>
-        refused(pathOf(request), CROWDED[bound].code, CROWDED[bound].message, CROWDED_EXTRAS),
+      crowded: (bound, request) => refused(request, CROWDED[bound].code, CROWDED[bound].message, CROWDED_EXTRAS),
     });
 
     const lines = new OperatorLines(io);
