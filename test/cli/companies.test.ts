@@ -135,6 +135,34 @@ describe('the operator’s word', () => {
     snapshot.close();
   });
 
+  it('about a company’s name says where a word about the board holds instead', async () => {
+    await run(['companies', 'set', ...catalogue(), 'greenhouse:acme', 'acme.io']);
+    const { exitCode, stderr } = await run(['companies', 'set', ...catalogue(), 'Acme', 'acme.com']);
+    expect([exitCode, stderr.split('\n')]).toEqual([
+      0,
+      [
+        'Acme: acme.com, for 0 jobs from the next build on',
+        'greenhouse:acme keeps acme.io, which was stated for the board: `companies set greenhouse:acme acme.com` changes that',
+        '',
+      ],
+    ]);
+    expect(await domains()).toEqual([['greenhouse:acme', 'acme.io', 'manifest']]);
+    const csv = file('c.csv', 'company,domain\nAcme,acme.org\n');
+    expect((await run(['companies', 'import', ...catalogue(), csv])).stderr).toContain('greenhouse:acme keeps acme.io');
+  });
+
+  it('about a board replaces the one that names it in another spelling', async () => {
+    for (const [name, domain] of [
+      ['greenhouse:acme', 'acme.io'],
+      ['greenhouse:ACME', 'acme.com'],
+    ] as const) {
+      const { stderr } = await run(['companies', 'set', ...catalogue(), name, domain]);
+      expect(stderr).toBe(`${name}: ${domain}, for 2 jobs from the next build on\n`);
+      expect(await domains()).toEqual([['greenhouse:acme', domain, 'manifest']]);
+    }
+    expect((await built()).stderr).not.toContain('fits no board');
+  });
+
   it.each([
     [['Acne', 'acme.com'], 1, 'no company or board "Acne"'],
     [['greenhouse:acne', 'acme.com'], 1, 'no company or board "greenhouse:acne"'],

@@ -4,7 +4,7 @@ import { parseCompanyFile } from '../../ingest/companies/company-file.ts';
 import { command, EXIT_OK } from '../command.ts';
 import { operatorFile } from '../operator-file.ts';
 import { CATALOGUE_OPTION, unfittingLine } from './company-lines.ts';
-import { stateWords } from './state-words.ts';
+import { overruledLine, stateWords } from './state-words.ts';
 
 export const importCompanies = command({
   arguments: [{ name: 'FILE', help: 'CSV with the columns company, domain and, where wanted, aliases', count: 'one' }],
@@ -15,8 +15,9 @@ export const importCompanies = command({
   ],
   async run({ options, arguments: [path = ''] }, { stderr }) {
     const { words } = await operatorFile(path, parseCompanyFile, 'nothing was kept', stderr);
-    const { unfitting } = await stateWords(options.catalogue, words);
+    const { unfitting, overruled } = await stateWords(options.catalogue, words);
     for (const { key } of unfitting) stderr.write(unfittingLine(key));
+    for (const each of overruled) stderr.write(overruledLine(each));
     stderr.write(
       `${grouped(words.length)} compan${words.length === 1 ? 'y' : 'ies'} kept, ${grouped(unfitting.length)} without a job; ` +
         'the next build applies them\n',

@@ -1,7 +1,9 @@
 /** Stores the operator's words in a catalogue, in one transaction. */
-import type { Employer } from '../../ingest/companies/employer.ts';
+import { printable } from '../../base/printable.ts';
+import type { CompanyDomain } from '../../catalogue/company-domain.ts';
+import { boardNameOf, type Employer } from '../../ingest/companies/employer.ts';
 import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
-import { StoredEmployers, storeWords } from '../../storage/history/company-tables.ts';
+import { operatorWordsIn, StoredEmployers, storeWords } from '../../storage/history/company-tables.ts';
 import { HistoryDatabase } from '../../storage/history/database.ts';
 import { withHistory } from '../with-history.ts';
 
@@ -12,6 +14,25 @@ export interface StatedWords {
   readonly employers: readonly Employer[];
 }
 
+/** An employer that keeps another domain than a new word gives it, because that one was stated for its board. */
+export interface Overruled {
+  readonly employer: Employer;
+  readonly domain: CompanyDomain;
+  readonly given: CompanyDomain;
+}
+
+export const overruledLine = ({ employer, domain, given }: Overruled): string =>
+  `${printable(boardNameOf(employer), 80)} keeps ${domain}, which was stated for the board: ` +
+  `\`companies set ${printable(boardNameOf(employer), 80)} ${given}\` changes that\n`;
+
+function overruledOf(employers: readonly Employer[], spoken: OperatorWords, stored: OperatorWords): Overruled[] {
+  return employers.flatMap((employer) => {
+    const given = spoken.wordOf(employer)?.domain;
+    const domain = stored.wordOf(employer)?.domain;
+    return !given || !domain || given === domain ? [] : [{ employer, domain, given }];
+  });
+}
+
 /**
  * @param allowed called before anything is stored; throws to store nothing
  * @throws CommandError when the catalogue cannot be used
@@ -20,7 +41,7 @@ export function stateWords(
   folder: string,
   words: readonly OperatorWord[],
   allowed: (stated: StatedWords) => void = () => {},
-): Promise<StatedWords> {
+): Promise<StatedWords & { readonly overruled: readonly Overruled[] }> {
   const open = (): HistoryDatabase => {
     // Opens it for reading first, to report a missing catalogue: opening for writing would create one.
     HistoryDatabase.openForReading(folder).close();
@@ -34,7 +55,9 @@ export function stateWords(
       employers: all.filter((employer) => spoken.wordOf(employer) !== undefined),
     };
     allowed(stated);
-    if (storeWords(history, words)) history.commit();
-    return stated;
+    const hasChanged = storeWords(history, words);
+    const overruled = overruledOf(stated.employers, spoken, operatorWordsIn(history));
+    if (hasChanged) history.commit();
+    return { ...stated, overruled };
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
-import { type Employer, employerKeyOf, type HostCount } from '../../ingest/companies/employer.ts';
+import { type Employer, employerKeyOf, type HostCount, hasToken } from '../../ingest/companies/employer.ts';
 import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
 import type { HistoryDatabase } from './database.ts';
 import { JOBS } from './stored-job.ts';
@@ -21,18 +21,23 @@ export function storedWords(history: HistoryDatabase): OperatorWord[] {
   }));
 }
 
+/** Identifies a word: case does not count in a board that is named with its platform. */
+const identityOf = ({ kind, key }: Pick<OperatorWord, 'kind' | 'key'>): string =>
+  `${kind}\n${kind === 'board' && hasToken(key.split(':', 1)[0]!) ? key.toLowerCase() : key}`;
+
 /**
  * Stores words. A new word replaces only the fields that it has: a manifest with just the company's name leaves the
- * domain.
+ * domain. The key keeps the spelling in which it was stored first.
  * @returns whether anything changed @throws HistoryError
  */
 export function storeWords(history: HistoryDatabase, words: Iterable<OperatorWord>): boolean {
-  const known = new Map(storedWords(history).map((word) => [`${word.kind}\n${word.key}`, word] as const));
+  const known = new Map(storedWords(history).map((word) => [identityOf(word), word] as const));
   let hasChanged = false;
   for (const word of words) {
-    const earlier = known.get(`${word.kind}\n${word.key}`);
+    const earlier = known.get(identityOf(word));
     const next: OperatorWord = {
       ...word,
+      key: earlier?.key ?? word.key,
       name: word.name ?? earlier?.name ?? null,
       domain: word.domain ?? earlier?.domain ?? null,
       url: word.url ?? earlier?.url ?? null,
