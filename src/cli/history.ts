@@ -11,6 +11,16 @@ import type { Io } from './io.ts';
 import { writeLines } from './text-lines.ts';
 import { withHistory } from './with-history.ts';
 
+/** Says so when there are none: a misspelled board would otherwise look like a quiet one. */
+function* orNone(lines: Iterable<string>, none: () => void): Generator<string> {
+  let isEmpty = true;
+  for (const line of lines) {
+    isEmpty = false;
+    yield line;
+  }
+  if (isEmpty) none();
+}
+
 /** Longest line of an event for people, characters: id, title, company and two values of a field at their longest. */
 const LINE_LENGTH_MAX = 4000;
 
@@ -70,9 +80,12 @@ export const history = command({
       ...(untilMs === undefined ? {} : { untilMs }),
     };
     const linesOf = options.feeds ? feedLines : eventLines;
+    const none = (): void => {
+      if (!options.json) io.stderr.write(options.feeds ? 'no feeds\n' : 'no events\n');
+    };
     await withHistory(
       () => HistoryDatabase.openForReading(options.catalogue),
-      (opened) => writeLines(linesOf(opened, query, options.json), io.stdout),
+      (opened) => writeLines(orNone(linesOf(opened, query, options.json), none), io.stdout),
     );
     return EXIT_OK;
   },

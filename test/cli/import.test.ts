@@ -406,6 +406,15 @@ describe('import', () => {
     expect(JSON.parse(stdout)).toMatchObject({ board: 'greenhouse:acme', rows: 4, complete: true });
   });
 
+  it('leaves a history, which says so where it has nothing to show', async () => {
+    await on(1, greenhouse('acme.json', [1]));
+    const shown = (...words: string[]) => run(['history', '--catalogue', at('catalogue'), ...words]);
+    expect(await shown('--board', 'greenhouse:acne')).toMatchObject({ exitCode: 0, stdout: '', stderr: 'no events\n' });
+    expect(await shown('--board', 'acne', '--feeds')).toMatchObject({ exitCode: 0, stdout: '', stderr: 'no feeds\n' });
+    expect(await shown('--board', 'acne', '--json')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    expect(await shown('--board', 'acme')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
   it('lets the newest of several listings of a board win, by what they say', async () => {
     const a = greenhouse('acme-1.json', [{ id: 1, title: 'Cook' }], 'acme', { fetched_at: '2026-08-01' });
     const b = greenhouse('acme-2.json', [{ id: 1, title: 'Chef' }], 'acme', { fetched_at: '2026-08-02' });
