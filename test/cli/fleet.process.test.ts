@@ -165,6 +165,21 @@ it(
   TIMEOUT_MS,
 );
 
+it(
+  'fleet serves the catalogue of SNAPSHOT unless --snapshot names another',
+  async () => {
+    const words = ['fleet', '--port', '0', '--gates', '1', '--services', '1', '--state-dir', newFolder()];
+    const missing = join(newFolder(), 'jobs.snapshot');
+    const variables = { DATABASE_URL: '', SNAPSHOT: missing };
+    const started = startProcess(binaryOf('node'), [MAIN, ...words], variables);
+    onTestFinished(() => void started.child.kill('SIGKILL'));
+    await until('the missing file', () => started.stderr().includes(`SNAPSHOT ${missing}`));
+    started.child.kill('SIGTERM');
+    await started.exited;
+  },
+  TIMEOUT_MS,
+);
+
 it.runIf(hasDatabase)(
   'fleet that is stopped while it starts leaves no database behind',
   async () => {
