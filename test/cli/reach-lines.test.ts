@@ -6,3 +6,8 @@ it('says in one line how much of a catalogue can be reached, one job and one day
   expect(reachText(reach)).toMatch(/^1 active job, .* last observed on 1 day$/);
   expect(reachText({ ...reach, activeJobs: 1234, observationDays: 2 })).toMatch(/^1,234 active jobs, .* on 2 days$/);
 });
+
+it('states no shares of no jobs', () => {
+  const none = { activeJobs: 0, jobsWithDomain: 0, domainShare: 1, cohortJobs: 0, cohortShare: 1, observationDays: 0 };
+  expect(reachText(none)).toBe('0 active jobs');
+});

@@ -27,6 +27,7 @@ export function reachReportOf(reach: Reach): ReachReport {
 /** One line, without a line feed. */
 export function reachText(reach: Reach): string {
   const { activeJobs, domainShare, cohortShare, observationDays } = reach;
+  if (activeJobs === 0) return jobs(0); // of none there is no share
   return (
     `${jobs(activeJobs)}, ${percentOf(domainShare)} with a company's domain, ${percentOf(cohortShare)} in the cohort, ` +
     `last observed on ${quantity(observationDays, 'day')}`
