@@ -158,6 +158,12 @@ export class Connection {
     onReply?.({ kind: 'failure', code });
   }
 
+  /** Ends the connection; a current request gets no reply. */
+  abandon(): void {
+    this.#onReply = undefined;
+    this.fail('CLOSED');
+  }
+
   #onEnd(): void {
     if (this.#head !== undefined && this.#framing === 'close') this.#finish(this.#takePending());
     this.fail('CLOSED');

@@ -173,6 +173,8 @@ export async function drive(plan: LoadPlan, prepared: Prepared, ports: LoadPorts
   const sendingEndMs = Math.min(stoppedMs, endMs);
   pacing.unsent(sendingEndMs, (kind, plannedMs) => recorder.recordUnsent(kind, plannedMs, stoppedMs));
   waits?.stop();
+  // Callbacks are deleted over the same connections, which would be busy until the timeout.
+  if (isCut()) pool.abandonBusy();
   return {
     startedAt,
     recorder,

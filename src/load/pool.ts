@@ -64,6 +64,11 @@ export class Pool implements ConnectionOwner {
     this.onRoom();
   }
 
+  /** Ends the connections of requests under way, which get no reply, so that others can be opened. */
+  abandonBusy(): void {
+    for (const connection of [...this.#open]) if (connection.isBusy) connection.abandon();
+  }
+
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#sweep);

@@ -1,5 +1,8 @@
 /** `paygrade load` against running servers: every scenario, what it leaves behind, and how it ends. */
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, request as requestOver } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -332,5 +335,33 @@ describe.each(oneRuntime('node'))('paygrade load run by %s', (runtime) => {
     expect(result.duration_ms).toBeLessThan(60_000);
     expect(result.requests.expected).toBeGreaterThan(5);
     expect(result.callbacks?.deleted).toBe(result.callbacks?.created);
+  });
+
+  it('deletes its callbacks at Ctrl-C though webhooks without an answer hold all its connections', async () => {
+    const proxy = createServer((request, response) => {
+      const { url, method, headers } = request;
+      if (url?.startsWith('/hooks/')) return;
+      const passed = requestOver(server.url + url, { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(passed);
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    try {
+      const words = ['--scenario', 'webhook', '--callbacks', '2', '--connections', '2', '--warmup', '0'];
+      words.push('--duration', '1', '--timeout', '120', '--json'); // the last is longer than this test may take
+      const loading = startLoad([`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, ...words], true);
+      await expect.poll(() => loading.stderr(), { timeout: 20_000 }).toContain('waiting for the last answers');
+      loading.signal('SIGINT');
+      expect(JSON.parse((await loading.ended).stdout)).toMatchObject({
+        ended: 'interrupted',
+        requests: { unexpected: 0 },
+        callbacks: { created: 2, deleted: 2 },
+      });
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+    }
   });
 });

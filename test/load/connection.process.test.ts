@@ -155,6 +155,23 @@ describe('a connection', () => {
     opened.close();
     expect((await Promise.all(replies)).map(shown)).toContain('CLOSED');
   });
+
+  it('gives up what is under way without a reply, and has room at once', async () => {
+    let isHeld = false;
+    const { pool: opened, connections } = await open((socket, text) => {
+      if (text.startsWith('GET /held')) isHeld = true;
+      else socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+    });
+    const replies: Reply[] = [];
+    opened.send('GET /held HTTP/1.1\r\n\r\n', (reply) => replies.push(reply));
+    await expect.poll(() => isHeld).toBe(true);
+    expect(opened.hasRoom()).toBe(false);
+    opened.abandonBusy();
+    expect(shown(await opened.ask('GET / HTTP/1.1\r\n\r\n'))).toEqual([204, '']);
+    opened.abandonBusy(); // nothing is under way
+    expect(shown(await opened.ask('GET / HTTP/1.1\r\n\r\n'))).toEqual([204, '']);
+    expect([connections(), replies]).toEqual([2, []]);
+  });
 });
 
 describe('headers and chunks', () => {
