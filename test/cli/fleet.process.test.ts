@@ -42,6 +42,9 @@ function newFolder(): string {
   return folder;
 }
 
+const databaseIdIn = (folder: string): number =>
+  Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
+
 it.runIf(IS_WHOLE)(
   'a rolling restart of gates behind a proxy that looks at /ready refuses no payment',
   async () => {
@@ -234,7 +237,8 @@ it.runIf(IS_WHOLE && hasDatabase)(
     // Its port is taken when it would start again.
     const [, port, pid] = /service 1: port (\d+), pid (\d+)/.exec(started.stderr()) ?? [];
     process.kill(Number(pid), 'SIGKILL');
-    const squatter = createServer();
+    // A connection of a gate that stays open would keep it from closing.
+    const squatter = createServer((socket) => socket.destroy());
     await until('the port is free', () => {
       if (squatter.listening) return true;
       squatter.once('error', () => {}).listen(Number(port), '127.0.0.1');
@@ -244,7 +248,7 @@ it.runIf(IS_WHOLE && hasDatabase)(
     await new Promise((resolve) => squatter.close(resolve));
     await sells();
 
-    process.kill(Number(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n', 1)[0]), 'SIGKILL');
+    process.kill(databaseIdIn(folder), 'SIGKILL');
     await says(/the database ended \(SIGKILL\) and is started again/);
     await sells();
     await until('every gate is ready', async () => {
@@ -276,14 +280,25 @@ it.runIf(IS_WHOLE && hasDatabase)(
 it.runIf(IS_WHOLE)(
   'what fleet started ends when it is killed',
   async () => {
-    const words = ['fleet', '--port', '0', '--snapshot', smallSample(), '--state-dir', newFolder()];
+    const folder = newFolder();
+    const words = ['fleet', '--port', '0', '--snapshot', smallSample(), '--state-dir', folder];
     const started = startProcess(binaryOf('node'), [MAIN, ...words, '--gates', '1'], { DATABASE_URL: '' });
     onTestFinished(() => void started.child.kill('SIGKILL'));
     await listeningPort(started, 60_000);
     await until('the processes', () => started.stderr().includes('gate 1: port'));
     const processIds = [...started.stderr().matchAll(/: port \d+, pid (\d+)/g)].map(([, id]) => Number(id));
     expect(processIds).toHaveLength(3);
+    if (hasDatabase) processIds.push(databaseIdIn(folder));
     started.child.kill('SIGKILL');
+    if (hasDatabase) {
+      // The database of the killed fleet may still be ending.
+      const database = await fleetDatabase(undefined, folder, process.stderr as never);
+      const another = fleetDatabase(undefined, folder, process.stderr as never);
+      await expect(another).rejects.toThrow(
+        `process ${databaseIdIn(folder)} serves ${join(folder, 'postgres')} already`,
+      );
+      await database!.stop();
+    }
     const lives = (id: number): boolean => existsSync(`/proc/${id}`);
     await until('their end', () => !processIds.some(lives));
   },

