@@ -138,7 +138,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   const snapshot = config.snapshot === NO_CATALOGUE ? undefined : config.snapshot;
   const loading = ports.catalogueSource ?? catalogueSource(snapshot, sourcePorts(config, ports));
   const verification = openVerification(config, ports);
-  server.add({ close: () => verification.close() });
+  server.add({ metrics: (page) => verification.writeMetrics(page), close: () => verification.close() });
   const stateDir = config.stateDir === IN_MEMORY ? undefined : config.stateDir;
   const backend = await (ports.openBackend ?? openBackend)(
     {

@@ -90,6 +90,8 @@ describe.each(oneRuntime('bun'))('the metrics, under %s', (runtime) => {
     expect(rise('paygrade_reservations', {})).toBe(1);
     expect(rise('paygrade_state_commits_total', {})).toBeGreaterThanOrEqual(2);
     expect(after.value('paygrade_settlements_in_flight')).toBe(0);
+    expect(after.value('paygrade_verification_threads_configured')).toBe(1);
+    await expect.poll(async () => (await pageOf(jobs)).value('paygrade_verification_threads')).toBe(1);
   });
 
   it('follows callbacks, their bytes, waits and events', async () => {

@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { LATE_START_MS } from '../../base/late-start.ts';
+import type { Exposition } from '../../base/prometheus.ts';
 import { expectDescriptors } from '../../base/start-thread.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecoveryQueue, type RecoveryWorker } from '../../payment/signature/recovery-queue.ts';
@@ -38,6 +39,7 @@ export interface OpenVerification {
    * to start, which a notice tells, and something can verify. Never settles if closed first. Never rejects.
    */
   start(isAtOnce: boolean): Promise<StartedVerification>;
+  writeMetrics(page: Exposition): void;
   /** Never rejects. */
   close(): Promise<void>;
 }
@@ -137,13 +139,21 @@ function faultReports(
   return { update, close: () => cancelPause?.() };
 }
 
+function writeThreads(page: Exposition, threads: readonly RecoveryThread[]): void {
+  const running = threads.filter((thread) => thread.isHealthy()).length;
+  page
+    .single('paygrade_verification_threads', 'gauge', 'Threads that verify signatures.', running)
+    .single('paygrade_verification_threads_configured', 'gauge', 'Threads that should, see WORKERS.', threads.length);
+}
+
 /** Starts nothing yet. */
 export function openVerification(options: VerificationOptions, ports: VerificationPorts): OpenVerification {
   const { clock, timers, recoveryWorker } = ports;
   if (recoveryWorker !== undefined) {
     const queue = new RecoveryQueue([recoveryWorker], clock, timers);
     const started: StartedVerification = { library: 'handed-in', threadCount: 0, notices: [] };
-    return { queue, start: async () => started, close: async () => queue.close() };
+    const writeMetrics = (page: Exposition): void => writeThreads(page, []);
+    return { queue, start: async () => started, writeMetrics, close: async () => queue.close() };
   }
   const needed = Promise.withResolvers<void>();
   const queue = new RecoveryQueue(undefined, clock, timers, needed.resolve);
@@ -202,6 +212,7 @@ export function openVerification(options: VerificationOptions, ports: Verificati
       starting ??= start(isAtOnce);
       return starting;
     },
+    writeMetrics: (page) => writeThreads(page, threads),
     async close() {
       isClosed = true;
       queue.close();

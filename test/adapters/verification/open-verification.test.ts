@@ -11,9 +11,11 @@ import { chooseRecovery } from '../../../src/adapters/verification/recovery.ts';
 import { CONFIGURATION } from '../../../src/app/configuration.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { LATE_START_MS } from '../../../src/base/late-start.ts';
+import { Exposition } from '../../../src/base/prometheus.ts';
 import { THREAD_START_MS } from '../../../src/base/start-thread.ts';
 import type { Recovery } from '../../../src/payment/signature/recovery-queue.ts';
 import { ManualTime } from '../../support/manual-time.ts';
+import { MetricsPage } from '../../support/metrics-page.ts';
 import { threadsStarted } from '../../support/started-threads.ts';
 import { expected, failing, HANG, jobs } from './recovery-trials.ts';
 
@@ -72,6 +74,14 @@ function answersOf(thread: Worker | undefined): () => number {
   return () => count;
 }
 
+/** Threads that run and that are configured, as the metrics show them. */
+function shownThreads(verification: OpenVerification): readonly number[] {
+  const page = new Exposition();
+  verification.writeMetrics(page);
+  const shown = new MetricsPage(page.text);
+  return ['threads', 'threads_configured'].map((name) => shown.value(`paygrade_verification_${name}`));
+}
+
 /** Of what is installed here. */
 const { library: fastest } = await chooseRecovery('auto', systemClock);
 
@@ -121,14 +131,17 @@ it('starts at its first request, and else a moment after it was to', async () =>
 it('goes on with the threads that start, and starts the one that did not again', async () => {
   const { entry } = failing(`throw new Error('no luck')`, 1);
   const { verification, time, faults, started, toldFault, hasPauses } = setUp({ WORKERS: '2' }, entry);
+  expect(shownThreads(verification)).toEqual([0, 2]);
   const fault = '1 of 2 verification threads failed: a verification thread failed: no luck';
   expect(await verification.start(true)).toEqual({ threadCount: 1, library: fastest, notices: [fault] });
   expect(await recoverAll(verification, 40)).toEqual(expected.slice(0, 40));
   expect(faults).toEqual([fault]);
+  expect(shownThreads(verification)).toEqual([1, 2]);
   await hasPauses();
   time.pass(1000);
   await toldFault(2);
   expect(faults).toEqual([fault, undefined]);
+  expect(shownThreads(verification)).toEqual([2, 2]);
   const answerCounts = [started.find(({ threadId }) => threadId > 0), started[2]].map(answersOf);
   expect(await recoverAll(verification, jobs.length)).toEqual(expected);
   expect(answerCounts.map((count) => count() > 0)).toEqual([true, true]);
