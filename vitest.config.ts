@@ -8,7 +8,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * Projects, told apart by a file's name alone; `npm test` runs them all, `npm run check` the first.
  *
  * unit     `*.test.ts`: inside this process. No child process, no socket, no wait for real time. Files share their modules.
- *          `test/contract` is part of it, and `contract-under-bun.process.test.ts` runs files of it once more under Bun.
+ *          `test/contract` is part of it; `contract-under-bun.process.test.ts` runs files of it once more under Bun, and
+ *          `test/shared/contract.process.test.ts` one over PostgreSQL.
  * feeds    `*.feeds.test.ts`: the same with real feeds by the hundred megabytes.
  * process  `*.process.test.ts`: starts servers, commands or browsers, or listens on a socket. What a server of ours answers
  *          is held against the published contract.

@@ -9,9 +9,6 @@ import { inProcess, type Transport } from './transport.ts';
 /** The runtime that runs the tests of this file: those of `test/contract` run under both. */
 export const RUNTIME = process.versions.bun === undefined ? 'node' : 'bun';
 
-/** Names a module that opens a substitute for the app in this process (test/support/opened-fleet.ts). */
-const OPENER = process.env.PAYGRADE_TEST_OPENER;
-
 const ORIGIN = 'http://paygrade.test';
 
 export interface OpenedApp extends Transport {
@@ -57,8 +54,10 @@ export async function openedApp(
   const resolved = { ...config, baseUrl, hookBaseUrl: config.hookBaseUrl ?? baseUrl };
   const portsOf = (): AppPorts =>
     appPorts({ recoveryWorker: promptWorker(), onFailure: (failure) => failures.push(failure), ...ports });
-  if (OPENER !== undefined) {
-    const { open } = (await import(OPENER)) as Opener;
+  // Names a module that opens a substitute for the app in this process (test/support/opened-fleet.ts).
+  const opener = process.env.PAYGRADE_TEST_OPENER;
+  if (opener !== undefined) {
+    const { open } = (await import(opener)) as Opener;
     const limits = { RATE_LIMIT_PER_MINUTE: '0', CALLBACK_LIMIT_PER_MINUTE: '0' };
     const hasPorts = Object.keys(ports).length > 0;
     const environment = { ...limits, ...variables, BASE_URL: baseUrl };
