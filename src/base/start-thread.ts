@@ -1,5 +1,5 @@
 /** Starts threads, for storage and adapters alike. */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { onThreadEnd } from './thread-end.ts';
@@ -17,25 +17,52 @@ export const THREAD_START_MS = 10_000;
 /** More than a thread opens before it runs, because connections may take some meanwhile. */
 const DESCRIPTOR_COUNT = 16;
 
-/** @throws Error when the process is out of file descriptors, or nearly so */
-export function expectDescriptors(): void {
+/**
+ * @returns the descriptors that are opened next
+ * @throws Error when the process is out of file descriptors, or nearly so
+ */
+export function expectDescriptors(): readonly number[] {
   const opened: number[] = [];
   try {
     while (opened.length < DESCRIPTOR_COUNT) opened.push(openSync(devNull, 'r'));
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
   }
+  return opened;
+}
+
+/** What a thread of Bun opens first: epoll and eventfd of its event loop. */
+const LOOP_DESCRIPTOR_COUNT = 2;
+/** A thread has its event loop after one or two on an idle machine. */
+const LOOP_LOOKS_MAX = 100;
+
+function isOpen(descriptor: number): boolean {
+  try {
+    fstatSync(descriptor);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Looks once a millisecond whether a thread has its event loop, and accepts no connection meanwhile. */
+function holdUntilLoop(free: readonly number[]): void {
+  const last = free[LOOP_DESCRIPTOR_COUNT - 1]!;
+  const never = new Int32Array(new SharedArrayBuffer(4));
+  for (let looks = 0; looks < LOOP_LOOKS_MAX && !isOpen(last); looks++) Atomics.wait(never, 0, 0, 1);
 }
 
 /**
  * Bun ends the whole process when a starting thread finds no file descriptor, and clients' connections may have taken them
- * all; so this checks first.
+ * all, or take them while it starts; so this checks first, and under Bun waits until the thread needs no more.
  *
  * @throws Error when there are too few file descriptors for a thread
  */
 export function startThread(entry: URL, options: WorkerOptions = {}): Worker {
-  expectDescriptors();
-  return new Worker(entry, { ...QUIET_THREAD, ...options });
+  const free = expectDescriptors();
+  const worker = new Worker(entry, { ...QUIET_THREAD, ...options });
+  if (process.versions.bun !== undefined) holdUntilLoop(free);
+  return worker;
 }
 
 /** What becomes of a thread whose first message says that it is ready. Each is called later, never by the start itself. */

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { expectPaid } from '../support/answers.ts';
 import { startJobsServer } from '../support/jobs-server.ts';
 import { testFolder } from '../support/scratch-folder.ts';
-import { binaryOf, PROJECT, RUNTIMES, startServer } from '../support/server.ts';
+import { binaryOf, PROJECT, RUNTIMES, startProcess, startServer } from '../support/server.ts';
 import { encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
 
 const SPARE_COUNT = 20;
@@ -95,5 +95,11 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
       buyer.destroy();
       expect({ exitCode: await server.stop(), stderr: server.stderr() }).toMatchObject({ exitCode: 0 });
     }
+  });
+
+  it('does not end when connections take the last ones while a thread starts (reliability 210)', async () => {
+    const entry = join(PROJECT, 'test/support/thread-beside-connections.ts');
+    const ended = await startProcess(binaryOf(runtime), [entry]).ended;
+    expect(ended).toMatchObject({ exitCode: 0, stdout: '20\n' });
   });
 });
