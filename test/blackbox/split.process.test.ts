@@ -37,10 +37,21 @@ const startGate = (runtime: Runtime, urls: readonly string[]): Promise<RunningSe
     ENGINE_TIMEOUT_MS: String(TIMEOUT_MS),
     SNAPSHOT: '',
     RATE_LIMIT_PER_MINUTE: '0',
-    LOG_LEVEL: 'error',
+    LOG_LEVEL: 'warn',
   });
 
 const isReady = async (server: RunningServer): Promise<boolean> => (await server.fetch('/ready')).status === 200;
+
+/** The operator's log says why, which the customer is not told. */
+async function expectReasonOf(response: Response, gate: RunningServer): Promise<void> {
+  const requestId = response.headers.get('x-request-id') ?? '';
+  const logged = (): string | undefined =>
+    gate
+      .stdout()
+      .split('\n')
+      .find((line) => line.includes(requestId));
+  await expect.poll(logged).toMatch(/"detail":"[^"]/);
+}
 
 /** What the sales book of the gate has: the answers that were charged. */
 async function salesOf(gate: RunningServer): Promise<number> {
@@ -230,6 +241,7 @@ describe.each(oneRuntime('bun'))('a gate under %s', (runtime) => {
     expect(Date.now() - startMs).toBeLessThan(TIMEOUT_MS + 2000);
     expect(response.headers.get('payment-response')).toBeNull();
     expect(await salesOf(gate)).toBe(0);
+    await expectReasonOf(response, gate);
   });
 
   it.each([
@@ -244,7 +256,10 @@ describe.each(oneRuntime('bun'))('a gate under %s', (runtime) => {
     service.answerBy(script);
     const response = await buyOver(gate, '/v1/jobs/search?limit=3').catch((failure: Error) => failure);
     if (response instanceof Error) expect(response.message).toContain('got 503');
-    else expect([response.status, await codeOf(response)]).toEqual([503, 'CATALOGUE_UNAVAILABLE']);
+    else {
+      expect([response.status, await codeOf(response)]).toEqual([503, 'CATALOGUE_UNAVAILABLE']);
+      await expectReasonOf(response, gate);
+    }
     expect(await salesOf(gate)).toBe(0);
   });
 });

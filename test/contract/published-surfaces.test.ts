@@ -184,6 +184,14 @@ describe.each(OTHER_SURFACES)(`the contract of $title, under ${RUNTIME}`, (surfa
     }
   });
 
+  it('lists a path that cannot be decoded as unknown', async () => {
+    for (const { path } of operations.filter(({ decodesParams }) => decodesParams === true)) {
+      // The transport judges the answer by the document.
+      const answer = await get(path.replace(/:\w+/, '%ff'));
+      expect([answer.status, await answer.json()], path).toMatchObject([404, { error: { code: 'NOT_FOUND' } }]);
+    }
+  });
+
   it('refuses an empty parameter, in its schema as in the answer', async () => {
     for (const operation of operations) {
       for (const { name, in: place, schema } of listed(operation)?.parameters ?? []) {

@@ -119,6 +119,24 @@ const posting = (fields: object) => ({
   ...fields,
 });
 
+const muse = (fields: object) => ({
+  page: 0,
+  results: [
+    {
+      id: 17,
+      name: 'Cook',
+      type: 'external',
+      contents: '<p>Soup.</p>',
+      publication_date: '2026-05-01T08:00:00Z',
+      locations: [{ name: 'Flexible / Remote' }],
+      levels: [{ name: 'Entry Level', short_name: 'entry' }],
+      company: { id: 3, short_name: 'acme', name: 'Acme Foods' },
+      refs: { landing_page: 'https://www.themuse.com/jobs/acme/cook' },
+      ...fields,
+    },
+  ],
+});
+
 const native = (fields: object) => ({
   id: 'acme-1',
   title: 'Cook',
@@ -213,6 +231,20 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       feed({ url: 'https://acme.na.teamtailor.com/jobs/1' }, { hiringOrganization: null }),
       { id: 'teamtailor:acme:0f0e0d0c-0000-4000-8000-000000000001', company: 'Acme Careers', company_domain: null },
     ],
+    [
+      'what an item leaves out and its posting has',
+      feed(
+        { id: null, title: null, url: null, external_url: 'https://jobs.acme.example/7', content_html: null },
+        { title: 'Baker', description: '<p>Bread.</p>' },
+      ),
+      {
+        id: 'teamtailor:jobs.acme.example:1234567',
+        title: 'Baker',
+        source_url: 'https://jobs.acme.example/7',
+        description: '<p>Bread.</p>',
+      },
+    ],
+    ['text alone', feed({ content_html: null, content_text: 'Bread.' }, {}), { description: 'Bread.' }],
   ],
   remoteok: [
     [
@@ -270,6 +302,20 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       { remote_status: 'remote' },
     ],
     [
+      'one of several ways, and where it may be',
+      posting({
+        jobLocation: undefined,
+        jobLocationType: ['ON_SITE', 'telecommute'],
+        applicantLocationRequirements: [
+          { '@type': 'Country', name: 'FR' },
+          { '@type': 'Country', name: 'BE' },
+        ],
+      }),
+      { remote_status: 'remote', location: 'FR; BE' },
+    ],
+    ['a type that begins as remote', posting({ jobLocationType: 'TELECOMMUTE_PARTLY' }), { remote_status: 'unknown' }],
+    ['a type that ends as remote', posting({ jobLocationType: 'NO_TELECOMMUTE' }), { remote_status: 'unknown' }],
+    [
       'two places, an internship, past its end',
       [
         posting({
@@ -294,6 +340,25 @@ const rows: Readonly<Record<string, readonly Row[]>> = {
       'an identifier that is text, and an organisation without an address',
       posting({ identifier: 'X9', hiringOrganization: { name: ' Acme  Foods ' } }),
       { id: 'jsonld:jobs.acme.example:X9', company: 'Acme Foods', company_domain: null },
+    ],
+  ],
+  themuse: [
+    ['remote', muse({}), { location: 'Flexible / Remote', remote_status: 'remote', employment_type: 'unknown' }],
+    ['no location', muse({ locations: [] }), { location: null, remote_status: 'unknown' }],
+    [
+      'a place whose name begins so',
+      muse({ locations: [{ name: 'Flexible / Remote Island, AK' }] }),
+      { remote_status: 'unknown' },
+    ],
+    [
+      'a place whose name ends so',
+      muse({ locations: [{ name: 'Not Flexible / Remote' }] }),
+      { remote_status: 'unknown' },
+    ],
+    [
+      'an internship among other levels',
+      muse({ levels: [{ name: 'Internship' }, { name: 'Entry Level' }] }),
+      { employment_type: 'unknown' },
     ],
   ],
   native: [
