@@ -7,6 +7,7 @@
 import type { Access, Admission } from '../http/access.ts';
 import { Answer, Reply } from '../http/answers.ts';
 import { Refusal, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
+import { IDEMPOTENCY_KEY_FORM } from '../retry/identifier.ts';
 import type { IdempotencyClaim, RetryJob } from '../retry/job.ts';
 import type { ClaimResult, Retries, RetryCustomer, RetryDraft } from '../retry/retries.ts';
 import type { KeyPrincipal } from './api-key.ts';
@@ -51,7 +52,7 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
         required: false,
         description:
           'The same key with the same body gives the first answer again with 200, without secrets and without a charge.',
-        schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{16,128}$' },
+        schema: { type: 'string', pattern: IDEMPOTENCY_KEY_FORM.source },
       },
     ],
   },

@@ -2,8 +2,10 @@
 import type { AccessDocumentation } from '../http/access.ts';
 import { closed } from '../http/documents/openapi.ts';
 import { defineErrors, type HeaderFacts, RETRY_AFTER } from '../http/errors.ts';
+import { HEADER_LENGTH_MAX } from '../payment/protocol/envelope.ts';
 import { PAYMENT_IDENTIFIER } from '../payment/protocol/identifier.ts';
-import { ADDRESS_FORM, type Network } from '../payment/protocol/network.ts';
+import { ADDRESS_FORM, type Network, X402_VERSION } from '../payment/protocol/network.ts';
+import { DESCRIPTION_LENGTH_MAX } from '../payment/protocol/requirements.ts';
 
 const OFFER: HeaderFacts = {
   description: 'base64 of the x402 v2 PaymentRequired object',
@@ -46,7 +48,7 @@ const OPEN_OBJECT = { type: 'object', additionalProperties: true };
 const offerSchemas = ({ id }: Network) => ({
   ResourceInfo: closed({
     url: { type: 'string', format: 'uri' },
-    description: { type: 'string', maxLength: 500 },
+    description: { type: 'string', maxLength: DESCRIPTION_LENGTH_MAX },
     mimeType: { type: 'string' },
     serviceName: { type: 'string' },
   }),
@@ -86,7 +88,7 @@ const PAYMENT_HEADER = {
   description:
     'base64 of the x402 v2 PaymentPayload for one entry of the offer. Without it the answer is 402 with the offer in its ' +
     '`PAYMENT-REQUIRED` header.',
-  schema: { type: 'string', maxLength: 8192, pattern: '^[A-Za-z0-9+/]+={0,2}$' },
+  schema: { type: 'string', maxLength: HEADER_LENGTH_MAX, pattern: '^[A-Za-z0-9+/]+={0,2}$' },
 };
 
 /** x402 indexers read `x-payment-info` and the 402 with its header (x402-v2 §7.4). */
@@ -106,7 +108,7 @@ export const paymentDocumentation = (priceUsdc: string, network: Network): Acces
   answerHeaders: { 'PAYMENT-RESPONSE': RECEIPT },
   errorMembers: {
     402: {
-      x402Version: { const: 2 },
+      x402Version: { const: X402_VERSION },
       resource: schemaRef('ResourceInfo'),
       accepts: { type: 'array', items: schemaRef('PaymentRequirements'), minItems: 1 },
       extensions: schemaRef('OfferExtensions'),

@@ -41,6 +41,4 @@ export const secretBytesOf = (secret: string): Uint8Array =>
   new Uint8Array(Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64'));
 
 /** An `Idempotency-Key`: 16 to 128 of the characters that are safe everywhere. */
-const IDEMPOTENCY_KEY = /^[A-Za-z0-9_-]{16,128}$/;
-
-export const isIdempotencyKey = (text: string): boolean => IDEMPOTENCY_KEY.test(text);
+export const IDEMPOTENCY_KEY_FORM = /^[A-Za-z0-9_-]{16,128}$/;

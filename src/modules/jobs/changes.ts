@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
+import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { changes } from '../../catalogue/questions/changes.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import { Refusal } from '../../http/errors.ts';
@@ -40,7 +41,7 @@ const changesData = v.strictObject({
 const HISTORY =
   'first observed: active jobs of the cohort whose first observation lies in the period, which are all jobs of a board that ' +
   'is followed for less than that, however old they are; no longer observed: jobs whose recorded closing lies in the ' +
-  'period, the 10000 newest closings at most';
+  `period, the ${COHORT_ROWS_MAX} newest closings at most`;
 
 export const listChanges = route<JobsServices>()({
   operation: 'listChanges',

@@ -9,7 +9,7 @@ import { defineErrors, INVALID_BODY, type Refusal, refuse } from '../../http/err
 import type { RequestView } from '../../http/request-view.ts';
 import { TARGET_LENGTH_MAX } from '../../outbound/limits.ts';
 import type { Purpose, Target, TargetPolicy } from '../../outbound/target.ts';
-import { isIdempotencyKey } from '../../retry/identifier.ts';
+import { IDEMPOTENCY_KEY_FORM } from '../../retry/identifier.ts';
 import { ATTEMPT_COUNT_MAX, HEADER_COUNT_MAX, RETRY_STATUS_COUNT_MAX } from '../../retry/limits.ts';
 import { BACKOFFS, DEFAULT_POLICY, type RetryPolicy } from '../../retry/policy.ts';
 import {
@@ -165,7 +165,7 @@ export function checkedOrder(
     return invalid(`${fault.name === undefined ? '`request.headers`' : pathOf(fault.name)} must ${fault.rule}`);
   }
   const key = request.header('idempotency-key');
-  if (key !== null && !isIdempotencyKey(key)) {
+  if (key !== null && !IDEMPOTENCY_KEY_FORM.test(key)) {
     return invalid('the header Idempotency-Key must have 16 to 128 of the characters A-Z a-z 0-9 _ -');
   }
   const target = judged(policy, 'request.url', url, 'retry');
