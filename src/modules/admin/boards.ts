@@ -24,8 +24,8 @@ import {
   healthCounts,
   missingCompany,
 } from './board-records.ts';
+import { envelope, metaAt } from './envelope.ts';
 import { fromBoards } from './from-boards.ts';
-import { envelope, metaAt } from './sale-record.ts';
 import type { BoardsServices } from './services.ts';
 
 /** Boards per answer. */

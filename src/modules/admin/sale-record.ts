@@ -64,12 +64,6 @@ export const dayRecordOf = (day: SalesDay): v.InferInput<typeof dayRecord> => ({
   undelivered: day.undeliveredCount,
 });
 
-/** @param data of one answer */
-export const envelope = <D extends v.GenericSchema>(data: D) =>
-  v.strictObject({ data, meta: v.strictObject({ generated_at: dateTime }) });
-
-export const metaAt = (nowMs: number) => ({ generated_at: isoTime(nowMs) });
-
 /** An invented sale, for examples. */
 export const SALE_EXAMPLE: SaleRecord = {
   time: '2026-11-21T12:00:00.000Z',

@@ -6,7 +6,8 @@ import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { fromBooks } from '../from-books.ts';
 import { moment } from '../parameter-rules.ts';
-import { dayRecord, dayRecordOf, envelope, metaAt } from './sale-record.ts';
+import { envelope, metaAt } from './envelope.ts';
+import { dayRecord, dayRecordOf } from './sale-record.ts';
 import type { AdminModuleServices } from './services.ts';
 
 export const listSalesDays = route<AdminModuleServices>()({

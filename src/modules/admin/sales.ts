@@ -6,7 +6,8 @@ import { route } from '../../http/route.ts';
 import { PAGE_COUNT_MAX } from '../../payment/books.ts';
 import { fromBooks } from '../from-books.ts';
 import { boolean, integer, moment } from '../parameter-rules.ts';
-import { envelope, metaAt, SALE_EXAMPLE, saleRecord, saleRecordOf } from './sale-record.ts';
+import { envelope, metaAt } from './envelope.ts';
+import { SALE_EXAMPLE, saleRecord, saleRecordOf } from './sale-record.ts';
 import { cursorText, salesCursor } from './sales-cursor.ts';
 import type { AdminModuleServices } from './services.ts';
 

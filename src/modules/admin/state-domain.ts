@@ -10,8 +10,8 @@ import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { BODY_ERRORS, jsonBody } from '../../http/json-body.ts';
 import { route } from '../../http/route.ts';
 import { parsed, rule } from '../parameter-rules.ts';
+import { envelope, metaAt } from './envelope.ts';
 import { fromBoards } from './from-boards.ts';
-import { envelope, metaAt } from './sale-record.ts';
 import type { BoardsServices } from './services.ts';
 
 /** Code units: a name in the catalogue has up to 1000 code points (`ingest/native.ts`). */
