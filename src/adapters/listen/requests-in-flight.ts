@@ -2,7 +2,7 @@
  * Bounds the requests in flight of each client network, for a runtime whose server has no hook for connections. Only a
  * request with a deferred answer is counted: any other ends before the next one begins.
  */
-import type { NetworkCounts } from './network-counts.ts';
+import { NetworkCounts } from './network-counts.ts';
 
 export class RequestsInFlight {
   readonly #networks: NetworkCounts;
@@ -10,9 +10,9 @@ export class RequestsInFlight {
   /** Number of requests counted. */
   #count = 0;
 
-  /** @param countMax the maximum of `networks` */
-  constructor(networks: NetworkCounts, countMax: number) {
-    this.#networks = networks;
+  /** @param countMax of one network; 0 is off */
+  constructor(countMax: number) {
+    this.#networks = new NetworkCounts(countMax);
     this.#countMax = countMax;
   }
 

@@ -36,7 +36,7 @@ describe('requests in flight of client networks', () => {
   const unanswered = (): Promise<void> => new Promise(() => {});
 
   it('is crowded for a network with its maximum in flight, until one is answered, and for no other', async () => {
-    const requests = new RequestsInFlight(new NetworkCounts(2), 2);
+    const requests = new RequestsInFlight(2);
     let answer: (value: unknown) => void = () => {};
     requests.hold(client('192.0.2.1'), () => new Promise((resolve) => (answer = resolve)));
     expect(requests.isCrowded(client('192.0.2.1'))).toBe(false);
@@ -52,10 +52,10 @@ describe('requests in flight of client networks', () => {
   });
 
   it('reads no address while no network can have reached its maximum', () => {
-    const requests = new RequestsInFlight(new NetworkCounts(2), 2);
+    const requests = new RequestsInFlight(2);
     requests.hold(client('192.0.2.1'), unanswered);
     expect(requests.isCrowded(unread)).toBe(false);
-    const unbounded = new RequestsInFlight(new NetworkCounts(0), 0);
+    const unbounded = new RequestsInFlight(0);
     unbounded.hold(unread, unanswered);
     expect(unbounded.isCrowded(unread)).toBe(false);
   });
@@ -64,8 +64,8 @@ describe('requests in flight of client networks', () => {
     const unmade = (): never => {
       throw new Error('made');
     };
-    new RequestsInFlight(new NetworkCounts(0), 0).hold(client('192.0.2.1'), unmade);
-    const requests = new RequestsInFlight(new NetworkCounts(1), 1);
+    new RequestsInFlight(0).hold(client('192.0.2.1'), unmade);
+    const requests = new RequestsInFlight(1);
     requests.hold(client('127.0.0.1'), unmade);
     requests.hold(client('192.0.2.1'), unanswered);
     expect(requests.isCrowded(client('192.0.2.1'))).toBe(true);

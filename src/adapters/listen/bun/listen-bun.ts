@@ -15,7 +15,6 @@ import {
   type ListenOptions,
   RUNTIME_BODY_BYTES_MAX,
 } from '../listen.ts';
-import { NetworkCounts } from '../network-counts.ts';
 import { RequestsInFlight } from '../requests-in-flight.ts';
 import { TurnEnd } from '../turn-end.ts';
 import { TurnShare } from '../turn-share.ts';
@@ -81,7 +80,7 @@ class RequestBounds {
 
   constructor({ connectionsMax, connectionsPerAddress }: ConnectionBounds) {
     this.#countMax = connectionsMax === 0 ? Number.POSITIVE_INFINITY : connectionsMax;
-    this.#inFlight = new RequestsInFlight(new NetworkCounts(connectionsPerAddress), connectionsPerAddress);
+    this.#inFlight = new RequestsInFlight(connectionsPerAddress);
   }
 
   /** The bound that a request exceeds; counts the refusal. */
