@@ -1,5 +1,4 @@
 /** `history`: what opened, changed, closed and reopened in a catalogue, or its feeds, oldest first. */
-import { parseDateTime } from '../base/date-time.ts';
 import { quantity } from '../base/grouped.ts';
 import { isoTime } from '../base/iso-time.ts';
 import { printable } from '../base/printable.ts';
@@ -9,6 +8,7 @@ import { eventsIn, feedsIn, type HistoryQuery } from '../storage/history/history
 import { command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { writeLines } from './text-lines.ts';
+import { timeOption } from './time-option.ts';
 import { withHistory } from './with-history.ts';
 
 /** Says so when there are none: a misspelled board would otherwise look like a quiet one. */
@@ -23,13 +23,6 @@ function* orNone(lines: Iterable<string>, none: () => void): Generator<string> {
 
 /** Longest line of an event for people, characters: id, title, company and two values of a field at their longest. */
 const LINE_LENGTH_MAX = 4000;
-
-function timeOf(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const timeMs = parseDateTime(text);
-  if (timeMs === undefined) throw new UsageError(`--${name} must be an RFC 3339 date-time or a date`);
-  return timeMs;
-}
 
 function* eventLines(history: HistoryDatabase, query: HistoryQuery, isJson: boolean): Generator<string> {
   for (const { atMs, kind, id, title, company, shape, board, field, before, after } of eventsIn(history, query)) {
@@ -69,8 +62,8 @@ export const history = command({
     if (options.feeds && (options.job !== undefined || options.kind !== undefined)) {
       throw new UsageError('--feeds does not go with --job and --kind');
     }
-    const sinceMs = timeOf('since', options.since);
-    const untilMs = timeOf('until', options.until);
+    const sinceMs = timeOption('since', options.since);
+    const untilMs = timeOption('until', options.until);
     const { board, job, kind } = options;
     const query: HistoryQuery = {
       ...(board === undefined ? {} : { board }),

@@ -6,7 +6,7 @@ import { HISTORY_FILE } from '../storage/history/database.ts';
 import { command, UsageError } from './command.ts';
 import { importFiles } from './import/import-files.ts';
 import { AUTO, MANIFEST_OPTION } from './intake.ts';
-import { requireApart } from './snapshot/build-report.ts';
+import { requireApart } from './output-paths.ts';
 
 /** Value of --observed-at: the date in each file's name. */
 const FROM_NAME = 'from-name';

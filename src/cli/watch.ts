@@ -8,7 +8,7 @@ import { makeFolder } from '../storage/make-folder.ts';
 import { lockState, WATCH_LOCK_FILE } from '../storage/sqlite/lock.ts';
 import { CommandError, command, commandErrorOf, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
-import { placeOf, requireWritable } from './snapshot/build-report.ts';
+import { realPathOf, requireWritable } from './output-paths.ts';
 import { stopSignal, UNTIL_STDIN_ENDS } from './stop-signal.ts';
 import { buildOptions, WATCH_OPTIONS, watchBounds } from './watch/watch-options.ts';
 import { REACH_NOTE, reachSettings } from './watch/watch-settings.ts';
@@ -74,7 +74,8 @@ export const watch = command({
   async run({ options }, io) {
     if (options.all && !options.once) throw new UsageError('--all goes with --once');
     const { catalogue: folder, out } = options;
-    if (placeOf(out) === placeOf(join(folder, HISTORY_FILE))) throw new UsageError('--out names the catalogue itself');
+    if (realPathOf(out) === realPathOf(join(folder, HISTORY_FILE)))
+      throw new UsageError('--out names the catalogue itself');
     const plan: WatchPlan = {
       folder,
       out,

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { requireWritable } from '../../src/cli/snapshot/build-report.ts';
+import { requireWritable } from '../../src/cli/output-paths.ts';
 import { closedFolder } from '../../src/storage/folder-fault.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { BooksFile } from '../../src/storage/sqlite/books-file.ts';

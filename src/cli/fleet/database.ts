@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { errorCodeOf, messageOf } from '../../base/failure.ts';
+import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
 
@@ -201,7 +201,7 @@ export async function fleetDatabase(
     await startServer(server, databaseDir);
     if (!(await hasDatabase(server))) await server.createDatabase(DATABASE);
   } catch (failure) {
-    throw new CommandError(`the database of ${PACKAGE} does not start: ${messageOf(failure).split('\n', 1)[0]}`);
+    throw new CommandError(`the database of ${PACKAGE} does not start: ${firstLineOf(failure)}`);
   }
   const watched = new Watched(server, stderr);
   return {

@@ -15,9 +15,10 @@ import { feedRowsIn, lastChange, skillVersionsIn, storedTextsOf } from '../../st
 import { commandErrorOf } from '../command.ts';
 import { unfittingLine } from '../companies/company-lines.ts';
 import type { Io } from '../io.ts';
+import { requireApart, requireWritable } from '../output-paths.ts';
 import { Progress } from '../progress.ts';
 import { withHistory } from '../with-history.ts';
-import { companyLines, reachOfFile, report, requireApart, requireWritable } from './build-report.ts';
+import { companyLines, reachOfFile, report } from './build-report.ts';
 import { CatalogueReader, takenOver } from './catalogue-reader.ts';
 import { type KeptBuild, keepBuild, openKeptBuild } from './kept-build.ts';
 import { type HistorySelection, JobSelection, jobs, leftOutLine } from './left-out.ts';

@@ -1,14 +1,9 @@
-/** `snapshot build --json`: the report, and the checks of the output paths that both ways of building share. */
-import { realpathSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+/** The report of `snapshot build`, for people and for `--json`; both ways of building share it. */
 import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { grouped } from '../../base/grouped.ts';
 import { type Reach, reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
-import { CommandError, UsageError } from '../command.ts';
 import type { Output } from '../io.ts';
-import { NewFile } from '../new-file.ts';
 import { type ReachReport, reachLines } from './reach-lines.ts';
 
 export interface FileReport {
@@ -67,31 +62,4 @@ export function companyLines(reach: Reach, disputed: readonly string[]): string 
   const named = disputed.slice(0, NAMED_COUNT_MAX).join(', ');
   const more = disputed.length > NAMED_COUNT_MAX ? ` and ${grouped(disputed.length - NAMED_COUNT_MAX)} more` : '';
   return `note: several companies would have the alias ${named}${more}: none has it\n${reachLines(reach)}`;
-}
-
-/** Fails before an hour's work rather than after it. @throws CommandError */
-export async function requireWritable(path: string): Promise<void> {
-  const folder = await stat(dirname(path)).catch(() => undefined);
-  if (!folder?.isDirectory()) throw new CommandError(`${path} cannot be written: its folder does not exist`);
-  new NewFile(path).discard();
-}
-
-/** The file that a rename to the path would replace, with all links resolved. */
-export function placeOf(path: string): string {
-  const whole = resolve(path);
-  try {
-    return join(realpathSync(dirname(whole)), basename(whole));
-  } catch {
-    return whole; // its folder does not exist
-  }
-}
-
-/** An output that is also an input, or the other output, would overwrite its own source. @throws UsageError */
-export function requireApart(out: string | undefined, rejects: string | undefined, inputs: readonly string[]): void {
-  const inputPlaces = new Set(inputs.map(placeOf));
-  if (out !== undefined && inputPlaces.has(placeOf(out))) throw new UsageError('--out names an input file');
-  if (rejects === undefined) return;
-  if (inputPlaces.has(placeOf(rejects))) throw new UsageError('--rejects names an input file');
-  if (out !== undefined && placeOf(rejects) === placeOf(out))
-    throw new UsageError('--rejects and --out name the same file');
 }

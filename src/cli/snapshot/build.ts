@@ -1,14 +1,14 @@
 /** `snapshot build`: a new catalogue file, from job records or from the history of a catalogue. */
-import { parseDateTime } from '../../base/date-time.ts';
 import { NAME_LENGTH_MAX } from '../../ingest/native.ts';
 import { nativeShape } from '../../ingest/shapes/native.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
 import { domainOf } from '../companies/company-lines.ts';
 import { AUTO, MANIFEST_OPTION } from '../intake.ts';
+import { requireApart, requireWritable } from '../output-paths.ts';
+import { timeOption } from '../time-option.ts';
 import { buildFromHistory } from './build-from-history.ts';
 import { buildFromInputs } from './build-from-inputs.ts';
-import { requireApart, requireWritable } from './build-report.ts';
 import { MAX_AGE_DAYS } from './left-out.ts';
 
 /** Options that may be combined with `--catalogue`. */
@@ -117,10 +117,7 @@ export const snapshotBuild = command({
     if (company === '' || (company?.length ?? 0) > NAME_LENGTH_MAX)
       throw new UsageError('--company is blank or too long');
     const domain = options.domain === undefined ? null : domainOf('--domain', options.domain);
-    const observedAt = options['observed-at'];
-    const observedAtMs = observedAt === undefined ? undefined : parseDateTime(observedAt);
-    if (observedAt !== undefined && observedAtMs === undefined)
-      throw new UsageError('--observed-at must be an RFC 3339 date-time or a date');
+    const observedAtMs = timeOption('observed-at', options['observed-at']);
     requireApart(options.out, options.rejects, paths);
     await requireWritable(options.out);
     return buildFromInputs(

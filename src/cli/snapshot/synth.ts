@@ -4,7 +4,6 @@
  */
 import { writeSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import { openSpillFile } from '../../adapters/files/spill-file.ts';
-import { parseDateTime } from '../../base/date-time.ts';
 import { DAY_MS } from '../../base/durations.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { SnapshotBuilder } from '../../catalogue/snapshot/build.ts';
@@ -12,10 +11,11 @@ import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { type NativeRecord, parseNative } from '../../ingest/native.ts';
 import { loadSkillExtractor } from '../../ingest/skills/skills.ts';
 import { synthRecords } from '../../ingest/synth/synth.ts';
-import { command, commandErrorOf, EXIT_OK, UsageError } from '../command.ts';
+import { command, commandErrorOf, EXIT_OK } from '../command.ts';
 import { NewFile } from '../new-file.ts';
 import { Progress } from '../progress.ts';
 import { writeLines } from '../text-lines.ts';
+import { timeOption } from '../time-option.ts';
 
 const JOBS_MAX = 20_000_000;
 
@@ -81,9 +81,7 @@ export const snapshotSynth = command({
   },
   async run({ options }, io) {
     const nowMs = io.clock.nowMs();
-    const asOf = options['as-of'];
-    const asOfMs = asOf === undefined ? nowMs - (nowMs % DAY_MS) : parseDateTime(asOf);
-    if (asOfMs === undefined) throw new UsageError('--as-of must be an RFC 3339 date-time or a date');
+    const asOfMs = timeOption('as-of', options['as-of']) ?? nowMs - (nowMs % DAY_MS);
     const { out, jobs, seed } = options;
     const asJsonl = out === undefined || out.endsWith('.jsonl');
 
