@@ -45,7 +45,7 @@ async function loaded(source: CatalogueSource, file: FetchedFile, download: stri
     const isDamaged = failure instanceof DamagedSnapshotError;
     await (isDamaged ? file.refuse() : file.drop());
     const what = isDamaged ? 'refused' : 'cannot be loaded and is tried again';
-    throw new SnapshotError(messageOf(failure).replace(download, `${file.name}: ${what}`));
+    throw new SnapshotError(messageOf(failure).replace(download, `${file.name}: ${what}`), { cause: failure });
   }
 }
 

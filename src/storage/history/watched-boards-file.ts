@@ -71,7 +71,9 @@ export class WatchedBoardsFile implements WatchedBoards {
       history = open();
       return act(history);
     } catch (failure) {
-      if (failure instanceof HistoryError) throw new BoardsUnavailableError(failure.message);
+      if (failure instanceof HistoryError) {
+        throw new BoardsUnavailableError(failure.message, { cause: failure });
+      }
       throw failure;
     } finally {
       history?.close();

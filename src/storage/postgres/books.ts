@@ -93,7 +93,7 @@ export class BooksReader implements Pick<Books, 'list' | 'find' | 'days'> {
     try {
       return await reading;
     } catch (failure) {
-      throw new RecordsUnreadableError(messageOf(failure));
+      throw new RecordsUnreadableError(messageOf(failure), { cause: failure });
     }
   }
 }

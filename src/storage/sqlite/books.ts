@@ -76,7 +76,7 @@ export class SqliteBooks implements Books {
     try {
       return await this.#reader.read(read);
     } catch (failure) {
-      throw new RecordsUnreadableError(messageOf(failure));
+      throw new RecordsUnreadableError(messageOf(failure), { cause: failure });
     }
   }
 
