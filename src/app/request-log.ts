@@ -33,8 +33,8 @@ export class RequestLog {
     this.#ports = ports;
   }
 
-  /** Whether anybody hears of requests. */
-  get isKept(): boolean {
+  /** Whether there is a listener for requests. */
+  get hasListener(): boolean {
     return this.#ports.onRequest !== undefined;
   }
 

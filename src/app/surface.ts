@@ -189,7 +189,7 @@ export class Surface<R extends MadeResponse> {
       if (operation === undefined || !isOffered(operation.variant, view)) return this.#unmatched(view, match);
       const outcome = operation.execute(view);
       if (!(outcome instanceof Promise)) return this.#answer(view, operation, outcome);
-      if (this.#parts.log.isKept) view.clientAddress(); // while the client is there: Bun forgets the address of one that left
+      if (this.#parts.log.hasListener) view.clientAddress(); // now: Bun forgets the address of a client that disconnects
       return outcome.then(
         (later) => this.#answer(view, operation, later),
         (failure) => this.#failed(view, operation, failure),

@@ -1,8 +1,7 @@
 /**
  * Strict text codecs (RFC 4648 base64 and hex, UTF-8). A decoder accepts exactly one spelling of each byte string, up to
  * base64 padding and the case of hex digits; it refuses deviations that the runtimes accept (white space, other alphabets,
- * stray bits). It uses the runtime's calls that allocate least: reading a typed array's `buffer`, or wrapping it in a Buffer,
- * costs more than converting the digits.
+ * stray bits).
  */
 import { Buffer } from 'node:buffer';
 

@@ -151,7 +151,7 @@ export function isAcceptable(form: BodyForm, bytes: Uint8Array): boolean {
 }
 
 /** True when memory holds the event whole. */
-export const isInline = (head: string, sizeBytes: number): boolean => head.length + sizeBytes <= INLINE_BYTES_MAX;
+const isInline = (head: string, sizeBytes: number): boolean => head.length + sizeBytes <= INLINE_BYTES_MAX;
 
 /** Makes the inbox's event for an acceptable body; a short event is inline. @param bytes null = in the store only */
 export function inboxEventOf(

@@ -5,8 +5,8 @@ import { FolderInPlaceError } from './folder-fault.ts';
 
 /**
  * Creates an empty file for SQLite, which itself would create it readable for all (0644). The log and its index get the file's
- * mode. An existing file is not opened: closing it would release this process's locks on it. @throws Error of node:fs, or one that names
- * a folder in the file's place
+ * mode. An existing file is not opened: closing it would release this process's locks on it.
+ * @throws Error of node:fs, or one that names a folder in the file's place
  */
 export function makeOwnFile(path: string): void {
   try {

@@ -35,7 +35,7 @@ function line(id: string, fields: Record<string, unknown> = {}): string {
   });
 }
 
-/** Native lines unless another format is named; what auto makes of files is in snapshot-formats.test.ts. */
+/** Native lines unless another format is named; what auto makes of files is in snapshot.feeds.test.ts. */
 const buildWords = (words: readonly string[]) => {
   const format = words.includes('--format') ? [] : ['--format', 'native'];
   return ['snapshot', 'build', '--out', at('out'), ...format, ...words];

@@ -1,4 +1,4 @@
-/** When a load test sends, on a clock that disagrees with the timers; against servers see test/cli/load-pacing.test.ts. */
+/** When a load test sends, on a clock that disagrees with the timers; against servers see test/cli/load-pacing.process.test.ts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Kind } from '../../src/load/mix.ts';

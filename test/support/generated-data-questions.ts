@@ -40,7 +40,7 @@ const SHARES: readonly (readonly [DataRoute, number])[] = [
 const DRAWN: readonly DataRoute[] = SHARES.flatMap(([route, share]) => Array<DataRoute>(share).fill(route));
 
 /** Whether the paid routes' rules accept the text: code points after trimming, terms after folding (decisions §3), no U+0000. */
-export function isAcceptable(text: string, most: number): boolean {
+function isAcceptable(text: string, most: number): boolean {
   if (text.includes('\0')) return false;
   const length = [...text.trim()].length;
   const terms = asCompared(text).split(' ').filter(Boolean).length;

@@ -97,7 +97,7 @@ interface NaiveList {
   readonly end?: Place;
 }
 
-export function comparePlaces(a: Place, b: Place): number {
+function comparePlaces(a: Place, b: Place): number {
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
     const [one, other] = [a[i]!, b[i]!];
     const order = typeof one === 'number' ? one - Number(other) : byCodeUnit(one, String(other));

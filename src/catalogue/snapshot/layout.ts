@@ -30,10 +30,10 @@ export type ElementType = keyof typeof ELEMENT_BYTES;
 
 /**
  * The sections, in the order of the file. Rows are numbered in the order of the catalogue: active before closed, newest
- * last observation first, then the SHA-256 of the id's UTF-8, then id by code unit. Codes are numbered by first appearance in that order, except departments,
- * skills and companies, which are numbered by text, so that comparing codes compares texts. Code 0 of location and
- * department is "not recorded", and its text is empty. Offsets have one more element than what they divide. Times are
- * milliseconds since the epoch.
+ * last observation first, then the SHA-256 of the id's UTF-8, then id by code unit. Codes are numbered by first appearance
+ * in that order, except departments, skills and companies, which are numbered by text, so that comparing codes compares
+ * texts. Code 0 of location and department is "not recorded", and its text is empty. Offsets have one more element than
+ * what they divide. Times are milliseconds since the epoch.
  */
 export const SECTIONS = [
   { name: 'lastObserved', types: ['f64'] },

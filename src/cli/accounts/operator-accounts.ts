@@ -1,4 +1,4 @@
-/** What the commands about keys and credits do, wherever the accounts are. Methods throw CommandErrors of one line. */
+/** What the commands about keys and credits do, wherever the accounts are. Methods throw a CommandError of one line. */
 import type { Accounts, GrantDraft, KeyDraft, NotChanged } from '../../accounts/accounts.ts';
 import {
   type CreatedKey,

@@ -1,7 +1,7 @@
 /**
- * GET /.well-known/x402: every paid operation of all surfaces with its offer, for indexers that do not use a facilitator's list (x402-v2 §7.4).
- * There is no standard yet: x402scan reads `version` and `resources`; `items` has the entries of a facilitator's discovery
- * list.
+ * GET /.well-known/x402: every paid operation of all surfaces with its offer, for indexers that do not use a facilitator's
+ * list (x402-v2 §7.4). There is no standard yet: x402scan reads `version` and `resources`; `items` has the entries of a
+ * facilitator's discovery list.
  */
 import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';

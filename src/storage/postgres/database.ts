@@ -5,8 +5,9 @@
  * repeated here after a deadlock, a serialization failure or a lost connection, within {@link PATIENCE_MS}. A statement still
  * unanswered then is in doubt ({@link InDoubtError}), unless it was never sent ({@link DatabaseAwayError}).
  *
- * From the first failure to reach the database until a probe or a repeat succeeds, {@link Database.fault} says why, and statements without
- * patience fail at once, before they reserve anything. The same holds while its tables are refused ({@link Database.refuse}).
+ * From the first failure to reach the database until a probe or a repeat succeeds, {@link Database.fault} says why, and
+ * statements without patience fail at once, before they reserve anything. The same holds while its tables are refused
+ * ({@link Database.refuse}).
  * Cost: one pool of connections, one probe at a time, no timer of its own while all is well.
  */
 import { setTimeout as pause } from 'node:timers/promises';

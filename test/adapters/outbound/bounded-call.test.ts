@@ -1,4 +1,4 @@
-/** The bounds of an outbound request; against real servers see facilitator-http.test.ts. */
+/** The bounds of an outbound request; against real servers see test/adapters/facilitator/facilitator-http.process.test.ts. */
 import { describe, expect, it } from 'vitest';
 import { boundedCall, type CallFetch, type CallRequest } from '../../../src/adapters/outbound/bounded-call.ts';
 import type { Timers } from '../../../src/base/timers.ts';
