@@ -1,10 +1,10 @@
 /** All settings: those of the whole server, then those of each module. Reading them loads no module. */
 import { type Configuration, defineConfig } from '../config/config.ts';
 import { ENGINE_SETTINGS } from '../config/engine-settings.ts';
+import { SERVER_RULES } from '../config/rules.ts';
 import type { SettingsGroup } from '../config/setting.ts';
 import {
   CATALOGUE_SETTINGS,
-  ENGINE_RULES,
   OUTBOUND_SETTINGS,
   originOf,
   PAYMENT_SETTINGS,
@@ -30,7 +30,7 @@ const GROUPS = [
   { owner: 'Resolve', settings: RESOLVE_SETTINGS },
 ] as const satisfies readonly SettingsGroup[];
 
-export const CONFIGURATION: Configuration<(typeof GROUPS)[number]['settings']> = defineConfig(GROUPS, ENGINE_RULES);
+export const CONFIGURATION: Configuration<(typeof GROUPS)[number]['settings']> = defineConfig(GROUPS, SERVER_RULES);
 
 /** The values of all settings, by option name. */
 export type Config = ReturnType<typeof CONFIGURATION.read>;

@@ -10,7 +10,6 @@ import { DAY_MS } from '../base/durations.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
 import type { RemoteCatalogue } from '../catalogue/remote-catalogue.ts';
 import { SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
-import { ConfigError } from '../config/config.ts';
 import { IN_MEMORY, NO_CATALOGUE } from '../config/settings.ts';
 import type { Component } from '../modules/module.ts';
 import type { Extractor } from '../resolve/work.ts';
@@ -106,14 +105,6 @@ function openRemoteCatalogue(config: Config, ports: PartsPorts, server: Server) 
   return services;
 }
 
-/** @throws ConfigError when processes that share a database would each have a different key */
-function requireSharedKey({ databaseUrl, stateKey }: Config): void {
-  if (databaseUrl === null || stateKey !== null) return;
-  throw new ConfigError(
-    'STATE_KEY is required with DATABASE_URL, the same for all processes; `openssl rand -base64 32` makes one',
-  );
-}
-
 /** @throws SnapshotError whose line names the setting, when the catalogue cannot be used */
 function openCatalogueOfSetting(
   source: CatalogueSource,
@@ -133,7 +124,6 @@ function openCatalogueOfSetting(
  * @throws SnapshotError, StateError, ConfigError or Error with one line when one cannot be opened
  */
 export async function openParts(config: Config, ports: PartsPorts, server: Server): Promise<Parts> {
-  requireSharedKey(config);
   const { clock, random, timers } = ports;
   const snapshot = config.snapshot === NO_CATALOGUE ? undefined : config.snapshot;
   const loading = ports.catalogueSource ?? catalogueSource(snapshot, sourcePorts(config, ports));

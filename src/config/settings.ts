@@ -22,7 +22,7 @@ import {
   wholeNumber,
   wordList,
 } from './parsers.ts';
-import { InvalidSetting, type Parse, type SettingsRule, setting, when } from './setting.ts';
+import { InvalidSetting, type Parse, setting, when } from './setting.ts';
 import { defaultSurfaces, SURFACE_NAMES } from './surfaces.ts';
 
 /** From the quietest to the most talkative. */
@@ -184,20 +184,16 @@ export const SERVER_SETTINGS = {
   }),
 };
 
-const { engineUrl, engineToken } = ENGINE_SETTINGS;
-
-const snapshot = setting({
-  variable: 'SNAPSHOT',
-  parse: fileOrAddress,
-  default: (read) => (read(engineUrl) === null ? 'sample' : NO_CATALOGUE),
-  shownDefault: 'sample; with ENGINE_URL none',
-  help: 'catalogue file or its http(s) address; `sample`: built-in synthetic jobs; `none`: no catalogue',
-  detail:
-    '`snapshot build` makes the file. With `none`, and without `ENGINE_URL`, the jobs routes answer 503. A file behind an address is fetched at the start and again when it has changed; see scaling.md.',
-});
-
 export const CATALOGUE_SETTINGS = {
-  snapshot,
+  snapshot: setting({
+    variable: 'SNAPSHOT',
+    parse: fileOrAddress,
+    default: (read) => (read(ENGINE_SETTINGS.engineUrl) === null ? 'sample' : NO_CATALOGUE),
+    shownDefault: 'sample; with ENGINE_URL none',
+    help: 'catalogue file or its http(s) address; `sample`: built-in synthetic jobs; `none`: no catalogue',
+    detail:
+      '`snapshot build` makes the file. With `none`, and without `ENGINE_URL`, the jobs routes answer 503. A file behind an address is fetched at the start and again when it has changed; see scaling.md.',
+  }),
   snapshotCache: setting({
     variable: 'SNAPSHOT_CACHE',
     parse: filePath,
@@ -229,26 +225,6 @@ export const CATALOGUE_SETTINGS = {
       'The server looks at the file every second, and loads it as for SIGHUP, without dropping a request. A file that it cannot use changes nothing. `sample` and `none` are not files. The library ignores the setting; call `app.reload()`.',
   }),
 };
-
-/** What must hold between the settings of gates and jobs services (siblings §8). */
-export const ENGINE_RULES: readonly SettingsRule[] = [
-  (read) =>
-    read(engineUrl) !== null && read(engineToken) === null
-      ? 'ENGINE_TOKEN is required with ENGINE_URL: the token that the jobs services have'
-      : undefined,
-  (read) =>
-    read(engineUrl) !== null && read(snapshot) !== NO_CATALOGUE
-      ? 'SNAPSHOT must be none with ENGINE_URL: the jobs services hold the catalogue'
-      : undefined,
-  (read, isGiven) =>
-    read(engineUrl) === null &&
-    read(engineToken) !== null &&
-    read(snapshot) !== NO_CATALOGUE &&
-    read(settlement) === 'local' &&
-    !isGiven(SERVER_SETTINGS.surfaces)
-      ? 'SURFACES must be set with ENGINE_TOKEN, a catalogue and SETTLEMENT=local: `none` for a jobs service, or what it may sell for play money'
-      : undefined,
-];
 
 export const STATE_SETTINGS = {
   databaseUrl: setting({

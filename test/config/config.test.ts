@@ -204,8 +204,6 @@ describe('the configuration', () => {
     ['BASE_URL', `https://a.example/${'b'.repeat(182)}`, `https://a.example/${'b'.repeat(182)}`],
     ['SNAPSHOT', 'HTTPS://files.example/jobs', 'https://files.example/jobs'],
     ['SNAPSHOT', './https:/jobs', './https:/jobs'],
-    ['DATABASE_URL', 'postgres://u:p@h/d', 'postgres://u:p@h/d'],
-    ['DATABASE_URL', 'postgresql:///d?host=/run', 'postgresql:///d?host=/run'],
     ['CORS_ORIGIN', '*', '*'],
     ['CORS_ORIGIN', 'https://app.example', 'https://app.example'],
     ['PAY_TO', '0x209693Bc6afc0C5328bA36FaF03C514EF312287C', '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'],
@@ -213,6 +211,14 @@ describe('the configuration', () => {
     ['TARGET_ALLOW', ' ', ' '],
   ])('takes %s=%j', (name, value, expected) => {
     expect(Object.values(readConfig({ [name]: value }))).toContainEqual(expected);
+  });
+
+  it.each(['postgres://u:p@h/d', 'postgresql:///d?host=/run'])('takes DATABASE_URL=%j with STATE_KEY alone', (url) => {
+    const STATE_KEY = Buffer.alloc(32).toString('base64');
+    expect(readConfig({ DATABASE_URL: url, STATE_KEY }).databaseUrl).toBe(url);
+    expect(CONFIGURATION.faults({ DATABASE_URL: url })).toEqual([
+      expect.stringMatching(/^STATE_KEY is required with DATABASE_URL/),
+    ]);
   });
 
   it('quotes what it refuses once, a wrong entry of a list beside the list', () => {

@@ -12,11 +12,6 @@ export async function checkDatabase(
   { stateKey, stateSync }: Config,
   clock: Clock,
 ): Promise<void> {
-  if (stateKey === null)
-    findings.mend(
-      'STATE_KEY is required with DATABASE_URL, the same for all processes',
-      '`openssl rand -base64 32` makes one',
-    );
   const options = { sync: stateSync, stateKey: stateKey ?? undefined };
   try {
     const { shown, tables, serverCount } = await inspectDatabase(url, options, { clock, timers: systemTimers });
