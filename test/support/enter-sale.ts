@@ -3,11 +3,11 @@ import type { Sale } from '../../src/payment/books.ts';
 import { networkOf } from '../../src/payment/protocol/network.ts';
 import { reservationKeyOf } from '../../src/payment/protocol/order.ts';
 import type { Connection } from '../../src/storage/sqlite/connection.ts';
-import { Gathered } from '../../src/storage/sqlite/tables/gathered.ts';
+import { BatchSums } from '../../src/storage/sqlite/tables/batch-sums.ts';
 import { insertSale } from '../../src/storage/sqlite/tables/sales.ts';
 
 export function enterSale(connection: Connection, sale: Sale): void {
-  const gathered = new Gathered();
-  insertSale(connection, sale, reservationKeyOf(networkOf(sale.network), sale.payer, sale.nonce), gathered);
-  gathered.write(connection);
+  const sums = new BatchSums();
+  insertSale(connection, sale, reservationKeyOf(networkOf(sale.network), sale.payer, sale.nonce), sums);
+  sums.write(connection);
 }

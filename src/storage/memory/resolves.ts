@@ -16,7 +16,7 @@ import type {
   StoredResolve,
 } from '../../resolve/resolve-store.ts';
 import type { ResolveOutcome } from '../../resolve/result.ts';
-import type { LoadedResolve, ResolvesJournal } from './resolves-journal.ts';
+import type { LoadedResolve, ResolveChange, ResolvesJournal } from './resolves-journal.ts';
 
 interface Entry {
   readonly id: ResolveId;
@@ -212,7 +212,7 @@ export class MemoryResolves implements ResolveStore {
     if (forgotten.length > 0) this.#tell({ kind: 'forget', ids: forgotten });
   }
 
-  #tell(change: Parameters<ResolvesJournal['write']>[0]): void {
+  #tell(change: ResolveChange): void {
     this.#journal?.write(change).catch((failure: unknown) => this.#ports.onFailure(failure));
   }
 }

@@ -20,7 +20,7 @@ import { migrate } from './migrations.ts';
 import { Owner } from './owners.ts';
 import { PostgresPlayLedger } from './play-ledger.ts';
 import { PostgresReservations } from './reservations.ts';
-import { checkStateKey, keptSecret } from './secrets.ts';
+import { checkStateKey, keptSecret, PAYEE } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
 
 /** How long a start waits for a database that does not answer (siblings §9). */
@@ -223,7 +223,7 @@ async function openStores(
     throwawayPayee: async () => {
       const bytes = await keptSecret(
         (statement) => database.run(statement),
-        'pay-to',
+        PAYEE,
         () => Buffer.from(freshPayee(random).slice(2), 'hex'),
       );
       return checksummed(`0x${Buffer.from(bytes).toString('hex')}`);

@@ -23,7 +23,7 @@ import { hexOfKey } from './claims.ts';
 import type { Row, Statement } from './connections.ts';
 import type { Database } from './database.ts';
 import type { Owner } from './owners.ts';
-import { keptSecret } from './secrets.ts';
+import { BOOKS_KEY, keptSecret } from './secrets.ts';
 
 const PRUNED_COUNT_MAX = 1000;
 /** A read of the whole books may take this long. */
@@ -122,7 +122,7 @@ export class PostgresBooks extends BooksReader implements Books {
   static async open(database: Database, owner: Owner, keptMs: number, ports: BooksPorts): Promise<PostgresBooks> {
     const secret = await keptSecret(
       (statement) => database.run(statement),
-      'question',
+      BOOKS_KEY,
       () => ports.random.bytes(DIGEST_KEY_BYTES),
     );
     const undeliveredCount = await undeliveredCountIn(database, 0);

@@ -99,6 +99,12 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
 export const changedNothing = (failure: unknown): boolean =>
   failure instanceof StatementError || failure instanceof DatabaseAwayError;
 
+/** SQLSTATE. */
+const UNIQUE_VIOLATION = '23505';
+
+export const isUniqueViolation = (failure: unknown): boolean =>
+  failure instanceof StatementError && failure.code === UNIQUE_VIOLATION;
+
 /** SQLSTATE: insufficient privilege. */
 const DENIED = '42501';
 

@@ -10,13 +10,12 @@ import { localTransactionOf, type PlayLedger, refusedTransfer } from '../../paym
 import type { SettleOutcome } from '../../payment/settlement/settlement.ts';
 import { hexOfKey } from './claims.ts';
 import type { Database } from './database.ts';
-import { changedNothing, InDoubtError, StatementError } from './failures.ts';
+import { changedNothing, InDoubtError, isUniqueViolation } from './failures.ts';
 import { Group } from './groups.ts';
 
 /** How long a transfer stays on record after its window, in seconds: longer than the reconciler watches a case. */
 const KEPT_SECONDS = 3600;
 const PRUNED_COUNT_MAX = 2000;
-const UNIQUE_VIOLATION = '23505';
 
 const payerOf = ({ authorization }: PaymentOrder): string => authorization.from.toLowerCase();
 
@@ -96,7 +95,7 @@ export class PostgresPlayLedger implements PlayLedger {
         return outcomeOf(judged, order);
       } catch (failure) {
         // Another process moved the same authorization meanwhile; the next judgement sees that.
-        if (failure instanceof StatementError && failure.code === UNIQUE_VIOLATION) continue;
+        if (isUniqueViolation(failure)) continue;
         const detail = messageOf(failure);
         if (failure instanceof InDoubtError) return { kind: 'unknown', transaction: '', detail };
         if (changedNothing(failure)) return { kind: 'unavailable', detail };

@@ -4,6 +4,10 @@ import { StateError } from '../state-error.ts';
 import type { DatabaseAddress } from './address.ts';
 import type { Query } from './database.ts';
 
+/** Name of the throwaway recipient's address, 20 bytes. */
+export const PAYEE = 'pay-to';
+/** Name of the key of the books' digests. */
+export const BOOKS_KEY = 'question';
 /** Name of the value by which a `STATE_KEY` is recognised. */
 export const KEY_CHECK = 'state-key-check';
 

@@ -10,12 +10,12 @@ import { DamagedError } from './checksum.ts';
 import { Connection, type Row } from './connection.ts';
 import { type HeldFile, whatWasMoved } from './held-files.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, FULL, LOCKED, NOT_A_DATABASE, READ_ONLY, resultCodeOf } from './result-code.ts';
-import { Gathered } from './tables/gathered.ts';
+import { BatchSums } from './tables/batch-sums.ts';
 import { PROBE } from './tables/probe.ts';
 import { LONG_TABLE, problemOfRetries } from './tables/retries.ts';
 import { HISTORY_TABLES } from './tables/sales.ts';
 import type { Operation, Query } from './tables/table.ts';
-import { SCHEMA, tableOf } from './tables/tables.ts';
+import { answerTo, SCHEMA, tableOf } from './tables/tables.ts';
 import type { BatchResult, DatabaseOptions, Fault, RefusedOperation } from './writer-messages.ts';
 
 /** Format of everything in tables/; a change of any schema or record there needs the next number. */
@@ -148,18 +148,18 @@ export class StateDatabase {
   #tryToApply(operations: readonly Operation[], isOneByOne: boolean): BatchResult {
     let isCommitting = false;
     const refused: RefusedOperation[] = [];
-    const gathered = new Gathered();
+    const sums = new BatchSums();
     try {
       this.#database.exec('BEGIN IMMEDIATE');
       for (const [index, operation] of operations.entries()) {
         if (!isOneByOne) {
-          tableOf(operation).apply(this.connection, operation, gathered);
+          tableOf(operation).apply(this.connection, operation, sums);
           continue;
         }
         const detail = this.#refusalOf(operation);
         if (detail !== undefined) refused.push({ index, detail });
       }
-      gathered.write(this.connection);
+      sums.write(this.connection);
       isCommitting = true;
       this.#database.exec('COMMIT');
       if (this.#commitDelayMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, this.#commitDelayMs);
@@ -176,9 +176,9 @@ export class StateDatabase {
   #refusalOf(operation: Operation): string | undefined {
     this.#database.exec('SAVEPOINT one');
     try {
-      const gathered = new Gathered();
-      tableOf(operation).apply(this.connection, operation, gathered);
-      gathered.write(this.connection);
+      const sums = new BatchSums();
+      tableOf(operation).apply(this.connection, operation, sums);
+      sums.write(this.connection);
     } catch (failure) {
       if (!OF_THE_OPERATION.has(resultCodeOf(failure)) || !this.#database.isTransaction) throw failure;
       this.#database.exec('ROLLBACK TO one; RELEASE one');
@@ -212,18 +212,16 @@ export class StateDatabase {
   #writeOverFailedCommit(): void {
     try {
       this.#database.exec('BEGIN IMMEDIATE');
-      tableOf(PROBE).apply(this.connection, PROBE, new Gathered());
+      tableOf(PROBE).apply(this.connection, PROBE, new BatchSums());
       this.#database.exec('COMMIT');
     } catch {
       // The batch stays in doubt.
     }
   }
 
-  /** Answers a query. @throws DamagedError; Error for a table without queries */
+  /** As {@link answerTo}. */
   read(query: Query): unknown {
-    const table = tableOf(query);
-    if (table.read === undefined) throw new Error(`nothing reads ${table.name}`);
-    return table.read(this.connection, query);
+    return answerTo(this.connection, query);
   }
 
   meta(name: string): number {

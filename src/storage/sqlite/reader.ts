@@ -6,18 +6,18 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../base/failure.ts';
 import { openReadOnly } from './read-only.ts';
 import type { ReaderReply, ReaderRequest } from './reader-thread.ts';
-import { tableOf } from './tables/tables.ts';
+import { answerTo } from './tables/tables.ts';
 
 if (parentPort === null) throw new Error('this file is the entry of a worker');
 const port = parentPort;
 const connection = openReadOnly(workerData as string);
 
-function answerTo({ id, query }: ReaderRequest): ReaderReply {
+function replyTo({ id, query }: ReaderRequest): ReaderReply {
   try {
-    return { id, found: tableOf(query).read?.(connection, query) };
+    return { id, found: answerTo(connection, query) };
   } catch (failure) {
     return { id, found: undefined, fault: messageOf(failure) };
   }
 }
 
-port.on('message', (request: ReaderRequest) => port.postMessage(answerTo(request)));
+port.on('message', (request: ReaderRequest) => port.postMessage(replyTo(request)));

@@ -39,7 +39,7 @@ import { isUnreadable, OtherReleaseError, StateDatabase } from './database.ts';
 import { SqliteEventStore } from './event-store.ts';
 import { heldFile } from './held-files.ts';
 import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
-import { LOCK_FILE, lockState } from './lock.ts';
+import { LOCK_FILE, lockState, type StateLock } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, movedAway, readMarker, writeMarker } from './marker.ts';
 import { ReaderThread, type StateReader } from './reader-thread.ts';
@@ -106,12 +106,12 @@ export const USED_BEFORE = 'used_before_seconds';
 const GENERATION = 'generation';
 
 /** The state file is not the one that this folder used last. */
-class Lost extends Error {}
+class LostStateError extends Error {}
 
 /** @throws StateError */
 export async function openSqliteState(options: StateOptions, ports: JournalPorts): Promise<SqliteState> {
   const { stateDir } = options;
-  let lock: ReturnType<typeof lockState>;
+  let lock: StateLock | undefined;
   try {
     makeFolder(stateDir, 0o700);
     lock = lockState(stateDir);
@@ -137,7 +137,7 @@ async function openLocked(options: StateOptions, ports: JournalPorts, release: (
   try {
     loaded = loadStateFile(path, options, ports.clock);
   } catch (failure) {
-    const isLost = failure instanceof Lost;
+    const isLost = failure instanceof LostStateError;
     if (!isLost && !isUnreadable(failure)) throw failure;
     if (options.mayReset) {
       const aside = putAside(path, ports.clock.nowMs());
@@ -243,14 +243,14 @@ export function stateOver(
 /** Seconds since 1970. Every authorization that may have been used before now expires before this. */
 const usedBefore = (clock: Clock): number => Math.ceil(clock.nowMs() / 1000) + WINDOW_SECONDS_MAX;
 
-/** @throws Lost; a failure for which isUnreadable is true; any other when the folder cannot be used */
+/** @throws LostStateError; a failure for which isUnreadable is true; any other when the folder cannot be used */
 function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBeforeSeconds?: number): LoadedState {
   const { stateDir, sync, isPlay } = options;
   const marker = usedBeforeSeconds === undefined ? readMarker(stateDir) : null;
-  if (marker === undefined) throw new Lost(`${join(stateDir, MARKER_FILE)} is damaged`);
-  if (marker?.moved !== undefined) throw new Lost(movedAway(stateDir));
+  if (marker === undefined) throw new LostStateError(`${join(stateDir, MARKER_FILE)} is damaged`);
+  if (marker?.moved !== undefined) throw new LostStateError(movedAway(stateDir));
   const isThere = existsSync(path) && statSync(path).size > 0;
-  if (marker !== null && !isThere) throw new Lost(`${path} is missing`);
+  if (marker !== null && !isThere) throw new LostStateError(`${path} is missing`);
   if (isThere && marker?.sync !== 'normal' && isDamagedLogFile(`${path}-wal`)) {
     throw new DamagedError('its log is damaged in the middle');
   }
@@ -259,7 +259,7 @@ function loadStateFile(path: string, options: StateOptions, clock: Clock, usedBe
   try {
     if (isThere) database.check();
     const generation = database.meta(GENERATION);
-    if (marker !== null && generation < marker.generation) throw new Lost(`${path} is an older copy`);
+    if (marker !== null && generation < marker.generation) throw new LostStateError(`${path} is an older copy`);
     if (usedBeforeSeconds !== undefined) database.setMeta(USED_BEFORE, usedBeforeSeconds);
     const loaded = loadState(database, isPlay, clock);
     database.setMeta(GENERATION, generation + 1);

@@ -16,7 +16,7 @@ import { messageOf } from '../../../base/failure.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
-import { changedNothing, StatementError } from '../failures.ts';
+import { changedNothing, isUniqueViolation } from '../failures.ts';
 import { CHARGE, GIVE_BACK, READ } from './statements.ts';
 
 /** Charges in one statement. */
@@ -69,13 +69,6 @@ interface Waiting {
   readonly resolve: (charge: Charge) => void;
   readonly reject: (failure: unknown) => void;
 }
-
-/** SQLSTATE. */
-const UNIQUE_VIOLATION = '23505';
-
-/** The purchase exists already, so it was refused and nothing was charged. */
-export const isTaken = (failure: unknown): boolean =>
-  failure instanceof StatementError && failure.code === UNIQUE_VIOLATION;
 
 function creditStateOf(rows: readonly Row[]): CreditState | undefined {
   const [first] = rows;
@@ -197,7 +190,8 @@ export class Charges {
       const charged = await this.#decide(organization, amounts, attempt, purchase);
       return charged.map(({ charge }) => charge);
     } catch (failure) {
-      if (failure instanceof UnknownOrganizationError || isTaken(failure)) throw failure;
+      // What it buys exists already, so the database refused purchase and charge.
+      if (failure instanceof UnknownOrganizationError || isUniqueViolation(failure)) throw failure;
       if (attempt.inDoubt !== undefined && purchase === undefined) {
         this.#failed.add([organization, attempt.entry, ...attempt.inDoubt]);
       }

@@ -7,9 +7,10 @@ import { encodeJob } from '../../retry-record.ts';
 import { DamagedError } from '../../sqlite/checksum.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { loadAccounts } from '../../sqlite/tables/accounts.ts';
-import { CALLBACKS, callbacks, loadCallbacks } from '../../sqlite/tables/callbacks.ts';
-import { loadResolves, RESOLVES, resolves } from '../../sqlite/tables/resolves.ts';
+import { CALLBACKS, type EventQuery, loadCallbacks } from '../../sqlite/tables/callbacks.ts';
+import { loadResolves, type OutcomeQuery, RESOLVES } from '../../sqlite/tables/resolves.ts';
 import { everyRetry, everyUsage } from '../../sqlite/tables/retries.ts';
+import { answerTo } from '../../sqlite/tables/tables.ts';
 import { COPIED } from './payments.ts';
 import type { CopiedTable } from './rows.ts';
 
@@ -20,8 +21,8 @@ function bytesOfEvent(connection: Connection, { callback: { id } }: LoadedCallba
   if (event.bytes !== null) return event.bytes;
   const parts: Uint8Array[] = [];
   for (let index = 0; index * EVENT_PART_BYTES < event.sizeBytes; index++) {
-    const query = { table: CALLBACKS, callback: id, eventId: event.id, index } as const;
-    const part = callbacks.read?.(connection, query) as EventPart | undefined;
+    const query: EventQuery = { table: CALLBACKS, callback: id, eventId: event.id, index };
+    const part = answerTo(connection, query) as EventPart | undefined;
     if (part === undefined) throw new DamagedError(`event ${event.id}`);
     parts.push(part.bytes);
   }
@@ -188,7 +189,8 @@ export function workTables(connection: Connection, nowMs: number): CopiedTable[]
       ],
       rows: loadResolves(connection, nowMs).map(({ id, tokenDigest, createdAtMs, status, question, outcomeBytes }) => {
         const isPending = question !== undefined;
-        const outcome = isPending ? undefined : resolves.read?.(connection, { table: RESOLVES, id });
+        const query: OutcomeQuery = { table: RESOLVES, id };
+        const outcome = isPending ? undefined : answerTo(connection, query);
         const isOver = !isPending && outcome === undefined;
         return [
           id,

@@ -5,9 +5,11 @@ import { networkOf } from '../../../payment/protocol/network.ts';
 import { orderTextOf, reservationKeyOf } from '../../../payment/protocol/order.ts';
 import { START_RETENTION_SECONDS } from '../../../payment/reservations.ts';
 import type { Connection } from '../../sqlite/connection.ts';
-import { ANSWERS, answers, loadAnswers } from '../../sqlite/tables/answers.ts';
+import { ANSWERS, type AnswerQuery, loadAnswers } from '../../sqlite/tables/answers.ts';
 import { type LoadedEnd, loadCases, loadEnds, loadSpent } from '../../sqlite/tables/payments.ts';
 import { type BooksStart, readSales, SALES } from '../../sqlite/tables/sales.ts';
+import { answerTo } from '../../sqlite/tables/tables.ts';
+import { BOOKS_KEY } from '../secrets.ts';
 import { DEAD, INTENDED } from '../tables/payments.ts';
 import type { CopiedTable } from './rows.ts';
 
@@ -120,7 +122,8 @@ const identifierTable = (connection: Connection, nowMs: number): CopiedTable => 
     ['sealed', 'bytea'],
   ],
   rows: loadAnswers(connection, nowMs).map(({ claim, serial, keptUntilMs = null, transaction }) => {
-    const sealed = answers.read?.(connection, { table: ANSWERS, serial, digest: claim.digest });
+    const query: AnswerQuery = { table: ANSWERS, serial, digest: claim.digest };
+    const sealed = answerTo(connection, query);
     return [
       keyBytes(claim.digest),
       keyBytes(claim.fingerprint),
@@ -178,6 +181,6 @@ const bookTables = (connection: Connection, books: BooksStart): CopiedTable[] =>
       ['name', 'text'],
       ['bytes', 'bytea'],
     ],
-    rows: [['question', books.secret]],
+    rows: [[BOOKS_KEY, books.secret]],
   },
 ];

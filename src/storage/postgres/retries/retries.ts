@@ -26,10 +26,9 @@ import {
 } from '../../../retry/store.ts';
 import { bytesOrNull, decodeJob, encodeJob } from '../../retry-record.ts';
 import type { PostgresAccounts } from '../accounts/accounts.ts';
-import { isTaken } from '../accounts/charges.ts';
 import type { Row } from '../connections.ts';
 import { type Database, LATE_MS } from '../database.ts';
-import { DatabaseAwayError } from '../failures.ts';
+import { DatabaseAwayError, isUniqueViolation } from '../failures.ts';
 import type { Owner } from '../owners.ts';
 import {
   BUY,
@@ -151,7 +150,7 @@ export class PostgresRetries implements RetryStore {
     try {
       return await this.#ports.accounts.charge(organization, credits, { ...BUY, values: this.#valuesOf(record) });
     } catch (failure) {
-      if (isTaken(failure)) return { kind: 'existing' };
+      if (isUniqueViolation(failure)) return { kind: 'existing' };
       throw failure;
     }
   }

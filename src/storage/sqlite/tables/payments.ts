@@ -11,8 +11,8 @@ import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
 import { dropAnswers, insertAnswer, keepAnswer } from './answers.ts';
+import type { BatchSums } from './batch-sums.ts';
 import { endOfRecord, endRecord } from './end-record.ts';
-import type { Gathered } from './gathered.ts';
 import { insertSale } from './sales.ts';
 import type { Table } from './table.ts';
 
@@ -99,11 +99,11 @@ function applyIntent(connection: Connection, intent: Intent): void {
   for (const { claim, sealed } of answers) insertAnswer(connection, serial, claim, sealed);
 }
 
-function applyEnd(connection: Connection, ended: End, gathered: Gathered): void {
+function applyEnd(connection: Connection, ended: End, sums: BatchSums): void {
   const { serial, end, sale, claims, keptUntilMs } = ended;
   connection.runOnOne('DELETE FROM pending WHERE serial = ?', serial);
   connection.run('INSERT INTO used (serial, record) VALUES (?, ?)', serial, endRecord(serial, end));
-  if (sale !== undefined) insertSale(connection, sale, end.key, gathered);
+  if (sale !== undefined) insertSale(connection, sale, end.key, sums);
   for (const claim of claims) keepAnswer(connection, serial, claim, keptUntilMs, sale?.transaction ?? '');
 }
 
@@ -114,7 +114,7 @@ function forget(connection: Connection, serials: readonly number[]): void {
 export const payments: Table<PaymentOperation> = {
   name: PAYMENTS,
   schema: SCHEMA,
-  apply(connection, operation, gathered) {
+  apply(connection, operation, sums) {
     switch (operation.kind) {
       case 'intent':
         applyIntent(connection, operation);
@@ -126,7 +126,7 @@ export const payments: Table<PaymentOperation> = {
         return;
       }
       case 'end':
-        applyEnd(connection, operation, gathered);
+        applyEnd(connection, operation, sums);
         return;
       case 'release':
         connection.runOnOne('DELETE FROM pending WHERE serial = ?', operation.serial);

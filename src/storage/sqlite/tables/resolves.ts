@@ -4,6 +4,7 @@
  */
 import type { ResolveId } from '../../../resolve/identifier.ts';
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
+import type { ResolveRecord } from '../../../resolve/resolve-store.ts';
 import type { ResolveQuestion } from '../../../resolve/result.ts';
 import type { LoadedResolve, ResolveChange } from '../../memory/resolves-journal.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
@@ -41,10 +42,7 @@ const checksumOf = (id: string, tokenDigest: Uint8Array, createdAtMs: number): n
 const outcomeChecksum = (id: string, question: string, status: string, outcome: Uint8Array): number =>
   checksumOfFields(id, question, status, outcome);
 
-function create(
-  connection: Connection,
-  { id, tokenDigest, createdAtMs, question }: Extract<ResolveChange, { kind: 'create' }>['resolve'],
-): void {
+function create(connection: Connection, { id, tokenDigest, createdAtMs, question }: ResolveRecord): void {
   const text = JSON.stringify(question);
   connection.run(
     `INSERT INTO resolve (id, token_digest, created_at_ms, question, checksum, status, outcome, outcome_checksum)

@@ -10,7 +10,7 @@ import { type ReservationKey, reservationKeyOf } from '../../../payment/protocol
 import { salesDayOf } from '../../sales-day.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
-import type { Gathered } from './gathered.ts';
+import type { BatchSums } from './batch-sums.ts';
 import type { Table } from './table.ts';
 
 export const SALES = 'sales';
@@ -92,7 +92,7 @@ const checksumOf = (sale: Sale): number =>
   );
 
 /** Enters a sale, in the transaction of its settlement. @param key of its reservation */
-export function insertSale(connection: Connection, sale: Sale, key: ReservationKey, gathered: Gathered): void {
+export function insertSale(connection: Connection, sale: Sale, key: ReservationKey, sums: BatchSums): void {
   connection.run(
     `INSERT INTO sale (serial, time_ms, number, operation, amount, network, payer, nonce, hash, request, question,
        parameters, settlement, is_delivered, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)`,
@@ -111,7 +111,7 @@ export function insertSale(connection: Connection, sale: Sale, key: ReservationK
     sale.settlement,
     checksumOf(sale),
   );
-  gathered.sell(sale);
+  sums.sell(sale);
 }
 
 const COLUMNS = `serial, time_ms, operation, CAST(amount AS TEXT) AS amount, network, payer, nonce, hash, request, question,
@@ -241,8 +241,8 @@ export function readSales(
 export const sales: Table<SalesOperation, SalesRead> = {
   name: SALES,
   schema: SCHEMA,
-  apply(connection, operation, gathered) {
-    gathered.write(connection);
+  apply(connection, operation, sums) {
+    sums.write(connection);
     switch (operation.kind) {
       case 'delivered':
         markDelivered(connection, operation.serials);

@@ -5,7 +5,7 @@
  * A new domain is a file beside this one and a line in tables.ts.
  */
 import type { Connection } from '../connection.ts';
-import type { Gathered } from './gathered.ts';
+import type { BatchSums } from './batch-sums.ts';
 
 /** A change of the state file. Each table declares its own, with its own `kind`s. */
 export interface Operation {
@@ -25,10 +25,10 @@ export interface Table<O extends Operation = Operation, Q extends Query = Query>
   readonly schema: string;
   /**
    * Applies an operation in the transaction of its batch.
-   * @param gathered the batch's sums, written before its commit
+   * @param sums the batch's sums, written before its commit
    * @throws Error for an operation that no database would accept
    */
-  apply(connection: Connection, operation: O, gathered: Gathered): void;
+  apply(connection: Connection, operation: O, sums: BatchSums): void;
   /** Answers a query; tables without queries omit it. @throws DamagedError */
   read?(connection: Connection, query: Q): unknown;
   /** Bytes of the bodies in an operation, for the journal's bounds; tables without bodies omit it. */

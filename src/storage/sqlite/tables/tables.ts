@@ -1,4 +1,5 @@
 /** The one list of the tables of a state file. */
+import type { Connection } from '../connection.ts';
 import { accounts } from './accounts.ts';
 import { answers } from './answers.ts';
 import { callbacks } from './callbacks.ts';
@@ -21,4 +22,11 @@ export function tableOf({ table: name }: Operation | Query): Table {
   const table = byName.get(name);
   if (table === undefined) throw new Error(`there is no table ${name}`);
   return table;
+}
+
+/** Answers a query. @throws DamagedError; Error for a table without queries */
+export function answerTo(connection: Connection, query: Query): unknown {
+  const table = tableOf(query);
+  if (table.read === undefined) throw new Error(`nothing reads ${table.name}`);
+  return table.read(connection, query);
 }

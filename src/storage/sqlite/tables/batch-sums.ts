@@ -22,7 +22,7 @@ const SELL = `
   ON CONFLICT DO UPDATE SET
     sales = sales + excluded.sales, amount = amount + excluded.amount, undelivered = undelivered + excluded.undelivered`;
 
-export class Gathered {
+export class BatchSums {
   /** By payer, in lower case: atomic units of play money. */
   readonly #spent = new Map<string, bigint>();
   readonly #sold = new Map<string, SoldOfDay>();
