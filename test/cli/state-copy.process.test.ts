@@ -1,5 +1,5 @@
 /** `paygrade state copy` when it refuses (siblings §9): one line on stderr that names the option and the reason, and no password. */
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -92,6 +92,17 @@ describe('state copy', () => {
       closed,
       `--from: ${closed} cannot be used: ${join(closed, 'lock')} is a folder, not a file; remove it`,
     );
+    const key = join(box, 'state-key');
+    cpSync(key, join(folder, 'state-key'));
+    writeFileSync(key, 'no key');
+    await refused(box, `--from: ${key} holds no key of 32 bytes as base64; set STATE_KEY, or remove it`);
+    cpSync(join(folder, 'state-key'), key);
+    const payee = join(box, 'pay-to');
+    writeFileSync(payee, '0x12');
+    await refused(box, `--from: ${payee} holds no address; remove it or set PAY_TO`);
+    rmSync(payee);
+    mkdirSync(payee);
+    await refused(box, `--from: ${box} cannot be used: ${payee} is a folder, not a file; remove it`);
     writeFileSync(join(box, 'state.json'), '{');
     await refused(box, `--from: the state of ${box} is damaged (state.json)`);
   });

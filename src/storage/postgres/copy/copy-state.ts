@@ -3,7 +3,7 @@
  * servers out meanwhile. Its marker says `moving` before the commit and `moved` after it, so no server ever sells from
  * the folder beside the database: an interrupted copy is repeated, or its folder is discarded with STATE_RESET.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIGEST_KEY_BYTES } from '../../../base/digest.ts';
 import { firstLineOf } from '../../../base/failure.ts';
@@ -11,6 +11,7 @@ import { isoTime } from '../../../base/iso-time.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { CLOCK_AHEAD_MS_MAX } from '../../../callback/limits.ts';
 import { FolderInPlaceError, folderFaultOf } from '../../folder-fault.ts';
+import { foundPayee } from '../../payee-file.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 import { isUnreadable, StateDatabase } from '../../sqlite/database.ts';
 import { lockState, type StateLock } from '../../sqlite/lock.ts';
@@ -24,16 +25,13 @@ import { foundStateKey } from '../../state-key.ts';
 import type { Database, Query } from '../database.ts';
 import { InDoubtError } from '../failures.ts';
 import { type DatabasePorts, onDatabase } from '../opened.ts';
-import { KEY_CHECK, keyCheckOf } from '../secrets.ts';
+import { KEY_CHECK, keyCheckOf, PAYEE } from '../secrets.ts';
 import { accountTables, callbackTables, workTables } from './domains.ts';
 import { paymentTables } from './payments.ts';
 import { type CopiedTable, insertAll } from './rows.ts';
 
 /** Rows that were copied, by table. */
 export type Copied = Readonly<Record<string, number>>;
-
-const PAYEE_FILE = 'pay-to';
-const PAYEE_BYTES = 20;
 
 /** Tables that are all empty only if nothing was ever sold, created or granted. */
 const FILLED = ['claims', 'sales', 'play_spent', 'callbacks', 'organizations', 'retries', 'resolves'] as const;
@@ -54,10 +52,11 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
     lock = lockState(stateDir);
     if (lock === undefined) throw new FolderError(`a server uses ${stateDir}: stop it first`);
     const marker = markerOf(stateDir);
+    const secrets = secretTables(stateDir);
     const source = openSource(stateDir);
     try {
       return await onDatabase(url, 'state copy', ports, (database) =>
-        copyLocked(stateDir, marker, source, database, ports),
+        copyLocked(stateDir, marker, { source, secrets }, database, ports),
       );
     } finally {
       source.close();
@@ -99,7 +98,7 @@ function openSource(stateDir: string): StateDatabase {
 async function copyLocked(
   stateDir: string,
   marker: Marker,
-  source: StateDatabase,
+  { source, secrets }: { readonly source: StateDatabase; readonly secrets: readonly CopiedTable[] },
   database: Database,
   { clock }: DatabasePorts,
 ): Promise<Copied> {
@@ -115,7 +114,7 @@ async function copyLocked(
   try {
     copied = await database.transaction(async (query) => {
       // As at a start: what has expired since then leaves with the database's sweeps, which ask its clock too.
-      const counts = await copyAll(query, stateDir, source.connection, nowMs - CLOCK_AHEAD_MS_MAX);
+      const counts = await copyAll(query, secrets, source.connection, nowMs - CLOCK_AHEAD_MS_MAX);
       writeMarker(stateDir, { generation, sync, moved: 'moving' });
       return counts;
     });
@@ -132,7 +131,12 @@ async function copyLocked(
   return copied;
 }
 
-async function copyAll(query: Query, stateDir: string, connection: Connection, nowMs: number): Promise<Copied> {
+async function copyAll(
+  query: Query,
+  secrets: readonly CopiedTable[],
+  connection: Connection,
+  nowMs: number,
+): Promise<Copied> {
   // Locks out a second copy.
   await query({ text: 'SELECT claimed FROM paygrade.callback_room WHERE id = 1 FOR UPDATE' });
   const checks = FILLED.map((name) => `EXISTS (SELECT FROM paygrade.${name})`).join(' OR ');
@@ -142,7 +146,7 @@ async function copyAll(query: Query, stateDir: string, connection: Connection, n
   const callbacks = callbackTables(connection, nowMs);
   const tables: CopiedTable[] = [
     ...paymentTables(connection, nowMs, books),
-    ...secretTables(stateDir),
+    ...secrets,
     ...callbacks.tables,
     ...accountTables(connection, nowMs),
     ...workTables(connection, nowMs),
@@ -162,17 +166,18 @@ async function copyAll(query: Query, stateDir: string, connection: Connection, n
 
 /**
  * The throwaway recipient, so that offers stay the same, and the check of the folder's key, so that no other key is used.
+ * @throws FolderError when one of their files holds something else
  */
 function secretTables(stateDir: string): CopiedTable[] {
   const rows: [string, Uint8Array][] = [];
-  const payeePath = join(stateDir, PAYEE_FILE);
-  if (existsSync(payeePath)) {
-    const bytes = Buffer.from(readFileSync(payeePath, 'utf8').trim().replace(/^0x/, ''), 'hex');
-    if (bytes.length !== PAYEE_BYTES) throw new FolderError(`${payeePath} holds no address`);
-    rows.push([PAYEE_FILE, bytes]);
+  try {
+    const payee = foundPayee(stateDir);
+    if (payee !== undefined) rows.push([PAYEE, Buffer.from(payee.slice(2), 'hex')]);
+    const key = foundStateKey(stateDir);
+    if (key !== undefined) rows.push([KEY_CHECK, keyCheckOf(key)]);
+  } catch (failure) {
+    throw failure instanceof StateError ? new FolderError(failure.message, { cause: failure }) : failure;
   }
-  const key = foundStateKey(stateDir);
-  if (key !== undefined) rows.push([KEY_CHECK, keyCheckOf(key)]);
   const columns = [
     ['name', 'text'],
     ['bytes', 'bytea'],
