@@ -1,7 +1,7 @@
 /** What `import` and `snapshot build` share: the manifest, reading all inputs, and the messages about them. */
 import { grouped } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
-import { CutShort, InputError, type InputFile, type Member } from '../ingest/input/input.ts';
+import { CutShortError, InputError, type InputFile, type Member } from '../ingest/input/input.ts';
 import type { Intake } from '../ingest/intake.ts';
 import type { Rejection } from '../ingest/job-sink.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/shapes/board-manifest.ts';
@@ -81,7 +81,7 @@ export async function takeAll(
         }
       }
     } catch (error) {
-      if (error instanceof CutShort) intake.breakOff(file.name);
+      if (error instanceof CutShortError) intake.breakOff(file.name);
       hasMember = true;
       leaveOut(error);
     }

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../base/failure.ts';
 import { databaseAddress } from '../config/parsers.ts';
-import { InvalidSetting } from '../config/setting.ts';
+import { InvalidSettingError } from '../config/setting.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import { UsageError } from './command.ts';
 import type { Io } from './io.ts';
@@ -55,7 +55,7 @@ function databaseUrlOf(text: string): string {
   try {
     return databaseAddress(text);
   } catch (failure) {
-    if (failure instanceof InvalidSetting) throw new UsageError(`DATABASE_URL must be ${failure.message}`);
+    if (failure instanceof InvalidSettingError) throw new UsageError(`DATABASE_URL must be ${failure.message}`);
     throw failure;
   }
 }

@@ -3,7 +3,7 @@
  * and library options all pass through the same declarations, so they accept the same values.
  */
 import {
-  InvalidSetting,
+  InvalidSettingError,
   mayHoldSecret,
   type OptionsOf,
   type ReadSetting,
@@ -51,7 +51,7 @@ function parseSetting({ variable, parse, isSecret }: Setting<unknown>, text: str
   try {
     return { ok: true, value: parse(text) };
   } catch (failure) {
-    if (!(failure instanceof InvalidSetting)) throw failure;
+    if (!(failure instanceof InvalidSettingError)) throw failure;
     const isHidden = isSecret || mayHoldSecret(text);
     // Words about one entry of a list quote it, which may be the whole text.
     const isShown = failure.message.includes(JSON.stringify(text));

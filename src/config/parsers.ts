@@ -4,10 +4,10 @@ import { isHomePath, NO_HOME_PATH } from '../base/home-path.ts';
 import { parseTargetAllow } from '../outbound/target-allow.ts';
 import { type Prices, parsePrices } from '../payment/prices.ts';
 import { type Address, NETWORK_IDS, networkOf, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
-import { InvalidSetting, mayHoldSecret, type Parse } from './setting.ts';
+import { InvalidSettingError, mayHoldSecret, type Parse } from './setting.ts';
 
 const refuse = (must: string): never => {
-  throw new InvalidSetting(must);
+  throw new InvalidSettingError(must);
 };
 
 /** One of the listed words, compared exactly. */

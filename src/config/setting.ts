@@ -5,12 +5,12 @@
  */
 import type { Brand } from '../base/brand.ts';
 
-/** The value that a text stands for. @throws InvalidSetting */
+/** The value that a text stands for. @throws InvalidSettingError */
 export type Parse<T> = (text: string) => T;
 
 /** A text that a parser refuses. The message completes "PORT must be ..."; the reader puts the variable in front. */
-export class InvalidSetting extends Error {
-  override readonly name = 'InvalidSetting';
+export class InvalidSettingError extends Error {
+  override readonly name = 'InvalidSettingError';
 }
 
 /**

@@ -22,7 +22,7 @@ import {
   wholeNumber,
   wordList,
 } from './parsers.ts';
-import { InvalidSetting, type Parse, setting, when } from './setting.ts';
+import { InvalidSettingError, type Parse, setting, when } from './setting.ts';
 import { defaultSurfaces, SURFACE_NAMES } from './surfaces.ts';
 
 /** From the quietest to the most talkative. */
@@ -33,7 +33,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const IN_MEMORY = ':memory:';
 
 const stateFolder: Parse<string> = (text) => {
-  if (text.startsWith(':') && text !== IN_MEMORY) throw new InvalidSetting(`a folder or ${IN_MEMORY}`);
+  if (text.startsWith(':') && text !== IN_MEMORY) throw new InvalidSettingError(`a folder or ${IN_MEMORY}`);
   return filePath(text);
 };
 

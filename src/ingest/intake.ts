@@ -10,7 +10,7 @@
  */
 import type { BuildFacts } from '../catalogue/snapshot/snapshot-file.ts';
 import { type AdoptableFacts, adoptableFacts } from './export-facts.ts';
-import { BrokenOff, type Bytes, CutShort, InputError, type Member } from './input/input.ts';
+import { BrokenOffError, type Bytes, CutShortError, InputError, type Member } from './input/input.ts';
 import { exactJson } from './input/lenient-json.ts';
 import { isWholeRecord, type LineItem, LineSplitter } from './input/lines.ts';
 import {
@@ -113,7 +113,7 @@ export class Intake {
   /**
    * Reads one member to its end.
    * @throws InputError when it cannot be read or has none of the shapes: it has then added nothing, unless the sink cannot undo
-   * @throws BrokenOff when it is lines or a table and is truncated: what precedes the cut was added
+   * @throws BrokenOffError when it is lines or a table and is truncated: what precedes the cut was added
    */
   async take(member: Member): Promise<void> {
     const { sink } = this.#settings;
@@ -128,10 +128,10 @@ export class Intake {
       if (isEmpty) throw new InputError(`${member.name}: is empty`);
     } catch (error) {
       const takenCount = summary.taken - taken;
-      if (error instanceof CutShort) {
+      if (error instanceof CutShortError) {
         this.breakOff(member.archive ?? member.name);
         const place = `${current.noun} ${current.reached + 1} of ${member.name}`;
-        if (takenCount > 0) throw new BrokenOff(place, error.reason, takenCount);
+        if (takenCount > 0) throw new BrokenOffError(place, error.reason, takenCount);
       }
       if (sink.undo === undefined) throw error;
       sink.undo();
@@ -207,7 +207,7 @@ export class Intake {
     }
     for (const item of lines.finish()) {
       if (this.#settings.sink.breakOff !== undefined && !isWholeRecord(item)) {
-        throw new CutShort(member.name, 'the last line does not end');
+        throw new CutShortError(member.name, 'the last line does not end');
       }
       this.#takeLine(reading, item);
     }
@@ -274,7 +274,7 @@ export class Intake {
         if (sample.length === SAMPLE_RECORDS) reading = settle();
       }
     } catch (error) {
-      if (error instanceof CutShort && reading === undefined && sample.length > 0) settle();
+      if (error instanceof CutShortError && reading === undefined && sample.length > 0) settle();
       throw error;
     }
     if (reading === undefined) settle();

@@ -83,7 +83,7 @@ const NOT_DOMAINS = 'must be an array of domain names such as example.com';
 const NOT_TEXT = 'must be a string';
 const NOT_UNICODE = 'holds a lone surrogate, which is not Unicode text';
 
-class FieldRefused extends Error {
+class FieldRefusedError extends Error {
   readonly field: string;
   readonly reason: string;
   constructor(field: string, reason: string) {
@@ -111,47 +111,47 @@ function endOfCodePoints(text: string, codePoints: number): number {
 function requiredText(field: string, value: unknown): string {
   const text = optionalText(field, value, NAME_LENGTH_MAX);
   if (text !== null) return text;
-  throw new FieldRefused(field, value === undefined || value === null ? 'is missing' : 'is blank');
+  throw new FieldRefusedError(field, value === undefined || value === null ? 'is missing' : 'is blank');
 }
 
 /** The text of an optional field, trimmed; absent, null and blank are null. */
 function optionalText(field: string, value: unknown, lengthMax: number): string | null {
   if (value === undefined || value === null) return null;
-  if (typeof value !== 'string') throw new FieldRefused(field, NOT_TEXT);
-  if (!value.isWellFormed()) throw new FieldRefused(field, NOT_UNICODE);
+  if (typeof value !== 'string') throw new FieldRefusedError(field, NOT_TEXT);
+  if (!value.isWellFormed()) throw new FieldRefusedError(field, NOT_UNICODE);
   const text = value.trim();
-  if (longerThan(text, lengthMax)) throw new FieldRefused(field, `is longer than ${lengthMax} characters`);
+  if (longerThan(text, lengthMax)) throw new FieldRefusedError(field, `is longer than ${lengthMax} characters`);
   return text === '' ? null : text;
 }
 
 /** The id, unchanged: ids are opaque, so blanks in them count. */
 function identifier(value: unknown): string {
-  if (value === undefined || value === null) throw new FieldRefused('id', 'is missing');
-  if (typeof value !== 'string') throw new FieldRefused('id', NOT_TEXT);
-  if (value === '') throw new FieldRefused('id', 'is empty');
-  if (!value.isWellFormed()) throw new FieldRefused('id', NOT_UNICODE);
-  if (value.includes('\0')) throw new FieldRefused('id', 'holds U+0000, which no query parameter may hold');
-  if (longerThan(value, ID_LENGTH_MAX)) throw new FieldRefused('id', `is longer than ${ID_LENGTH_MAX} characters`);
+  if (value === undefined || value === null) throw new FieldRefusedError('id', 'is missing');
+  if (typeof value !== 'string') throw new FieldRefusedError('id', NOT_TEXT);
+  if (value === '') throw new FieldRefusedError('id', 'is empty');
+  if (!value.isWellFormed()) throw new FieldRefusedError('id', NOT_UNICODE);
+  if (value.includes('\0')) throw new FieldRefusedError('id', 'holds U+0000, which no query parameter may hold');
+  if (longerThan(value, ID_LENGTH_MAX)) throw new FieldRefusedError('id', `is longer than ${ID_LENGTH_MAX} characters`);
   return value;
 }
 
 function companyDomain(value: unknown): CompanyDomain | null {
   if (value === undefined || value === null) return null;
   const domain = typeof value === 'string' ? parseCompanyDomain(value) : undefined;
-  if (domain === undefined) throw new FieldRefused('company_domain', 'must be a domain name such as example.com');
+  if (domain === undefined) throw new FieldRefusedError('company_domain', 'must be a domain name such as example.com');
   return domain;
 }
 
 /** Other domains of the company (beyond the specification: what `snapshot export` writes); absent and null are none. */
 function companyAliases(value: unknown): CompanyDomain[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new FieldRefused('company_aliases', NOT_DOMAINS);
+  if (!Array.isArray(value)) throw new FieldRefusedError('company_aliases', NOT_DOMAINS);
   if (value.length > ALIAS_COUNT_MAX) {
-    throw new FieldRefused('company_aliases', `has more than ${ALIAS_COUNT_MAX} entries`);
+    throw new FieldRefusedError('company_aliases', `has more than ${ALIAS_COUNT_MAX} entries`);
   }
   return value.map((alias) => {
     const domain = typeof alias === 'string' ? parseCompanyDomain(alias) : undefined;
-    if (domain === undefined) throw new FieldRefused('company_aliases', NOT_DOMAINS);
+    if (domain === undefined) throw new FieldRefusedError('company_aliases', NOT_DOMAINS);
     return domain;
   });
 }
@@ -164,19 +164,19 @@ function oneOf<Item extends string, Absent extends Item | null>(
 ): Item | Absent {
   if (value === undefined || value === null) return absent;
   const item = items.find((candidate) => candidate === value);
-  if (item === undefined) throw new FieldRefused(field, `must be one of ${items.join(', ')}`);
+  if (item === undefined) throw new FieldRefusedError(field, `must be one of ${items.join(', ')}`);
   return item;
 }
 
 function sourceUrl(value: unknown): string {
-  if (value === undefined || value === null) throw new FieldRefused('source_url', 'is missing');
-  if (typeof value !== 'string') throw new FieldRefused('source_url', NOT_TEXT);
+  if (value === undefined || value === null) throw new FieldRefusedError('source_url', 'is missing');
+  if (typeof value !== 'string') throw new FieldRefusedError('source_url', NOT_TEXT);
   if (value.length > URL_LENGTH_MAX) {
-    throw new FieldRefused('source_url', `is longer than ${URL_LENGTH_MAX} characters`);
+    throw new FieldRefusedError('source_url', `is longer than ${URL_LENGTH_MAX} characters`);
   }
-  if (!value.isWellFormed()) throw new FieldRefused('source_url', NOT_UNICODE);
+  if (!value.isWellFormed()) throw new FieldRefusedError('source_url', NOT_UNICODE);
   if (!HTTP_URL.test(value) || URL_FORBIDDEN.test(value) || !isUrl(value)) {
-    throw new FieldRefused('source_url', 'must be an absolute http or https URL');
+    throw new FieldRefusedError('source_url', 'must be an absolute http or https URL');
   }
   return value;
 }
@@ -184,25 +184,25 @@ function sourceUrl(value: unknown): string {
 /** The skills of the record, unchanged, repeats once; null when it names none. */
 function givenSkills(value: unknown): string[] | null {
   if (value === undefined || value === null) return null;
-  if (!Array.isArray(value)) throw new FieldRefused('skills', 'must be an array of strings');
+  if (!Array.isArray(value)) throw new FieldRefusedError('skills', 'must be an array of strings');
   const skills = new Set<string>();
   for (const skill of value) {
-    if (typeof skill !== 'string') throw new FieldRefused('skills', 'must be an array of strings');
-    if (skill.trim() === '') throw new FieldRefused('skills', 'holds a blank entry');
-    if (!skill.isWellFormed()) throw new FieldRefused('skills', NOT_UNICODE);
+    if (typeof skill !== 'string') throw new FieldRefusedError('skills', 'must be an array of strings');
+    if (skill.trim() === '') throw new FieldRefusedError('skills', 'holds a blank entry');
+    if (!skill.isWellFormed()) throw new FieldRefusedError('skills', NOT_UNICODE);
     if (longerThan(skill, SKILL_LENGTH_MAX)) {
-      throw new FieldRefused('skills', `holds an entry longer than ${SKILL_LENGTH_MAX} characters`);
+      throw new FieldRefusedError('skills', `holds an entry longer than ${SKILL_LENGTH_MAX} characters`);
     }
     skills.add(skill);
   }
-  if (skills.size > SKILL_COUNT_MAX) throw new FieldRefused('skills', `has more than ${SKILL_COUNT_MAX} entries`);
+  if (skills.size > SKILL_COUNT_MAX) throw new FieldRefusedError('skills', `has more than ${SKILL_COUNT_MAX} entries`);
   return [...skills];
 }
 
 function observed(field: string, value: unknown): number {
-  if (value === undefined || value === null) throw new FieldRefused(field, 'is missing');
+  if (value === undefined || value === null) throw new FieldRefusedError(field, 'is missing');
   const timeMs = typeof value === 'string' ? parseDateTime(value) : undefined;
-  if (timeMs === undefined) throw new FieldRefused(field, 'must be an RFC 3339 date-time or a date');
+  if (timeMs === undefined) throw new FieldRefusedError(field, 'must be an RFC 3339 date-time or a date');
   return timeMs;
 }
 
@@ -221,10 +221,10 @@ function keptDescription(
   isTruncated: unknown,
 ): Pick<Job, 'description' | 'descriptionTruncated'> {
   if (isTruncated !== undefined && isTruncated !== null && typeof isTruncated !== 'boolean') {
-    throw new FieldRefused('description_truncated', 'must be true or false');
+    throw new FieldRefusedError('description_truncated', 'must be true or false');
   }
   if (whole === null) {
-    if (isTruncated) throw new FieldRefused('description_truncated', 'is true without a description');
+    if (isTruncated) throw new FieldRefusedError('description_truncated', 'is true without a description');
     return { description: null, descriptionTruncated: false };
   }
   const end = endOfCodePoints(whole, DESCRIPTION_LENGTH_MAX);
@@ -238,8 +238,8 @@ function keptDescription(
 function closingOf(value: unknown, status: JobStatus, lastObservedMs: number): number | null {
   if (value === undefined || value === null) return status === 'closed' ? lastObservedMs : null;
   const closedAtMs = observed('closed_at', value);
-  if (status !== 'closed') throw new FieldRefused('closed_at', 'goes only with the status closed');
-  if (closedAtMs < lastObservedMs) throw new FieldRefused('closed_at', 'is earlier than last_observed_at');
+  if (status !== 'closed') throw new FieldRefusedError('closed_at', 'goes only with the status closed');
+  if (closedAtMs < lastObservedMs) throw new FieldRefusedError('closed_at', 'is earlier than last_observed_at');
   return closedAtMs;
 }
 
@@ -263,7 +263,8 @@ function parsed(record: Record<string, unknown>, skills: SkillSource): NativePar
   const given = givenSkills(record.skills);
   const firstObservedMs = observed('first_observed_at', record.first_observed_at);
   const lastObservedMs = observed('last_observed_at', record.last_observed_at);
-  if (lastObservedMs < firstObservedMs) throw new FieldRefused('last_observed_at', 'is earlier than first_observed_at');
+  if (lastObservedMs < firstObservedMs)
+    throw new FieldRefusedError('last_observed_at', 'is earlier than first_observed_at');
   const status = oneOf('status', record.status, JOB_STATUSES, 'active');
   const closedAtMs = closingOf(record.closed_at, status, lastObservedMs);
   const job: Job = {
@@ -298,7 +299,7 @@ export function parseNative(value: unknown, skills: SkillSource): NativeParse {
   try {
     return parsed(value, skills);
   } catch (error) {
-    if (error instanceof FieldRefused) return { ok: false, field: error.field, reason: error.reason };
+    if (error instanceof FieldRefusedError) return { ok: false, field: error.field, reason: error.reason };
     throw error;
   }
 }

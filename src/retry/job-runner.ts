@@ -46,7 +46,7 @@ export interface RunnerPorts {
 type DueRecord = Pick<RetryRecord, 'job' | 'secrets'>;
 
 /** The record does not permit the request that was about to be sent. */
-class NotSent extends Error {}
+class NotSentError extends Error {}
 
 /** Runs `record`. @returns false when the record does not permit the request */
 async function isPermitted(record: () => Promise<void>): Promise<boolean> {
@@ -54,7 +54,7 @@ async function isPermitted(record: () => Promise<void>): Promise<boolean> {
     await record();
     return true;
   } catch (failure) {
-    if (failure instanceof NotSent) return false;
+    if (failure instanceof NotSentError) return false;
     throw failure;
   }
 }
@@ -182,13 +182,13 @@ export class JobRunner {
     return true;
   }
 
-  /** Records what is about to be sent. @throws NotSent when it must not be sent */
+  /** Records what is about to be sent. @throws NotSentError when it must not be sent */
   async #record(id: RetryId, decide: (record: RetryRecord) => RetryChange | undefined): Promise<RetryRecord> {
-    if (this.isDraining) throw new NotSent('the server stops');
+    if (this.isDraining) throw new NotSentError('the server stops');
     this.#underWay.add(id);
     const recorded = await this.#ports.store.update(id, decide);
     if (recorded !== undefined) return recorded;
-    throw new NotSent('the record does not permit it');
+    throw new NotSentError('the record does not permit it');
   }
 
   #started(job: RetryJob): RetryChange | undefined {
@@ -292,7 +292,7 @@ export class JobRunner {
         unpackedBytesMax: UNPACKED_BYTES_MAX,
       });
     } catch (failure) {
-      if (failure instanceof NotSent) return undefined;
+      if (failure instanceof NotSentError) return undefined;
       throw failure;
     }
   }

@@ -10,7 +10,7 @@ import { UNPACKED_BYTES_MAX } from '../../outbound/limits.ts';
 import { extract } from '../../resolve/extraction/extract.ts';
 import { nothingOf } from '../../resolve/result.ts';
 import type { Document } from '../../resolve/work.ts';
-import { BodyTooLarge, unpackAtOnce } from '../outbound/unpack.ts';
+import { BodyTooLargeError, unpackAtOnce } from '../outbound/unpack.ts';
 import { ownThreadNumber } from '../process/thread-time.ts';
 import type { ThreadReady, ThreadReply, ThreadTask } from './extraction-wire.ts';
 
@@ -38,7 +38,7 @@ function unpackedOf({ body, codings, isTruncated }: Document): Uint8Array | unde
   try {
     return unpackAtOnce(body, codings, { bytesMax: UNPACKED_BYTES_MAX, isWhole: !isTruncated });
   } catch (failure) {
-    reply({ kind: failure instanceof BodyTooLarge ? 'too-large' : 'broken' });
+    reply({ kind: failure instanceof BodyTooLargeError ? 'too-large' : 'broken' });
     return undefined;
   }
 }

@@ -16,7 +16,7 @@ import { ADDRESSES_TRIED_MAX, CONNECT_MS, HEAD_BYTES_MAX } from '../../outbound/
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from '../../outbound/outbound.ts';
 import { nodeHttp, nodeHttps } from '../process/late-modules.ts';
 import { isNotSent } from './connection-failure.ts';
-import { BodyTooLarge, readBody } from './unpack.ts';
+import { BodyTooLargeError, readBody } from './unpack.ts';
 
 /** Without its duration, which the client measures. */
 export type ExchangeResult = Omit<OutboundAnswer, 'durationMs'> | Omit<OutboundFailure, 'durationMs'>;
@@ -132,7 +132,7 @@ const isTlsCode = (code: string): boolean =>
 
 function failureOf(failure: unknown, { isConnected, isSecured, isTooSlow }: Progress, isTls: boolean): ExchangeResult {
   if (isTooSlow) return { kind: 'timeout', detail: `no connection in ${CONNECT_MS} ms` };
-  if (failure instanceof BodyTooLarge) return { kind: 'too-large', detail: failure.message };
+  if (failure instanceof BodyTooLargeError) return { kind: 'too-large', detail: failure.message };
   const code = errorCodeOf(failure) ?? 'no code';
   if (code === HEAD_TOO_LONG.code) return { kind: 'too-large', detail: `a head over ${HEAD_BYTES_MAX} bytes` };
   if (isTls && !isSecured && (isTlsCode(code) || isConnected)) return { kind: 'tls-error', detail: `TLS (${code})` };

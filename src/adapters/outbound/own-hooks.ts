@@ -4,7 +4,7 @@
  */
 import type { OutboundRequest } from '../../outbound/outbound.ts';
 import { type ExchangeResult, sentHeadersOf } from './exchange.ts';
-import { BodyTooLarge, readBody } from './unpack.ts';
+import { BodyTooLargeError, readBody } from './unpack.ts';
 
 /** The app's own handler. `client.address` is no IP address. */
 export type OwnFetch = (request: Request, client: { readonly address: string }) => Response | Promise<Response>;
@@ -41,7 +41,7 @@ export class OwnHooks {
       return await Promise.race([this.#answer(request, onAnswer, signal), ended]);
     } catch (failure) {
       if (signal.aborted) return { kind: 'aborted', detail: 'the request was ended' };
-      if (failure instanceof BodyTooLarge) return { kind: 'too-large', detail: failure.message };
+      if (failure instanceof BodyTooLargeError) return { kind: 'too-large', detail: failure.message };
       return { kind: 'unreachable', detail: 'the webhook address of this server gave no answer' };
     } finally {
       stopWaiting();

@@ -30,11 +30,11 @@ export interface ReadBody {
 }
 
 /** The unpacked body is longer than its bound. */
-export class BodyTooLarge extends Error {
-  override readonly name = 'BodyTooLarge';
+export class BodyTooLargeError extends Error {
+  override readonly name = 'BodyTooLargeError';
 }
 
-const tooLarge = (bytesMax: number): BodyTooLarge => new BodyTooLarge(`a body over ${bytesMax} bytes`);
+const tooLarge = (bytesMax: number): BodyTooLargeError => new BodyTooLargeError(`a body over ${bytesMax} bytes`);
 
 type Chunks = AsyncIterable<Uint8Array>;
 
@@ -140,7 +140,7 @@ async function* inOne(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /**
  * @param lengthHint bytes that are expected on the wire
- * @throws BodyTooLarge; passes on the errors of the source and of the decoders
+ * @throws BodyTooLargeError; passes on the errors of the source and of the decoders
  */
 export async function readBody(
   source: Chunks,
@@ -189,7 +189,7 @@ function unpackedAtOnce(bytes: Uint8Array, coding: Coding, isWhole: boolean, max
 /**
  * Unpacks a packed body synchronously, for a thread that may block; of a body that we cut, the part before the cut.
  * @param bytesMax of each coding's output
- * @throws BodyTooLarge; passes on the errors of the decoders
+ * @throws BodyTooLargeError; passes on the errors of the decoders
  */
 export function unpackAtOnce(
   packed: Uint8Array,

@@ -14,7 +14,7 @@ import type { Spill } from '../../catalogue/packed/spill.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { manifestOf, wordsOf } from '../../ingest/companies/manifest-words.ts';
 import {
-  BrokenOff,
+  BrokenOffError,
   type Bytes,
   InputError,
   type Inputs,
@@ -206,7 +206,8 @@ class FileImport {
   #leaveOut(error: unknown): void {
     if (!(error instanceof InputError)) throw error;
     this.#leftOutCount++;
-    const taken = error instanceof BrokenOff ? `; ${grouped(error.takenCount)} before it are in a partial feed` : '';
+    const taken =
+      error instanceof BrokenOffError ? `; ${grouped(error.takenCount)} before it are in a partial feed` : '';
     this.#say(`${error.message}${taken}\n`);
   }
 

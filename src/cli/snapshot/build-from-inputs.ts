@@ -13,7 +13,7 @@ import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { loadCompanyList } from '../../ingest/companies/company-list.ts';
 import { CompanySink } from '../../ingest/companies/company-sink.ts';
 import { withoutDomains, wordsOf } from '../../ingest/companies/manifest-words.ts';
-import { BrokenOff, InputError, type Inputs, openInputs, STDIN } from '../../ingest/input/input.ts';
+import { BrokenOffError, InputError, type Inputs, openInputs, STDIN } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
 import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
@@ -204,7 +204,7 @@ export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> 
       if (plan.shape !== undefined || !(error instanceof InputError)) throw error;
       unreadCount++;
       say(
-        `${error.message}${error instanceof BrokenOff ? `; the ${grouped(error.takenCount)} before it were taken` : ''}\n`,
+        `${error.message}${error instanceof BrokenOffError ? `; the ${grouped(error.takenCount)} before it were taken` : ''}\n`,
       );
     };
     await takeAll(inputs.files, intake, leaveOut);

@@ -1,6 +1,6 @@
 /** Settings for reaching boards, from the environment or from flags of the same names, which win. */
 import { readSettings } from '../../config/config.ts';
-import { InvalidSetting, setting, type ValuesOf } from '../../config/setting.ts';
+import { InvalidSettingError, setting, type ValuesOf } from '../../config/setting.ts';
 import { OUTBOUND_SETTINGS } from '../../config/settings.ts';
 import { type BoardOrigins, parseBoardOrigins } from '../../ingest/boards/origins.ts';
 import { type Options, UsageError } from '../command.ts';
@@ -12,7 +12,7 @@ const boardEndpoints = setting<BoardOrigins>({
   variable: 'BOARD_ENDPOINTS',
   parse(text) {
     const parsed = parseBoardOrigins(text);
-    if (!parsed.ok) throw new InvalidSetting(parsed.reason);
+    if (!parsed.ok) throw new InvalidSettingError(parsed.reason);
     return parsed.origins;
   },
   default: '',

@@ -9,13 +9,13 @@ import { createGunzip } from 'node:zlib';
 import { dateInName } from '../../base/date-time.ts';
 import { errorCodeOf } from '../../base/failure.ts';
 import { printable } from '../../base/printable.ts';
-import { TarFault, tarEntries } from './tar.ts';
+import { TarError, tarEntries } from './tar.ts';
 
 /** An input that cannot be read. The message is one line for the operator. */
 export class InputError extends Error {}
 
 /** An input breaks off. All bytes or records before the break were delivered. */
-export class CutShort extends InputError {
+export class CutShortError extends InputError {
   /** Without the input's name. */
   readonly reason: string;
 
@@ -26,7 +26,7 @@ export class CutShort extends InputError {
 }
 
 /** A member is cut short, and the records before the cut were taken. */
-export class BrokenOff extends InputError {
+export class BrokenOffError extends InputError {
   readonly takenCount: number;
 
   /** @param place of the incomplete record */
@@ -140,7 +140,7 @@ async function* named(name: string, bytes: Bytes): AsyncGenerator<Uint8Array> {
 /**
  * The unpacked bytes. Each piece is unpacked before the next is written, and `end` is called last: a piped stream would
  * lose unpacked but undelivered bytes when the data ends early.
- * @throws CutShort after the last byte that could be unpacked, and what `bytes` throws
+ * @throws CutShortError after the last byte that could be unpacked, and what `bytes` throws
  */
 async function* gunzipped(name: string, bytes: Bytes): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: READ_BYTES });
@@ -165,7 +165,7 @@ async function* gunzipped(name: string, bytes: Bytes): AsyncGenerator<Uint8Array
         yield* takeAll();
         // Bytes that the stream leaves unread follow the data. Zeros are padding from tapes and disks.
         const unread = piece.subarray(Math.max(0, gunzip.bytesWritten - writtenBytes));
-        if (unread.some((byte) => byte !== 0)) throw new CutShort(name, GZIP_TROUBLE);
+        if (unread.some((byte) => byte !== 0)) throw new CutShortError(name, GZIP_TROUBLE);
         writtenBytes += piece.length;
       }
     }
@@ -183,7 +183,7 @@ async function orCutShort(name: string, done: Promise<void>): Promise<void> {
   try {
     await done;
   } catch {
-    throw new CutShort(name, GZIP_TROUBLE);
+    throw new CutShortError(name, GZIP_TROUBLE);
   }
 }
 
@@ -194,8 +194,8 @@ async function* cutAs<Item>(name: string, items: AsyncIterable<Item>): AsyncGene
   try {
     yield* items;
   } catch (error) {
-    if (error instanceof TarFault) throw new CutShort(name, TAR_TROUBLE);
-    throw error instanceof CutShort ? new CutShort(name, error.reason) : error;
+    if (error instanceof TarError) throw new CutShortError(name, TAR_TROUBLE);
+    throw error instanceof CutShortError ? new CutShortError(name, error.reason) : error;
   }
 }
 

@@ -9,7 +9,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { isObject, parseJson } from '../../base/json-value.ts';
 import { csvRows } from './csv-rows.ts';
-import { type Bytes, CutShort, InputError, type Member, peek } from './input.ts';
+import { type Bytes, CutShortError, InputError, type Member, peek } from './input.ts';
 import { parsedJson } from './lenient-json.ts';
 import { pageContent } from './page-content.ts';
 import type { SourceRecord } from './source-field.ts';
@@ -157,8 +157,8 @@ class CsvTable {
     if (isLast && isOpen) throw this.#breaksOff();
   }
 
-  #breaksOff(): CutShort {
-    return new CutShort(this.#name, 'is not well-formed CSV: the last record does not end');
+  #breaksOff(): CutShortError {
+    return new CutShortError(this.#name, 'is not well-formed CSV: the last record does not end');
   }
 }
 
@@ -183,7 +183,7 @@ async function* csvRecords(name: string, bytes: Bytes, delimiter: string): Async
     }
   } catch (error) {
     // Whole rows are delivered before the break.
-    if (error instanceof CutShort && table !== undefined) yield* table.records(pending, false);
+    if (error instanceof CutShortError && table !== undefined) yield* table.records(pending, false);
     throw error;
   }
   if (table !== undefined && table.restLength + pending.length > 0) yield* table.records(pending, true);

@@ -5,7 +5,7 @@
  */
 
 /** The archive is damaged or cut short. */
-export class TarFault extends Error {}
+export class TarError extends Error {}
 
 export interface TarEntry {
   /** Path in the archive. */
@@ -30,10 +30,10 @@ class ByteSource {
     this.#chunks = bytes[Symbol.asyncIterator]();
   }
 
-  /** Views of the next `count` bytes. @throws TarFault if the source ends first, after its last byte */
+  /** Views of the next `count` bytes. @throws TarError if the source ends first, after its last byte */
   async *take(count: number): AsyncGenerator<Uint8Array, void, void> {
     for (let left = count; left > 0; ) {
-      if (this.#rest.length === 0 && !(await this.#more())) throw new TarFault();
+      if (this.#rest.length === 0 && !(await this.#more())) throw new TarError();
       const part = this.#rest.subarray(0, left);
       this.#rest = this.#rest.subarray(part.length);
       left -= part.length;
@@ -41,7 +41,7 @@ class ByteSource {
     }
   }
 
-  /** The next `count` bytes as one array. @throws TarFault when there are fewer */
+  /** The next `count` bytes as one array. @throws TarError when there are fewer */
   async whole(count: number): Promise<Buffer> {
     const parts: Uint8Array[] = [];
     for await (const part of this.take(count)) parts.push(part);
@@ -73,19 +73,19 @@ function textIn(block: Buffer, from: number, length: number): string {
   return field.subarray(0, end === -1 ? length : end).toString('utf8');
 }
 
-/** A number in octal digits, or in base 256 where the first bit is set (GNU). @throws TarFault */
+/** A number in octal digits, or in base 256 where the first bit is set (GNU). @throws TarError */
 function numberIn(block: Buffer, from: number, length: number): number {
   const field = block.subarray(from, from + length);
   if ((field[0]! & 0x80) !== 0) {
     const value = field.reduce((sum, byte, at) => sum * 256 + (at === 0 ? byte & 0x7f : byte), 0);
     if (Number.isSafeInteger(value)) return value;
-    throw new TarFault();
+    throw new TarError();
   }
   const text = field
     .toString('latin1')
     .replace(/[\0 ]+$/, '')
     .trimStart();
-  if (!/^[0-7]*$/.test(text)) throw new TarFault();
+  if (!/^[0-7]*$/.test(text)) throw new TarError();
   return text === '' ? 0 : Number.parseInt(text, 8);
 }
 
@@ -97,7 +97,7 @@ function isSound(block: Buffer): boolean {
   return numberIn(block, CHECKSUM_AT, CHECKSUM_BYTES) === sum;
 }
 
-/** Records `length key=value\n` of a pax header. @throws TarFault */
+/** Records `length key=value\n` of a pax header. @throws TarError */
 function paxRecords(bytes: Buffer): ReadonlyMap<string, string> {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {
@@ -105,7 +105,7 @@ function paxRecords(bytes: Buffer): ReadonlyMap<string, string> {
     const length = Number(bytes.subarray(at, blank).toString('latin1'));
     const record = bytes.subarray(blank + 1, at + length - 1).toString('utf8');
     const equals = record.indexOf('=');
-    if (blank === -1 || !(length > blank - at) || at + length > bytes.length || equals === -1) throw new TarFault();
+    if (blank === -1 || !(length > blank - at) || at + length > bytes.length || equals === -1) throw new TarError();
     records.set(record.slice(0, equals), record.slice(equals + 1));
     at += length;
   }
@@ -120,9 +120,9 @@ interface Header {
   readonly type: string;
 }
 
-/** @throws TarFault */
+/** @throws TarError */
 function headerOf(block: Buffer): Header {
-  if (!isSound(block)) throw new TarFault();
+  if (!isSound(block)) throw new TarError();
   const isPosix = block.subarray(257, 263).toString('latin1') === 'ustar\0';
   const prefix = isPosix ? textIn(block, 345, 155) : '';
   const own = textIn(block, 0, 100);
@@ -138,10 +138,10 @@ class Extended {
   #global: ReadonlyMap<string, string> = new Map();
   #next: ReadonlyMap<string, string> = new Map();
 
-  /** @returns whether the header is an extended one, which this reads @throws TarFault */
+  /** @returns whether the header is an extended one, which this reads @throws TarError */
   async read(header: Header, source: ByteSource): Promise<boolean> {
     if (!'xgLK'.includes(header.type)) return false;
-    if (header.size > EXTENDED_BYTES_MAX) throw new TarFault();
+    if (header.size > EXTENDED_BYTES_MAX) throw new TarError();
     const bytes = (await source.whole(padded(header.size))).subarray(0, header.size);
     if (header.type === 'g') this.#global = new Map([...this.#global, ...paxRecords(bytes)]);
     if (header.type === 'x') this.#next = new Map([...this.#next, ...paxRecords(bytes)]);
@@ -149,12 +149,12 @@ class Extended {
     return true;
   }
 
-  /** The header with the stated path and size. @throws TarFault */
+  /** The header with the stated path and size. @throws TarError */
   applied({ name, size, type }: Header): Header {
     const stated = new Map([...this.#global, ...this.#next]);
     this.#next = new Map();
     const sizeText = stated.get('size');
-    if (sizeText !== undefined && !/^[0-9]{1,15}$/.test(sizeText)) throw new TarFault();
+    if (sizeText !== undefined && !/^[0-9]{1,15}$/.test(sizeText)) throw new TarError();
     return { name: stated.get('path') ?? name, size: sizeText === undefined ? size : Number(sizeText), type };
   }
 }
@@ -162,7 +162,7 @@ class Extended {
 /**
  * The regular files of an archive. The bytes of an entry must be read before the next entry is asked for; unread bytes
  * are skipped. Ends silently after an entry whose bytes failed, because its reader saw the failure.
- * @throws TarFault, and what the source throws
+ * @throws TarError, and what the source throws
  */
 export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry, void, void> {
   const source = new ByteSource(bytes);
@@ -189,7 +189,7 @@ export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenera
       for (let next = await content.next(); !next.done; next = await content.next());
       for await (const _ of source.take(padded(header.size) - header.size));
     }
-    throw new TarFault(); // an archive ends with blocks of zeros
+    throw new TarError(); // an archive ends with blocks of zeros
   } finally {
     await source.close();
   }

@@ -64,7 +64,7 @@ const COMMIT: Statement = { text: 'COMMIT' };
 const ROLLBACK: Statement = { text: 'ROLLBACK' };
 
 /** A failed attempt: what it means, and the error for the caller. */
-class Failed extends Error {
+class AttemptError extends Error {
   readonly kind: FailureKind;
   readonly error: Error;
 
@@ -173,7 +173,7 @@ export class Database {
         if (isRepeat) this.#noteUsable();
         return rows;
       } catch (failure) {
-        const { kind, error } = failure as Failed;
+        const { kind, error } = failure as AttemptError;
         if (kind === 'refused') throw doubt ?? error;
         if (kind === 'lost') {
           doubt = error;
@@ -202,7 +202,7 @@ export class Database {
       try {
         return await this.#transactionOnce(work);
       } catch (failure) {
-        if (!(failure instanceof Failed)) throw failure;
+        if (!(failure instanceof AttemptError)) throw failure;
         if (failure.kind !== 'again' || conflictCount >= CONFLICTS_MAX) throw failure.error;
       }
     }
@@ -229,11 +229,13 @@ export class Database {
     const { clock } = this.#ports;
     const beforeMs = clock.nowMs();
     const startMs = clock.monotonicMs();
-    const rows = await this.#attempt({ query_timeout: PROBE_MS, ...this.#probe }, true).catch((failure: Failed) => {
-      // No request can be at fault: the tables are gone (a restore that runs), or the role may not use them.
-      if (failure.kind === 'refused') this.#noteAway(failure.error, this.#statementCount);
-      throw failure.error;
-    });
+    const rows = await this.#attempt({ query_timeout: PROBE_MS, ...this.#probe }, true).catch(
+      (failure: AttemptError) => {
+        // No request can be at fault: the tables are gone (a restore that runs), or the role may not use them.
+        if (failure.kind === 'refused') this.#noteAway(failure.error, this.#statementCount);
+        throw failure.error;
+      },
+    );
     const tripMs = clock.monotonicMs() - startMs;
     // A probe that was sent earlier may be answered later; this machine's clock may have been set in between.
     if (startMs >= this.#probedMs) {
@@ -291,7 +293,7 @@ export class Database {
       return result;
     } catch (failure) {
       // A ROLLBACK would wait behind an unanswered statement; closing the connection rolls back too.
-      if (!isCommitting && !(failure instanceof Failed && failure.kind === 'away')) {
+      if (!isCommitting && !(failure instanceof AttemptError && failure.kind === 'away')) {
         isBroken = await connection.query(ROLLBACK).then(
           () => false,
           () => true,
@@ -315,7 +317,7 @@ export class Database {
   }
 
   async #connected(): Promise<Connection> {
-    if (this.#isClosed) throw new Failed('refused', new DatabaseAwayError('the database was closed'));
+    if (this.#isClosed) throw new AttemptError('refused', new DatabaseAwayError('the database was closed'));
     const number = this.#statementCount;
     try {
       return await this.#connections.connect();
@@ -324,10 +326,10 @@ export class Database {
     }
   }
 
-  #failed(failure: unknown, stage: Stage, isTelling: boolean, number: number): Failed {
+  #failed(failure: unknown, stage: Stage, isTelling: boolean, number: number): AttemptError {
     const kind = failureKindOf(failure, stage);
     if (kind === 'away' || (kind === 'lost' && isTelling)) this.#noteAway(failure, number);
-    return new Failed(kind, errorOf(failure, kind));
+    return new AttemptError(kind, errorOf(failure, kind));
   }
 
   /** @param number of the latest statement when it began: where a later one has succeeded, only the next probe tells */

@@ -1,7 +1,7 @@
 /** What is kept of a body while it comes. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BodyTooLarge, readBody, unpackAtOnce } from '../../../src/adapters/outbound/unpack.ts';
+import { BodyTooLargeError, readBody, unpackAtOnce } from '../../../src/adapters/outbound/unpack.ts';
 import type { Coding } from '../../../src/outbound/codings.ts';
 
 const BOUNDS = { wireBytesMax: 1000, unpackedBytesMax: 1000 };
@@ -93,13 +93,13 @@ describe.each<[string, Coding, (text: string) => Buffer]>([
     expect([await read(pack(text), { unpackedBytesMax: 500 }), unpack(pack(text), 500)]).toEqual([text, text]);
     const parts: number[] = [];
     const onPart = async (bytes: number): Promise<void> => void parts.push(bytes);
-    await expect(read(pack(text), { unpackedBytesMax: 499, onPart })).rejects.toThrow(BodyTooLarge);
+    await expect(read(pack(text), { unpackedBytesMax: 499, onPart })).rejects.toThrow(BodyTooLargeError);
     expect(sumOf(parts.splice(0))).toBeLessThan(500);
     await read(pack(text), { onPart });
     expect(sumOf(parts)).toBe(500);
     const noRoom = () => Promise.reject(new Error('no room'));
     await expect(read(pack(text), { onPart: noRoom })).rejects.toThrow('no room');
-    expect(() => unpack(pack(text), 499)).toThrow(BodyTooLarge);
+    expect(() => unpack(pack(text), 499)).toThrow(BodyTooLargeError);
   });
 
   it('gives what came before our cut, unless it has to be whole', async () => {

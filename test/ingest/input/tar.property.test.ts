@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { packTar } from 'modern-tar';
 import { describe, expect, it } from 'vitest';
-import { TarFault, tarEntries } from '../../../src/ingest/input/tar.ts';
+import { TarError, tarEntries } from '../../../src/ingest/input/tar.ts';
 
 async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -20,7 +20,7 @@ async function read(bytes: Uint8Array, size: number): Promise<{ files: [string, 
     }
     return { files, isCut: false };
   } catch (failure) {
-    expect(failure).toBeInstanceOf(TarFault);
+    expect(failure).toBeInstanceOf(TarError);
     return { files, isCut: true };
   }
 }
