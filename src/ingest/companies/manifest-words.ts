@@ -1,6 +1,6 @@
 /** Manifests as words of the operator, and remembered words as a manifest for the shapes. */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
-import type { Board, BoardManifest } from '../shapes/board-manifest.ts';
+import type { BoardEntry, BoardManifest } from '../shapes/board-manifest.ts';
 import type { OperatorWord } from './operator-words.ts';
 
 /** The words of a manifest, whose domains are parsed. */
@@ -26,7 +26,7 @@ export function withoutDomains(manifest: BoardManifest): BoardManifest {
  * Remembered words as the shapes need them: names and addresses of boards. A word about `shape:token` holds for its token too.
  */
 export function manifestOf(words: readonly OperatorWord[]): BoardManifest {
-  const boards = new Map<string, Board>();
+  const boards = new Map<string, BoardEntry>();
   for (const { kind, key, name, url } of words) {
     if (kind === 'board') boards.set(key, { company: name, domain: null, url });
   }

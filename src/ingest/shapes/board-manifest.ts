@@ -8,7 +8,7 @@ import { parseJson } from '../../base/json-value.ts';
 import { COMPANY_DOMAIN_LENGTH_MAX, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 
-export interface Board {
+export interface BoardEntry {
   /** null: the board's token is all that is known. */
   readonly company: string | null;
   readonly domain: string | null;
@@ -18,7 +18,7 @@ export interface Board {
   readonly aliases?: readonly string[];
 }
 
-export type BoardManifest = ReadonlyMap<string, Board>;
+export type BoardManifest = ReadonlyMap<string, BoardEntry>;
 
 export type BoardManifestParse =
   | { readonly ok: true; readonly manifest: BoardManifest }
@@ -72,7 +72,7 @@ export function parseBoardManifest(text: string): BoardManifestParse {
     const key = issue.path?.[0]?.key;
     return { ok: false, reason: key === undefined ? issue.message : `${JSON.stringify(key)}: ${issue.message}` };
   }
-  const boards = new Map<string, Board>();
+  const boards = new Map<string, BoardEntry>();
   for (const [key, board] of Object.entries(parsed.output)) {
     const { company = null, domain: known = null, url = null, aliases } = board;
     boards.set(key, { company, domain: known, url, ...(aliases === undefined ? {} : { aliases }) });

@@ -1,5 +1,5 @@
 /** Which board a document is, and which company the board belongs to. */
-import type { Board } from './board-manifest.ts';
+import type { BoardEntry } from './board-manifest.ts';
 import type { ShapeContext } from './shape.ts';
 
 /**
@@ -36,7 +36,11 @@ export function ownerOf(token: string): string {
  * its endings), else the data, else the token (of a Workday site: its tenant) and no domain.
  * @param said what the data state
  */
-export function boardOf(token: string, context: ShapeContext, said: Partial<Board> = {}): Board & { company: string } {
+export function boardOf(
+  token: string,
+  context: ShapeContext,
+  said: Partial<BoardEntry> = {},
+): BoardEntry & { company: string } {
   const { board, manifest, fileName } = context;
   const listed =
     manifest.get(token) ??

@@ -8,7 +8,7 @@
  */
 import type { SourceRecord } from '../input/source-field.ts';
 import type { NativeRecord, Refused } from '../native.ts';
-import type { Board, BoardManifest } from './board-manifest.ts';
+import type { BoardEntry, BoardManifest } from './board-manifest.ts';
 
 /** What a document states about all of its records. */
 export interface Envelope {
@@ -29,7 +29,7 @@ export interface ShapeContext {
   /** When the documents were fetched, milliseconds since the epoch, UTC. */
   readonly observedAtMs: number;
   /** From the command line: holds for every record, before the manifest. */
-  readonly board: Board;
+  readonly board: BoardEntry;
   readonly manifest: BoardManifest;
   /**
    * The board that was fetched: every record belongs to it, whatever board its addresses name. Absent: the record says which.

@@ -7,11 +7,11 @@ import * as v from 'valibot';
 import { Reply } from '../../http/answers.ts';
 import { route } from '../../http/route.ts';
 import { PAYMENT_IDENTIFIER } from '../../payment/protocol/identifier.ts';
-import { NETWORK_IDS } from '../../payment/protocol/network.ts';
+import { NETWORK_IDS, SCHEME, X402_VERSION } from '../../payment/protocol/network.ts';
 import type { ServiceServices } from './services.ts';
 
 const requirements = v.strictObject({
-  scheme: v.literal('exact'),
+  scheme: v.literal(SCHEME),
   network: v.picklist(NETWORK_IDS),
   amount: v.string(),
   asset: v.string(),
@@ -24,7 +24,7 @@ const item = v.strictObject({
   resource: v.pipe(v.string(), v.url()),
   type: v.literal('http'),
   method: v.picklist(['GET', 'POST']),
-  x402Version: v.literal(2),
+  x402Version: v.literal(X402_VERSION),
   description: v.string(),
   mimeType: v.string(),
   serviceName: v.string(),
@@ -41,7 +41,7 @@ export const x402Listing = route<ServiceServices>()({
   relation: 'service-meta',
   answer: v.strictObject({
     version: v.literal(1),
-    x402Version: v.literal(2),
+    x402Version: v.literal(X402_VERSION),
     resources: v.array(v.pipe(v.string(), v.url())),
     items: v.array(item),
   }),

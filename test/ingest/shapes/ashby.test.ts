@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ashbyShape } from '../../../src/ingest/shapes/ashby.ts';
-import type { Board } from '../../../src/ingest/shapes/board-manifest.ts';
+import type { BoardEntry } from '../../../src/ingest/shapes/board-manifest.ts';
 import type { ShapeContext } from '../../../src/ingest/shapes/shape.ts';
 import { realDataMissing, skippedWithout } from '../real-data.ts';
 import { realRecords } from '../real-records.ts';
 
 const OBSERVED_AT = '2026-03-01T00:00:00.000Z';
 
-const NOBODY: Board = { company: null, domain: null };
+const NOBODY: BoardEntry = { company: null, domain: null };
 const CONTEXT: ShapeContext = {
   fileName: 'acme.json',
   observedAtMs: Date.parse(OBSERVED_AT),
