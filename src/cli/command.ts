@@ -27,7 +27,9 @@ type ErrorClass = new (...words: never[]) => Error;
 
 /** What a command throws for a failure: a CommandError of its message for one of these classes, else the failure itself. */
 export const commandErrorOf = (failure: unknown, ...expected: readonly ErrorClass[]): unknown =>
-  expected.some((kind) => failure instanceof kind) ? new CommandError((failure as Error).message) : failure;
+  failure instanceof Error && expected.some((kind) => failure instanceof kind)
+    ? new CommandError(failure.message, { cause: failure })
+    : failure;
 
 interface OptionHelp {
   /** One line, no full stop. */

@@ -38,6 +38,8 @@ export function keptFile(stateDir: string, name: string, fresh: () => string): s
     }
     return text.trim();
   } catch (failure) {
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`, {
+      cause: failure,
+    });
   }
 }

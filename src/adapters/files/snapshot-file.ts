@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { errorCodeOf } from '../../base/failure.ts';
 import { printable } from '../../base/printable.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import type { SnapshotSource } from '../../catalogue/snapshot/source.ts';
@@ -198,5 +199,5 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? String(error);
+  return errorCodeOf(error) ?? String(error);
 }

@@ -133,7 +133,7 @@ async function* named(name: string, bytes: Bytes): AsyncGenerator<Uint8Array> {
   } catch (error) {
     if (error instanceof InputError) throw error;
     const code = errorCodeOf(error);
-    throw new InputError(`${name}: cannot be read${code === undefined ? '' : ` (${code})`}`);
+    throw new InputError(`${name}: cannot be read${code === undefined ? '' : ` (${code})`}`, { cause: error });
   }
 }
 
@@ -246,6 +246,7 @@ export async function openInputs(paths: readonly string[], streams: ReadonlyMap<
       const missing = code === 'ENOENT' || code === 'ENOTDIR';
       throw new InputError(
         `${printable(path)}: ${missing ? 'there is no such file' : `cannot be opened (${code ?? 'unknown failure'})`}`,
+        { cause: error },
       );
     });
     if (facts.isDirectory()) {

@@ -215,8 +215,9 @@ async function* parquetRecords(name: string, file: Buffer): AsyncGenerator<Sourc
       for (const row of rows) yield row;
       from = to;
     }
-  } catch {
-    throw new InputError(`${name}: is a damaged Parquet file, or has a compression that is not supported`);
+  } catch (error) {
+    const reason = 'is a damaged Parquet file, or has a compression that is not supported';
+    throw new InputError(`${name}: ${reason}`, { cause: error });
   }
 }
 

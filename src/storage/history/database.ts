@@ -19,6 +19,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { closedFolder, folderFaultOf, linkToNothing } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { firstFindingOf } from '../sqlite/check-verdict.ts';
@@ -65,10 +66,11 @@ export function historyErrorOf(failure: unknown, path: string): Error {
     const why = linkToNothing(path) === undefined ? 'cannot be opened by this user' : 'is a link to nothing';
     return new HistoryError(`${path} ${why}`);
   }
-  const { message, code: name } = failure as NodeJS.ErrnoException;
-  const isSystem = typeof name === 'string' && 'syscall' in (failure as object);
+  const name = errorCodeOf(failure);
+  const isSystem = name !== undefined && 'syscall' in (failure as object);
   if (code === undefined && !isSystem) return failure as Error;
-  return new HistoryError(`${path}: ${isSystem ? `cannot be used (${name})` : String(message).split('\n')[0]}`);
+  const why = isSystem ? `cannot be used (${name})` : firstLineOf(failure);
+  return new HistoryError(`${path}: ${why}`, { cause: failure });
 }
 
 /**
@@ -82,7 +84,7 @@ function pathMadeIn(folder: string): string {
     for (const written of [folder, path]) if (existsSync(written)) accessSync(written, constants.W_OK);
     return path;
   } catch (failure) {
-    throw new HistoryError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`);
+    throw new HistoryError(`${folder} cannot be a catalogue: ${folderFaultOf(folder, failure)}`, { cause: failure });
   }
 }
 

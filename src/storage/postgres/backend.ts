@@ -60,7 +60,7 @@ export async function openPostgresBackend(options: PostgresOptions, ports: Postg
     await database.close();
     const isOfDatabase = failure instanceof DatabaseAwayError || failure instanceof InDoubtError;
     throw isOfDatabase
-      ? new StateError(`the database ${address.shown} cannot be used: ${firstLineOf(failure)}`)
+      ? new StateError(`the database ${address.shown} cannot be used: ${firstLineOf(failure)}`, { cause: failure })
       : deniedOr(failure, address.shown);
   }
 }
@@ -87,6 +87,7 @@ async function reach(database: Database, address: DatabaseAddress, clock: Clock,
         const waited = Math.round(startMs / 1000);
         throw new StateError(
           `the database ${address.shown} could not be used for ${waited} s: ${firstLineOf(failure)}`,
+          { cause: failure },
         );
       }
       await database.pause(START_PAUSE_MS);

@@ -113,5 +113,5 @@ const DENIED = '42501';
  */
 export const deniedOr = (failure: unknown, shown: string): unknown =>
   failure instanceof StatementError && failure.code === DENIED
-    ? new StateError(`the database ${shown} cannot be used: ${failure.message}`)
+    ? new StateError(`the database ${shown} cannot be used: ${failure.message}`, { cause: failure })
     : failure;

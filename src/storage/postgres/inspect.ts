@@ -41,7 +41,7 @@ export async function inspectDatabase(
   database.endWaits();
   try {
     const takesWrites = await database.probe().catch((failure: unknown) => {
-      throw new StateError(`the database ${shown} cannot be used: ${firstLineOf(failure)}`);
+      throw new StateError(`the database ${shown} cannot be used: ${firstLineOf(failure)}`, { cause: failure });
     });
     if (!takesWrites) throw new StateError(`the database ${shown} takes no writes`);
     const fault = database.fault();

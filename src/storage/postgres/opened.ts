@@ -36,7 +36,7 @@ export async function onDatabase<T>(
   database.endWaits();
   try {
     await database.probe().catch((failure: unknown) => {
-      throw new StateError(`the database ${address.shown} cannot be used: ${firstLineOf(failure)}`);
+      throw new StateError(`the database ${address.shown} cannot be used: ${firstLineOf(failure)}`, { cause: failure });
     });
     const isEmpty = await checkMigrated(database, TABLES);
     if (isEmpty && maker === undefined) {
@@ -47,11 +47,12 @@ export async function onDatabase<T>(
   } catch (failure) {
     const { shown } = address;
     if (failure instanceof DatabaseAwayError) {
-      throw new StateError(`the database ${shown} cannot be used: ${failure.message}`);
+      throw new StateError(`the database ${shown} cannot be used: ${failure.message}`, { cause: failure });
     }
     if (failure instanceof InDoubtError) {
       throw new StateError(
         `the answer of the database ${shown} was lost, so the change may have been made: ${failure.message}`,
+        { cause: failure },
       );
     }
     throw deniedOr(failure, shown);

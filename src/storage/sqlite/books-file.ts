@@ -52,7 +52,7 @@ export class BooksFile {
         throw new BooksFileError(`${this.#path} is closed to this user: run this as the user that runs the server`);
       }
       const what = failure instanceof DamagedError ? 'it is damaged: ' : '';
-      throw new BooksFileError(`${this.#path}: ${what}${messageOf(failure)}`);
+      throw new BooksFileError(`${this.#path}: ${what}${messageOf(failure)}`, { cause: failure });
     }
   }
 

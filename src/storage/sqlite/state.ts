@@ -116,7 +116,9 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
     makeFolder(stateDir, 0o700);
     lock = lockState(stateDir);
   } catch (failure) {
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`, {
+      cause: failure,
+    });
   }
   if (lock === undefined)
     throw new StateHeldError(
@@ -127,7 +129,9 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
   } catch (failure) {
     lock.release();
     if (failure instanceof StateError) throw failure;
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`);
+    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`, {
+      cause: failure,
+    });
   }
 }
 

@@ -63,9 +63,10 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
     }
   } catch (failure) {
     if (isUnreadable(failure))
-      throw new FolderError(`the state of ${stateDir} cannot be read (${firstLineOf(failure)})`);
+      throw new FolderError(`the state of ${stateDir} cannot be read (${firstLineOf(failure)})`, { cause: failure });
     const isOfFile = resultCodeOf(failure) !== undefined || failure instanceof FolderInPlaceError;
-    throw isOfFile ? new FolderError(`${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`) : failure;
+    if (!isOfFile) throw failure;
+    throw new FolderError(`${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`, { cause: failure });
   } finally {
     lock?.release();
   }
@@ -122,6 +123,7 @@ async function copyLocked(
     if (failure instanceof InDoubtError) {
       throw new StateError(
         'the database was lost at the commit: run the same again; it goes on where nothing was copied',
+        { cause: failure },
       );
     }
     writeMarker(stateDir, marker);
