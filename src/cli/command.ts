@@ -68,9 +68,12 @@ type Given<O extends { readonly default?: unknown; readonly required?: boolean }
   ? Value
   : Value | undefined;
 
+/** One of the choices, where the table has their list as constants. */
+type TextOf<O extends TextOption> = O extends { readonly choices: readonly (infer Choice)[] } ? Choice : string;
+
 export type OptionValues<Table extends Options> = {
   readonly [Name in keyof Table]: Table[Name] extends TextOption
-    ? Given<Table[Name], string>
+    ? Given<Table[Name], TextOf<Table[Name]>>
     : Table[Name] extends IntegerOption
       ? Given<Table[Name], number>
       : boolean;

@@ -68,7 +68,7 @@ export const history = command({
     const query: HistoryQuery = {
       ...(board === undefined ? {} : { board }),
       ...(job === undefined ? {} : { job }),
-      ...(kind === undefined ? {} : { kind: kind as (typeof EVENT_KINDS)[number] }),
+      ...(kind === undefined ? {} : { kind }),
       ...(sinceMs === undefined ? {} : { sinceMs }),
       ...(untilMs === undefined ? {} : { untilMs }),
     };

@@ -5,7 +5,7 @@ import { SHAPES } from '../ingest/shapes/shapes.ts';
 import { HISTORY_FILE } from '../storage/history/database.ts';
 import { command, UsageError } from './command.ts';
 import { importFiles } from './import/import-files.ts';
-import { AUTO, MANIFEST_OPTION } from './intake.ts';
+import { AUTO, MANIFEST_OPTION, requireOneStdin } from './intake.ts';
 import { requireApart } from './output-paths.ts';
 
 /** Value of --observed-at: the date in each file's name. */
@@ -51,7 +51,7 @@ export const importFeeds = command({
   ],
   async run({ options, arguments: paths }, io) {
     if (paths.length === 0) throw new UsageError('the argument FILE is missing; - is stdin');
-    if (paths.filter((path) => path === '-').length > 1) throw new UsageError('- (stdin) is given twice');
+    requireOneStdin(paths);
     const rejectsPath = options.rejects;
     requireApart(undefined, rejectsPath, [...paths, join(options.catalogue, HISTORY_FILE)]);
     const observedAt = options['observed-at'];

@@ -1,12 +1,12 @@
-/** What `import` and `snapshot build` share: the manifest, reading all inputs, and the messages about them. */
+/** What `import` and `snapshot build` share: checks of their options, reading all inputs, and the messages about them. */
 import { grouped } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
-import { CutShortError, InputError, type InputFile, type Member } from '../ingest/input/input.ts';
+import { CutShortError, InputError, type InputFile, type Member, STDIN } from '../ingest/input/input.ts';
 import type { Intake } from '../ingest/intake.ts';
 import type { Rejection } from '../ingest/job-sink.ts';
 import { type BoardManifest, parseBoardManifest } from '../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../ingest/shapes/shape.ts';
-import { CommandError, quoted, type TextOption } from './command.ts';
+import { CommandError, quoted, type TextOption, UsageError } from './command.ts';
 import { operatorText, SHOWN_COUNT_MAX } from './operator-file.ts';
 
 /** The format that recognises each input by its content. */
@@ -17,6 +17,11 @@ export const MANIFEST_OPTION = {
   value: 'FILE',
   help: 'boards and their companies: {"<board or file name>": {"company": "...", "domain": "..."}}',
 } as const satisfies TextOption;
+
+/** @throws UsageError when stdin is among the inputs twice */
+export function requireOneStdin(paths: readonly string[]): void {
+  if (paths.filter((path) => path === STDIN).length > 1) throw new UsageError(`${STDIN} (stdin) is given twice`);
+}
 
 const aboutOf = ({ field, reason }: Pick<Rejection, 'field' | 'reason'>): string =>
   printable(field === '' ? reason : `${field} ${reason}`);

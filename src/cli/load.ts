@@ -8,7 +8,7 @@ import { keyDigestOf } from '../accounts/key.ts';
 import { grouped } from '../base/grouped.ts';
 import { VERSION } from '../base/version.ts';
 import { LIFETIME_MS } from '../callback/limits.ts';
-import { MIX_TEXT, mixOf, parseMix, SCENARIOS, type Scenario } from '../load/mix.ts';
+import { MIX_TEXT, mixOf, parseMix, SCENARIOS } from '../load/mix.ts';
 import type { LiveFigures, LoadPlan } from '../load/plan.ts';
 import { reportHtml } from '../load/report-html.ts';
 import { type LoadResult, unexpectedShareOf } from '../load/result.ts';
@@ -149,7 +149,7 @@ export const load = command({
     if (url === undefined) throw new UsageError('the argument URL is missing, for example http://127.0.0.1:8402');
     const mixed = parseMix(options.mix);
     if (typeof mixed === 'string') throw new UsageError(`--mix: ${mixed}`);
-    const scenario = options.scenario as Scenario;
+    const { scenario } = options;
     const mix = mixOf(scenario, mixed);
     const durationMs = options.duration * 1000;
     const warmUpMs = options.warmup * 1000;

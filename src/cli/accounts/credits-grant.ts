@@ -50,7 +50,7 @@ export const grantCredits = command({
     PLACE_NOTE,
   ],
   async run({ options }, io) {
-    const kind = options.kind as GrantKind;
+    const { kind } = options;
     const draft = draftOf(options.org, kind, options.amount, options.expires, io.clock.nowMs());
     const granted = await withAccounts(options, io, (accounts) => accounts.grant(draft), { mayMake: true });
     if (options.json) io.stdout.write(jsonLine(granted));

@@ -4,7 +4,7 @@ import { CommandError, command, EXIT_OK, UsageError } from '../command.ts';
 import { objectFrom, read } from '../exchange.ts';
 import { callbackOf, ID, json, token, tokenOf, url } from './callback-client.ts';
 import { type EventAnswer, oneLine } from './event-line.ts';
-import { SENDERS, type Sender, signatureFaultOf } from './senders.ts';
+import { SENDERS, signatureFaultOf } from './senders.ts';
 
 export const verifyEvent = command({
   notes: [
@@ -28,7 +28,7 @@ export const verifyEvent = command({
     const { bytes } = await read(`${target}/${event.id}/raw`, readToken);
     const { headers, received_at } = event;
     const signed = { bytes, headers, secret, receivedAtMs: Date.parse(received_at) };
-    const fault = await signatureFaultOf(options.sender as Sender, signed);
+    const fault = await signatureFaultOf(options.sender, signed);
     if (options.json) {
       io.stdout.write(
         `${JSON.stringify({ event_id: event.id, sender: options.sender, valid: fault === null, fault })}\n`,

@@ -4,7 +4,7 @@ import { nativeShape } from '../../ingest/shapes/native.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
 import { domainOf } from '../companies/company-lines.ts';
-import { AUTO, MANIFEST_OPTION } from '../intake.ts';
+import { AUTO, MANIFEST_OPTION, requireOneStdin } from '../intake.ts';
 import { requireApart, requireWritable } from '../output-paths.ts';
 import { timeOption } from '../time-option.ts';
 import { buildFromHistory } from './build-from-history.ts';
@@ -112,7 +112,7 @@ export const snapshotBuild = command({
     if (options['merge-same-url'])
       throw new UsageError('--merge-same-url goes with --catalogue: import the inputs first');
     requireFit(given, options.format);
-    if (paths.filter((path) => path === '-').length > 1) throw new UsageError('- (stdin) is given twice');
+    requireOneStdin(paths);
     const company = options.company?.trim();
     if (company === '' || (company?.length ?? 0) > NAME_LENGTH_MAX)
       throw new UsageError('--company is blank or too long');
