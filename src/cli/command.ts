@@ -87,11 +87,23 @@ export interface Argument {
   readonly count: 'one' | 'optional' | 'many';
 }
 
-export interface Invocation<Table extends Options> {
+/** The values of arguments, where their list is constant. */
+type ArgumentValues<List extends readonly Argument[]> = List extends readonly [
+  infer First extends Argument,
+  ...infer Others extends readonly Argument[],
+]
+  ? First['count'] extends 'one'
+    ? readonly [string, ...ArgumentValues<Others>]
+    : First['count'] extends 'optional'
+      ? readonly [string?]
+      : readonly string[]
+  : readonly string[];
+
+export interface Invocation<Table extends Options, List extends readonly Argument[]> {
   readonly options: OptionValues<Table>;
   /** Names of the options on the command line; the others have their default. */
   readonly given: ReadonlySet<string>;
-  readonly arguments: readonly string[];
+  readonly arguments: ArgumentValues<List>;
 }
 
 /** A declared command. `start` receives checked options; it throws UsageError or CommandError to end with one line. */
@@ -100,7 +112,7 @@ export interface Command {
   readonly notes: readonly string[];
   readonly arguments: readonly Argument[];
   readonly options: Options;
-  start(invocation: Invocation<Options>, io: Io): Promise<number>;
+  start(invocation: Invocation<Options, readonly Argument[]>, io: Io): Promise<number>;
 }
 
 /**
@@ -127,21 +139,23 @@ export interface Program extends CommandGroup {
   readonly name: string;
 }
 
-export interface CommandDeclaration<Table extends Options> {
+export interface CommandDeclaration<Table extends Options, List extends readonly Argument[]> {
   readonly notes?: readonly string[];
-  readonly arguments?: readonly Argument[];
+  readonly arguments?: List;
   readonly options: Table;
-  run(invocation: Invocation<Table>, io: Io): Promise<number>;
+  run(invocation: Invocation<Table, List>, io: Io): Promise<number>;
 }
 
-/** Declares a command; `run` receives option values with the types that the table states. */
-export function command<const Table extends Options>(declared: CommandDeclaration<Table>): Command {
+/** Declares a command; `run` receives values of the types that the declaration states. */
+export function command<const Table extends Options, const List extends readonly Argument[] = readonly []>(
+  declared: CommandDeclaration<Table, List>,
+): Command {
   return {
     notes: declared.notes ?? [],
     arguments: declared.arguments ?? [],
     options: declared.options,
-    // parseInvocation built the values from this same table.
-    start: (invocation, io) => declared.run(invocation as unknown as Invocation<Table>, io),
+    // parseInvocation built the values from this same declaration.
+    start: (invocation, io) => declared.run(invocation as unknown as Invocation<Table, List>, io),
   };
 }
 
@@ -220,7 +234,7 @@ function parseWords(options: Options, words: readonly string[]): ParsedWords {
 }
 
 /** @returns null when the words ask for `--help` @throws UsageError */
-function parseInvocation(subject: Command, words: readonly string[]): Invocation<Options> | null {
+function parseInvocation(subject: Command, words: readonly string[]): Invocation<Options, readonly Argument[]> | null {
   const { values, given, positionals } = parseWords({ ...subject.options, help: HELP }, words);
   if (given.delete('help')) return null;
 

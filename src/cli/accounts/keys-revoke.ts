@@ -6,7 +6,7 @@ export const revokeKey = command({
   arguments: [{ name: 'KEY_ID', help: 'id of the key, key_…, as `keys list` shows it', count: 'one' }],
   options: ACCOUNT_OPTIONS,
   notes: ['Revoking it again changes nothing.', PLACE_NOTE],
-  async run({ options, arguments: [named = ''] }, io) {
+  async run({ options, arguments: [named] }, io) {
     const id = keyIdOf(named);
     await withAccounts(options, io, (accounts) => accounts.revokeKey(id));
     if (options.json) io.stdout.write(jsonLine({ id, revoked: true }));

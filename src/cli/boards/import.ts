@@ -35,7 +35,7 @@ export const importBoards = command({
     REACH_NOTE,
     'Exit code 1: at least one address was not added; the others were.',
   ],
-  async run({ options, arguments: [path = ''] }, io) {
+  async run({ options, arguments: [path] }, io) {
     const { catalogue: folder, json: isJson } = options;
     let boards = await boardsOfFile(path, io);
     if (options['skip-known']) {

@@ -11,7 +11,7 @@ export const listEvents = command({
   arguments: [ID],
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
-    const target = `${callbackOf(id as string, options.url, io.env).own}/events`;
+    const target = `${callbackOf(id, options.url, io.env).own}/events`;
     const answer = await read(target, tokenOf(options.token, io));
     const { expires_at } = objectFrom<{ events: unknown; expires_at: string }>(answer, 'events');
     if (options.json) {

@@ -8,7 +8,7 @@ export const removeCallback = command({
   arguments: [ID],
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
-    const { own } = callbackOf(id as string, options.url, io.env);
+    const { own } = callbackOf(id, options.url, io.env);
     const { text } = await read(own, tokenOf(options.token, io), { method: 'DELETE' });
     if (options.json) io.stdout.write(`${oneLine(text)}\n`);
     else io.stderr.write('deleted\n');

@@ -21,7 +21,7 @@ export const verifyEvent = command({
     const readToken = tokenOf(options.token, io);
     const secret = io.env.WEBHOOK_SECRET;
     if (secret === undefined || secret === '') throw new UsageError('the secret is missing: set WEBHOOK_SECRET');
-    const target = `${callbackOf(id as string, options.url, io.env).own}/events`;
+    const target = `${callbackOf(id, options.url, io.env).own}/events`;
     const { events } = objectFrom<{ events: EventAnswer[] }>(await read(target, readToken), 'events');
     const event = events.find((candidate) => candidate.id === eventId);
     if (event === undefined) throw new CommandError('404 EVENT_NOT_FOUND: this callback has no such event');

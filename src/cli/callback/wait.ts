@@ -34,7 +34,7 @@ export const waitForEvents = command({
   },
   async run({ options, arguments: [id] }, io) {
     const readToken = tokenOf(options.token, io);
-    const callback = callbackOf(id as string, options.url, io.env);
+    const callback = callbackOf(id, options.url, io.env);
     await untilInterrupted(io, (signal) =>
       print({ callback, readToken, after: options.after, signal, io }, options.count, options.json, io),
     );

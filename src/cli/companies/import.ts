@@ -13,7 +13,7 @@ export const importCompanies = command({
     '`company` is a name as the jobs have it, or shape:token, such as greenhouse:acme; `aliases` are separated by blanks. A\n' +
       'bad line is reported with its number, field and reason, and then nothing is kept.',
   ],
-  async run({ options, arguments: [path = ''] }, { stderr }) {
+  async run({ options, arguments: [path] }, { stderr }) {
     const { words } = await operatorFile(path, parseCompanyFile, 'nothing was kept', stderr);
     const { unfitting, overruled } = await stateWords(options.catalogue, words);
     for (const { key } of unfitting) stderr.write(unfittingLine(key));

@@ -20,7 +20,7 @@ export const setCompany = command({
     'It counts before all other evidence, for every board whose jobs name the company so, or for the one board. What you\n' +
       'state about a board counts before what you state about a name. Without an ALIAS the aliases that were set before stay.',
   ],
-  async run({ options, arguments: [company = '', domain = '', ...aliases] }, { stderr }) {
+  async run({ options, arguments: [company, domain, ...aliases] }, { stderr }) {
     if (company.trim() === '') throw new UsageError('NAME-OR-BOARD is blank');
     const word = wordOfCompany(
       company,

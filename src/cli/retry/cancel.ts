@@ -11,7 +11,7 @@ export const cancelRetry = command({
   async run({ options, arguments: [id] }, io) {
     const credential = keyFrom(options.key, io);
     if (credential === undefined) throw new UsageError('the API key is missing: set API_KEY, or --key');
-    const address = addressOf(id as string, options.url, io.env);
+    const address = addressOf(id, options.url, io.env);
     const answer = await read(`${address}/cancel`, credential, { method: 'POST' });
     if (options.json) io.stdout.write(`${oneLine(answer.text)}\n`);
     else io.stderr.write('cancelled\n');

@@ -8,7 +8,7 @@ export const showRetry = command({
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
     const credential = credentialOf(options.token, io);
-    show(await read(addressOf(id as string, options.url, io.env), credential), options.json, io);
+    show(await read(addressOf(id, options.url, io.env), credential), options.json, io);
     return EXIT_OK;
   },
 });

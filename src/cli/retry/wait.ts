@@ -27,7 +27,7 @@ export const waitForRetry = command({
   options: { url, token, json },
   async run({ options, arguments: [id] }, io) {
     const credential = credentialOf(options.token, io);
-    const address = addressOf(id as string, options.url, io.env);
+    const address = addressOf(id, options.url, io.env);
     let exitCode: number = EXIT_OK;
     await untilInterrupted(io, async (signal) => {
       let answer = await read(address, credential, { signal });

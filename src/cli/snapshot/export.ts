@@ -12,7 +12,7 @@ export const snapshotExport = command({
     'Building from an export gives the same file, byte for byte, unless the file was built with --catalogue: its recorded events are not exported, and the new file has the history that follows from the jobs.',
   ],
   async run({ arguments: [path] }, { stdout }) {
-    const snapshot = openCatalogue(path!);
+    const snapshot = openCatalogue(path);
     try {
       await writeLines(exportLines(snapshot), stdout);
     } catch (error) {

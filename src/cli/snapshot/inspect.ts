@@ -35,7 +35,7 @@ export const snapshotInspect = command({
   arguments: [{ name: 'FILE', help: 'catalogue file', count: 'one' }],
   options: { json: { type: 'flag', help: 'one JSON object' } },
   async run({ options, arguments: [path] }, { stdout, stderr }) {
-    const snapshot = openCatalogue(path!);
+    const snapshot = openCatalogue(path);
     const { rowCount, facts } = snapshot;
     const reach = reachOf(snapshot);
     const shown = {
