@@ -629,6 +629,18 @@ describe('import', () => {
     expect(await events('--kind', 'changed')).toMatchObject([{ field: 'skills' }]);
   });
 
+  it('records the earlier first observation that a line states, also of a line that closes its job', async () => {
+    const native = (first: string, last: string, more: object = {}) => {
+      const at = { first_observed_at: `2026-08-${first}`, last_observed_at: `2026-08-${last}` };
+      const job = { id: 'n', title: 'Cook', company: 'Acme', source_url: 'https://acme.example/', ...at, ...more };
+      return on(20, file('n.jsonl', `${JSON.stringify(job)}\n`));
+    };
+    await native('10', '12');
+    await native('05', '14', { status: 'closed' });
+    expect((await jobs()).n?.first_observed_at).toBe('2026-08-05T00:00:00.000Z');
+    expect(await told()).toEqual(['5 opened n', '10 opened n', '14 closed n']);
+  });
+
   it('knows a posting that was closed when it was first seen, and one that its source closes and opens', async () => {
     const row = (id: string, active: boolean) => ({
       id,

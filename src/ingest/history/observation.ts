@@ -223,6 +223,10 @@ function closingSeenLate(known: KnownJob, { isSourceClosed, lastMs, sourceClosed
   return closedMs <= lastMs ? known.lastMs : closedMs;
 }
 
+/** A job that was closed when first seen has no opening, unless its record states an earlier observation. */
+const hasOpening = ({ isSourceClosed, firstMs, sourceClosedMs }: Sighting): boolean =>
+  !isSourceClosed || firstMs < sourceClosedMs;
+
 /**
  * What a feed that has the job changes.
  * @param known undefined for a job that is new
@@ -234,9 +238,7 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
   if (known === undefined) {
     const closedMs = isSourceClosed ? sourceClosedMs : closingOf(completeMs, atMs);
     const next = { ...facts, firstMs, lastMs, presentMs: atMs, closedMs };
-    // A job that was closed when first seen has no opening, unless its record states an earlier observation.
-    const hasOpening = !isSourceClosed || firstMs < sourceClosedMs;
-    const log: LogEntry[] = hasOpening ? [{ kind: 'opened', atMs: firstMs }] : [];
+    const log: LogEntry[] = hasOpening(found) ? [{ kind: 'opened', atMs: firstMs }] : [];
     if (closedMs !== null) log.push({ kind: 'closed', atMs: closedMs });
     return {
       next,
@@ -251,7 +253,7 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
   const latest = isLatest ? succeeded(known, facts) : known;
   const presentMs = Math.max(known.presentMs, atMs);
   const log: LogEntry[] = [];
-  if (firstMs < known.firstMs && !isSourceClosed) log.push({ kind: 'opened', atMs: firstMs });
+  if (firstMs < known.firstMs && hasOpening(found)) log.push({ kind: 'opened', atMs: firstMs });
   const changes = isLatest ? changesBetween(known, latest) : [];
   for (const change of changes) log.push({ kind: 'changed', atMs: lastMs, ...change });
   let closedMs: number | null;
