@@ -475,7 +475,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
   const TEN_MINUTES_MS = 600_000;
 
   it('counts the time down, says that it is over, and keeps what it showed', async () => {
-    const { page, close } = await openPage();
+    const { page, close } = await openPage({}, true);
     await page.clock.install();
     await page.goto(`${url}/inbox`);
     const { callback } = await boughtCallback(url);
@@ -502,7 +502,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
   });
 
   it('asks no more whether to delete a callback that has expired meanwhile', async () => {
-    const { page, close } = await openPage();
+    const { page, close } = await openPage({}, true);
     await page.clock.install();
     await page.goto(`${url}/inbox`);
     const { callback } = await boughtCallback(url);
@@ -516,7 +516,7 @@ describe.skipIf(CHROMIUM === undefined)('an inbox whose callback expires', () =>
   });
 
   it('believes the server when the clock of the visitor is wrong', async () => {
-    const { page, close } = await openPage();
+    const { page, close } = await openPage({}, true);
     await page.clock.install({ time: Date.now() + 24 * 3_600_000 });
     await page.goto(`${url}/inbox`);
     const { callback } = await boughtCallback(url);

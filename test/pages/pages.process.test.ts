@@ -40,7 +40,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
   });
 
   it('a visitor who comes again fetches the pages and nothing that they are made of', async () => {
-    const { page, close } = await openPage();
+    const { page, close } = await openPage({}, true);
     await page.goto(`${server.url}/`);
     await page.goto(`${server.url}/inbox`);
     const sizes = await page.evaluate(async () => {
@@ -73,7 +73,7 @@ describe.skipIf(CHROMIUM === undefined).each(oneRuntime('node'))('the pages of a
   });
 
   it.each(['/docs', '/inbox'])('%s without scripts waits for nothing and offers nothing to fill in', async (path) => {
-    const { page, close } = await openPage({ javaScriptEnabled: false });
+    const { page, close } = await openPage({ javaScriptEnabled: false }, true);
     await page.goto(server.url + path);
     expect(await page.locator('.note').isVisible()).toBe(true);
     expect(await page.locator('form, #reference-state').isVisible()).toBe(false);

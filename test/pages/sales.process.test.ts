@@ -155,7 +155,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
   });
 
   it('shows the days of the server’s calendar where the clock of the browser is wrong', async () => {
-    const { page, requests, close } = await openPage();
+    const { page, requests, close } = await openPage({}, true);
     await page.clock.setFixedTime(new Date('2031-05-05T12:00:00Z'));
     await showBooks(page);
     const today = new Date().toISOString().slice(0, 10);

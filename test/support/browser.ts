@@ -5,7 +5,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  type ConsoleMessage,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core';
 import { IS_WHOLE } from './whole.ts';
 
 const PLACES = [
@@ -62,18 +69,54 @@ export interface WatchedPage {
   close(): Promise<void>;
 }
 
-/** Opens a page with new cookies, storage and cache. Nothing moves on it: what fades is drawn sixty times a second. */
-export async function openPage(options: BrowserContextOptions = {}): Promise<WatchedPage> {
-  const context = await (await theBrowser()).newContext({ reducedMotion: 'reduce', ...options });
-  const page = await context.newPage();
+/** Closed pages by their options: for a new one the browser starts a process, which takes as long as half a test. */
+const spare = new Map<string, Page[]>();
+
+/**
+ * Leaves nothing for the next test: its document goes, and routes, cookies, storage and cache with it. The document itself goes on to
+ * an empty one, because the browser would start another process for an address that is typed in.
+ */
+async function emptied(page: Page): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.evaluate(() => {
+    sessionStorage.clear();
+    location.replace('about:blank');
+  });
+  await page.waitForURL('about:blank');
+  const context = page.context();
+  await context.clearCookies();
+  const session = await context.newCDPSession(page);
+  await session.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' });
+  await session.send('Network.clearBrowserCache');
+  await session.detach();
+}
+
+/**
+ * Opens a page with no cookies, storage or cache. Nothing moves on it: what fades is drawn sixty times a second.
+ * @param isNew for a test after which the page cannot be used again, as with a clock of its own, or of what a first visit loads
+ */
+export async function openPage(options: BrowserContextOptions = {}, isNew = false): Promise<WatchedPage> {
+  const form = JSON.stringify(options);
+  const free = spare.get(form) ?? [];
+  spare.set(form, free);
+  const taken = isNew ? undefined : free.pop();
+  const page =
+    taken ?? (await (await (await theBrowser()).newContext({ reducedMotion: 'reduce', ...options })).newPage());
   const faults: string[] = [];
   const requests: { url: string; headers: Record<string, string> }[] = [];
-  page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
-  page.on('console', (message) => {
+  const onPageError = (error: Error): unknown => faults.push(`exception: ${error.message}`);
+  const onConsole = (message: ConsoleMessage): void => {
     if (['error', 'warning'].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
-  });
-  page.on('request', (request) => requests.push({ url: request.url(), headers: request.headers() }));
-  return { page, faults, requests, close: () => context.close() };
+  };
+  const onRequest = (request: Request): unknown => requests.push({ url: request.url(), headers: request.headers() });
+  page.on('pageerror', onPageError).on('console', onConsole).on('request', onRequest);
+  const close = async (): Promise<void> => {
+    page.off('pageerror', onPageError).off('console', onConsole).off('request', onRequest);
+    if (isNew) return page.context().close();
+    await emptied(page);
+    free.push(page);
+  };
+  return { page, faults, requests, close };
 }
 
 const axeScript = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

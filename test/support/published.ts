@@ -127,9 +127,20 @@ function ofEveryNetwork(schemas: Readonly<Record<string, object>>): Readonly<Rec
 
 export class Published {
   readonly contract: Contract;
-  /** Compiled for few uses: optimizing the code would take longer than it saves. */
-  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false, code: { optimize: false } });
+  /**
+   * Compiled for few uses: optimizing the code would take longer than it saves. The contract test holds the document itself against
+   * the standard, so it is not done again in every worker.
+   */
+  readonly #ajv = new Ajv2020({
+    strict: false,
+    validateFormats: false,
+    validateSchema: false,
+    inlineRefs: false,
+    code: { optimize: false },
+  });
   readonly #validators = new Map<object, ValidateFunction>();
+  /** Operations repeat headers and references: what is written alike is compiled once. */
+  readonly #compiled = new Map<string, ValidateFunction>();
   readonly #fixed = new Set<string>();
   readonly #templates: { readonly form: RegExp; readonly template: string }[] = [];
 
@@ -235,7 +246,8 @@ export class Published {
     if (validate === undefined) {
       // Referenced schemas are compiled once for all schemas.
       const text = JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${DOCUMENT}#/`);
-      validate = this.#ajv.compile(JSON.parse(text) as object);
+      validate = this.#compiled.get(text) ?? this.#ajv.compile(JSON.parse(text) as object);
+      this.#compiled.set(text, validate);
       this.#validators.set(schema, validate);
     }
     return validate;
