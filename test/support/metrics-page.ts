@@ -7,6 +7,8 @@ import type { Transport } from './transport.ts';
 interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Its name and its labels, in an order of their own. */
+  readonly key: string;
   readonly value: number;
 }
 
@@ -43,10 +45,22 @@ function labelsOf(text: string): Record<string, string> {
   return labels;
 }
 
+/** Labels by their text: a page that is read in a polling loop has the same ones each time. */
+const known = new Map<string, { readonly labels: Sample['labels']; readonly key: string }>();
+
+function knownLabels(text: string) {
+  let found = known.get(text);
+  if (found === undefined) {
+    const labels = labelsOf(text);
+    found = { labels, key: keyOf(labels) };
+    known.set(text, found);
+  }
+  return found;
+}
+
 const numberOf = (text: string): number => Number(text.replace('Inf', 'Infinity'));
 
-const keyOf = ({ name, labels }: Pick<Sample, 'name' | 'labels'>): string =>
-  `${name} ${JSON.stringify(Object.entries(labels).sort())}`;
+const keyOf = (labels: Sample['labels']): string => JSON.stringify(Object.entries(labels).sort());
 
 function familiesOf(text: string): Map<string, Family> {
   const lines = text.split('\n');
@@ -70,7 +84,8 @@ function familiesOf(text: string): Map<string, Family> {
     const family = families.get(current);
     const base = family?.type === 'histogram' ? name.replace(/_(?:bucket|sum|count)$/, '') : name;
     if (family === undefined || base !== current) throw new Error(`a sample out of place: ${line}`);
-    family.samples.push({ name, labels: labelsOf(labels), value: numberOf(value) });
+    const { labels: read, key } = knownLabels(labels);
+    family.samples.push({ name, labels: read, key: `${name} ${key}`, value: numberOf(value) });
   }
   return families;
 }
@@ -107,7 +122,7 @@ export class MetricsPage {
   constructor(text: string) {
     this.families = familiesOf(text);
     const samples = [...this.families.values()].flatMap((family) => family.samples);
-    this.series = samples.map(keyOf);
+    this.series = samples.map(({ key }) => key);
     check(new Set(this.series).size === this.series.length, 'a series twice');
     for (const [name, { type, help, samples: own }] of this.families) {
       check(/\S/.test(help), `no help: ${name}`);
@@ -121,9 +136,8 @@ export class MetricsPage {
   /** The sample with exactly these labels; for a histogram its count. */
   value(name: string, labels: Readonly<Record<string, string>> = {}): number {
     const family = this.families.get(name);
-    const full = family?.type === 'histogram' ? `${name}_count` : name;
-    const key = keyOf({ name: full, labels });
-    const found = family?.samples.find((sample) => sample.name === full && keyOf(sample) === key);
+    const key = `${family?.type === 'histogram' ? `${name}_count` : name} ${keyOf(labels)}`;
+    const found = family?.samples.find((sample) => sample.key === key);
     if (found === undefined) throw new Error(`no ${name} ${JSON.stringify(labels)}`);
     return found.value;
   }

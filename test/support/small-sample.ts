@@ -7,8 +7,9 @@ import { buildSample } from '../../src/ingest/synth/sample.ts';
 export const SMALL_SAMPLE_JOB_COUNT = 500;
 let path: string | undefined;
 
-/** Created once for each process, which removes it at its end. */
+/** Created once for each process, which removes it at its end; workers take that of their run (bundled-setup.ts). */
 export function smallSample(): string {
+  path ??= process.env.PAYGRADE_SMALL_SAMPLE;
   if (path !== undefined) return path;
   const folder = mkdtempSync(join(tmpdir(), 'paygrade-sample-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
