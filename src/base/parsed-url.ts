@@ -23,6 +23,25 @@ export function parseUrl(text: string, base?: URL): URL | null {
 export const isUrl = (text: string): boolean =>
   MAY_HAVE_PUNYCODE.test(text) ? parseUrl(text) !== null : URL.canParse(text);
 
+/** Beyond scheme and host: characters that a URI has only percent-encoded, and a `%` that begins no such encoding. */
+const NOT_IN_URI = /%(?![\da-f]{2})|[^\w!#$%&'()*+,\-./:;=?@~]/giu;
+const MAY_BE_NO_URI = new RegExp(`${NOT_IN_URI.source}|#.*#`, 'iu');
+const percentEncoded = (text: string): string => encodeURIComponent(text.toWellFormed());
+const AUTHORITY = /^[^:]*:\/\/[^/?#]*/;
+
+/**
+ * An http or https address as a URI (RFC 3986): as it stands if it is one, otherwise with its host in ASCII and with what a
+ * URI may not hold percent-encoded as UTF-8. Both lead to the same resource.
+ * @param address what {@link isUrl} accepts, without blanks and backslashes
+ */
+export function uriOf(address: string): string {
+  if (!MAY_BE_NO_URI.test(address)) return address;
+  const [given] = AUTHORITY.exec(address) as RegExpExecArray;
+  const authority = /[^\w!$&'()*+,\-./:;=@[\]~]/.test(given) ? AUTHORITY.exec(new URL(address).href)![0] : given;
+  const [rest, ...fragments] = address.slice(given.length).replace(NOT_IN_URI, percentEncoded).split('#');
+  return `${authority}${rest}${fragments.length === 0 ? '' : `#${fragments.join('%23')}`}`;
+}
+
 /** The port of an address, or the one that its scheme implies. */
 export const portOf = ({ protocol, port }: URL): number =>
   port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);

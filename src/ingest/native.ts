@@ -5,7 +5,7 @@
  */
 import { parseDateTime } from '../base/date-time.ts';
 import { isObject } from '../base/json-value.ts';
-import { isUrl } from '../base/parsed-url.ts';
+import { isUrl, uriOf } from '../base/parsed-url.ts';
 import { type CompanyDomain, parseCompanyDomain } from '../catalogue/company-domain.ts';
 import { DOMAIN_EVIDENCE } from '../catalogue/domain-evidence.ts';
 import {
@@ -76,7 +76,7 @@ export const SKILL_LENGTH_MAX = 100;
 const ALIAS_COUNT_MAX = 1000;
 
 const HTTP_URL = /^https?:\/\//i;
-/** Characters that a URL parser silently drops or encodes: the stored text would not be the address that was checked. */
+/** Characters that a URL parser silently drops or replaces: the stored text would not be the address that was checked. */
 const URL_FORBIDDEN = /[\s\u0000-\u001f\u007f\\]/;
 
 const NOT_DOMAINS = 'must be an array of domain names such as example.com';
@@ -178,7 +178,11 @@ function sourceUrl(value: unknown): string {
   if (!HTTP_URL.test(value) || URL_FORBIDDEN.test(value) || !isUrl(value)) {
     throw new FieldRefusedError('source_url', 'must be an absolute http or https URL');
   }
-  return value;
+  const uri = uriOf(value);
+  if (uri.length > URL_LENGTH_MAX) {
+    throw new FieldRefusedError('source_url', `is longer than ${URL_LENGTH_MAX} characters as a URI`);
+  }
+  return uri;
 }
 
 /** The skills of the record, unchanged, repeats once; null when it names none. */

@@ -151,6 +151,12 @@ describe('a native record becomes a job', () => {
       { source_url: 'https://xn--bcher-kva.example/a--b' },
       { sourceUrl: 'https://xn--bcher-kva.example/a--b' },
     ],
+    [
+      'a URL that is no URI with what a URI has only percent-encoded',
+      { source_url: 'https://münchen.example:8443/ä|{1}/50%/%7e?a[]="€"#b#c' },
+      { sourceUrl: 'https://xn--mnchen-3ya.example:8443/%C3%A4%7C%7B1%7D/50%25/%7e?a%5B%5D=%22%E2%82%AC%22#b%23c' },
+    ],
+    ['a URL with an IPv6 host', { source_url: 'https://[2001:db8::1]/a' }, { sourceUrl: 'https://[2001:db8::1]/a' }],
     ['a long URL', { source_url: URL_EDGE }, { sourceUrl: URL_EDGE }],
     [
       'given skills stand as given, repeats once',
@@ -223,6 +229,7 @@ describe('a native record becomes a job', () => {
     ['source_url', 'https://acme.example/a b', 'must be an absolute http or https URL'],
     ['source_url', 'https://acme.example\\@evil.example', 'must be an absolute http or https URL'],
     ['source_url', `https://a.example/${'u'.repeat(URL_LENGTH_MAX - 17)}`, 'is longer than 8000 characters'],
+    ['source_url', `https://a.example/${'ä'.repeat(1400)}`, 'is longer than 8000 characters as a URI'],
     ['description', 5, 'must be a string'],
     ['description', '\ud800', 'holds a lone surrogate, which is not Unicode text'],
     ['description_format', 'markdown', 'must be one of html, text'],

@@ -7,6 +7,7 @@ import type { BoardClient } from '../../adapters/boards/board-client.ts';
 import { type FetchedFeed, isGone } from '../../adapters/boards/feed-fetch.ts';
 import type { FeedClaim } from '../../adapters/boards/feed-memory.ts';
 import { PAGE_BYTES_MAX } from '../../adapters/boards/limits.ts';
+import { uriOf } from '../../base/parsed-url.ts';
 import { hasPostingPages, postingRequest } from '../../ingest/boards/endpoints.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
 import { pageContent } from '../../ingest/input/page-content.ts';
@@ -41,8 +42,9 @@ export interface MissingSettings {
   readonly atMs: number;
 }
 
+/** As the catalogue stores it, without what names a place on the page. */
 const plain = (address: string): string => {
-  const url = new URL(address);
+  const url = new URL(uriOf(address));
   url.hash = '';
   return url.href;
 };
