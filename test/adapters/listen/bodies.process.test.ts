@@ -196,7 +196,7 @@ describe.each(RUNTIMES)('bodies under the listener of %s', (runtime) => {
   it('of a byte a chunk take the memory of a body', async () => {
     const before = Number(await ask('/memory'));
     const sent = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
-    const many = await Promise.all(Array.from({ length: runtime === 'node' ? 8 : partOf(8, 1) }, () => opened()));
+    const many = await Promise.all(Array.from({ length: partOf(8, runtime === 'node' ? 4 : 1) }, () => opened()));
     for (const one of many) one.send(sent + '1\r\na\r\n'.repeat(200_000));
     await pause(1_500);
     const taken = Number(await ask('/memory')) - before;
@@ -206,7 +206,7 @@ describe.each(RUNTIMES)('bodies under the listener of %s', (runtime) => {
       expect(await one.answers(1)).toEqual([digest]);
       one.destroy();
     }
-    // Objects of all chunks would take 620 MB. What Bun takes is its own.
+    // Objects of all chunks would take 620 MB, and those of half of them twice the bound. What Bun takes is its own.
     if (runtime === 'node') expect(taken).toBeLessThan(150 * 1_048_576);
   });
 });

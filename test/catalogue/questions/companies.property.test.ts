@@ -6,6 +6,7 @@ import { companiesCalled } from '../../../src/catalogue/questions/companies.ts';
 import { comparedText, termsOf } from '../../../src/catalogue/terms.ts';
 import { minimalJob } from '../../support/minimal-job.ts';
 import { openedJobs } from '../../support/opened-jobs.ts';
+import { partOf } from '../../support/whole.ts';
 
 const name = fc
   .array(fc.constantFrom('A', 'b', 'ab', 'é', 'ß', '日', 'Systems', ' ', '-'), { minLength: 1, maxLength: 6 })
@@ -48,6 +49,7 @@ describe('companies by name', () => {
           expect(companiesCalled(snapshot, text, limit)).toEqual(expected.slice(0, limit));
         },
       ),
+      { numRuns: partOf(100, 30) },
     );
   });
 });

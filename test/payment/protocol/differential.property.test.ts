@@ -10,7 +10,7 @@ import { encodeHeader, type Hex, type Payment } from '../../support/wallet.ts';
 import { partOf } from '../../support/whole.ts';
 import { NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment, verdictOf } from '../fixture.ts';
 
-const COUNT = partOf(2000, 200);
+const COUNT = partOf(2000, 100);
 const SEED = 20_261_121;
 const ORDER = secp256k1.Point.Fn.ORDER;
 const FIELDS = ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'] as const;
