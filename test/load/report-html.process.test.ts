@@ -20,7 +20,7 @@ const WIDE = {
 
 describe.skipIf(CHROMIUM === undefined)('the report', () => {
   it.each([1280, 800])('fits a window of %i pixels, its table too', async (width) => {
-    const { page, close } = await openPage({ viewport: { width, height: 900 } });
+    const { page, close } = await openPage({ viewport: { width, height: 900 } }, true);
     await page.setContent(reportHtml(WIDE));
     const [document, table] = await page.evaluate(() => {
       const scroll = globalThis.document.querySelector('.scroll') as Element;
@@ -31,7 +31,7 @@ describe.skipIf(CHROMIUM === undefined)('the report', () => {
   });
 
   it('scrolls only its table in a window of 390 pixels', async () => {
-    const { page, close } = await openPage({ viewport: { width: 390, height: 800 } });
+    const { page, close } = await openPage({ viewport: { width: 390, height: 800 } }, true);
     await page.setContent(reportHtml(WIDE));
     expect(await page.evaluate(() => globalThis.document.documentElement.scrollWidth)).toBe(390);
     await close();

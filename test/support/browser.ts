@@ -112,9 +112,15 @@ export async function openPage(options: BrowserContextOptions = {}, isNew = fals
   page.on('pageerror', onPageError).on('console', onConsole).on('request', onRequest);
   const close = async (): Promise<void> => {
     page.off('pageerror', onPageError).off('console', onConsole).off('request', onRequest);
-    if (isNew) return page.context().close();
-    await emptied(page);
-    free.push(page);
+    // One that is on its way to another document, or has no storage of its own, cannot be emptied.
+    const isEmpty =
+      !isNew &&
+      (await emptied(page).then(
+        () => true,
+        () => false,
+      ));
+    if (isEmpty) free.push(page);
+    else await page.context().close();
   };
   return { page, faults, requests, close };
 }
