@@ -82,7 +82,7 @@ async function emptied(page: Page): Promise<void> {
     sessionStorage.clear();
     location.replace('about:blank');
   });
-  await page.waitForURL('about:blank');
+  await page.waitForURL('about:blank', { timeout: 5_000 });
   const context = page.context();
   await context.clearCookies();
   const session = await context.newCDPSession(page);
