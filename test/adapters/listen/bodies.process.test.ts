@@ -8,6 +8,8 @@ import { partOf } from '../../support/whole.ts';
 import { BODY_PROGRAM, requestOf, startedEcho } from './started-echo.ts';
 
 const BYTES_MAX = 262_144;
+/** What body-server.ts gives a body: until then a busy machine may take for 1.6 million chunks, which is 2.5 s of a processor. */
+const BODY_MS = 20_000;
 /** Around what one read of a socket, a stream of node:http and the bound hold. */
 const SIZES = [0, 1, 2, 1_023, 1_024, 4_097, 65_535, 65_536, 65_537, 131_073, BYTES_MAX - 1, BYTES_MAX];
 
@@ -63,7 +65,9 @@ describe.each(RUNTIMES)('bodies under the listener of %s', (runtime) => {
       received: () => received,
       isClosed: () => isClosed,
       async answers(count) {
-        await expect.poll(() => answersIn(received, [], isClosed).length).toBeGreaterThanOrEqual(count);
+        await expect
+          .poll(() => answersIn(received, [], isClosed).length, { timeout: BODY_MS })
+          .toBeGreaterThanOrEqual(count);
         const answers = answersIn(received, [], isClosed);
         return answers.map(({ status, text }) => (status === 200 ? text : `${status} ${text}`));
       },
