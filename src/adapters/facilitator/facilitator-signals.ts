@@ -2,7 +2,7 @@
  * What the facilitator's answers tell the operator besides their outcome (reliability 72, 88, 102): the difference between our
  * clocks, verdicts that contradict our own, and one transaction for several authorizations. Nothing here changes an answer.
  */
-import { LRUCache } from 'lru-cache';
+import { lruMap } from '../../base/lru-map.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import type { SettleOutcome, VerifyOutcome } from '../../payment/settlement/settlement.ts';
@@ -49,7 +49,7 @@ export class FacilitatorSignals {
   readonly #samples: number[] = [];
   #nextSample = 0;
   /** Reservation key by transaction. */
-  readonly #transactions = new LRUCache<string, string>({ max: TRANSACTION_COUNT_MAX });
+  readonly #transactions = lruMap<string, string>(TRANSACTION_COUNT_MAX);
   readonly #divergences = { signature: 0, window: 0 };
   #repeatedCount = 0;
 

@@ -17,9 +17,10 @@
  * Invariant: each `enter` gets one answer, each turn ends once, and a payment that waits can be served when a turn ends or a
  * lane's pause is over.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { Clock } from '../../base/clock.ts';
 import { FairQueue } from '../../base/fair-queue.ts';
+import { lruMap } from '../../base/lru-map.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import type { Timers } from '../../base/timers.ts';
 import { ClientShare } from '../client-share.ts';
@@ -97,7 +98,7 @@ export class SettlementTurns {
   readonly #newcomers = new ClientShare(NEWCOMER_COUNT_MAX);
   readonly #knownLane = openLane(TURN_COUNT_MAX);
   readonly #newcomerLane = openLane(NEWCOMER_COUNT_MAX);
-  readonly #refused = new LRUCache<string, Refusals>({ max: REFUSED_NETWORK_COUNT_MAX });
+  readonly #refused = lruMap<string, Refusals>(REFUSED_NETWORK_COUNT_MAX);
   #isTurnOfKnown = true;
   #isPaused = false;
   #rejectedCount = 0;

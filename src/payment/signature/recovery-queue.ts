@@ -17,8 +17,9 @@
  * Invariant: every request gets exactly one answer, and a worker never holds more jobs than it has room for. The number of
  * waiting entries and the time of a wait each have a named maximum.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { Clock } from '../../base/clock.ts';
+import { lruMap } from '../../base/lru-map.ts';
 import type { Timers } from '../../base/timers.ts';
 import { STRUCT_BYTES } from '../protocol/typed-data.ts';
 import { RecentRecoveries, recoveryKeyOf } from './recent-recoveries.ts';
@@ -112,7 +113,7 @@ export class RecoveryQueue {
   readonly #newcomers = new RecoveryLane<Entry>();
   readonly #paid = new RecoveryLane<Entry>();
   /** Networks of clients whose payment has settled. */
-  readonly #paidNetworks = new LRUCache<string, true>({ max: PAID_COUNT_MAX });
+  readonly #paidNetworks = lruMap<string, true>(PAID_COUNT_MAX);
   readonly #recovered = new RecentRecoveries();
   /** Entries that wait or are with a worker, by id. */
   readonly #entries = new Map<string, Entry>();

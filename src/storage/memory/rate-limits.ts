@@ -1,6 +1,7 @@
 /** Rate limits in the memory of one process: an exact sliding window for each recently seen key. */
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
+import { lruMap } from '../../base/lru-map.ts';
 import type { RateLimiter, RateLimits } from '../../base/rate-limits.ts';
 import { RateWindow } from '../../base/rate-window.ts';
 
@@ -27,8 +28,7 @@ class MemoryRateLimiter implements RateLimiter {
     this.#limit = limit;
     this.#windowMs = windowMs;
     this.#clock = clock;
-    // Uses entries of size 1 instead of `max`, because the package allocates `max` entries at once, which delays a start.
-    this.#windows = new LRUCache({ maxSize: windowCountMax(limit), sizeCalculation: () => 1 });
+    this.#windows = lruMap(windowCountMax(limit));
   }
 
   tryPass(key: string): number {

@@ -8,11 +8,12 @@
  * fails another's. After a lost answer, the id of the group's entry shows whether the charge was made. A group that fails with
  * its charge in doubt is given back, unless it bought something: a repeat of that creation finds it.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { Charge } from '../../../accounts/accounts.ts';
 import { Balance, type OnboardingGrant, type Taken } from '../../../accounts/balance.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
+import { lruMap } from '../../../base/lru-map.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
@@ -125,7 +126,7 @@ export class Charges {
   /** By organization: the charges that wait while a statement for it is in flight. */
   readonly #waiting = new Map<string, Waiting[]>();
   /** As the last statement of this process left them. */
-  readonly #states = new LRUCache<string, CreditState>({ max: STATE_COUNT_MAX });
+  readonly #states = lruMap<string, CreditState>(STATE_COUNT_MAX);
   /** Values of {@link GIVE_BACK} for failed groups whose charge may be on record. */
   readonly #failed = new Set<readonly unknown[]>();
 

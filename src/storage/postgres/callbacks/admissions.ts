@@ -3,9 +3,10 @@
  * reads the callback. Webhooks of one turn share a statement. A refusal is remembered here until the window has room, which is
  * exact because refused webhooks do not count; so a flood of one id costs the database thirty passes a minute for each process.
  */
-import { LRUCache } from 'lru-cache';
+
 import type { Clock } from '../../../base/clock.ts';
 import { detached } from '../../../base/detached.ts';
+import { lruMap } from '../../../base/lru-map.ts';
 import { chain, type MaybePromise } from '../../../base/maybe-promise.ts';
 import { FULL, type WebhookAdmission } from '../../../callback/callbacks.ts';
 import type { CallbackId } from '../../../callback/identifier.ts';
@@ -23,7 +24,7 @@ export class Admissions {
   #groupCount = 0;
   readonly #group: Group<CallbackId, WebhookAdmission>;
   /** Monotonic time until which an id has no room. */
-  readonly #fullUntilMs = new LRUCache<CallbackId, number>({ max: UNKNOWN_ID_COUNT_MAX });
+  readonly #fullUntilMs = lruMap<CallbackId, number>(UNKNOWN_ID_COUNT_MAX);
 
   /** @param processId names this process, for the whole of its life */
   constructor(database: Database, clock: Clock, processId: string) {

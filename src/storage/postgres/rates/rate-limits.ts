@@ -14,8 +14,9 @@
  *
  * While the database is away, each process limits by what it knows. A process that starts reads the sums of the last window.
  */
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../base/clock.ts';
+import { lruMap } from '../../../base/lru-map.ts';
 import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../../../base/rate-limits.ts';
 import { RateWindow } from '../../../base/rate-window.ts';
@@ -73,7 +74,7 @@ class SharedLimiter implements RateLimiter {
     this.#limit = limit;
     this.windowMs = windowMs;
     this.#sharing = sharing;
-    this.#own = new LRUCache({ max: windowCountMax(limit) });
+    this.#own = lruMap(windowCountMax(limit));
   }
 
   tryPass(key: string): MaybePromise<number> {
