@@ -30,7 +30,7 @@ const longestJobs = (observedAt: string) =>
       title: longest(`${i} `, NAME_LENGTH_MAX),
       company: longest('c', NAME_LENGTH_MAX),
       location: longest(`${i} `, LOCATION_LENGTH_MAX),
-      source_url: `https://example.com/${i}?`.padEnd(URL_LENGTH_MAX, '"'),
+      source_url: `https://example.com/${i}?`.padEnd(URL_LENGTH_MAX, '/'),
       first_observed_at: observedAt,
       last_observed_at: observedAt,
       status: i < 10 ? 'active' : 'closed',

@@ -81,7 +81,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'storage/sqlite/tables/payments.ts',
-        '  if (sale !== undefined) insertSale(connection, sale, end.key, gathered);\n',
+        '  if (sale !== undefined) insertSale(connection, sale, end.key, sums);\n',
         '',
       ],
     ],

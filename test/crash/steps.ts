@@ -65,8 +65,8 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'storage/sqlite/tables/payments.ts',
-    '  if (sale !== undefined) insertSale(connection, sale, end.key, gathered);\n',
-    `  if (sale !== undefined) insertSale(connection, sale, end.key, gathered);
+    '  if (sale !== undefined) insertSale(connection, sale, end.key, sums);\n',
+    `  if (sale !== undefined) insertSale(connection, sale, end.key, sums);
   if (claims.length > 0) ${at('step: outcome in its transaction')}\n`,
   ],
   [
