@@ -24,8 +24,8 @@ export const isUrl = (text: string): boolean =>
   MAY_HAVE_PUNYCODE.test(text) ? parseUrl(text) !== null : URL.canParse(text);
 
 /** Beyond scheme and host: characters that a URI has only percent-encoded, and a `%` that begins no such encoding. */
-const NOT_IN_URI = /%(?![\da-f]{2})|[^\w!#$%&'()*+,\-./:;=?@~]/giu;
-const MAY_BE_NO_URI = new RegExp(`${NOT_IN_URI.source}|#.*#`, 'iu');
+const NOT_IN_URI = /%(?![\dA-Fa-f]{2})|[^\w!#$%&'()*+,\-./:;=?@~]/gu;
+const MAY_BE_NO_URI = new RegExp(`${NOT_IN_URI.source}|#.*#`, 'u');
 const percentEncoded = (text: string): string => encodeURIComponent(text.toWellFormed());
 const AUTHORITY = /^[^:]*:\/\/[^/?#]*/;
 
