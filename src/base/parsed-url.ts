@@ -31,7 +31,7 @@ const AUTHORITY = /^[^:]*:\/\/[^/?#]*/;
 
 /**
  * An http or https address as a URI (RFC 3986): as it stands if it is one, otherwise with its host in ASCII and with what a
- * URI may not hold percent-encoded as UTF-8. Both lead to the same resource.
+ * URI may not hold percent-encoded as UTF-8. Servers take both for the same.
  * @param address what {@link isUrl} accepts, without blanks and backslashes
  */
 export function uriOf(address: string): string {

@@ -142,7 +142,7 @@ describe('the operator’s word', () => {
       0,
       [
         'Acme: acme.com, for 0 jobs from the next build on',
-        'greenhouse:acme keeps acme.io, which was stated for the board: `companies set greenhouse:acme acme.com` changes that',
+        'greenhouse:acme keeps acme.io, which was stated before and counts first: `companies set greenhouse:acme acme.com` changes that',
         '',
       ],
     ]);
@@ -161,6 +161,18 @@ describe('the operator’s word', () => {
       expect(await domains()).toEqual([['greenhouse:acme', domain, 'manifest']]);
     }
     expect((await built()).stderr).not.toContain('fits no board');
+    const both = file('both.csv', 'company,domain\nlever:One,one.com\nlever:one,two.com\n');
+    expect((await run(['companies', 'import', ...catalogue(), both])).stderr).toContain(
+      'line 3: domain differs from that of an earlier line, one.com',
+    );
+    const spellings = ['lever:One', 'lever:one'].map((key) => [key, { company: key }]);
+    await imported(
+      2,
+      '--manifest',
+      file('both.json', Object.fromEntries(spellings)),
+      file('one.json', board('one', [{}])),
+    );
+    expect((await built()).stderr.match(/fits no board/g)).toHaveLength(1);
   });
 
   it.each([
@@ -235,6 +247,12 @@ describe('a build', () => {
       const notes = text.split('\n').filter((line) => line.includes('fits no board'));
       expect(notes).toEqual([expect.stringContaining('"typo"')]);
     }
+    const set = await run(['companies', 'set', ...catalogue(), 'lever:Later', 'later.io']);
+    expect(set).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('lever:Later: later.io') });
+    const file2 = file('later.csv', 'company,domain\nlever:later,later.io\n');
+    expect((await run(['companies', 'import', ...catalogue(), file2])).stderr).not.toContain('fits no board');
+    const manifest = file('later.json', { 'lever:later': { domain: 'later.io' } });
+    expect((await imported(2, '--manifest', manifest, file('b.json', board('b', [{}])))).stderr).not.toContain('fits');
   });
 
   it('finds a company by its aliases, and says its reach and what to do', async () => {

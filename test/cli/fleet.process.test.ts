@@ -169,7 +169,7 @@ it(
 );
 
 it(
-  'fleet serves the catalogue of SNAPSHOT unless --snapshot names another',
+  'fleet serves the catalogue of SNAPSHOT',
   async () => {
     const words = ['fleet', '--port', '0', '--gates', '1', '--services', '1', '--state-dir', newFolder()];
     const missing = join(newFolder(), 'jobs.snapshot');

@@ -75,8 +75,8 @@ export interface Listener {
   /** Writes the families of its connections. */
   metrics(page: Exposition): void;
   /**
-   * Answers what comes on open connections for a moment, with `Connection: close`, and then accepts nothing. Resolves when
-   * all clients have their answers, or after `graceMs`.
+   * Answers what comes on open connections (on Bun also on new ones) for a moment, with `Connection: close`, and then accepts
+   * nothing. Resolves when all clients have their answers, or after `graceMs`.
    */
   close(graceMs: number): Promise<void>;
 }

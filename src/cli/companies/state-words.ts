@@ -3,7 +3,7 @@ import { printable } from '../../base/printable.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { boardNameOf, type Employer } from '../../ingest/companies/employer.ts';
 import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
-import { operatorWordsIn, StoredEmployers, storeWords } from '../../storage/history/company-tables.ts';
+import { operatorWordsIn, StoredEmployers, storeWords, watchedBoardsIn } from '../../storage/history/company-tables.ts';
 import { HistoryDatabase } from '../../storage/history/database.ts';
 import { withHistory } from '../with-history.ts';
 
@@ -14,7 +14,7 @@ export interface StatedWords {
   readonly employers: readonly Employer[];
 }
 
-/** An employer that keeps another domain than a new word gives it, because that one was stated for its board. */
+/** An employer that keeps another domain than a new word gives it, because one that was stated before counts first. */
 export interface Overruled {
   readonly employer: Employer;
   readonly domain: CompanyDomain;
@@ -22,8 +22,8 @@ export interface Overruled {
 }
 
 export const overruledLine = ({ employer, domain, given }: Overruled): string =>
-  `${printable(boardNameOf(employer), 80)} keeps ${domain}, which was stated for the board: ` +
-  `\`companies set ${printable(boardNameOf(employer), 80)} ${given}\` changes that\n`;
+  `${printable(boardNameOf(employer), 80)} keeps ${domain}, which was stated before and counts first: ` +
+  `\`companies set ${printable(boardNameOf(employer))} ${given}\` changes that\n`;
 
 function overruledOf(employers: readonly Employer[], spoken: OperatorWords, stored: OperatorWords): Overruled[] {
   return employers.flatMap((employer) => {
@@ -51,7 +51,7 @@ export function stateWords(
     const { all } = new StoredEmployers(history);
     const spoken = new OperatorWords(words);
     const stated: StatedWords = {
-      unfitting: spoken.unfitting(all),
+      unfitting: spoken.unfitting([...all, ...watchedBoardsIn(history)]),
       employers: all.filter((employer) => spoken.wordOf(employer) !== undefined),
     };
     allowed(stated);

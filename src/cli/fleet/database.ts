@@ -196,14 +196,16 @@ export async function fleetDatabase(
     onLog: () => {},
     onError: () => {},
   });
+  let watched: Watched | undefined;
   try {
     if (isNew) await server.initialise();
     await startServer(server, databaseDir);
+    watched = new Watched(server, stderr);
     if (!(await hasDatabase(server))) await server.createDatabase(DATABASE);
   } catch (failure) {
+    await watched?.stop();
     throw new CommandError(`the database of ${PACKAGE} does not start: ${firstLineOf(failure)}`);
   }
-  const watched = new Watched(server, stderr);
   return {
     url: `postgres://postgres:fleet@127.0.0.1:${port}/${DATABASE}`,
     name: `${PACKAGE} at port ${port}`,

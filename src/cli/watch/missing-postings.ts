@@ -42,7 +42,7 @@ export interface MissingSettings {
   readonly atMs: number;
 }
 
-/** As the catalogue stores it, without what names a place on the page. */
+/** An address in one spelling, without what names a place on the page. */
 const plain = (address: string): string => {
   const url = new URL(uriOf(address));
   url.hash = '';

@@ -3,7 +3,7 @@ import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-
 import { csvRows, OPEN_QUOTE } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 import { SHAPES } from '../shapes/shapes.ts';
-import { nameKeyOf, type OperatorWord } from './operator-words.ts';
+import { identityOf, nameKeyOf, type OperatorWord } from './operator-words.ts';
 
 const COLUMNS = ['company', 'domain', 'aliases'] as const;
 type Column = (typeof COLUMNS)[number];
@@ -85,7 +85,7 @@ export function parseCompanyFile(text: string): CompanyFile {
       refused.push({ line, ...word });
       continue;
     }
-    const key = `${word.kind}\n${word.key}`;
+    const key = identityOf(word);
     const earlier = words.get(key);
     if (earlier !== undefined && earlier.domain !== word.domain) {
       refused.push({ line, field: 'domain', reason: `differs from that of an earlier line, ${earlier.domain}` });

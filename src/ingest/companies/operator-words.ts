@@ -69,5 +69,9 @@ export class OperatorWords {
   }
 }
 
+/** Two words with the same one are about the same: case does not count in a board that is named with its platform. */
+export const identityOf = ({ kind, key }: Pick<OperatorWord, 'kind' | 'key'>): string =>
+  `${kind}\n${kind === 'board' && hasToken(key.split(':', 1)[0]!) ? key.toLowerCase() : key}`;
+
 /** The key of a word about a company by its name. */
 export const nameKeyOf = (name: string): string => comparedText(name);

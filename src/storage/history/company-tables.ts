@@ -4,8 +4,8 @@
  */
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { comparedText } from '../../catalogue/terms.ts';
-import { type Employer, employerKeyOf, type HostCount, hasToken } from '../../ingest/companies/employer.ts';
-import { type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
+import { type Employer, employerKeyOf, type HostCount } from '../../ingest/companies/employer.ts';
+import { identityOf, type OperatorWord, OperatorWords } from '../../ingest/companies/operator-words.ts';
 import type { HistoryDatabase } from './database.ts';
 import { JOBS } from './stored-job.ts';
 
@@ -20,10 +20,6 @@ export function storedWords(history: HistoryDatabase): OperatorWord[] {
     aliases: JSON.parse(row.aliases as string) as CompanyDomain[],
   }));
 }
-
-/** Identifies a word: case does not count in a board that is named with its platform. */
-const identityOf = ({ kind, key }: Pick<OperatorWord, 'kind' | 'key'>): string =>
-  `${kind}\n${kind === 'board' && hasToken(key.split(':', 1)[0]!) ? key.toLowerCase() : key}`;
 
 /**
  * Stores words. A new word replaces only the fields that it has: a manifest with just the company's name leaves the
@@ -44,6 +40,7 @@ export function storeWords(history: HistoryDatabase, words: Iterable<OperatorWor
       aliases: word.aliases.length > 0 ? word.aliases : (earlier?.aliases ?? []),
     };
     if (earlier !== undefined && JSON.stringify(earlier) === JSON.stringify(next)) continue;
+    known.set(identityOf(next), next);
     hasChanged = true;
     history.run(
       'INSERT OR REPLACE INTO word (kind, key, company, domain, url, aliases) VALUES (?, ?, ?, ?, ?, ?)',
@@ -59,7 +56,8 @@ export function unfittingKeys(history: HistoryDatabase, keys: Iterable<string>):
     history.guarded(() => {
       const fits = history
         .prepared(
-          `SELECT 1 FROM board WHERE token = :key OR shape || ':' || token = :key COLLATE NOCASE
+          `SELECT 1 FROM (SELECT shape, token FROM board UNION SELECT shape, token FROM watched)
+           WHERE token = :key OR shape || ':' || token = :key COLLATE NOCASE
            OR substr(token, 1, instr(token, '/') - 1) = :key
            OR shape || ':' || substr(token, 1, instr(token, '/') - 1) = :key COLLATE NOCASE
            UNION ALL SELECT 1 FROM word_file WHERE key = :key LIMIT 1`,

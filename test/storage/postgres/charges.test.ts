@@ -94,9 +94,11 @@ describe('charges of an organization', () => {
     await charges.charge('acme', 1);
     expect(await named(() => charges.charge('acme', 0))).toEqual([charged(17), ['read-credits']]);
     expect(await named(() => charges.charge('acme', 1))).toEqual([charged(16), ['charge-credits']]);
-    const refused = [{ kind: 'insufficient', remaining: 16 }, ['read-credits']];
+    const look = () => Promise.all([0, 1, 0].map((amount) => charges.charge('acme', amount)));
+    expect(await named(look)).toEqual([[charged(16), charged(15), charged(15)], ['charge-credits']]);
+    const refused = [{ kind: 'insufficient', remaining: 15 }, ['read-credits']];
     expect(await named(() => charges.charge('acme', 17))).toEqual(refused);
-    expect(await named(() => charges.charge('acme', 16))).toEqual([charged(0), ['charge-credits']]);
+    expect(await named(() => charges.charge('acme', 15))).toEqual([charged(0), ['charge-credits']]);
   });
 
   it('are made once when the answer is lost', async () => {

@@ -213,8 +213,9 @@ export class Charges {
     let judged: Charged[] = [];
     if (remembered !== undefined) {
       judged = judgedAll(remembered, amounts);
-      // A refusal needs a state that was read for it.
-      const isWhole = judged.every(({ taken }) => taken !== undefined);
+      // A refusal needs a state that was read for it, and so does a group that takes nothing, as no statement would check it.
+      const isWhole =
+        judged.every(({ charge }) => charge.kind === 'charged') && judged.some(({ taken }) => taken !== undefined);
       if (isWhole && (await this.#record(organization, remembered, judged, attempt, purchase))) return judged;
     }
     for (let tries = 0; tries < TRIES_MAX; tries++) {
