@@ -154,7 +154,10 @@ describe('a native record becomes a job', () => {
     [
       'a URL that is no URI with what a URI has only percent-encoded',
       { source_url: 'https://münchen.example:8443/ä|{1}/50%/%7e?a[]="€\u212a"#b#c' },
-      { sourceUrl: 'https://xn--mnchen-3ya.example:8443/%C3%A4%7C%7B1%7D/50%25/%7e?a%5B%5D=%22%E2%82%AC%E2%84%AA%22#b%23c' },
+      {
+        sourceUrl:
+          'https://xn--mnchen-3ya.example:8443/%C3%A4%7C%7B1%7D/50%25/%7e?a%5B%5D=%22%E2%82%AC%E2%84%AA%22#b%23c',
+      },
     ],
     ['a URL with an IPv6 host', { source_url: 'https://[2001:db8::1]/a' }, { sourceUrl: 'https://[2001:db8::1]/a' }],
     ['a long URL', { source_url: URL_EDGE }, { sourceUrl: URL_EDGE }],
