@@ -1,5 +1,4 @@
 /** The server in this process, called through its handler, with a key and enough credits for a bench. */
-
 import { ok } from 'node:assert/strict';
 import { AMOUNT_MAX } from '../src/accounts/limits.ts';
 import { SCOPES } from '../src/accounts/scopes.ts';

@@ -15,7 +15,6 @@
  * The load comes from threads of this process, so on two cores it takes CPU time from the server: the times of both are
  * printed. All requests of a flood are prepared before its span.
  */
-
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

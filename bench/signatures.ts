@@ -9,7 +9,6 @@
  *
  * Measured before: a recovery by noble takes about 1.1 ms on Node 26 and 0.46 ms on Bun 1.4, a struct's digest 15 and 11 µs.
  */
-
 import { deepStrictEqual } from 'node:assert/strict';
 import { parseArgs } from 'node:util';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';

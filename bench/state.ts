@@ -3,7 +3,6 @@
  * state in memory, on disk with either sync level, and on a disk that takes 10 ms longer for each commit; in turn, in
  * one process. Then what a million used authorizations take in memory, on disk and at the next start.
  */
-
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';

@@ -12,7 +12,6 @@
  *
  * Scaling can be judged only where `box` is near 2. All parts take turns round by round; figures are medians.
  */
-
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

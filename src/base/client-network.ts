@@ -8,7 +8,6 @@
  *
  * Cost: one pass without a regular expression; an IPv4 address in plain spelling is returned unchanged.
  */
-
 import { groupAt, ipv4Of, mappedIpv4, readGroups } from './ip-address.ts';
 
 export interface ClientAddress {

@@ -2,7 +2,6 @@
  * `reload`: sends SIGHUP to the server that runs on a state folder. It finds the process by the folder's lock, so it
  * reaches the server even if a shell shows only the pid of a wrapper: npm does not pass SIGHUP on.
  */
-
 import { errorCodeOf } from '../base/failure.ts';
 import { printable } from '../base/printable.ts';
 import { IN_MEMORY } from '../config/settings.ts';

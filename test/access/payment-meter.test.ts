@@ -1,5 +1,4 @@
 /** Payments are counted by what they came to, from the results of the checkout. */
-
 import { describe, expect, it } from 'vitest';
 import { PAYMENT_OUTCOMES, PaymentMeter, PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';

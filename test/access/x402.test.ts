@@ -1,5 +1,4 @@
 /** The gate from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
-
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';

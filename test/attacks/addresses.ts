@@ -2,7 +2,6 @@
  * Attack 7: one client that writes its address differently each time, as a proxy passes it on (RFC 7239 §6 allows ports), or
  * that uses the many addresses of its network. Needs `TRUST_PROXY=true`.
  */
-
 import { ask } from './ask.ts';
 import { type Attack, attackerAt, BEGUN, Counts, type Figures, Repeated, type Target } from './attack.ts';
 import { SEARCH } from './purse.ts';

@@ -3,7 +3,6 @@
  * it, reads it and deletes it. Sends at a given rate whatever the server does, and counts every request that it did not get
  * what it asked for.
  */
-
 import { ask, nameOf, type Question } from './ask.ts';
 import { Repeated, type Target } from './attack.ts';
 import { bearer, type Callback, CREATION, Purse, SEARCH } from './purse.ts';

@@ -2,7 +2,6 @@
  * Attack 2: one callback with ten events of 262,144 control characters, of which each is six characters of JSON, so that an
  * answer to `GET .../events` is 15.7 MB (reliability 202). Three ways to ask for it.
  */
-
 import { ask, nameOf } from './ask.ts';
 import { type Attack, attackerAt, BEGUN, BUYER, Counts, type Figures, Repeated, type Target } from './attack.ts';
 import { bearer, buyCallback, type Callback, Purse } from './purse.ts';

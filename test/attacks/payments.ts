@@ -1,5 +1,4 @@
 /** Attacks 3, 4 and 5: payments and creations that cost their sender nothing. */
-
 import { ask, nameOf } from './ask.ts';
 import {
   type Attack,

@@ -1,5 +1,4 @@
 /** `doctor` beside a running server, under each runtime: it sees the server, changes nothing and disturbs nobody. */
-
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
 /** A catalogue behind an http address (siblings §8): fetched, checked, kept, polled; on both runtimes. */
-
 import { readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildSample } from '../../src/ingest/synth/sample.ts';

@@ -1,5 +1,4 @@
 /** The documents by which programs find what is sold: each names every route that it is about, as the server serves it. */
-
 import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x402/extensions/bazaar';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

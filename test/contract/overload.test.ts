@@ -1,5 +1,4 @@
 /** Overload as clients meet it (decisions §4; reliability 211, 212), on memory and time that the test owns. */
-
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { unlessOverloaded } from '../../src/access/overload.ts';
 import { paid } from '../../src/access/x402.ts';

@@ -2,7 +2,6 @@
  * The published contract against what is served: `/openapi.json`, the discovery block of every offer, and the closed schemas
  * of all three paid answers over a catalogue whose every count is known.
  */
-
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

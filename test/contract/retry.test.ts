@@ -1,5 +1,4 @@
 /** The Retry API from outside: creation by key and by payment, reading, cancelling, usage (siblings §6), on both runtimes. */
-
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

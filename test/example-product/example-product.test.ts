@@ -1,5 +1,4 @@
 /** A second surface with colliding paths is one folder and one line: what it shares with the base and what it has alone. */
-
 import { afterEach, describe, expect, it } from 'vitest';
 import { type App, openApp } from '../../src/app/app.ts';
 import { CONFIGURATION } from '../../src/app/configuration.ts';

@@ -1,5 +1,4 @@
 /** The order of one request: decode, admit, answer, settle; what is held is settled or released, exactly once. */
-
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type Access, type Admission, anyOf, type Gate, type WayIn } from '../../src/http/access.ts';

@@ -1,5 +1,4 @@
 /** Headers that are prepared once and written over: what one response was given is never on another. */
-
 import { describe, expect, it } from 'vitest';
 import { PAYMENT_INVALID, PAYMENT_REQUIRED } from '../../src/access/x402-contract.ts';
 import { Answer, type HeaderRecord, Reply } from '../../src/http/answers.ts';

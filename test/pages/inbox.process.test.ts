@@ -2,7 +2,6 @@
  * The inbox in a real browser: a callback is bought through the API, its token typed in, webhooks sent. Expiry is that of the
  * real inbox under a clock which the test owns, behind the real listener.
  */
-
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -2,7 +2,6 @@
  * Retries in a world of virtual time: a store, a worker and a service that a test may kill at any moment, and targets that log every
  * request. A kill ends the connections of the dead process and leaves what is on record.
  */
-
 import type { Outbound } from '../../src/outbound/outbound.ts';
 import type { RetryId } from '../../src/retry/identifier.ts';
 import { RetryMeter } from '../../src/retry/meter.ts';

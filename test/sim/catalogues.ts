@@ -1,5 +1,4 @@
 /** Small catalogues whose every text names their version, so that an answer shows which one it was made from. */
-
 import { Catalogue } from '../../src/catalogue/catalogue.ts';
 import type { CompanyDomain } from '../../src/catalogue/company-domain.ts';
 import type { CatalogueSource } from '../../src/catalogue/holder.ts';

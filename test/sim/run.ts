@@ -2,7 +2,6 @@
  * One run: a world from one seed. First everything goes wrong that the run's profile has; then faults stop, and whatever was
  * begun has to end; then every lifetime passes, and everything that was held has to be given back.
  */
-
 import type { App } from '../../src/app/app.ts';
 import { CLAIM_BYTES, LIFETIME_MS, TOMBSTONE_MS } from '../../src/callback/limits.ts';
 import { orderOfText } from '../../src/payment/protocol/order.ts';

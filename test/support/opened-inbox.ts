@@ -1,5 +1,4 @@
 /** An inbox with a clock that the test owns, and shortcuts for using it. */
-
 import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import { type BodyForm, bodyFormOf } from '../../src/base/media-type.ts';
 import type {

@@ -1,5 +1,4 @@
 /** Opens jobs as a snapshot, by way of the file's bytes. */
-
 import type { Job } from '../../src/catalogue/job.ts';
 import { SnapshotBuilder } from '../../src/catalogue/snapshot/build.ts';
 import { openSnapshot, type Snapshot } from '../../src/catalogue/snapshot/snapshot.ts';

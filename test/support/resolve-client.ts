@@ -1,5 +1,4 @@
 /** What customers of the Resolve API do, over whichever transport. */
-
 import type * as v from 'valibot';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { createdAnswer, shownAnswer } from '../../src/modules/resolve/answers.ts';

@@ -1,5 +1,4 @@
 /** A catalogue's folder with watched boards of every health, for tests of what the operator sees. */
-
 import type { Board } from '../../src/ingest/boards/board.ts';
 import type { FetchState } from '../../src/ingest/boards/fetch-state.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';

@@ -1,5 +1,4 @@
 /** The messages between the extractor and its threads. A thread has one document at a time. */
-
 import type { PageContent } from '../../resolve/result.ts';
 import type { Document, Measured } from '../../resolve/work.ts';
 

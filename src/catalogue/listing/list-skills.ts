@@ -9,7 +9,6 @@
  * For a shortened text, the digest finds the skill among those with as many jobs and the same prefix; if it was
  * removed, the list continues with the first of them.
  */
-
 import { sha256Latin1 } from '../../base/digest.ts';
 import { firstWhere } from '../../base/first-where.ts';
 import type { Catalogue } from '../catalogue.ts';

@@ -4,7 +4,6 @@
  * SHA-256 are equal, so nothing is read back to compare and no input can make the table slow. A text that its source
  * stores under that digest need not be handed over: it is read from there when it is packed.
  */
-
 import { Buffer } from 'node:buffer';
 import { sha256 } from '../../base/digest.ts';
 import { grown } from '../snapshot/column-arrays.ts';

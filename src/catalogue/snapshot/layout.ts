@@ -11,7 +11,6 @@
  *
  * Checksums cover every byte that may vary, so a file with one wrong bit is refused.
  */
-
 import * as v from 'valibot';
 import { crc32 } from '../../base/crc32.ts';
 import { sha256Hex } from '../../base/digest.ts';

@@ -3,7 +3,6 @@
  * open-addressed hash table over it. A text costs its bytes, 4 for its end, 4 for its hash and 8 to 16 for its slot; a Map
  * of strings takes about 100 more. Texts are well-formed Unicode.
  */
-
 import { TEXT_BYTES_MAX } from '../limits.ts';
 import { grown } from './column-arrays.ts';
 import { SnapshotError } from './snapshot-error.ts';

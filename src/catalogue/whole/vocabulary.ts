@@ -1,5 +1,4 @@
 /** The distinct tokens of the texts of some dictionaries, each text as numbers of tokens: what an index is built from. */
-
 import { TOKEN_UNITS_MAX, VOCABULARY_BYTES_MAX } from '../limits.ts';
 import { grown } from '../snapshot/column-arrays.ts';
 import type { TextTable } from '../snapshot/text-table.ts';

@@ -1,5 +1,4 @@
 /** `retry cancel`: ends a job, with a key of its organization. */
-
 import { oneLine } from '../callback/event-line.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
 import { read } from '../exchange.ts';

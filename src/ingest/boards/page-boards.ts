@@ -5,7 +5,6 @@
  * A page that embeds two boards, or only links to boards whose names resemble neither its host nor its company, decides
  * nothing: a wrong board would put another company's jobs into the catalogue.
  */
-
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { companyHostOf, isCareersDomain, isRelated, registrableOf, squeezed } from '../companies/hosts.ts';
 import { pageContent } from '../input/page-content.ts';

@@ -2,7 +2,6 @@
  * The pages module: pages for people. They are not operations of the API and appear in no document for programs; for a request
  * that does not accept HTML their paths do not exist.
  */
-
 import type { SurfaceName } from '../../config/surfaces.ts';
 import { bind } from '../../http/operation.ts';
 import { defineModule } from '../module.ts';

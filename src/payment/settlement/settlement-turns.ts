@@ -17,7 +17,6 @@
  * Invariant: each `enter` gets one answer, each turn ends once, and a payment that waits can be served when a turn ends or a
  * lane's pause is over.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import { FairQueue } from '../../base/fair-queue.ts';
 import { lruMap } from '../../base/lru-map.ts';

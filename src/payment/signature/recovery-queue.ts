@@ -17,7 +17,6 @@
  * Invariant: every request gets exactly one answer, and a worker never holds more jobs than it has room for. The number of
  * waiting entries and the time of a wait each have a named maximum.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import { lruMap } from '../../base/lru-map.ts';
 import type { Timers } from '../../base/timers.ts';

@@ -1,5 +1,4 @@
 /** Reads an HTML page in one pass: metadata, readable text and links. */
-
 import { TITLE_LENGTH_MAX } from '../limits.ts';
 import { LD_LENGTH_MAX } from './json-ld.ts';
 import { type MarkupReader, readMarkup } from './markup.ts';

@@ -2,7 +2,6 @@
  * The events of a catalogue for a snapshot (siblings §4): in the order in which they were recorded, with the changes of
  * one observation as one event and the title as of the event.
  */
-
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import type { EventJob, RecordedEvent } from '../../catalogue/packed/history-build.ts';
 import type { ChangedField, HistoryChange, HistoryKind } from '../../catalogue/packed/history-event.ts';

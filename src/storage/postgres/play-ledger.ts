@@ -3,7 +3,6 @@
  * amount in one statement. While a case is open, a transfer of it that already exists counts as done, so that a repeat
  * after a lost answer, or by a process that took the case over, learns that it succeeded.
  */
-
 import { messageOf } from '../../base/failure.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import { localTransactionOf, type PlayLedger, refusedTransfer } from '../../payment/settlement/play-ledger.ts';

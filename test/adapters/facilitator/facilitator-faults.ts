@@ -2,7 +2,6 @@
  * Every way in which a facilitator can fail or lie (reliability 82 to 97, x402-v2 §4.9 and §5.5) with the outcome that was
  * decided for it. Plain data and a plain function, so that it runs under any runtime: as a program it prints its results.
  */
-
 import { createServer, type Server } from 'node:net';
 import {
   type FacilitatorOptions,

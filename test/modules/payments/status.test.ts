@@ -1,5 +1,4 @@
 /** The status of a payment, also after the reservations have forgotten it (decisions §4). */
-
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RETENTION_SECONDS } from '../../../src/payment/reservations.ts';
 import { expectError, expectPaid } from '../../support/answers.ts';

@@ -8,7 +8,6 @@
  * fails another's. After a lost answer, the id of the group's entry shows whether the charge was made. A group that fails with
  * its charge in doubt is given back, unless it bought something: a repeat of that creation finds it.
  */
-
 import type { Charge } from '../../../accounts/accounts.ts';
 import { Balance, type OnboardingGrant, type Taken } from '../../../accounts/balance.ts';
 import type { Clock } from '../../../base/clock.ts';

@@ -3,7 +3,6 @@
  * reads the callback. Webhooks of one turn share a statement. A refusal is remembered here until the window has room, which is
  * exact because refused webhooks do not count; so a flood of one id costs the database thirty passes a minute for each process.
  */
-
 import type { Clock } from '../../../base/clock.ts';
 import { detached } from '../../../base/detached.ts';
 import { lruMap } from '../../../base/lru-map.ts';

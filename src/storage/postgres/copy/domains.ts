@@ -1,5 +1,4 @@
 /** Callbacks, accounts, retries and resolves of a state file as rows of the shared database. */
-
 import type { EventPart } from '../../../callback/event.ts';
 import type { LoadedCallback, LoadedEvent } from '../../../callback/inbox/event-store.ts';
 import { EVENT_PART_BYTES, TOMBSTONE_MS } from '../../../callback/limits.ts';

@@ -1,5 +1,4 @@
 /** Payments of a state file as rows of the shared database: used authorizations, open cases, kept answers, ledger, books. */
-
 import type { Sale } from '../../../payment/books.ts';
 import { networkOf } from '../../../payment/protocol/network.ts';
 import { orderTextOf, reservationKeyOf } from '../../../payment/protocol/order.ts';
