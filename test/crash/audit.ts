@@ -3,7 +3,7 @@
  * last process and a sample of the earlier ones, and pays with the authorizations that must be free again.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { MAX_TIMEOUT_SECONDS } from '../../src/payment/protocol/network.ts';
+import { LONGEST_WAIT_MS } from '../../src/payment/settlement/reconciler.ts';
 import type { Chance } from '../support/chance.ts';
 import { auditBooks } from './books.ts';
 import { bearer, CALLBACK_CREATION, type CrashHarness } from './harness.ts';
@@ -28,10 +28,10 @@ const EARLIER_IDENTIFIER_COUNT = 8;
 const BOOKS_SHARE = 0.3;
 const FREE_USED_COUNT_MAX = 8;
 /**
- * After a restart the first settlement may hang: two pauses of a second or two around its 30 s. If it is refused, the case is
- * asked about again only when the window of its authorization is over.
+ * A case that a process finds at its start ends as dead only after the reconciler's longest wait, if its first settlement is
+ * refused for a reason that proves nothing. Before that the settlement may hang, two pauses of a second or two around its 30 s.
  */
-const FINAL_WITHIN_MS = MAX_TIMEOUT_SECONDS * 1000 + 45_000;
+const FINAL_WITHIN_MS = LONGEST_WAIT_MS + 45_000;
 const FINAL_PAUSE_MS = 100;
 
 export interface AuditCounts {

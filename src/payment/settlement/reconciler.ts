@@ -39,7 +39,7 @@ const REPEATS_IN_FLIGHT_MAX = 8;
  */
 const FINALITY_MS = 60_000;
 /** Of an authorization whose window is as long as is accepted: a case watched for so long is over without any wall clock. */
-const LONGEST_WAIT_MS = WINDOW_SECONDS_MAX * 1000 + FINALITY_MS;
+export const LONGEST_WAIT_MS = WINDOW_SECONDS_MAX * 1000 + FINALITY_MS;
 
 /** What the reconciler reports about a case, for the log and the counters. */
 export type CaseReport =
