@@ -28,7 +28,7 @@
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +41,7 @@ import { search } from '../src/catalogue/questions/search.ts';
 import { signals } from '../src/catalogue/questions/signals.ts';
 import { NaiveCatalogue } from '../test/support/naive-catalogue.ts';
 import { cpuMicros, isBun, median, RUNTIME } from './harness.ts';
+import { processorName } from './processor.ts';
 import {
   companiesBySize,
   domainAt,
@@ -76,21 +77,14 @@ const USUAL: Readonly<Record<string, Readonly<Record<'AMD' | 'Intel', Ratios>>>>
 const PROCESSOR = cpus()[0]?.model ?? '';
 const MAKER = (['AMD', 'Intel'] as const).find((maker) => PROCESSOR.includes(maker));
 
-/** The Xeons above, as in proc_cpuinfo(5): `vendor_id`, `cpu family`, `model`. */
+/** The Xeons above. */
 const MEASURED: readonly string[] = ['GenuineIntel 6 167', 'GenuineIntel 6 207'];
-
-function isMeasured(): boolean {
-  if (!existsSync('/proc/cpuinfo')) return false;
-  const [about = ''] = readFileSync('/proc/cpuinfo', 'utf8').split('\n\n', 1);
-  const of = (key: string): string => new RegExp(`^${key}\\s*: (.*)$`, 'm').exec(about)?.[1] ?? '';
-  return MEASURED.includes(['vendor_id', 'cpu family', 'model'].map(of).join(' '));
-}
 
 /**
  * Floors as shares of the usual ratio: midway between 1 and 1 / 1.5, and for the mean between 1 and 1 / 1.2; on another
  * processor the mean's floor allows for a usual mean of 0.8 to 1.2.
  */
-const FLOORS = isMeasured() ? { question: 0.82, mean: 0.91 } : { question: 0.65, mean: 0.8 };
+const FLOORS = MEASURED.includes(processorName()) ? { question: 0.82, mean: 0.91 } : { question: 0.65, mean: 0.8 };
 
 const PROCESSES = 5;
 const SHOWN_PROCESSES = 20;
