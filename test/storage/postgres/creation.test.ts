@@ -38,7 +38,10 @@ function opened(created: (values: readonly unknown[]) => Row | undefined | Promi
         expired = 0;
         return [{ count: 0, claimed, live: 0, over: 0, unknown: 0 }];
       }
-      if (name === 'give-back-claim') return [{ claimed: --claimed }];
+      if (name === 'give-back-claim') {
+        if (outage !== undefined) await new Promise(() => {});
+        return [{ claimed: --claimed }];
+      }
       const row = await created(values);
       return row === undefined ? [] : [{ now_ms: time.nowMs(), expires_ms: time.nowMs() + 1, ...row }];
     },
@@ -112,6 +115,17 @@ describe('a callback that is created', () => {
     expect(failing.countOf()).toBe(0);
     await failing.callbacks.capacity.release();
     expect(failing.valuesOf('give-back-claim')).toHaveLength(1);
+  });
+
+  it('gives its claim back without keeping its client waiting for a database that is away', async () => {
+    const { callbacks, valuesOf, failSweeps } = opened(() => {
+      throw new Error('away');
+    });
+    await Promise.all([callbacks.capacity.tryClaim(), callbacks.capacity.tryClaim()]);
+    failSweeps(false, 'the database is away');
+    expect(callbacks.capacity.release()).toBeUndefined();
+    await expect(callbacks.create(callbacks.draft())).rejects.toThrow('away');
+    expect(valuesOf('give-back-claim')).toHaveLength(2);
   });
 
   it('gives back no claim of another purchase where it had none', async () => {

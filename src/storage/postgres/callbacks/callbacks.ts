@@ -135,7 +135,7 @@ export class PostgresCallbacks implements Callbacks {
         if (row !== undefined) break;
       }
     } catch (failure) {
-      await this.capacity.giveBack(claim).catch(() => {});
+      await Promise.resolve(this.capacity.giveBack(claim)).catch(() => {});
       throw failure;
     }
     if (row.is_new === true) {

@@ -3,6 +3,7 @@
  * locks it. Claims of one turn go as a group. Metrics, and whether a purchase may begin, use the count as last seen
  * here, so an unpaid offer costs no round trip; the claim itself decides.
  */
+import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { Random } from '../../../base/random.ts';
 import type { CallbackCapacity } from '../../../callback/callbacks.ts';
 import { CLAIM_BYTES } from '../../../callback/limits.ts';
@@ -55,7 +56,7 @@ export class SharedCapacity implements CallbackCapacity {
     return this.#hasRoom() && this.#claims.add(this.#random.uuid());
   }
 
-  release(): Promise<void> {
+  release(): MaybePromise<void> {
     return this.giveBack(this.take());
   }
 
@@ -66,15 +67,25 @@ export class SharedCapacity implements CallbackCapacity {
     return this.#held.shift() ?? '';
   }
 
-  /** Ends a claim from {@link take} for which no callback was created. */
-  async giveBack(id: string): Promise<void> {
-    if (id === '') return;
-    const [row] = await this.#database.run({ ...UNCLAIM, values: [id] }, { isPatient: true });
-    if (row !== undefined) this.note(row.claimed as number);
+  /**
+   * Ends a claim from {@link take} for which no callback was created. While the database is away, no answer waits for that: a
+   * claim that is not given back lapses.
+   */
+  giveBack(id: string): MaybePromise<void> {
+    if (id === '') return undefined;
+    const given = this.#unclaim(id);
+    if (this.#database.fault() === undefined) return given;
+    given.catch(() => {});
+    return undefined;
   }
 
   #hasRoom(): boolean {
     return (this.#claimedCount + 1) * CLAIM_BYTES <= this.capacityBytes;
+  }
+
+  async #unclaim(id: string): Promise<void> {
+    const [row] = await this.#database.run({ ...UNCLAIM, values: [id] }, { isPatient: true });
+    if (row !== undefined) this.note(row.claimed as number);
   }
 
   async #claim(ids: readonly string[]): Promise<boolean[]> {
