@@ -47,6 +47,7 @@ interface OpenSettlement {
   readonly turns: SettlementTurns | undefined;
   isReachable(): boolean;
   start(): void;
+  drain(): void;
   stop(): void;
   writeMetrics(page: Exposition): void;
 }
@@ -68,7 +69,15 @@ function openSettlement(
   if (playLedger !== undefined) {
     const none = (): void => {};
     const settlement = new LocalSettlement(playLedger);
-    return { settlement, turns: undefined, isReachable: () => true, start: none, stop: none, writeMetrics: none };
+    return {
+      settlement,
+      turns: undefined,
+      isReachable: () => true,
+      start: none,
+      drain: none,
+      stop: none,
+      writeMetrics: none,
+    };
   }
   const { facilitatorUrl: url, facilitatorToken: token } = config;
   if (url === null) throw new ConfigError('FACILITATOR_URL is required with SETTLEMENT=facilitator');
@@ -81,6 +90,7 @@ function openSettlement(
     turns,
     isReachable: () => settlement.isReachable(),
     start: () => settlement.start(),
+    drain: () => settlement.drain(),
     stop: () => settlement.stop(),
     writeMetrics(page) {
       writeTurns(page, turns);
@@ -206,6 +216,7 @@ export async function openPayments(
         opened.writeMetrics(page);
       },
       start: () => opened.start(),
+      drain: () => opened.drain(),
       close() {
         reconciler.stop();
         opened.stop();

@@ -50,9 +50,9 @@ describe.each(RUNTIMES)('SIGTERM while a settlement is under way, under %s', (ru
       stopped = shop.jobs.server.stop();
       return 'hang';
     });
-    // Whatever the client is told by then, it is no data and no word that it may sign again.
-    const answer = await shop.jobs.pay(shop.jobs.search, payment).catch(() => undefined);
-    if (answer !== undefined) expect(answer.status).toBe(503);
+    const answer = await shop.jobs.pay(shop.jobs.search, payment);
+    expectError(answer, 503, 'SETTLEMENT_PENDING');
+    expect(receiptOf(answer)).toMatchObject({ success: false, errorReason: 'settlement_pending' });
     expect(await stopped).toBe(0);
     expect(performance.now() - startedMs).toBeLessThan(10_500);
     const [first] = shop.callsOf(payment, '/settle');

@@ -3,6 +3,7 @@
  * `outbound/bounded-call.ts` bounds each request in time and size; `circuit.ts` knows whether the facilitator can be reached;
  * `payment/settlement/settlement-turns.ts` bounds the calls in flight.
  */
+import type { Timers } from '../../base/timers.ts';
 import type { Network } from '../../payment/protocol/network.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../payment/protocol/order.ts';
 import type {
@@ -34,6 +35,11 @@ export const DEADLINES = {
   /** For a settlement and the one repeat of a pending one together. */
   settleMs: 30_000,
   probeMs: 5000,
+  /**
+   * For the calls in flight when a shutdown begins: a second less than connections stay open (cli/serve.ts), so that the client
+   * still learns that the outcome is not known.
+   */
+  drainMs: 8000,
 };
 
 export interface FacilitatorOptions {
@@ -69,6 +75,11 @@ export class HttpFacilitator implements Settlement {
   readonly #ports: FacilitatorPorts;
   readonly #fetch: CallFetch;
   readonly #circuit: Circuit;
+  /** Ends a call in flight, as its deadline would. */
+  readonly #cuts = new Set<() => void>();
+  /** Timers of calls. */
+  readonly #timers: Timers;
+  #cancelCuts = (): void => {};
   readonly signals: FacilitatorSignals;
   #isSupportKnown = false;
   /** Status of the last answer if that refused this server; it is reported when it changes. */
@@ -79,6 +90,16 @@ export class HttpFacilitator implements Settlement {
     this.#ports = ports;
     this.#fetch = ports.facilitatorFetch ?? ((url, init) => fetch(url, init));
     this.#circuit = new Circuit(ports, () => this.#isWell());
+    this.#timers = {
+      after: (delayMs, cut) => {
+        const cancel = ports.timers.after(delayMs, cut);
+        this.#cuts.add(cut);
+        return () => {
+          cancel();
+          this.#cuts.delete(cut);
+        };
+      },
+    };
     this.signals = new FacilitatorSignals(ports);
   }
 
@@ -87,8 +108,16 @@ export class HttpFacilitator implements Settlement {
     this.#circuit.ask();
   }
 
+  /** A shutdown begins: calls that it would cut off end before their connections do. */
+  drain(): void {
+    this.#cancelCuts = this.#ports.timers.after(this.#options.deadlines.drainMs, () => {
+      for (const cut of this.#cuts) cut();
+    });
+  }
+
   /** Asks no more health questions. */
   stop(): void {
+    this.#cancelCuts();
     this.#circuit.stop();
   }
 
@@ -162,7 +191,7 @@ export class HttpFacilitator implements Settlement {
     deadlineMs: number,
   ): Promise<FacilitatorAnswer> {
     const { url, token } = this.#options;
-    const { timers, clock } = this.#ports;
+    const { clock } = this.#ports;
     const headers = {
       accept: 'application/json',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
@@ -170,7 +199,7 @@ export class HttpFacilitator implements Settlement {
     };
     const request = { method, url: url + path, headers, body, deadlineMs, answerBytesMax: ANSWER_BYTES_MAX };
     const startMs = clock.monotonicMs();
-    const outcome = await boundedCall(request, this.#fetch, timers);
+    const outcome = await boundedCall(request, this.#fetch, this.#timers);
     if (outcome.kind === 'answer') {
       this.signals.noteDate(outcome.headers, clock.nowMs(), clock.monotonicMs() - startMs);
     }

@@ -363,7 +363,7 @@ export const FAULTS: readonly Fault[] = [
 ];
 
 /** Long enough for a hundred faults at once on a busy machine; two of them wait for the end of it. */
-export const DEADLINES = { verifyMs: 4000, settleMs: 5000, probeMs: 2000 };
+export const DEADLINES = { verifyMs: 4000, settleMs: 5000, probeMs: 2000, drainMs: 1000 };
 
 export const facilitatorAt = (
   url: string,

@@ -84,6 +84,17 @@ describe('a call', () => {
     expect(JSON.stringify(outcome)).not.toMatch(/secret|127\.0\.0\.1/);
   });
 
+  it('ends before the connection of its client when the server stops, with an outcome that is not known', async () => {
+    const fake = await fakeWith({ '/verify': ['hang'], '/settle': ['hang'] });
+    const adapter = adapterAt(fake.url, { deadlines: { ...DEADLINES, drainMs: 50 } });
+    const startMs = performance.now();
+    const outcomes = Promise.all([adapter.settle(orderFor()), adapter.verify(orderFor())]);
+    await until(() => fake.calls.length === 2);
+    adapter.drain();
+    expect(await outcomes).toMatchObject([{ kind: 'unknown', transaction: '' }, { kind: 'unavailable' }]);
+    expect(performance.now() - startMs).toBeLessThan(DEADLINES.verifyMs);
+  });
+
   it('over TLS to somebody with a wrong certificate was never sent', async ({ skip }) => {
     const folder = mkdtempSync(join(tmpdir(), 'paygrade-tls-'));
     undo.push(() => rmSync(folder, { recursive: true }));
