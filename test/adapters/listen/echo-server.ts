@@ -133,4 +133,7 @@ const listener = await openListener({
   crowded: (bound) => made(bound, 503, { connection: 'close' }),
 });
 process.stdout.write(`listening on http://127.0.0.1:${listener.port}\n`);
-process.on('SIGTERM', () => void listener.close(1000).then(() => process.exit(0)));
+process.on('SIGTERM', () => {
+  void listener.close(1000).then(() => process.exit(0));
+  process.stdout.write('closing\n');
+});

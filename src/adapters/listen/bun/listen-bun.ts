@@ -161,6 +161,8 @@ export async function listen({ host, port, handle, unreadable, bounds, crowded }
       const lastIdleMs = Math.min(graceMs, LAST_IDLE_MS);
       // Bun's `stop` closes idle connections at once.
       await new Promise((resolve) => setTimeout(resolve, lastIdleMs));
+      // Until the sockets have been read: a turn may have taken as long. Bun reads none before an immediate.
+      await new Promise((resolve) => setTimeout(resolve, 1));
       let timer: ReturnType<typeof setTimeout> | undefined;
       const grace = new Promise<'late'>((resolve) => {
         timer = setTimeout(() => resolve('late'), graceMs - lastIdleMs);
