@@ -180,8 +180,9 @@ export class CrashHarness {
       response = await fetch(this.#url + path, { redirect: 'manual', ...init });
     } catch (failure) {
       return this.#lost(failure);
+    } finally {
+      if (!path.includes('/wait')) server.slowestMs = Math.max(server.slowestMs, performance.now() - startMs);
     }
-    if (!path.includes('/wait')) server.slowestMs = Math.max(server.slowestMs, performance.now() - startMs);
     const { status, headers } = response;
     if (headers.has('payment-response') && response.ok) this.onStage('answer-begun');
     const text = await response.text().catch(() => undefined);

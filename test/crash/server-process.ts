@@ -11,7 +11,7 @@ export class ServerProcess {
   /** The origin it listens at; undefined when the process ended before it listened. */
   readonly listening: Promise<string | undefined>;
   hasEnded = false;
-  /** The longest that a request waited for its answer, or a webhook for the kill: how busy the machine keeps loop and disk. */
+  /** The longest that a request waited for its answer, or for the kill: how busy the machine keeps loop and disk. */
   slowestMs = 0;
   /** The harness ended it, or asked it to end. */
   wasEnded = false;
