@@ -2,7 +2,9 @@
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { systemRandom } from '../../../src/base/random.ts';
+import type { Timers } from '../../../src/base/timers.ts';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
+import { POLL_MS } from '../../../src/storage/postgres/callbacks/waits.ts';
 import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { type DomainStores, openDomainStores } from '../../../src/storage/postgres/domain-stores.ts';
@@ -30,7 +32,12 @@ export interface ProcessOptions {
   readonly isPlay?: boolean;
   /** False: as behind a pooler that refuses LISTEN. */
   readonly hasHints?: boolean;
+  /** False: it does not look for events by itself. */
+  readonly hasPolls?: boolean;
 }
+
+/** Those of the system, but for the poll that looks for events. */
+const UNPOLLED: Timers = { after: (ms, run) => (ms === POLL_MS ? () => {} : systemTimers.after(ms, run)) };
 
 /** Shows each statement before it is sent; `before` may reject in its place. */
 function watched(connections: Connections, before: (statement: Statement) => void): Connections {
@@ -54,10 +61,10 @@ function watched(connections: Connections, before: (statement: Statement) => voi
 export async function openProcess(
   on: TestDatabase,
   time?: ManualTime,
-  { callbackCount = 100, isPlay = true, hasHints = true }: ProcessOptions = {},
+  { callbackCount = 100, isPlay = true, hasHints = true, hasPolls = true }: ProcessOptions = {},
 ): Promise<OpenedProcess> {
   const clock = time ?? systemClock;
-  const timers = time ?? systemTimers;
+  const timers = time ?? (hasPolls ? systemTimers : UNPOLLED);
   const random = systemRandom;
   let writeCount = 0;
   let isKilled = false;
