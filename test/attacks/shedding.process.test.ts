@@ -119,13 +119,18 @@ describe.each(oneRuntime('node'))('a server under pressure, under %s', { timeout
     onTestFinished(() => facilitator.close());
     server = await AttackedServer.start(runtime, await facilitator.settings());
     const metrics = async (): Promise<string> => (await asked({ path: '/metrics' })).text;
-    // There is a skew from the facilitator's first answer on.
-    await expect.poll(metrics).toContain('# TYPE paygrade_clock_skew_seconds ');
+    const purse = new Purse(server.target, from);
+    // There is a skew from the facilitator's first answer on, unless that took two seconds, as it may on a busy machine.
+    const metricsAfterSale = async (): Promise<string> => {
+      await asked({ ...SEARCH, headers: { 'payment-signature': await purse.sign(SEARCH).catch(() => '') } });
+      return metrics();
+    };
+    await expect.poll(metricsAfterSale).toContain('# TYPE paygrade_clock_skew_seconds ');
     const text = await metrics();
     const families = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
     for (const name of METRICS) expect(families, name).toContain(name);
     expect(text).toMatch(/^paygrade_event_loop_lag_seconds\{statistic="p90"\} [0-9.]+$/m);
-    expect(text).toMatch(/^paygrade_overload_level 0$/m);
+    await expect.poll(metrics, { timeout: 30_000 }).toMatch(/^paygrade_overload_level 0$/m);
     // Only Node's heap has a limit; Bun counts what is resident.
     expect(families.has('paygrade_heap_limit_bytes')).toBe(runtime === 'node');
   });
