@@ -43,7 +43,7 @@ import { SETTING_OPTIONS, settingsIn } from './settings.ts';
 import { stopSignal, UNTIL_STDIN_ENDS } from './stop-signal.ts';
 
 /** After SIGTERM, requests in flight have nine of the ten seconds of reliability 264; the last one is for closing the rest. */
-const DRAIN_MS = 9_000;
+export const DRAIN_MS = 9_000;
 /** The sample's times are relative to its build, so a daily rebuild keeps it fresh. */
 const SAMPLE_REFRESH_MS = 24 * 3_600_000;
 const STDOUT = 1;

@@ -15,6 +15,8 @@ const ANSWER_BYTES = 10 * 6 * EVENT_BYTES;
 /** What all readers of one test may add to the process. One answer for each of them would be 0.9 GB and more. */
 const ADDED_MIB_MAX = 200;
 const HONEST_COUNT = 20;
+/** On a machine that others keep busy: so many times the quiet percentile. */
+const SLOWDOWN_MAX = 20;
 
 const payer = wallet();
 
@@ -23,6 +25,7 @@ describe.each(oneRuntime('node'))('readers of a full callback on %s', (runtime) 
   let saidAtStart: string;
   let callback: Callback;
   let quietMib: number;
+  let honestMsMax: number;
   const sockets = new Set<Socket>();
 
   /** The most that the process has taken since the last call (Linux, proc(5)). */
@@ -69,7 +72,7 @@ describe.each(oneRuntime('node'))('readers of a full callback on %s', (runtime) 
     for (let i = 0; i < 10; i++) expect((await post(server, callback.id, worst)).status).toBe(200);
     await honestP90Ms();
     peakMib();
-    await honestP90Ms();
+    honestMsMax = Math.max(1_000, SLOWDOWN_MAX * (await honestP90Ms()));
     quietMib = peakMib();
   });
   afterAll(async () => {
@@ -81,7 +84,7 @@ describe.each(oneRuntime('node'))('readers of a full callback on %s', (runtime) 
   it('that leave sixty answers unread hold a few pieces each', async () => {
     for (let i = 0; i < 60; i++) open(request()).pause();
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect(await honestP90Ms()).toBeLessThan(1_000);
+    expect(await honestP90Ms()).toBeLessThan(honestMsMax);
     expect(peakMib() - quietMib).toBeLessThan(ADDED_MIB_MAX);
     await leave();
   });
@@ -89,7 +92,7 @@ describe.each(oneRuntime('node'))('readers of a full callback on %s', (runtime) 
   it('that pipeline four hundred requests and read nothing hold a few pieces each', async () => {
     open(request().repeat(400)).pause();
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    expect(await honestP90Ms()).toBeLessThan(1_000);
+    expect(await honestP90Ms()).toBeLessThan(honestMsMax);
     expect(peakMib() - quietMib).toBeLessThan(ADDED_MIB_MAX);
     await leave();
   });
@@ -102,7 +105,7 @@ describe.each(oneRuntime('node'))('readers of a full callback on %s', (runtime) 
     let byteCount = 0;
     for (let i = 0; i < 50; i++) open(request().repeat(3)).on('data', (chunk: Buffer) => (byteCount += chunk.length));
     await expect.poll(() => byteCount).toBeGreaterThan(0);
-    expect(await honestP90Ms()).toBeLessThan(1_000);
+    expect(await honestP90Ms()).toBeLessThan(honestMsMax);
     expect(peakMib() - quietMib).toBeLessThan(ADDED_MIB_MAX);
     await leave();
   });

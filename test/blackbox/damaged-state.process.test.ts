@@ -1,7 +1,6 @@
 /** A server on a state that is damaged, missing or older, as its operator and its clients meet it (reliability 123, 124). */
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { answerOf, expectError } from '../support/answers.ts';
 import { suiteFolder } from '../support/scratch-folder.ts';
@@ -12,8 +11,7 @@ const SEARCH = '/v1/jobs/search?limit=1';
 
 /** Its notices come on another pipe than the word that it listens. */
 async function says(server: RunningServer, text: string): Promise<void> {
-  for (let i = 0; !server.stderr().includes(text) && i < 100; i++) await pause(50);
-  expect(server.stderr()).toContain(text);
+  await expect.poll(() => server.stderr()).toContain(text);
 }
 
 describe.each(oneRuntime('bun'))('under %s', (runtime) => {

@@ -36,8 +36,9 @@ describe.each(oneRuntime('node'))('the log, under %s', (runtime) => {
       jobs.server
         .stdout()
         .split('\n')
+        .slice(0, -1)
         .filter((line) => line.startsWith('{'));
-    for (let i = 0; !lines().some((line) => line.includes(ids.at(-1) ?? '')) && i < 100; i++) await pause(20);
+    await expect.poll(() => lines().some((line) => line.includes(ids.at(-1) ?? 'no id'))).toBe(true);
     const records = lines().map((line) => JSON.parse(line) as Record<string, unknown>);
     for (const [i, id] of ids.entries()) {
       const [record, ...more] = records.filter((one) => one.request_id === id && 'status' in one);

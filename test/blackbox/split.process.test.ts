@@ -136,7 +136,8 @@ describe.each(oneRuntime('node'))('a gate and two jobs services under %s', (runt
     const refused = await payFor(7);
     expectError(refused, 402, 'PAYMENT_INVALID');
     expect(refused.text).toContain('`validBefore` must be at least 7 s from now');
-    expect((await payFor(9)).status).toBe(200);
+    // Once it arrives within two seconds.
+    await until('a sale', async () => (await payFor(9)).status === 200);
   });
 
   it('open the internal routes to the token alone, and have no data without a catalogue', async () => {
@@ -238,7 +239,8 @@ describe.each(oneRuntime('bun'))('a gate under %s', (runtime) => {
     const startMs = Date.now();
     const response = await buyOver(gate, '/v1/jobs/search?limit=3');
     expect([response.status, await codeOf(response)]).toEqual([status, code]);
-    expect(Date.now() - startMs).toBeLessThan(TIMEOUT_MS + 2000);
+    // Its default is five seconds.
+    expect(Date.now() - startMs).toBeLessThan(TIMEOUT_MS + 4000);
     expect(response.headers.get('payment-response')).toBeNull();
     expect(await salesOf(gate)).toBe(0);
     await expectReasonOf(response, gate);
@@ -254,11 +256,13 @@ describe.each(oneRuntime('bun'))('a gate under %s', (runtime) => {
     service.answerBy(sending(200, '{}'));
     await until('an offer', async () => (await gate.fetch('/v1/jobs/search')).status === 402);
     service.answerBy(script);
+    const askedBefore = service.questions.length;
     const response = await buyOver(gate, '/v1/jobs/search?limit=3').catch((failure: Error) => failure);
     if (response instanceof Error) expect(response.message).toContain('got 503');
     else {
       expect([response.status, await codeOf(response)]).toEqual([503, 'CATALOGUE_UNAVAILABLE']);
-      await expectReasonOf(response, gate);
+      // A look of the gate may have come before, also between the offer and the payment: then it asks nobody.
+      if (service.questions.length > askedBefore) await expectReasonOf(response, gate);
     }
     expect(await salesOf(gate)).toBe(0);
   });

@@ -186,7 +186,8 @@ describe('another’s server', () => {
     const { exitCode, stdout, stderr } = await runLoadCommand([url]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr.replace(/^paygrade: /, '').trimEnd()).toEqual(line);
-    expect(performance.now() - startMs).toBeLessThan(2_000);
+    // An answer from there would be waited for as long as --timeout says.
+    expect(performance.now() - startMs).toBeLessThan(10_000);
   });
 
   it.each([

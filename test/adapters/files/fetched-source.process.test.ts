@@ -114,14 +114,19 @@ describe('a catalogue behind an address', () => {
   it('ends the thread that checks a download when it is closed', async () => {
     store.object = { bytes: FIRST, etag: '"first"' };
     const loading = Promise.withResolvers<Loading>();
+    let hasBegun = false;
     const source = await opened({
       startWaitMs: 50,
-      startLoading: () => ({
-        done: loading.promise,
-        free: () => expect.unreachable(),
-        close: async () => loading.reject(new SnapshotError('ended')),
-      }),
+      startLoading() {
+        hasBegun = true;
+        return {
+          done: loading.promise,
+          free: () => expect.unreachable(),
+          close: async () => loading.reject(new SnapshotError('ended')),
+        };
+      },
     });
+    await until('the check of the download', () => hasBegun);
     await source.close();
     await expect(loading.promise).rejects.toThrow('ended');
     expect(fileNames('.new')).toEqual([]);
