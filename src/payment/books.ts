@@ -8,7 +8,6 @@
  * history delays no payment.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import { OutageError } from '../base/outage.ts';
 import type { Address, NetworkId } from './protocol/network.ts';
 import type { ReservationKey } from './protocol/order.ts';
 
@@ -76,23 +75,19 @@ export interface SalesDay {
   readonly undeliveredCount: number;
 }
 
-/** The books, or what is on record of an authorization, cannot be read now; nothing was changed. The message is for the log. */
-export class RecordsUnreadableError extends OutageError {
-  override readonly name = 'RecordsUnreadableError';
-}
-
 /** Sales of one page: small enough that reading one takes a few milliseconds. */
 export const PAGE_COUNT_MAX = 500;
 
+/** `list`, `find` and `days` reject with an `OutageError` while the books cannot be read. */
 export interface Books {
   /**
    * A keyed digest, 32 lower-case hex digits. The key lives in the state, so that without the state no question can be
    * tried against it.
    */
   digestOf(question: string): string;
-  /** A page, oldest first. @throws RecordsUnreadableError by rejecting */
+  /** A page, oldest first. */
   list(query: SalesQuery): Promise<readonly Sale[]>;
-  /** The sale of an authorization; undefined = the books hold none, or no longer. @throws RecordsUnreadableError by rejecting */
+  /** The sale of an authorization; undefined = the books hold none, or no longer. */
   find(key: ReservationKey): MaybePromise<Sale | undefined>;
   /** The days since `day` (`YYYY-MM-DD`, included), oldest first. */
   days(day: string): Promise<readonly SalesDay[]>;

@@ -19,7 +19,8 @@
  * unpaid request can cause (a recovery, a call to the facilitator) is bounded, and shared fairly among clients.
  */
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
-import { RecordsUnreadableError, type SaleFacts } from './books.ts';
+import { OutageError } from '../base/outage.ts';
+import type { SaleFacts } from './books.ts';
 import {
   type Authorization,
   authorizationStruct,
@@ -245,7 +246,7 @@ export class Checkout {
     const status = this.#parts.reservations.statusOf(key);
     if (!(status instanceof Promise)) return used(status);
     return status.then(used, (failure: unknown) => {
-      if (failure instanceof RecordsUnreadableError) return unavailable(failure.message);
+      if (failure instanceof OutageError) return unavailable(failure.message);
       throw failure;
     });
   }

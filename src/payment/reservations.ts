@@ -22,7 +22,7 @@
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
-import type { RecordsUnreadableError, SaleFacts } from './books.ts';
+import type { SaleFacts } from './books.ts';
 import type { IdentifierClaim } from './protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from './protocol/order.ts';
 
@@ -119,8 +119,8 @@ export class RecordInDoubtError extends OutageError {
 }
 
 /**
- * {@link Reservations.find}, {@link Reservations.statusOf} and {@link Reservations.readKept} reject with a
- * {@link RecordsUnreadableError} while the database cannot be reached; `reserve` then returns `unavailable`.
+ * {@link Reservations.find}, {@link Reservations.statusOf} and {@link Reservations.readKept} reject with an
+ * {@link OutageError} while the state cannot be read; `reserve` then returns `unavailable`.
  *
  * The recording methods resolve once the record will survive whatever the store promises to survive. They reject when the
  * store could not make it; the key then keeps its status, except that an intent in doubt stays settling. A transition that
@@ -169,7 +169,7 @@ export interface Reservations {
    * must not ask about it any more. Rejects when the store cannot be read now.
    */
   isHeld(reservation: Reservation): MaybePromise<boolean>;
-  /** The sealed answer; undefined when its time has just ended. @throws Error by rejecting, when it cannot be read */
+  /** The sealed answer; undefined when its time has just ended. */
   readKept(kept: KeptAnswer): Promise<Uint8Array | undefined>;
   /** Replaces a draft by its sealed answer, at most {@link ANSWER_BYTES_MAX}; does nothing once its time has ended. */
   replaceKept(kept: Omit<KeptAnswer, 'transaction'>, sealed: Uint8Array): Promise<void>;

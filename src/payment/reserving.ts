@@ -6,7 +6,7 @@
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
-import { RecordsUnreadableError } from './books.ts';
+import { OutageError } from '../base/outage.ts';
 import { runwayFault } from './protocol/authorization.ts';
 import { identifierClaim } from './protocol/identifier.ts';
 import type { Address } from './protocol/network.ts';
@@ -36,7 +36,7 @@ export type NotReserved = { readonly kind: 'resale'; readonly resale: Resale } |
 
 /** Nothing can be sold anyway, so unreadable records count as knowing nothing. */
 function nothingKnown(failure: unknown): undefined {
-  if (!(failure instanceof RecordsUnreadableError)) throw failure;
+  if (!(failure instanceof OutageError)) throw failure;
 }
 
 export class Reserving {

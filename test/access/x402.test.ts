@@ -4,6 +4,7 @@ import { PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import { clientNetworkOf } from '../../src/base/client-network.ts';
+import { OutageError } from '../../src/base/outage.ts';
 import type { Admission, Gate, Mount } from '../../src/http/access.ts';
 import type { HeaderRecord } from '../../src/http/answers.ts';
 import { Answer } from '../../src/http/answers.ts';
@@ -12,7 +13,6 @@ import { Refusal } from '../../src/http/errors.ts';
 import type { RequestView } from '../../src/http/request-view.ts';
 import { createCallback } from '../../src/modules/callbacks/create.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
-import { RecordsUnreadableError } from '../../src/payment/books.ts';
 import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
 import type { PaymentIdentifier } from '../../src/payment/protocol/identifier.ts';
 import { type Address, BASE } from '../../src/payment/protocol/network.ts';
@@ -708,7 +708,7 @@ describe('settlement', () => {
     const kit = setUp(new Scripted());
     const header = await signed({ authorization: { validBefore: String(NOW_SECONDS + 20) } });
     kit.time.pass(14_001);
-    const unreadable = new RecordsUnreadableError('the database is away');
+    const unreadable = new OutageError('the database is away');
     kit.reservations.statusOf = (() => Promise.reject(unreadable)) as never;
     expect((await kit.refused(header)).code).toBe('SETTLEMENT_UNAVAILABLE');
   });
@@ -716,7 +716,7 @@ describe('settlement', () => {
   it('that may be on record is 503 where nothing can be sold and that cannot be read', async () => {
     const kit = setUp(new Scripted());
     kit.settlement.ready = { kind: 'busy' };
-    kit.reservations.find = (() => Promise.reject(new RecordsUnreadableError('the database is away'))) as never;
+    kit.reservations.find = (() => Promise.reject(new OutageError('the database is away'))) as never;
     expect((await kit.refused(await signed())).code).toBe('SETTLEMENT_UNAVAILABLE');
     kit.reservations.find = (() => Promise.reject(new Error('a bug'))) as never;
     await expect(kit.refused(await signed({}, 1))).rejects.toThrow('a bug');

@@ -239,7 +239,10 @@ export class Disk {
             if (query.table === CALLBACKS) this.unreadMs.set((query as EventQuery).eventId, this.#world.nowMs);
             this.onFault(0);
           }
-          reply({ kind: 'read', id, found, ...(isFailing ? { fault: READ_FAULT } : {}) }, this.#latencyMs());
+          const result = isFailing
+            ? ({ kind: 'unreadable', detail: READ_FAULT } as const)
+            : ({ kind: 'found', found } as const);
+          reply({ kind: 'read', id, result }, this.#latencyMs());
           return;
         }
         case 'close':

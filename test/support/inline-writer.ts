@@ -1,5 +1,6 @@
 /** The state's writer in the thread of its caller. */
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
+import { resultOf } from '../../src/storage/sqlite/query-result.ts';
 import type { OpenWriter, WriterReply, WriterRequest } from '../../src/storage/sqlite/writer-messages.ts';
 
 function replyOf(database: StateDatabase, request: WriterRequest): WriterReply {
@@ -7,7 +8,7 @@ function replyOf(database: StateDatabase, request: WriterRequest): WriterReply {
     case 'batch':
       return { kind: 'batch', result: database.apply(request.operations) };
     case 'read':
-      return { kind: 'read', id: request.id, found: database.read(request.query) };
+      return { kind: 'read', id: request.id, result: resultOf(() => database.read(request.query)) };
     case 'close':
       database.close();
       return { kind: 'closed' };

@@ -7,13 +7,7 @@ import { parseJson } from '../../base/json-value.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
 import { type SaleRecord, saleRecordOf } from '../../modules/admin/sale-record.ts';
 import { salesAnswer } from '../../modules/admin/sales.ts';
-import {
-  PAGE_COUNT_MAX,
-  RecordsUnreadableError,
-  type Sale,
-  type SaleCursor,
-  type SalesQuery,
-} from '../../payment/books.ts';
+import { PAGE_COUNT_MAX, type Sale, type SaleCursor, type SalesQuery } from '../../payment/books.ts';
 import { BooksReader } from '../../storage/postgres/books.ts';
 import { onDatabase } from '../../storage/postgres/opened.ts';
 import { BooksFile, BooksFileError } from '../../storage/sqlite/books-file.ts';
@@ -58,7 +52,7 @@ export function pagesOfDatabase(url: string, clock: Clock, wanted: SalesWanted):
   const ports = { clock, timers: systemTimers };
   const list = (query: SalesQuery): Promise<readonly Sale[]> =>
     onDatabase(url, undefined, ports, (database) => new BooksReader(database).list(query)).catch((failure: unknown) => {
-      throw commandErrorOf(failure, StateError, RecordsUnreadableError);
+      throw commandErrorOf(failure, StateError);
     });
   return pagesOf(list, wanted);
 }

@@ -2,9 +2,8 @@
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
 import { isoDate } from '../../base/iso-time.ts';
-import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
+import { STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { fromBooks } from '../from-books.ts';
 import { moment } from '../parameter-rules.ts';
 import { envelope, metaAt } from './envelope.ts';
 import { dayRecord, dayRecordOf } from './sale-record.ts';
@@ -39,8 +38,7 @@ export const listSalesDays = route<AdminModuleServices>()({
     },
   },
   async handle(input, { books, clock }) {
-    const days = await fromBooks(() => books.days(isoDate(input.since ?? 0)));
-    if (days instanceof Refusal) return days;
+    const days = await books.days(isoDate(input.since ?? 0));
     return { data: { days: days.map(dayRecordOf) }, meta: metaAt(clock.nowMs()) };
   },
 });

@@ -1,10 +1,9 @@
 /** GET /admin/v1/sales: the sales in the books, oldest first, by pages (decisions §4). */
 import * as v from 'valibot';
 import { adminToken } from '../../access/admin-token.ts';
-import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
+import { STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { PAGE_COUNT_MAX } from '../../payment/books.ts';
-import { fromBooks } from '../from-books.ts';
 import { boolean, integer, moment } from '../parameter-rules.ts';
 import { envelope, metaAt } from './envelope.ts';
 import { SALE_EXAMPLE, saleRecord, saleRecordOf } from './sale-record.ts';
@@ -38,15 +37,12 @@ export const listSales = route<AdminModuleServices>()({
   },
   async handle(input, { books, clock }) {
     const { limit } = input;
-    const sales = await fromBooks(() =>
-      books.list({
-        sinceMs: input.since ?? 0,
-        isUndeliveredOnly: input.undelivered,
-        after: input.cursor,
-        limit,
-      }),
-    );
-    if (sales instanceof Refusal) return sales;
+    const sales = await books.list({
+      sinceMs: input.since ?? 0,
+      isUndeliveredOnly: input.undelivered,
+      after: input.cursor,
+      limit,
+    });
     const last = sales.length < limit ? undefined : sales.at(-1);
     return {
       data: { sales: sales.map(saleRecordOf), next_cursor: last === undefined ? null : cursorText(last) },

@@ -6,12 +6,11 @@ import * as v from 'valibot';
 import { decodePercent } from '../../base/codec.ts';
 import { chain } from '../../base/maybe-promise.ts';
 import { memoizeRecent } from '../../base/memoize-recent.ts';
-import { defineErrors, Refusal, refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
+import { defineErrors, refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { NONCE_FORM } from '../../payment/protocol/authorization.ts';
 import { ADDRESS_FORM, checksummed, findNetwork, type NetworkId } from '../../payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../../payment/protocol/order.ts';
-import { fromBooks } from '../from-books.ts';
 import type { PaymentServices } from './services.ts';
 
 export const { PAYMENT_NOT_FOUND } = defineErrors({
@@ -86,15 +85,11 @@ export const paymentStatus = route<PaymentServices>()({
     const named = namedBy(path, params);
     if (named === null) return UNKNOWN_PAYMENT;
     // `statusOf` looks in the books for what the reservations have forgotten.
-    return chain(
-      fromBooks(() => statusOf(named.key)),
-      (status) => {
-        if (status instanceof Refusal) return status;
-        if (status === undefined) return UNKNOWN_PAYMENT;
-        const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;
-        const { network, payer, nonce } = named;
-        return { network, payer: checksummed(payer), nonce, state: status.kind, transaction };
-      },
-    );
+    return chain(statusOf(named.key), (status) => {
+      if (status === undefined) return UNKNOWN_PAYMENT;
+      const transaction = 'transaction' in status && status.transaction !== '' ? status.transaction : null;
+      const { network, payer, nonce } = named;
+      return { network, payer: checksummed(payer), nonce, state: status.kind, transaction };
+    });
   },
 });

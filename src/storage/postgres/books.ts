@@ -3,17 +3,9 @@
  * removes sales past their retention, and reads pages straight from the database.
  */
 import { DIGEST_KEY_BYTES, type Digest, keyedDigest } from '../../base/digest.ts';
-import { messageOf } from '../../base/failure.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
-import {
-  type Books,
-  RecordsUnreadableError,
-  type Sale,
-  type SaleFacts,
-  type SalesDay,
-  type SalesQuery,
-} from '../../payment/books.ts';
+import type { Books, Sale, SaleFacts, SalesDay, SalesQuery } from '../../payment/books.ts';
 import type { Address, NetworkId } from '../../payment/protocol/network.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { GatheredDeliveries } from '../gathered-deliveries.ts';
@@ -71,30 +63,22 @@ export class BooksReader implements Pick<Books, 'list' | 'find' | 'days'> {
   async list({ sinceMs, isUndeliveredOnly, after, limit }: SalesQuery): Promise<readonly Sale[]> {
     const text = `${PAGE}${isUndeliveredOnly ? ' AND NOT is_delivered' : ''} ORDER BY time_ms, serial LIMIT $4`;
     const values = [sinceMs, after?.timeMs ?? -1, after?.serial ?? -1, limit];
-    return (await this.#read(this.#database.run({ text, values }))).map(saleOf);
+    return (await this.#database.run({ text, values })).map(saleOf);
   }
 
   async find(key: ReservationKey): Promise<Sale | undefined> {
     const text = `SELECT ${COLUMNS} FROM paygrade.sales WHERE key = decode($1, 'hex') ORDER BY serial DESC LIMIT 1`;
-    const [row] = await this.#read(this.#database.run({ name: 'find-sale', text, values: [hexOfKey(key)] }));
+    const [row] = await this.#database.run({ name: 'find-sale', text, values: [hexOfKey(key)] });
     return row === undefined ? undefined : saleOf(row);
   }
 
   async days(from: string): Promise<readonly SalesDay[]> {
     const values = [Date.parse(`${from}T00:00:00Z`)];
-    const reading = this.#database.transaction(async (query) => {
+    const rows = await this.#database.transaction(async (query) => {
       await query({ text: `SET LOCAL statement_timeout = ${READ_MS}` });
       return query({ text: DAYS, values, query_timeout: READ_MS });
     });
-    return (await this.#read(reading)).map(salesDayOf);
-  }
-
-  async #read(reading: Promise<readonly Row[]>): Promise<readonly Row[]> {
-    try {
-      return await reading;
-    } catch (failure) {
-      throw new RecordsUnreadableError(messageOf(failure), { cause: failure });
-    }
+    return rows.map(salesDayOf);
   }
 }
 

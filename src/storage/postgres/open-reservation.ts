@@ -1,6 +1,5 @@
 /** What this process knows about a reservation that it made or took over. */
-import { messageOf } from '../../base/failure.ts';
-import { RecordsUnreadableError, type SaleFacts } from '../../payment/books.ts';
+import type { SaleFacts } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
 import { NO_CLAIMS, type Reservation } from '../../payment/reservations.ts';
@@ -56,9 +55,3 @@ export class OpenReservation implements Reservation {
     return taken;
   }
 }
-
-/** @throws RecordsUnreadableError by rejecting */
-export const readable = <T>(reading: Promise<T>): Promise<T> =>
-  reading.catch((failure: unknown) => {
-    throw new RecordsUnreadableError(messageOf(failure), { cause: failure });
-  });

@@ -51,7 +51,7 @@ export async function onDatabase<T>(
     }
     if (failure instanceof InDoubtError) {
       throw new StateError(
-        `the answer of the database ${shown} was lost, so the change may have been made: ${failure.message}`,
+        `the answer of the database ${shown} was lost, so a change that was asked for may have been made: ${failure.message}`,
         { cause: failure },
       );
     }

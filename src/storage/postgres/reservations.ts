@@ -30,7 +30,7 @@ import { InDoubtError } from './failures.ts';
 import type { Group } from './groups.ts';
 import { Identifiers } from './identifiers.ts';
 import { type Identity, MAYBE_USED, OtherTablesError } from './identity.ts';
-import { OpenReservation, readable, type State, type Wanted } from './open-reservation.ts';
+import { OpenReservation, type State, type Wanted } from './open-reservation.ts';
 import type { Owner } from './owners.ts';
 import { Retention } from './retention.ts';
 
@@ -100,7 +100,7 @@ export class PostgresReservations implements Reservations {
    * kept answer.
    */
   async find(key: ReservationKey, claims: readonly IdentifierClaim[]): Promise<Known | undefined> {
-    const named = await readable(this.#identifiers.find(claims));
+    const named = await this.#identifiers.find(claims);
     const status = await this.statusOf(key);
     return status === undefined ? named : { kind: 'taken', status };
   }
@@ -108,7 +108,7 @@ export class PostgresReservations implements Reservations {
   async statusOf(key: ReservationKey): Promise<ReservationStatus | undefined> {
     const own = this.#ownStatus(key);
     if (own !== undefined) return own;
-    return this.#statusOf(key, await readable(this.#claims.find(key)), this.#claiming.has(key));
+    return this.#statusOf(key, await this.#claims.find(key), this.#claiming.has(key));
   }
 
   async reserve(
@@ -219,7 +219,7 @@ export class PostgresReservations implements Reservations {
   }
 
   readKept(kept: KeptAnswer): Promise<Uint8Array | undefined> {
-    return readable(this.#identifiers.read(kept));
+    return this.#identifiers.read(kept);
   }
 
   replaceKept(kept: Omit<KeptAnswer, 'transaction'>, sealed: Uint8Array): Promise<void> {

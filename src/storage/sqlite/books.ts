@@ -3,9 +3,8 @@
  * removes sales past their retention, and reads through a separate thread, so that long books delay no payment.
  */
 import { type Digest, keyedDigest } from '../../base/digest.ts';
-import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
-import { type Books, RecordsUnreadableError, type Sale, type SalesDay, type SalesQuery } from '../../payment/books.ts';
+import type { Books, Sale, SalesDay, SalesQuery } from '../../payment/books.ts';
 import type { ReservationKey } from '../../payment/protocol/order.ts';
 import { GatheredDeliveries } from '../gathered-deliveries.ts';
 import { ON_ITS_WAY_MS, SaleCounts } from '../sale-counts.ts';
@@ -72,12 +71,8 @@ export class SqliteBooks implements Books {
     await this.#reader.close();
   }
 
-  async #read(read: SalesRead): Promise<unknown> {
-    try {
-      return await this.#reader.read(read);
-    } catch (failure) {
-      throw new RecordsUnreadableError(messageOf(failure), { cause: failure });
-    }
+  #read(read: SalesRead): Promise<unknown> {
+    return this.#reader.read(read);
   }
 
   #write(operation: SalesOperation): Promise<void> {

@@ -9,6 +9,7 @@ import { firstFindingOf } from './check-verdict.ts';
 import { DamagedError } from './checksum.ts';
 import { Connection, type Row } from './connection.ts';
 import { type HeldFile, whatWasMoved } from './held-files.ts';
+import { isOfTheRequest } from './refused.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, FULL, LOCKED, NOT_A_DATABASE, READ_ONLY, resultCodeOf } from './result-code.ts';
 import { BatchSums } from './tables/batch-sums.ts';
 import { PROBE } from './tables/probe.ts';
@@ -43,12 +44,6 @@ export function isUnreadable(failure: unknown): boolean {
 
 /** Result codes after which nothing was written, so a retry is safe. */
 const HARMLESS: ReadonlySet<number | undefined> = new Set([BUSY, LOCKED, READ_ONLY, FULL, CANNOT_OPEN]);
-
-/**
- * Result codes that mean a fault of one operation and not of the disk: SQLITE_ERROR, TOOBIG, CONSTRAINT, MISMATCH, MISUSE,
- * RANGE, or no result code. The database omits such an operation and commits the others of its batch.
- */
-const OF_THE_OPERATION: ReadonlySet<number | undefined> = new Set([1, 18, 19, 20, 21, 25, undefined]);
 
 /** A state file that another release wrote and still reads. */
 export class OtherReleaseError extends Error {}
@@ -166,8 +161,7 @@ export class StateDatabase {
       return { kind: 'done', refused };
     } catch (failure) {
       const fault = this.#faultOf(failure, isCommitting);
-      const isOfOne =
-        !isOneByOne && !isCommitting && OF_THE_OPERATION.has(resultCodeOf(failure)) && fault.kind === 'refused';
+      const isOfOne = !isOneByOne && !isCommitting && isOfTheRequest(failure) && fault.kind === 'refused';
       return isOfOne ? this.#tryToApply(operations, true) : fault;
     }
   }
@@ -180,7 +174,7 @@ export class StateDatabase {
       tableOf(operation).apply(this.connection, operation, sums);
       sums.write(this.connection);
     } catch (failure) {
-      if (!OF_THE_OPERATION.has(resultCodeOf(failure)) || !this.#database.isTransaction) throw failure;
+      if (!isOfTheRequest(failure) || !this.#database.isTransaction) throw failure;
       this.#database.exec('ROLLBACK TO one; RELEASE one');
       return `${operation.kind}: ${messageOf(failure)}`;
     }
@@ -198,7 +192,7 @@ export class StateDatabase {
     } catch (second) {
       detail += `; then ${messageOf(second)}`;
     }
-    const isHarmless = !isOpen && (HARMLESS.has(code) || (OF_THE_OPERATION.has(code) && !isCommitting));
+    const isHarmless = !isOpen && (HARMLESS.has(code) || (isOfTheRequest(failure) && !isCommitting));
     if (isHarmless) return { kind: 'refused', detail };
     if (isCommitting && !isOpen) this.#writeOverFailedCommit();
     return { kind: 'broken', detail, isInDoubt: isCommitting };

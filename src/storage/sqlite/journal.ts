@@ -10,9 +10,10 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
-import { OutageError } from '../../base/outage.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecordInDoubtError } from '../../payment/reservations.ts';
+import { foundIn, type QueryResult } from './query-result.ts';
+import { RequestRefusedError, StateRefusedError } from './refused.ts';
 import { PROBE } from './tables/probe.ts';
 import type { Operation, Query } from './tables/table.ts';
 import { tableOf } from './tables/tables.ts';
@@ -40,24 +41,9 @@ const BATCH_BYTES_MAX = 16 * 1024 * 1024;
 const SLOW_COMMIT_MS = 2000;
 const PROBE_PAUSE_MS = 1000;
 
-/** The journal did not write the operation; certainly nothing of it is stored. */
-export class StateRefusedError extends OutageError {
-  override readonly name = 'StateRefusedError';
-}
-
-/** The database would never accept the operation: a bug of ours. Nothing of it is stored. */
-export class OperationRefusedError extends Error {
-  override readonly name = 'OperationRefusedError';
-}
-
 interface Waiting {
   readonly operation: Operation;
   readonly resolve: () => void;
-  readonly reject: (failure: Error) => void;
-}
-
-interface Reading {
-  readonly resolve: (found: unknown) => void;
   readonly reject: (failure: Error) => void;
 }
 
@@ -87,7 +73,7 @@ export class Journal {
   #inFlight: readonly Waiting[] = [];
   #startedMs: number | undefined;
   #isScheduled = false;
-  readonly #readings = new Map<number, Reading>();
+  readonly #readings = new Map<number, (result: QueryResult) => void>();
   #readCount = 0;
   #refused: string | undefined;
   #broken: string | undefined;
@@ -151,7 +137,7 @@ export class Journal {
     return undefined;
   }
 
-  /** Resolves when the operation is on disk. @throws StateRefusedError, OperationRefusedError, RecordInDoubtError by rejecting */
+  /** Resolves when the operation is on disk. @throws StateRefusedError, RequestRefusedError, RecordInDoubtError by rejecting */
   write(operation: Operation): Promise<void> {
     if (this.#broken !== undefined) return Promise.reject(new StateRefusedError(this.#broken));
     if (this.#isClosing) return Promise.reject(new StateRefusedError('the state is closed'));
@@ -168,16 +154,17 @@ export class Journal {
 
   /**
    * Reads through the query's table. Reads work even when writes no longer do, as long as the writer's thread lives.
+   * @throws StateRefusedError, RequestRefusedError by rejecting
    */
-  read(query: Query): Promise<unknown> {
-    if (this.#hasEnded || this.#isClosing) {
-      return Promise.reject(new StateRefusedError(this.#hasEnded ? 'the writer has ended' : 'the state is closed'));
-    }
+  async read(query: Query): Promise<unknown> {
+    if (this.#hasEnded) throw new StateRefusedError('the writer has ended');
+    if (this.#isClosing) throw new StateRefusedError('the state is closed');
     const id = ++this.#readCount;
-    return new Promise((resolve, reject) => {
-      this.#readings.set(id, { resolve, reject });
+    const result = new Promise<QueryResult>((resolve) => {
+      this.#readings.set(id, resolve);
       this.#post({ kind: 'read', id, query });
     });
+    return foundIn(await result);
   }
 
   /** Writes the queue, then closes the file. Never rejects. */
@@ -232,11 +219,10 @@ export class Journal {
         this.#onResult(reply.result);
         return;
       case 'read': {
-        const reading = this.#readings.get(reply.id);
+        const resolve = this.#readings.get(reply.id);
         this.#readings.delete(reply.id);
         this.#rest();
-        if (reply.fault === undefined) reading?.resolve(reply.found);
-        else reading?.reject(new StateRefusedError(reply.fault));
+        resolve?.(reply.result);
         return;
       }
       case 'closed':
@@ -262,7 +248,7 @@ export class Journal {
           this.#ports.onStateFault(undefined);
         }
         for (const { index, detail } of result.refused) {
-          finished[index]?.reject(new OperationRefusedError(`the state refused the record: ${detail}`));
+          finished[index]?.reject(new RequestRefusedError(`the state refused the record: ${detail}`));
         }
         for (const { resolve } of finished) resolve();
         break;
@@ -313,7 +299,7 @@ export class Journal {
   #rejectReadings(why: string): void {
     const readings = [...this.#readings.values()];
     this.#readings.clear();
-    for (const { reject } of readings) reject(new StateRefusedError(why));
+    for (const resolve of readings) resolve({ kind: 'unreadable', detail: why });
   }
 
   #endWith(why: string): void {

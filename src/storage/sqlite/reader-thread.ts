@@ -2,6 +2,8 @@
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
+import { foundIn, type QueryResult } from './query-result.ts';
+import { StateRefusedError } from './refused.ts';
 import type { Query } from './tables/table.ts';
 
 export interface ReaderRequest {
@@ -11,14 +13,12 @@ export interface ReaderRequest {
 
 export interface ReaderReply {
   readonly id: number;
-  readonly found: unknown;
-  /** Why the query failed; undefined = it succeeded. */
-  readonly fault?: string;
+  readonly result: QueryResult;
 }
 
 /** Answers queries of the tables (a port). */
 export interface StateReader {
-  /** @throws Error by rejecting */
+  /** @throws StateRefusedError, RequestRefusedError by rejecting */
   read(query: Query): Promise<unknown>;
   /** Rejects the reads still waiting. Itself never rejects. */
   close(): Promise<void>;
@@ -29,14 +29,9 @@ const WAITING_COUNT_MAX = 1024;
 
 const READER = new URL('./reader.ts', import.meta.url);
 
-interface Waiting {
-  readonly resolve: (found: unknown) => void;
-  readonly reject: (failure: Error) => void;
-}
-
 export class ReaderThread implements StateReader {
   readonly #path: string;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, (result: QueryResult) => void>();
   #worker: Worker | undefined;
   #count = 0;
   #isClosed = false;
@@ -47,15 +42,16 @@ export class ReaderThread implements StateReader {
   }
 
   async read(query: Query): Promise<unknown> {
-    if (this.#isClosed) throw new Error('the state is closed');
-    if (this.#waiting.size >= WAITING_COUNT_MAX) throw new Error('too many reads of the state wait');
+    if (this.#isClosed) throw new StateRefusedError('the state is closed');
+    if (this.#waiting.size >= WAITING_COUNT_MAX) throw new StateRefusedError('too many reads of the state wait');
     const worker = this.#open();
     const id = ++this.#count;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+    const result = new Promise<QueryResult>((resolve) => {
+      this.#waiting.set(id, resolve);
       worker.ref();
       worker.postMessage({ id, query } satisfies ReaderRequest);
     });
+    return foundIn(await result);
   }
 
   async close(): Promise<void> {
@@ -67,12 +63,11 @@ export class ReaderThread implements StateReader {
   #open(): Worker {
     if (this.#worker !== undefined) return this.#worker;
     const worker = startThread(READER, { workerData: this.#path });
-    worker.on('message', ({ id, found, fault }: ReaderReply) => {
-      const waiting = this.#waiting.get(id);
+    worker.on('message', ({ id, result }: ReaderReply) => {
+      const resolve = this.#waiting.get(id);
       this.#waiting.delete(id);
       if (this.#waiting.size === 0) worker.unref();
-      if (fault === undefined) waiting?.resolve(found);
-      else waiting?.reject(new Error(fault));
+      resolve?.(result);
     });
     onThreadEnd(worker, 'the reader of the state', (why) => {
       this.#worker = undefined;
@@ -85,6 +80,6 @@ export class ReaderThread implements StateReader {
   #fail(why: string): void {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const { reject } of waiting) reject(new Error(why));
+    for (const resolve of waiting) resolve({ kind: 'unreadable', detail: why });
   }
 }

@@ -19,7 +19,6 @@ import { LATE_START_MS } from '../../base/late-start.ts';
 import { systemRandom } from '../../base/random.ts';
 import type { LoadedCallback } from '../../callback/inbox/event-store.ts';
 import { CLOCK_AHEAD_MS_MAX, TOMBSTONE_MS } from '../../callback/limits.ts';
-import { RecordsUnreadableError } from '../../payment/books.ts';
 import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { START_RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
@@ -38,11 +37,12 @@ import { DamagedError } from './checksum.ts';
 import { isUnreadable, OtherReleaseError, StateDatabase } from './database.ts';
 import { SqliteEventStore } from './event-store.ts';
 import { heldFile } from './held-files.ts';
-import { Journal, type JournalPorts, StateRefusedError } from './journal.ts';
+import { Journal, type JournalPorts } from './journal.ts';
 import { LOCK_FILE, lockState, type StateLock } from './lock.ts';
 import { isDamagedLogFile } from './log-check.ts';
 import { MARKER_FILE, movedAway, readMarker, writeMarker } from './marker.ts';
 import { ReaderThread, type StateReader } from './reader-thread.ts';
+import { StateRefusedError } from './refused.ts';
 import { SqliteReservationJournal } from './reservation-journal.ts';
 import { SqliteRetryStore } from './retry-store.ts';
 import { ACCOUNTS, type AccountOperation, loadAccounts } from './tables/accounts.ts';
@@ -345,7 +345,6 @@ function damagedState(
 ): SqliteState {
   onStateFault(fault);
   const refuse = (): Promise<never> => Promise.reject(new StateRefusedError(`${path} is damaged`));
-  const unreadable = (): Promise<never> => Promise.reject(new RecordsUnreadableError(`${path} is damaged`));
   return {
     persistence: {
       journal: {
@@ -363,9 +362,9 @@ function damagedState(
       ledger: NOTHING_SPENT,
       books: {
         digestOf: keyedDigest(systemRandom.bytes(DIGEST_KEY_BYTES)),
-        list: unreadable,
-        find: unreadable,
-        days: unreadable,
+        list: refuse,
+        find: refuse,
+        days: refuse,
         markDelivered: () => {},
         counts: new SaleCounts(),
       },

@@ -3,6 +3,7 @@
  * effect in order, all or none; the writer omits only an operation that the database would never accept.
  */
 import type { HeldFile } from './held-files.ts';
+import type { QueryResult } from './query-result.ts';
 import type { Operation, Query } from './tables/table.ts';
 
 /** Why a batch failed or may have failed. */
@@ -39,7 +40,7 @@ export type WriterRequest =
 
 export type WriterReply =
   | { readonly kind: 'batch'; readonly result: BatchResult }
-  | { readonly kind: 'read'; readonly id: number; readonly found: unknown; readonly fault?: string }
+  | { readonly kind: 'read'; readonly id: number; readonly result: QueryResult }
   | { readonly kind: 'closed' };
 
 /** What the writer's thread sends: first that the file is open, then its replies. */

@@ -3,26 +3,16 @@
  * slow disk ever blocks the main thread. It answers requests in their order.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf } from '../../base/failure.ts';
 import { StateDatabase } from './database.ts';
-import type { Query } from './tables/table.ts';
+import { resultOf } from './query-result.ts';
 import { tableOf } from './tables/tables.ts';
-import type { DatabaseOptions, WriterMessage, WriterReply, WriterRequest } from './writer-messages.ts';
+import type { DatabaseOptions, WriterMessage, WriterRequest } from './writer-messages.ts';
 
 if (parentPort === null) throw new Error('this file is the entry of a worker');
 const port = parentPort;
 const database = new StateDatabase(workerData as DatabaseOptions);
 const reply = (message: WriterMessage): void => port.postMessage(message);
 reply({ kind: 'opened' });
-
-function read(id: number, query: Query): WriterReply {
-  try {
-    return { kind: 'read', id, found: database.read(query) };
-  } catch (failure) {
-    const fault = messageOf(failure);
-    return { kind: 'read', id, found: undefined, fault };
-  }
-}
 
 port.on('message', (request: WriterRequest) => {
   switch (request.kind) {
@@ -33,7 +23,7 @@ port.on('message', (request: WriterRequest) => {
       return;
     }
     case 'read':
-      reply(read(request.id, request.query));
+      reply({ kind: 'read', id: request.id, result: resultOf(() => database.read(request.query)) });
       return;
     case 'close':
       try {

@@ -2,11 +2,12 @@
 import * as v from 'valibot';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WRONG_TOKEN_COUNT_MAX } from '../../../src/access/secret-token.ts';
+import { OutageError } from '../../../src/base/outage.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { SaleRecord } from '../../../src/modules/admin/sale-record.ts';
 import { salesAnswer } from '../../../src/modules/admin/sales.ts';
 import { cursorText, parseCursor } from '../../../src/modules/admin/sales-cursor.ts';
-import { type Books, RecordsUnreadableError } from '../../../src/payment/books.ts';
+import type { Books } from '../../../src/payment/books.ts';
 import { MemoryBooks } from '../../../src/storage/memory/books.ts';
 import { openBackend } from '../../../src/storage/open-backend.ts';
 import { ADMIN_OPERATIONS, HOOK_URL } from '../../support/declared.ts';
@@ -107,7 +108,7 @@ describe('the operator', () => {
   });
 
   it('is asked to come again while the books cannot be read', async () => {
-    const unreadable = (): Promise<never> => Promise.reject(new RecordsUnreadableError('fault-canary'));
+    const unreadable = (): Promise<never> => Promise.reject(new OutageError('fault-canary'));
     jobs = await openJobsApp(
       { ADMIN_TOKEN },
       {

@@ -11,6 +11,7 @@ import { BooksReader } from '../../../src/storage/postgres/books.ts';
 import { Hints } from '../../../src/storage/postgres/callbacks/hints.ts';
 import { type ConnectionLimits, type Connections, openConnections } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
+import { StatementError } from '../../../src/storage/postgres/failures.ts';
 import { inspectDatabase } from '../../../src/storage/postgres/inspect.ts';
 import { migrate } from '../../../src/storage/postgres/migrations.ts';
 import { onDatabase } from '../../../src/storage/postgres/opened.ts';
@@ -62,6 +63,19 @@ describe.skipIf(SERVER === undefined)('a read of the whole books', () => {
     await locking.query({ text: 'COMMIT' });
     expect(await days).toEqual([]);
     expect(faults).toEqual([]);
+  });
+
+  it('with a value that the database refuses is a bug and no outage', async () => {
+    const on = await testDatabase(SERVER!);
+    const database = new Database(on.connections(), { clock: systemClock, timers: systemTimers, onStateFault() {} });
+    onTestFinished(async () => {
+      await database.close();
+      await on.remove();
+    });
+    const books = new BooksReader(database);
+    const page = books.list({ sinceMs: Number.NaN, isUndeliveredOnly: false, after: undefined, limit: 1 });
+    await expect(page).rejects.toBeInstanceOf(StatementError);
+    await expect(books.days('no day')).rejects.toBeInstanceOf(StatementError);
   });
 });
 
@@ -233,7 +247,11 @@ describe.skipIf(server === undefined)('a database that fails in the middle of a 
   const OWN = 'pg_backend_pid()';
   it.each([
     ['cancels its statement', `SELECT pg_cancel_backend(${OWN}), pg_sleep(5)`, 'cannot be used: canceling statement'],
-    ['ends its connections', `SELECT pg_terminate_backend(${OWN}), pg_sleep(5)`, 'so the change may have been made: '],
+    [
+      'ends its connections',
+      `SELECT pg_terminate_backend(${OWN}), pg_sleep(5)`,
+      'so a change that was asked for may have been made: ',
+    ],
   ])('is named in one line when it %s', async (_what, text, words) => {
     const ports = { clock: systemClock, timers: systemTimers };
     const command = onDatabase(await server!.freshUrl(), 'one', ports, (database) => database.run({ text }));

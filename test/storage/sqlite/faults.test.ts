@@ -12,7 +12,7 @@ import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.
 import { MemoryAccounts } from '../../../src/storage/memory/accounts.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
-import { OperationRefusedError, StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
+import { RequestRefusedError, StateRefusedError } from '../../../src/storage/sqlite/refused.ts';
 import type { SqliteState } from '../../../src/storage/sqlite/state.ts';
 import { CALLBACKS, type CallbackOperation, type EventQuery } from '../../../src/storage/sqlite/tables/callbacks.ts';
 import { PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payments.ts';
@@ -114,7 +114,7 @@ describe('one record', () => {
     ]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
     for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(OperationRefusedError);
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(RequestRefusedError);
     }
     expect(journal.batchCount).toBe(1);
     expect(journal.operationCount).toBe(2);
@@ -124,6 +124,30 @@ describe('one record', () => {
     const loaded = await again.persistence.events.load(Date.now(), 3_600_000);
     expect(loaded.map(({ callback: { id } }) => id).sort()).toEqual([callbackId(1), callbackId(2)]);
     await again.close();
+  });
+});
+
+describe('a query', () => {
+  const onPage = { sinceMs: 0, isUndeliveredOnly: false, after: undefined };
+
+  it('that the database would never answer is a bug and no outage, from the writer and from the reader', async () => {
+    await expect(journal.read({ table: 'nothing' })).rejects.toBeInstanceOf(RequestRefusedError);
+    const limit = 'many' as unknown as number;
+    await expect(state.persistence.books.list({ ...onPage, limit })).rejects.toBeInstanceOf(RequestRefusedError);
+    expect(state.fault()).toBeUndefined();
+  });
+
+  it('that meets a damaged record is an outage', async () => {
+    new DatabaseSync(folder.file('state.db')).exec(
+      `INSERT INTO sale VALUES (1, 1, 1, 'searchJobs', 1, 'eip155:8453', '0x${'5a'.repeat(20)}', '0x', '0x', 'req_', '', NULL, 'local', 0, 1)`,
+    );
+    await expect(state.persistence.books.list({ ...onPage, limit: 1 })).rejects.toBeInstanceOf(StateRefusedError);
+  });
+
+  it('after the state has closed is an outage', async () => {
+    await folder.close();
+    await expect(journal.read({ table: SALES })).rejects.toBeInstanceOf(StateRefusedError);
+    await expect(state.persistence.books.list({ ...onPage, limit: 1 })).rejects.toBeInstanceOf(StateRefusedError);
   });
 });
 

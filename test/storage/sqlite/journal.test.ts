@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { RecordInDoubtError } from '../../../src/payment/reservations.ts';
-import { Journal, StateRefusedError } from '../../../src/storage/sqlite/journal.ts';
+import { Journal } from '../../../src/storage/sqlite/journal.ts';
+import { StateRefusedError } from '../../../src/storage/sqlite/refused.ts';
 import { ANSWERS } from '../../../src/storage/sqlite/tables/answers.ts';
 import { PROBE } from '../../../src/storage/sqlite/tables/probe.ts';
 import type { OpenWriter, WriterReply } from '../../../src/storage/sqlite/writer-messages.ts';
@@ -67,7 +68,7 @@ it('a journal keeps its process alive until its writer has closed, also when a r
   const closing = journal.close();
   await settle();
   expect(posted).toEqual(['read', 'close']);
-  reply({ kind: 'read', id: 1, found: 'an answer' });
+  reply({ kind: 'read', id: 1, result: { kind: 'found', found: 'an answer' } });
   expect(await reading).toBe('an answer');
   expect(awaited.at(-1)).toBe(true);
   reply({ kind: 'closed' });
