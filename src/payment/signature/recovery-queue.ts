@@ -18,13 +18,20 @@
  * waiting entries and the time of a wait each have a named maximum.
  */
 import type { Clock } from '../../base/clock.ts';
+import { FairQueue } from '../../base/fair-queue.ts';
 import { lruMap } from '../../base/lru-map.ts';
 import type { Timers } from '../../base/timers.ts';
 import { STRUCT_BYTES } from '../protocol/typed-data.ts';
+import { WasteBudget } from '../waste-budget.ts';
 import { RecentRecoveries, recoveryKeyOf } from './recent-recoveries.ts';
-import { RecoveryLane, WAITING_COUNT_MAX } from './recovery-lane.ts';
 import { formFault, type Recovered, SIGNATURE_BYTES } from './signature.ts';
 
+/** Entries that may wait in one lane: enough for a burst of 500 honest payments from one address. */
+export const WAITING_COUNT_MAX = 1024;
+/** Share of one processor that the clients of a lane may waste on forgeries in the long run. */
+export const FORGERY_SHARE = 0.25;
+/** Milliseconds of recovery that the clients of a lane may waste on forgeries at once, after a quiet while. */
+export const FORGERY_BURST_MS = 50;
 /** Covers a full backlog of one client on a busy host. Callers must re-check `validBefore` afterwards. */
 export const WAIT_MS_MAX = 10_000;
 /** An entry that waited less is not checked for a disconnected client: on Bun the check has to create an abort signal. */
@@ -92,6 +99,17 @@ interface Entry {
   readonly waiters: Waiter[];
 }
 
+interface Lane {
+  readonly queue: FairQueue<Entry>;
+  /** In milliseconds of recovery. */
+  readonly forgeries: WasteBudget;
+}
+
+const openLane = (): Lane => ({
+  queue: new FairQueue(WAITING_COUNT_MAX),
+  forgeries: new WasteBudget(FORGERY_BURST_MS, FORGERY_SHARE),
+});
+
 /** Scratch: struct and signature side by side. Overwritten by every call of {@link keyOf}. */
 const keyBytes = new Uint8Array(STRUCT_BYTES + SIGNATURE_BYTES);
 
@@ -109,8 +127,8 @@ export class RecoveryQueue {
   #isPaused = false;
   #workers: readonly RecoveryWorker[] | undefined;
   #main: MainWorker | undefined;
-  readonly #newcomers = new RecoveryLane<Entry>();
-  readonly #paid = new RecoveryLane<Entry>();
+  readonly #newcomers = openLane();
+  readonly #paid = openLane();
   /** Networks of clients whose payment has settled. */
   readonly #paidNetworks = lruMap<string, true>(PAID_COUNT_MAX);
   readonly #recovered = new RecentRecoveries();
@@ -150,7 +168,7 @@ export class RecoveryQueue {
 
   /** Entries that wait in a lane. */
   get waitingCount(): number {
-    return this.#newcomers.count + this.#paid.count;
+    return this.#newcomers.queue.count + this.#paid.queue.count;
   }
 
   /** Moves the client to the lane of those who have paid: its payment has settled. */
@@ -166,7 +184,7 @@ export class RecoveryQueue {
   /** Charges the client's lane for a recovery whose address is not the payer's. */
   chargeForgery(network: string): void {
     const worker = this.#workers?.find((one) => one.isHealthy());
-    if (worker !== undefined) this.#laneOf(network).charge(worker.recoveryMs(), this.#clock.monotonicMs());
+    if (worker !== undefined) this.#laneOf(network).forgeries.charge(worker.recoveryMs(), this.#clock.monotonicMs());
   }
 
   /** Finds the signer of a struct. Synchronous when no recovery is needed or the request is rejected. */
@@ -186,8 +204,8 @@ export class RecoveryQueue {
       if (equal.waiters.length >= WAITING_COUNT_MAX) return rejected('client-crowded');
       return new Promise((resolve) => equal.waiters.push({ isDisconnected, resolve }));
     }
-    const lane = this.#laneOf(network);
-    if (lane.freeSlotsFor(network) <= 0) return rejected(lane.lengthOf(network) > 0 ? 'client-crowded' : 'crowded');
+    const { queue } = this.#laneOf(network);
+    if (queue.freeSlotsFor(network) <= 0) return rejected(queue.lengthOf(network) > 0 ? 'client-crowded' : 'crowded');
     return new Promise((resolve) => {
       const entry: Entry = {
         job: { struct, signature },
@@ -198,7 +216,7 @@ export class RecoveryQueue {
         waiters: [{ isDisconnected, resolve }],
       };
       this.#entries.set(id, entry);
-      lane.add(entry);
+      queue.add(entry);
       if (this.#workers === undefined) this.#onNeeded();
       this.#main?.onRequest();
       this.resume();
@@ -233,13 +251,13 @@ export class RecoveryQueue {
     return this.#workers?.every((worker) => !worker.isHealthy()) ?? false;
   }
 
-  #laneOf(network: string): RecoveryLane<Entry> {
+  #laneOf(network: string): Lane {
     return this.isKnownPayer(network) ? this.#paid : this.#newcomers;
   }
 
   #rejectAll(): void {
-    for (const lane of [this.#paid, this.#newcomers]) {
-      for (let entry = lane.next(); entry !== undefined; entry = lane.next())
+    for (const { queue } of [this.#paid, this.#newcomers]) {
+      for (let entry = queue.next(); entry !== undefined; entry = queue.next())
         this.#resolve(entry, rejected('out-of-order'));
     }
   }
@@ -283,10 +301,10 @@ export class RecoveryQueue {
     this.#isTurnOfPaid = !isTurnOfPaid;
     const nowMs = this.#clock.monotonicMs();
     let pauseMs = Number.POSITIVE_INFINITY;
-    for (const lane of isTurnOfPaid ? [this.#paid, this.#newcomers] : [this.#newcomers, this.#paid]) {
-      if (lane.count === 0) continue;
-      const laneMs = lane.pauseMs(nowMs);
-      if (laneMs === 0) return lane.next();
+    for (const { queue, forgeries } of isTurnOfPaid ? [this.#paid, this.#newcomers] : [this.#newcomers, this.#paid]) {
+      if (queue.count === 0) continue;
+      const laneMs = forgeries.pauseMs(nowMs);
+      if (laneMs === 0) return queue.next();
       pauseMs = Math.min(pauseMs, laneMs);
     }
     if (pauseMs !== Number.POSITIVE_INFINITY) this.#pause(pauseMs);

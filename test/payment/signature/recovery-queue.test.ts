@@ -2,14 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import { digestOf, STRUCT_BYTES } from '../../../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../../../src/payment/signature/noble-recovery.ts';
-import { FORGERY_BURST_MS, FORGERY_SHARE, WAITING_COUNT_MAX } from '../../../src/payment/signature/recovery-lane.ts';
 import {
+  FORGERY_BURST_MS,
+  FORGERY_SHARE,
   type Recovery,
   type RecoveryJob,
   RecoveryQueue,
   type RecoveryRequest,
   type RecoveryWorker,
   WAIT_MS_MAX,
+  WAITING_COUNT_MAX,
 } from '../../../src/payment/signature/recovery-queue.ts';
 import type { Recovered } from '../../../src/payment/signature/signature.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
