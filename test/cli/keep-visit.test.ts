@@ -34,7 +34,7 @@ const feedOf = (...pages: string[]): FetchedFeed => ({
 
 const settingsOf = (tables: BoardTables): VisitSettings => ({
   ...{ history, tables, skills: loadSkillExtractor(), bounds: { minMs: 3_600_000, maxMs: 86_400_000 } },
-  ...{ draw: () => 0.5, nowMs: () => NOW_MS },
+  ...{ draw: () => 0.5, clock: { nowMs: () => NOW_MS } },
 });
 
 /** Keeps a visit of Acme's board during which `boards` did something. */
@@ -91,7 +91,7 @@ it('a list that was already seen while the clock ran ahead is read again once th
   const other = JOB.replaceAll('1', '2');
   const keep = async (atMs: number, ...jobs: string[]) => {
     history.tryBegin();
-    const settings = { ...settingsOf(tables), nowMs: () => atMs };
+    const settings = { ...settingsOf(tables), clock: { nowMs: () => atMs } };
     const visit = { board: tables.find('greenhouse:acme')!, fetched: feedOf(`{"jobs":[${jobs}]}`), atMs };
     expect(await keepVisit(visit, settings)).toMatchObject({ status: 'ok' });
   };

@@ -92,7 +92,7 @@ async function round(
     skills: loadSkillExtractor(),
     bounds: { minMs: 3_600_000, maxMs: 86_400_000 },
     draw,
-    nowMs: () => systemClock.nowMs(),
+    clock: systemClock,
     origins: parsed.origins,
     signal: new AbortController().signal,
     enough: new AbortController().signal,

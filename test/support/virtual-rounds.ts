@@ -122,7 +122,7 @@ export async function virtualRounds(
           skills: loadSkillExtractor(),
           bounds: { minMs: 3_600_000, maxMs: 86_400_000 },
           draw,
-          nowMs: () => time.nowMs(),
+          clock: time,
           origins: new Map(),
           signal: new AbortController().signal,
           enough: enough ?? new AbortController().signal,

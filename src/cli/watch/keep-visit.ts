@@ -3,6 +3,7 @@
  * board. If the process dies before the commit, the board counts as not visited; after it, the visit is permanent.
  */
 import type { FeedFailure, FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
+import type { Clock } from '../../base/clock.ts';
 import { sha256OfParts } from '../../base/digest.ts';
 import { grouped } from '../../base/grouped.ts';
 import { isoTime } from '../../base/iso-time.ts';
@@ -32,7 +33,7 @@ export interface VisitSettings {
   readonly bounds: VisitBounds;
   /** Evenly from 0 (included) to 1 (excluded). */
   readonly draw: () => number;
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'nowMs'>;
 }
 
 /** A visit that is not stored yet. */
@@ -212,7 +213,7 @@ function keepFeed(
   merging: HistoryImport,
   { counts, refused, isUnchanged, partialReason }: Found,
   { board, fetched, atMs }: MadeVisit,
-  { tables, skills, bounds, draw, nowMs }: VisitSettings,
+  { tables, skills, bounds, draw, clock }: VisitSettings,
 ): VisitReport {
   const known = board.state;
   const isChanged = counts.new + counts.changed + counts.closed + counts.reopened > 0;
@@ -225,7 +226,7 @@ function keepFeed(
   const pagesDigest = fetched.kind !== 'feed' ? known?.pagesDigest : refused === 0 ? pagesDigestOf(fetched) : null;
   const state: FetchState = {
     health: isWhole ? 'ok' : 'partial',
-    lastFetchMs: nowMs(),
+    lastFetchMs: clock.nowMs(),
     lastOkMs: isWhole ? atMs : (known?.lastOkMs ?? null),
     httpStatus: fetched.status,
     reason: partialReason,
@@ -261,23 +262,23 @@ function keepFailure(
   merging: HistoryImport,
   { health, status, reason, retryAfterMs, rows }: Failure,
   { board, atMs }: MadeVisit,
-  { tables, bounds, draw, nowMs }: VisitSettings,
+  { tables, bounds, draw, clock }: VisitSettings,
 ): VisitReport {
   const known = board.state;
   const failures = (known?.failures ?? 0) + 1;
-  const nextMs = nextTryMs(failures, bounds, nowMs(), { draw: draw(), retryAfterMs });
+  const nextMs = nextTryMs(failures, bounds, clock.nowMs(), { draw: draw(), retryAfterMs });
   const state: FetchState = {
     rows: null,
     lastOkMs: null,
     validators: null,
     ...known,
     health,
-    lastFetchMs: nowMs(),
+    lastFetchMs: clock.nowMs(),
     httpStatus: status,
     reason,
     failures,
     lastRows: rows,
-    ...(retryAfterMs === null ? {} : { heldUntilMs: nowMs() + Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) }),
+    ...(retryAfterMs === null ? {} : { heldUntilMs: clock.nowMs() + Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) }),
   };
   tables.store(board.name, state, nextMs);
   tables.addToDay(board.name, atMs, { fetches: 1, opened: 0, changed: 0, closed: 0, reopened: 0 });

@@ -7,6 +7,7 @@ import { type FetchedFeed, fetchFeed } from '../../adapters/boards/feed-fetch.ts
 import type { FeedClaim, FeedMemory } from '../../adapters/boards/feed-memory.ts';
 import type { HostPace } from '../../adapters/boards/host-pace.ts';
 import { VISIT_MS_MAX, VISITS_AT_ONCE, WAITED_MS_MAX } from '../../adapters/boards/limits.ts';
+import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts';
 import { askedHostOf, FEED_PAGES_MAX } from '../../ingest/boards/endpoints.ts';
 import type { Validators } from '../../ingest/boards/fetch-state.ts';
 import type { BoardOrigins } from '../../ingest/boards/origins.ts';
@@ -84,7 +85,7 @@ export async function runRound(boards: readonly WatchedBoard[], settings: RoundS
 }
 
 /** Boards that failed last time may slow down their host, so the others of the next hour go first. */
-const FAILED_LATER_MS = 3_600_000;
+const FAILED_LATER_MS = HOUR_MS;
 
 const urgencyOf = ({ nextMs, state }: WatchedBoard): number =>
   nextMs + (state?.health === 'failed' ? FAILED_LATER_MS : 0);
@@ -107,14 +108,14 @@ async function visitHost(
   keeper: Keeper,
   settings: RoundSettings,
 ): Promise<void> {
-  const { enough, nowMs, onHeld, origins, signal, tables } = settings;
+  const { clock, enough, onHeld, origins, signal, tables } = settings;
   for (const [index, { name }] of boards.entries()) {
     if (signal.aborted || enough.aborted) return;
     // Since the round began, the board may have been removed, or moved to another host, which this call must not ask.
     const board = tables.find(name);
     if (board === undefined || askedHostOf(board, origins) !== host) continue;
     const untilMs = await visit(board, host, keeper, settings);
-    if (untilMs === undefined || untilMs <= nowMs()) continue;
+    if (untilMs === undefined || untilMs <= clock.nowMs()) continue;
     await keeper.keep(async () => {
       const ofHost = tables.list().filter((one) => askedHostOf(one, origins) === host);
       const names = ofHost.map(({ name }) => name);
@@ -131,7 +132,7 @@ async function visit(
   keeper: Keeper,
   settings: RoundSettings,
 ): Promise<number | undefined> {
-  const atMs = settings.nowMs();
+  const atMs = settings.clock.nowMs();
   const memory = settings.feedMemory.claim();
   let listed: Listed;
   try {
@@ -156,7 +157,7 @@ async function visitList(
   keeper: Keeper,
   settings: VisitOfRound & { readonly memory: FeedClaim },
 ): Promise<Listed> {
-  const { atMs, hosts, nowMs, onVisit, signal } = settings;
+  const { atMs, clock, hosts, onVisit, signal } = settings;
   const fetched = await fetchInTime(board, settings);
   if (signal.aborted) return { kind: 'visited', wanted: [] };
   let isTaken = false;
@@ -169,7 +170,11 @@ async function visitList(
   if (fetched.kind === 'failed' && fetched.isOfHost) {
     return {
       kind: 'held',
-      untilMs: hosts.failed(host, board.name, { startMs: atMs, nowMs: nowMs(), retryAfterMs: fetched.retryAfterMs }),
+      untilMs: hosts.failed(host, board.name, {
+        startMs: atMs,
+        nowMs: clock.nowMs(),
+        retryAfterMs: fetched.retryAfterMs,
+      }),
     };
   }
   hosts.answered(host);
@@ -203,7 +208,7 @@ async function fetchInTime(
   const isLate = late.signal.aborted;
   done.abort();
   if (!isLate || fetched.kind !== 'failed') return fetched;
-  const reason = `its pages took more than ${Math.round(visitMs / 60_000)} minutes`;
+  const reason = `its pages took more than ${Math.round(visitMs / MINUTE_MS)} minutes`;
   return { ...fetched, reason, isOfHost: !memory.hasWaited };
 }
 
@@ -214,18 +219,18 @@ async function visitDetails(
   keeper: Keeper,
   settings: VisitOfRound,
 ): Promise<number | undefined> {
-  const { atMs, client, enough, nowMs, signal } = settings;
+  const { atMs, client, clock, enough, signal } = settings;
   const found = await fetchDetails(board, wanted, client, AbortSignal.any([signal, enough]));
   if (signal.aborted) return undefined;
   const { asked, retryAfterMs } = found;
   // Later than the list, whatever the clock does, because descriptions must count as the latest observation.
-  const keptMs = Math.max(nowMs(), atMs + 1);
+  const keptMs = Math.max(clock.nowMs(), atMs + 1);
   const isMore = asked.length < wanted.length && (enough.aborted || asked.length === DETAILS_MAX);
   if (asked.length > 0 || isMore)
     await keeper.keep(() => keepDetails(board, found, { atMs: keptMs, isMore }, settings));
   // The client has already waited for a shorter pause.
   const isHeld = retryAfterMs !== null && retryAfterMs > WAITED_MS_MAX;
-  return isHeld ? nowMs() + Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : undefined;
+  return isHeld ? clock.nowMs() + Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : undefined;
 }
 
 /** Validators are sent only if a 304 would tell everything. */

@@ -5,6 +5,7 @@
 import { FeedMemory } from '../../adapters/boards/feed-memory.ts';
 import { FEEDS_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import { openSnapshotFile, removeLeftovers } from '../../adapters/files/snapshot-file.ts';
+import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import { isoTime } from '../../base/iso-time.ts';
@@ -49,15 +50,15 @@ export interface WatchPorts {
 }
 
 /** Temporary files of builds that were killed are removed after this time without a write, milliseconds. */
-const LEFTOVER_MS = 3_600_000;
+const LEFTOVER_MS = HOUR_MS;
 /** Boards may be added, or due earlier, while the watch waits. */
 const LOOK_MS = 30_000;
 /** Boards that fall due within a minute share a round. */
-const ROUND_PAUSE_MS = 60_000;
+const ROUND_PAUSE_MS = MINUTE_MS;
 /** After this time a round begins no more visits, so that boards of other hosts that fall due are not left waiting. */
-const ROUND_MS_MAX = 10 * 60_000;
+const ROUND_MS_MAX = 10 * MINUTE_MS;
 /** In a round that lasts longer, such as one with `--once`, a snapshot of the results so far is built meanwhile. */
-const BUILD_WITHIN_MS = 15 * 60_000;
+const BUILD_WITHIN_MS = 15 * MINUTE_MS;
 /** Building takes at most a fifth of the time: each round waits four times as long as the last build took. */
 const BUILD_SHARE = 4;
 
@@ -159,7 +160,7 @@ export class Watcher {
       skills: loadSkillExtractor(),
       bounds: this.#plan.bounds,
       draw,
-      nowMs: () => io.clock.nowMs(),
+      clock: io.clock,
       ...wayOut,
       origins,
       hosts: this.#hosts,

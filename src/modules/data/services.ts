@@ -4,6 +4,7 @@ import type { CreditServices } from '../../access/credits.ts';
 import type { KeyRatedServices } from '../../access/key-rate.ts';
 import type { OverloadServices } from '../../access/overload.ts';
 import type { RatedServices } from '../../access/rate-limit.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { CatalogueServices } from '../catalogue-refusals.ts';
 import type { Cursors } from './cursors.ts';
 import type { PagesMemo } from './pages-memo.ts';
@@ -15,7 +16,7 @@ export interface DataServices
     KeyRatedServices,
     RatedServices,
     OverloadServices {
-  readonly clock: { nowMs(): number };
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly cursors: Cursors;
   readonly memo: PagesMemo;
 }

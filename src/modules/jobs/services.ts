@@ -2,6 +2,7 @@
 import type { OverloadServices } from '../../access/overload.ts';
 import type { RatedServices } from '../../access/rate-limit.ts';
 import type { PaidServices } from '../../access/x402.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
 import type { JsonText } from '../../http/answers.ts';
@@ -10,7 +11,7 @@ import { type AnswerPeriod, periodOf } from '../answer-period.ts';
 import { type CatalogueServices, fromCatalogue, type Unread } from '../catalogue-refusals.ts';
 
 export interface JobsServices extends CatalogueServices, RatedServices, OverloadServices, PaidServices {
-  readonly clock: { nowMs(): number };
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly memo: AnswersMemo;
 }
 

@@ -2,13 +2,14 @@
  * GET /inbox: shows the events of a callback as they arrive, to a visitor who enters its address and read token. The page
  * sends the token only in the Authorization header: its fields have no names, and its policy forbids submitting forms.
  */
+import { MINUTE_MS } from '../../base/durations.ts';
 import { EVENT_COUNT_MAX, LIFETIME_MS, PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../../callback/limits.ts';
 import { pageRoute } from './document.ts';
 import { type Html, html } from './html.ts';
 import type { PageServices } from './services.ts';
 
 function main({ facts }: PageServices): Html {
-  const minutes = LIFETIME_MS / 60_000;
+  const minutes = LIFETIME_MS / MINUTE_MS;
   const kilobytes = PAYLOAD_BYTES_MAX / 1024;
   return html`<h1>Inbox</h1>
 <p class="lead">Watch webhooks arrive at a callback. You need its address and its read token.</p>

@@ -1,4 +1,5 @@
 /** The services of the pages. */
+import type { Clock } from '../../base/clock.ts';
 import type { CatalogueHolder } from '../../catalogue/holder.ts';
 import type { RemoteCatalogue } from '../../catalogue/remote-catalogue.ts';
 import type { SurfaceName } from '../../config/surfaces.ts';
@@ -11,7 +12,7 @@ export interface PageServices {
   readonly catalogue: Pick<CatalogueHolder, 'current'>;
   /** Set on a gate. */
   readonly remoteCatalogue: Pick<RemoteCatalogue, 'canAsk'> | undefined;
-  readonly clock: { nowMs(): number };
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly files: StaticFiles;
   /** Every published operation; the declarations show which are paid and which are free. */
   operations(): readonly Operation[];

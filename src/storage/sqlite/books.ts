@@ -2,6 +2,7 @@
  * The books over the state file. Sales are written with their settlements (tables/payments.ts); this file notes deliveries,
  * removes sales past their retention, and reads through a separate thread, so that long books delay no payment.
  */
+import type { Clock } from '../../base/clock.ts';
 import { type Digest, keyedDigest } from '../../base/digest.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Books, Sale, SalesDay, SalesQuery } from '../../payment/books.ts';
@@ -18,8 +19,8 @@ const LOOK_PAUSE_MS = 5000;
 const PRUNE_PAUSE_MS = 100;
 
 export interface BooksPorts {
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly timers: Timers;
-  nowMs(): number;
 }
 
 export class SqliteBooks implements Books {
@@ -95,7 +96,7 @@ export class SqliteBooks implements Books {
    */
   async #look(): Promise<boolean> {
     await this.#deliveries.retry();
-    const nowMs = this.#ports.nowMs();
+    const nowMs = this.#ports.clock.nowMs();
     const read: SalesRead = { table: SALES, kind: 'totals', beforeMs: nowMs - ON_ITS_WAY_MS };
     const { undeliveredCount, oldestMs } = (await this.#journal.read(read)) as SalesTotals;
     this.counts.undeliveredCount = undeliveredCount;

@@ -1,4 +1,5 @@
 /** The journal of the reservations, over the state file. */
+import type { Clock } from '../../base/clock.ts';
 import type { Sale, SaleFacts } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { orderTextOf, type PaymentOrder } from '../../payment/protocol/order.ts';
@@ -13,8 +14,7 @@ import { PAYMENTS, type PaymentOperation } from './tables/payments.ts';
 export interface ReservationJournalOptions {
   /** Settlements move play money, whose sums the state file stores too. */
   readonly isPlay: boolean;
-  /** Wall clock, milliseconds since 1970. */
-  readonly nowMs: () => number;
+  readonly clock: Pick<Clock, 'nowMs'>;
   /** Called with each sale that is on record. */
   readonly onSold: (sale: Sale) => void;
 }
@@ -61,7 +61,7 @@ export class SqliteReservationJournal implements ReservationJournal {
     sale: Sale | undefined,
     claims: readonly IdentifierClaim[],
   ): Promise<void> {
-    const keptUntilMs = this.#options.nowMs() + KEPT_MS;
+    const keptUntilMs = this.#options.clock.nowMs() + KEPT_MS;
     await this.#write({ table: PAYMENTS, kind: 'end', serial, end, sale, claims, keptUntilMs });
     if (sale !== undefined) this.#options.onSold(sale);
   }

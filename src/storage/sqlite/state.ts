@@ -189,13 +189,13 @@ export function stateOver(
   { clock, timers }: JournalPorts,
 ): SqliteState {
   const { accounts, callbacks, reservations, resolves, ledger, notices } = loaded;
-  const books = new SqliteBooks(journal, reader, loaded.books, salesKeptMs, { timers, nowMs: () => clock.nowMs() });
+  const books = new SqliteBooks(journal, reader, loaded.books, salesKeptMs, { clock, timers });
   let cancelStart: (() => void) | undefined;
   return {
     persistence: {
       journal: new SqliteReservationJournal(journal, {
         isPlay,
-        nowMs: () => clock.nowMs(),
+        clock,
         onSold: ({ operation }) => books.counts.sold(operation),
       }),
       books,

@@ -31,7 +31,7 @@ function opened(oldestMs: number | null = null) {
       state.isReaderClosed = true;
     },
   };
-  const books = new SqliteBooks(journal, reader, start, KEPT_MS, { timers: time, nowMs: () => time.nowMs() });
+  const books = new SqliteBooks(journal, reader, start, KEPT_MS, { clock: time, timers: time });
   onTestFinished(() => books.close());
   const pass = async (ms: number): Promise<void> => {
     time.pass(ms);
