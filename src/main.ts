@@ -11,6 +11,7 @@ import { isAbsolute, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { systemClock } from './base/clock.ts';
+import { MINUTE_MS } from './base/durations.ts';
 import { errorCodeOf, messageOf } from './base/failure.ts';
 import { printableLines } from './base/printable.ts';
 import { versionFault } from './base/runtime-version.ts';
@@ -40,7 +41,7 @@ const COMPILED = join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir
 module.enableCompileCache?.(COMPILED);
 
 /** Only long-running processes clean up caches of other versions, long after their start. */
-const CACHES_AFTER_MS = 60_000;
+const CACHES_AFTER_MS = MINUTE_MS;
 async function removeUnusedCaches(): Promise<void> {
   try {
     const caches = await import('./adapters/files/compile-caches.ts');

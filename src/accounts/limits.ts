@@ -1,4 +1,5 @@
 /** Limits of accounts. */
+import { DAY_MS } from '../base/durations.ts';
 
 /** Keys of all organizations together, revoked and expired ones too: about 50 MB of memory. */
 export const KEY_COUNT_MAX = 100_000;
@@ -16,4 +17,4 @@ export const AMOUNT_MAX = 100_000_000_000;
 if ((GRANT_COUNT_MAX + 1) * AMOUNT_MAX > Number.MAX_SAFE_INTEGER) throw new Error('balances would not be exact');
 
 /** Lapsed onboarding grants stay on record this long, so that a clock set forward by mistake destroys no credits. */
-export const LAPSED_KEPT_MS = 35 * 86_400_000;
+export const LAPSED_KEPT_MS = 35 * DAY_MS;

@@ -4,7 +4,7 @@
  * milliseconds. A leap second is the following midnight, as in POSIX time, and accepted only where one can be: 23:59:60 UTC on
  * the last day of a month.
  */
-import { DAY_MS } from './durations.ts';
+import { DAY_MS, MINUTE_MS } from './durations.ts';
 
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
@@ -48,7 +48,7 @@ export function parseDateTime(text: string): number | undefined {
   const offsetMinute = Number(part[10] ?? 0);
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return undefined;
 
-  const offsetMs = (part[8] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute) * 60_000;
+  const offsetMs = (part[8] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute) * MINUTE_MS;
   const fractionMs = Number((part[7] ?? '').slice(0, 3).padEnd(3, '0'));
   const wholeMs = dateMs + ((hour * 60 + minute) * 60 + second) * 1000 - offsetMs;
   if (second === 60 && !(wholeMs % DAY_MS === 0 && new Date(wholeMs).getUTCDate() === 1)) return undefined;

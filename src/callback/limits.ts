@@ -1,7 +1,8 @@
 /** Every bound of the callbacks (callback.md "Limits", decisions §5), with its unit and reason. */
+import { HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 
 /** callback.md: a callback lives ten minutes. */
-export const LIFETIME_MS = 600_000;
+export const LIFETIME_MS = 10 * MINUTE_MS;
 
 /** callback.md: events that one callback stores. */
 export const EVENT_COUNT_MAX = 10;
@@ -11,11 +12,11 @@ export const PAYLOAD_BYTES_MAX = 262_144;
 
 /** callback.md: requests to one callback in any sliding window. */
 export const RATE_COUNT_MAX = 30;
-export const RATE_WINDOW_MS = 60_000;
+export const RATE_WINDOW_MS = MINUTE_MS;
 
 /** decisions §5: reads of one callback (events, raw, wait) in any sliding window; more than any client needs. */
 export const READ_COUNT_MAX = 600;
-export const READ_WINDOW_MS = 60_000;
+export const READ_WINDOW_MS = MINUTE_MS;
 
 /** callback.md, wait `timeout`. */
 export const WAIT_SECONDS_MIN = 1;
@@ -89,13 +90,13 @@ export const ESCAPED_BYTES_MAX = 6;
 if (ESCAPED_BYTES_MAX * INLINE_BYTES_MAX > PIECE_BYTES_MAX / 2) throw new Error('an inline event exceeds half a piece');
 
 /** decisions §5: how long an expired id is answered 410 rather than 404. */
-export const TOMBSTONE_MS = 3_600_000;
+export const TOMBSTONE_MS = HOUR_MS;
 
 /**
  * A start removes only callbacks that have been over for this long beyond their hour of 410: a machine whose hardware clock runs
  * in local time starts up to fourteen hours ahead and is set back a moment later.
  */
-export const CLOCK_AHEAD_MS_MAX = 14 * 3_600_000;
+export const CLOCK_AHEAD_MS_MAX = 14 * HOUR_MS;
 
 /** The least bound on tombstones, so that a restart with less capacity loses none. */
 export const TOMBSTONE_COUNT_FLOOR = 65_536;

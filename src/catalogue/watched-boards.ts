@@ -2,6 +2,7 @@
  * The watched boards behind a catalogue, as the server shows them to its operator: the port that `CATALOGUE` opens. The
  * watcher owns the list, the fetches and their rules (ingest/boards/, storage/history/board-tables.ts).
  */
+import { HOUR_MS } from '../base/durations.ts';
 import type { CompanyDomain } from './company-domain.ts';
 
 /**
@@ -74,7 +75,7 @@ export function countByHealth(boards: readonly Pick<ShownBoard, 'health'>[]): Re
 }
 
 /** A board overdue by this much was missed: the watcher does not run or cannot keep up. */
-const OVERDUE_MS = 3_600_000;
+const OVERDUE_MS = HOUR_MS;
 
 /** Whether the watcher should have fetched it. */
 export const isOverdue = ({ nextMs, lastFetchMs }: ShownBoard, nowMs: number): boolean =>

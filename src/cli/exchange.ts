@@ -1,5 +1,6 @@
 /** Requests of the commands to a server of paygrade, and its refusals as errors of a command. */
 import { setTimeout } from 'node:timers/promises';
+import { MINUTE_MS } from '../base/durations.ts';
 import { isObject, parseJson } from '../base/json-value.ts';
 import { printable } from '../base/printable.ts';
 import { CommandError } from './command.ts';
@@ -42,7 +43,7 @@ export async function exchange(target: string, init: RequestInit, send: typeof f
 }
 
 /** How long a waiting command tolerates that its server is away, for example while it restarts. */
-const ABSENCE_MS_MAX = 60_000;
+const ABSENCE_MS_MAX = MINUTE_MS;
 /** Pause between two attempts while it is away. */
 const ABSENCE_PAUSE_MS = 1_000;
 /** Statuses of a server that starts or stops, or of a proxy whose server is away. */

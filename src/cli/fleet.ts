@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { SAMPLE } from '../adapters/files/catalogue-source.ts';
+import { MINUTE_MS } from '../base/durations.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { systemRandom } from '../base/random.ts';
 import { IN_MEMORY, NO_CATALOGUE } from '../config/settings.ts';
@@ -25,7 +26,7 @@ const GATES = 3;
 /** Long enough for the proxy, within two looks, to stop using a gate that is about to end. */
 const DRAIN_SECONDS = '1';
 /** Longest wait until the proxy sees that a gate is ready again. */
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = MINUTE_MS;
 const READY_LOOK_MS = 50;
 
 interface Plan {

@@ -5,6 +5,7 @@
 import { Buffer } from 'node:buffer';
 import { availableParallelism } from 'node:os';
 import { keyDigestOf } from '../accounts/key.ts';
+import { MINUTE_MS } from '../base/durations.ts';
 import { grouped } from '../base/grouped.ts';
 import { VERSION } from '../base/version.ts';
 import { LIFETIME_MS } from '../callback/limits.ts';
@@ -29,7 +30,7 @@ const WAIT_RATE = 50;
 /** Each signing thread occupies a core. */
 const SIGNERS_MAX = 16;
 /** Longest run with callbacks: leaves time to buy and delete them within their ten minutes. */
-const CALLBACK_RUN_MS_MAX = LIFETIME_MS - 120_000;
+const CALLBACK_RUN_MS_MAX = LIFETIME_MS - 2 * MINUTE_MS;
 
 /** The target and its checked addresses, before anything is sent. @throws UsageError, CommandError */
 async function checkedTarget(text: string, isOwn: boolean): Promise<{ target: Target; addresses: readonly string[] }> {

@@ -1,5 +1,6 @@
 /** What the commands that act as a customer share: the server's address, a wallet, and the official x402 client. */
 import { findFetchCode } from '../adapters/outbound/connection-failure.ts';
+import { MINUTE_MS } from '../base/durations.ts';
 import { messageOf } from '../base/failure.ts';
 import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { CommandError, type TextOption, UsageError } from './command.ts';
@@ -15,7 +16,7 @@ export const URL_OPTION = {
 } as const satisfies TextOption;
 
 /** Longer than any answer takes, including a wait of 30 s. */
-export const ANSWER_TIMEOUT_MS = 60_000;
+export const ANSWER_TIMEOUT_MS = MINUTE_MS;
 
 /** Codes of a refused connection: Node's, and Bun's. */
 const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ConnectionRefused']);

@@ -1,5 +1,6 @@
 /** `sales`: the books of a server, from its state folder, its database or its admin routes (decisions §4). */
 import { parseDateTime } from '../base/date-time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import { command, EXIT_OK, UsageError } from './command.ts';
 import type { Io } from './io.ts';
 import { CSV_LINES, JSON_LINES, PEOPLE_LINES, type SaleLines } from './sales/sales-lines.ts';
@@ -14,7 +15,7 @@ import { SalesTotals } from './sales/sales-totals.ts';
 import { PLACE_OPTIONS, type PlaceOptions, placeOf } from './state-place.ts';
 
 const SPAN = /^([1-9][0-9]{0,4})([dhm])$/;
-const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
+const UNIT_MS: Readonly<Record<string, number>> = { d: DAY_MS, h: HOUR_MS, m: MINUTE_MS };
 
 /** Accepts a date, a date-time, or a span before now such as `7d`. @throws UsageError */
 function sinceOf(text: string | undefined, nowMs: number): number {

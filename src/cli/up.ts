@@ -1,6 +1,7 @@
 /** `up`: one command for one machine: watches boards and serves their jobs, in one process group. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import { boardOfAddress } from '../ingest/boards/address-rules.ts';
 import { HISTORY_FILE } from '../storage/history/database.ts';
 import { addBoards } from './boards/add-boards.ts';
@@ -20,11 +21,11 @@ import { REACH_OPTIONS, reachSettings } from './watch/watch-settings.ts';
 const SNAPSHOT = 'jobs.snapshot';
 /** Pauses before a watch that ended is restarted, milliseconds: the first, which doubles, and the longest. */
 const RESTART_MS = 1000;
-const RESTART_MS_MAX = 60_000;
+const RESTART_MS_MAX = MINUTE_MS;
 /** Pauses before failed pages are looked at again, milliseconds; after the last one, the next start looks again. */
-const LOOK_AGAIN_MS = [60_000, 600_000, 3_600_000];
+const LOOK_AGAIN_MS = [MINUTE_MS, 10 * MINUTE_MS, HOUR_MS];
 /** Milliseconds after which a running watch counts as stable. */
-const STEADY_MS = 600_000;
+const STEADY_MS = 10 * MINUTE_MS;
 
 const { snapshot: _own, 'snapshot-watch': _always, ...SERVER_OPTIONS } = SETTING_OPTIONS;
 
@@ -47,7 +48,7 @@ async function addOthers(words: readonly string[], io: Io, signal: AbortSignal):
   for (const pauseMs of [...LOOK_AGAIN_MS, undefined]) {
     const code = await runSelf(words, io, signal);
     if (code === 0 || signal.aborted) return;
-    const when = pauseMs === undefined ? 'at the next start' : `in ${pauseMs / 60_000} min`;
+    const when = pauseMs === undefined ? 'at the next start' : `in ${pauseMs / MINUTE_MS} min`;
     io.stderr.write(`not every board of the file was added; the others are looked at again ${when}\n`);
     if (pauseMs !== undefined) await pause(pauseMs, signal);
     if (signal.aborted) return;

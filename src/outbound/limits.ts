@@ -1,4 +1,5 @@
 /** Bounds of outbound requests, with their reasons. The time and the bytes of one request come with it. */
+import { MINUTE_MS } from '../base/durations.ts';
 
 /** Characters of a target (siblings §5). */
 export const TARGET_LENGTH_MAX = 2048;
@@ -7,7 +8,7 @@ export const HOST_SLOTS_MAX = 4;
 /** Milliseconds without an answer after which a host gets no further slot while others wait. */
 export const SILENCE_MS = 2000;
 /** Milliseconds for which a silent host with nothing in flight counts as silent; then it gets another chance. */
-export const SILENT_KEPT_MS = 60_000;
+export const SILENT_KEPT_MS = MINUTE_MS;
 /** Silent hosts that are remembered; beyond that, the one that fell silent first is forgotten. */
 export const SILENT_HOSTS_MAX = 10_000;
 /** Silent hosts that are checked for one slot that nothing else can use: all their customers may be at their half. */

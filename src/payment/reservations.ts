@@ -20,6 +20,7 @@
  *   answer for {@link KEPT_MS}; if it ends as dead, they stay under way for as long, because the money may have moved; if it
  *   ends uncharged, they are free again. The answers are on record with the intent.
  */
+import { MINUTE_MS } from '../base/durations.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
 import type { SaleFacts } from './books.ts';
@@ -60,7 +61,7 @@ export interface Reservation {
 }
 
 /** Milliseconds for which an identifier is kept after its purchase has settled (decisions §4) or ended as dead. */
-export const KEPT_MS = 600_000;
+export const KEPT_MS = 10 * MINUTE_MS;
 /**
  * Longest sealed answer, bytes. The longest is an answer of changes over a catalogue whose texts are as long as native input
  * permits: ten jobs of 6,200 characters and an address, and ten closed ones of 2,200. A character may take seven bytes,

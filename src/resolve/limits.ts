@@ -1,4 +1,5 @@
 /** Every bound of resolves (siblings §7), with its unit and reason; those of their requests are in outbound/limits.ts. */
+import { HOUR_MS, MINUTE_MS } from '../base/durations.ts';
 import { TARGET_LENGTH_MAX } from '../outbound/limits.ts';
 
 /** siblings §7: the longest wait that a customer may choose, and the default. */
@@ -12,10 +13,10 @@ export const WORK_MS = 30_000;
 export const REDIRECT_COUNT_MAX = 10;
 
 /** siblings §7: a result is kept this long from `created_at`, and its id gets 410 for as long again. */
-export const KEPT_MS = 3_600_000;
-export const TOMBSTONE_MS = 3_600_000;
+export const KEPT_MS = HOUR_MS;
+export const TOMBSTONE_MS = HOUR_MS;
 /** A start keeps what looks over for so much longer, because its clock may be ahead and be set back a moment later. */
-export const START_KEPT_MS = 600_000;
+export const START_KEPT_MS = 10 * MINUTE_MS;
 
 /** siblings §7: an extraction that takes longer is ended. Processor time of the reading thread, where the system reports it. */
 export const EXTRACTION_MS = 2_000;

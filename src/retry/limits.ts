@@ -1,4 +1,5 @@
 /** Limits of retries (siblings §5, §6). */
+import { DAY_MS, MINUTE_MS } from '../base/durations.ts';
 
 /** Bytes of a creation's body, and of a stored result body. */
 export const REQUEST_BYTES_MAX = 262_144;
@@ -21,10 +22,10 @@ export const RETRY_STATUS_COUNT_MAX = 100;
 export const ATTEMPT_COUNT_MAX = 10;
 
 /** An ended job stays readable this long. */
-export const KEPT_MS = 24 * 3_600_000;
+export const KEPT_MS = DAY_MS;
 
 /** Pause before each try of a delivery, from the previous one. */
-export const DELIVERY_PAUSES_MS = [0, 5_000, 30_000, 120_000, 600_000] as const;
+export const DELIVERY_PAUSES_MS = [0, 5_000, 30_000, 2 * MINUTE_MS, 10 * MINUTE_MS] as const;
 export const DELIVERY_TIMEOUT_MS = 15_000;
 
 // The tries of a delivery end while its job is still readable.

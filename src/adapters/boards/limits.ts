@@ -1,4 +1,5 @@
 /** Bounds of the requests for boards, with their reasons. */
+import { MINUTE_MS } from '../../base/durations.ts';
 
 /** All pages of a feed together, unpacked, bytes: what `import` accepts of one document. A longer feed fails and is never cut. */
 export const FEED_BYTES_MAX = 256 * 1024 * 1024;
@@ -10,12 +11,12 @@ export const FEEDS_BYTES_MAX = 128 * 1024 * 1024;
 /** A page for people, not a list, unpacked, bytes: many times the longest real one. */
 export const PAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** One request, from its turn to the last byte, milliseconds. */
-export const REQUEST_MS = 120_000;
+export const REQUEST_MS = 2 * MINUTE_MS;
 /**
  * All pages of a feed together, milliseconds, without the pauses between them: a host that answers a byte at a time
  * cannot hold up a round.
  */
-export const VISIT_MS_MAX = 20 * 60_000;
+export const VISIT_MS_MAX = 20 * MINUTE_MS;
 /** Redirects of one request; each is judged as the first address is. */
 export const REDIRECTS_MAX = 5;
 /** Requests for one page in one visit, when a host fails for a moment. */
@@ -23,6 +24,6 @@ export const TRIES_MAX = 3;
 /** First pause between these tries, in multiples of the host's pause; it doubles. */
 export const TRY_PAUSES = 2;
 /** A longer `Retry-After` holds its board until a later round, so that a round ends, milliseconds. */
-export const WAITED_MS_MAX = 60_000;
+export const WAITED_MS_MAX = MINUTE_MS;
 /** Boards in progress at a time. */
 export const VISITS_AT_ONCE = 16;

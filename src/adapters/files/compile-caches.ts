@@ -4,9 +4,10 @@
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { DAY_MS } from '../../base/durations.ts';
 
 /** Long enough that a return to an older version within a month finds its code. */
-export const UNUSED_MS = 30 * 86_400_000;
+export const UNUSED_MS = 30 * DAY_MS;
 
 /** A version, an architecture, and hexadecimal tags of the build and of the user: `v26.10.0-x64-310b2ce3-0`. */
 const NAME = /^v\d+\.\d+\.\d+[\w.-]*-[0-9a-f]{8,16}-\d+$/;

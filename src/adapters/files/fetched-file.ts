@@ -6,6 +6,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { sha256Hex } from '../../base/digest.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
 import type { Timers } from '../../base/timers.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
@@ -16,7 +17,7 @@ const FETCHED_BYTES_MAX = 256 * 2 ** 30;
 /** A download ends when nothing arrives for this time. */
 const STALL_MS = 30_000;
 /** Age at which unfinished downloads of processes that died are removed. */
-const LEFTOVER_MS = 86_400_000;
+const LEFTOVER_MS = DAY_MS;
 const ETAG_LENGTH_MAX = 1000;
 
 /** The address without its query, which may hold a signature. */

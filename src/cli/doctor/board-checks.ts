@@ -2,6 +2,7 @@
  * The check of the watched boards (`CATALOGUE`): boards that are stale, shrinking or gone, and a watch that does not run.
  */
 import type { Config } from '../../app/configuration.ts';
+import { DAY_MS } from '../../base/durations.ts';
 import { grouped, quantity } from '../../base/grouped.ts';
 import {
   BoardsUnavailableError,
@@ -13,7 +14,7 @@ import { WatchedBoardsFile } from '../../storage/history/watched-boards-file.ts'
 import type { Findings } from './finding.ts';
 
 /** A board without a believable feed for this time is stale: three times the default of the longest pause between fetches. */
-const STALE_MS = 3 * 86_400_000;
+const STALE_MS = 3 * DAY_MS;
 /** Boards that a finding names. */
 const NAMED_MAX = 5;
 

@@ -1,12 +1,13 @@
 /** One process of `paygrade fleet`: a gate or a jobs service, started again when it dies, and one at a time on request. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { MINUTE_MS } from '../../base/durations.ts';
 import { CommandError } from '../command.ts';
 import type { Io } from '../io.ts';
 
 /** Pause before a process that died is started again. */
 const RESTART_PAUSE_MS = 500;
 /** A start that takes longer is given up. */
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = MINUTE_MS;
 
 export interface MemberOptions {
   /** `gate 1`. */

@@ -2,13 +2,14 @@
  * Handles boards that were fetched while this machine's clock ran ahead: once it is set back, they would not be due until it
  * reaches those times again. Recorded observations keep their times, so a feed that is fetched now counts as a late one.
  */
+import { HOUR_MS } from '../../base/durations.ts';
 import { quantity } from '../../base/grouped.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import type { FetchState } from '../../ingest/boards/fetch-state.ts';
 import type { BoardTables, WatchedBoard } from '../../storage/history/board-tables.ts';
 
 /** A smaller correction of the clock makes no board due. */
-const AHEAD_MS = 3_600_000;
+const AHEAD_MS = HOUR_MS;
 
 export const isFetchedAhead = ({ state }: WatchedBoard, nowMs: number): boolean =>
   state !== null && state.lastFetchMs > nowMs + AHEAD_MS;

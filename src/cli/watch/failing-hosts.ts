@@ -2,12 +2,13 @@
  * Tracks hosts that fail for one board after another: their remaining boards are postponed, so that neither the round nor the
  * host goes through hundreds of failing requests. In memory only: after a restart the next boards detect it again.
  */
+import { MINUTE_MS } from '../../base/durations.ts';
 import { nextHostTryMs } from '../../ingest/watch/schedule.ts';
 
 /** Boards in a row for which a host fails before it is paused: with fewer, the boards themselves may be at fault. */
 export const HOST_FAILURES_MAX = 5;
 /** A host that asks for no pause, and whose failures cost less time than this, is not paused. */
-const COST_MS_MAX = 5 * 60_000;
+const COST_MS_MAX = 5 * MINUTE_MS;
 
 interface Failing {
   /** Names of the boards that failed in a row. */

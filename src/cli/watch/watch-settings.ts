@@ -1,4 +1,5 @@
 /** Settings for reaching boards, from the environment or from flags of the same names, which win. */
+import { HOUR_MS } from '../../base/durations.ts';
 import { readSettings } from '../../config/config.ts';
 import { InvalidSettingError, setting, type ValuesOf } from '../../config/setting.ts';
 import { OUTBOUND_SETTINGS } from '../../config/settings.ts';
@@ -32,7 +33,7 @@ export const REACH_OPTIONS = {
     type: 'integer',
     value: 'N',
     min: 0,
-    max: 3_600_000,
+    max: HOUR_MS,
     default: 1000,
     help: 'milliseconds between two requests to one host',
   },

@@ -5,6 +5,7 @@
  * Cost: linear in the file; a rule is matched without backtracking over more than one `*` at a time.
  */
 import { detached } from '../../base/detached.ts';
+import { DAY_MS } from '../../base/durations.ts';
 
 /** A rule with its path, percent-encoded as addresses are. */
 interface RobotsRule {
@@ -32,7 +33,7 @@ export const ROBOTS_BYTES_MAX = 512 * 1024;
 /** Redirects to follow for the file, RFC 9309 §2.3.1.2. */
 export const ROBOTS_REDIRECTS_MAX = 5;
 /** A file is asked for again after this, RFC 9309 §2.4, milliseconds. */
-export const ROBOTS_KEPT_MS = 24 * 3_600_000;
+export const ROBOTS_KEPT_MS = DAY_MS;
 
 /** Non-ASCII octets as `%XX` and needless escapes decoded (RFC 9309 §2.2.2), so that rule and address compare equal. */
 function normalized(path: string): string {

@@ -9,7 +9,7 @@
  * Half a changed and half an unchanged visit after PRIOR_GAP_MS are the prior for an unknown board. Older visits count
  * less, so that the schedule follows a board that falls asleep or wakes up within days.
  */
-import { HOUR_MS } from '../../base/durations.ts';
+import { HOUR_MS, MINUTE_MS } from '../../base/durations.ts';
 
 /** A fetch of a board that listed it completely. */
 export interface Visit {
@@ -37,12 +37,12 @@ const SHARE_OF_MEAN = 0.5;
 /** Visits that fall due together drift apart by up to this share of their gap. */
 const SPREAD = 0.1;
 /** Bounds of the search for the mean time between changes: far below and above all bounds of visits. */
-const MEAN_MIN_MS = 60_000;
+const MEAN_MIN_MS = MINUTE_MS;
 const MEAN_MAX_MS = 10_000 * HOUR_MS;
 const HALVINGS = 50;
 
 /** First pause after a failure; it doubles with each further one. */
-export const FAILURE_PAUSE_MS = 300_000;
+export const FAILURE_PAUSE_MS = 5 * MINUTE_MS;
 /** `Retry-After` beyond this counts as this. */
 export const RETRY_AFTER_MAX_MS = 7 * 24 * HOUR_MS;
 

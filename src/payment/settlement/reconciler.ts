@@ -21,6 +21,7 @@
  * the store has reservations, one timer each; at most {@link REPEATS_IN_FLIGHT_MAX} calls are in flight.
  */
 import type { Clock } from '../../base/clock.ts';
+import { MINUTE_MS } from '../../base/durations.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import { WINDOW_SECONDS_MAX } from '../protocol/network.ts';
@@ -37,7 +38,7 @@ const REPEATS_IN_FLIGHT_MAX = 8;
  * moment must still be found. The reconciler also watches each case for at least as long by the monotonic clock: after a
  * restart the settlement may be unreachable at first.
  */
-const FINALITY_MS = 60_000;
+const FINALITY_MS = MINUTE_MS;
 /** Of an authorization whose window is as long as is accepted: a case watched for so long is over without any wall clock. */
 export const LONGEST_WAIT_MS = WINDOW_SECONDS_MAX * 1000 + FINALITY_MS;
 

@@ -18,6 +18,7 @@
  * lane's pause is over.
  */
 import type { Clock } from '../../base/clock.ts';
+import { MINUTE_MS } from '../../base/durations.ts';
 import { FairQueue } from '../../base/fair-queue.ts';
 import { lruMap } from '../../base/lru-map.ts';
 import type { MaybePromise } from '../../base/maybe-promise.ts';
@@ -35,7 +36,7 @@ export const WAITING_COUNT_MAX = 256;
 export const WAIT_MS_MAX = 3000;
 /** Turns that a network may always hold, despite refusals: one for its next honest payment beside a slow one. */
 export const REFUSED_COUNT_MIN = 2;
-export const REFUSALS_FORGOTTEN_MS = 60_000;
+export const REFUSALS_FORGOTTEN_MS = MINUTE_MS;
 /** Networks whose payments were refused lately, about 100 bytes each. */
 const REFUSED_NETWORK_COUNT_MAX = 4096;
 /** Refused payments of one lane in the long run: the rate of a facilitator with ten concurrent calls of 100 ms each. */

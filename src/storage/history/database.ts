@@ -19,6 +19,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { MINUTE_MS } from '../../base/durations.ts';
 import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { closedFolder, folderFaultOf, linkToNothing } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
@@ -46,7 +47,7 @@ const APPLICATION_ID = 0x70676361;
 /** How long a reader waits for an import that is writing its pages to the file, and a writer for another writer. */
 const BUSY_MS = 10_000;
 /** How long a commit waits for readers, such as a build: with a million jobs one reads for a minute. */
-const COMMIT_BUSY_MS = 300_000;
+const COMMIT_BUSY_MS = 5 * MINUTE_MS;
 /** Negative: KiB. 64 MiB keep the inner pages of a million jobs' index in memory. */
 const CACHE_SIZE = -65_536;
 

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../base/durations.ts';
 import type { KeyUse, StoredKey } from './accounts-journal.ts';
 
 /** Pause between two records of the uses of keys. */
-export const USES_PAUSE_MS = 60_000;
+export const USES_PAUSE_MS = MINUTE_MS;
 /** Uses of one record, so that no transaction is long. */
 export const USE_COUNT_MAX = 1_000;
 /** The minute of a use; nothing finer is stored. */

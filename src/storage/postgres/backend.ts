@@ -4,6 +4,7 @@
  * and migrates the tables.
  */
 import type { Clock } from '../../base/clock.ts';
+import { MINUTE_MS } from '../../base/durations.ts';
 import { errorCodeOf, firstLineOf } from '../../base/failure.ts';
 import { checksummed } from '../../payment/protocol/network.ts';
 import type { Backend, BackendPorts, StoreOptions } from '../backend.ts';
@@ -24,7 +25,7 @@ import { checkStateKey, keptSecret, PAYEE } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
 
 /** How long a start waits for a database that does not answer (siblings §9). */
-const START_MS = 60_000;
+const START_MS = MINUTE_MS;
 const START_PAUSE_MS = 250;
 
 export const CONNECTION_LIMITS = { countMax: 16, statementMs: 5000, connectMs: 3000 };

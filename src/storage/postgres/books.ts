@@ -3,6 +3,7 @@
  * removes sales past their retention, and reads pages straight from the database.
  */
 import { DIGEST_KEY_BYTES, type Digest, keyedDigest } from '../../base/digest.ts';
+import { MINUTE_MS } from '../../base/durations.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Books, Sale, SaleFacts, SalesDay, SalesQuery } from '../../payment/books.ts';
@@ -19,7 +20,7 @@ import { BOOKS_KEY, keptSecret } from './secrets.ts';
 
 const PRUNED_COUNT_MAX = 1000;
 /** A read of the whole books may take this long. */
-const READ_MS = 60_000;
+const READ_MS = MINUTE_MS;
 
 const COLUMNS = 'serial, time_ms, amount, network, payer, nonce, transaction, settlement, facts, is_delivered';
 

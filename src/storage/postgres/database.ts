@@ -12,6 +12,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
+import { MINUTE_MS } from '../../base/durations.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import { Pauses } from '../../base/pauses.ts';
 import type { Timers } from '../../base/timers.ts';
@@ -23,7 +24,7 @@ export const PATIENCE_MS = 4000;
 /**
  * A try whose answer was lost may be carried out this much later, even after its repeat; until then, looks free what it took.
  */
-export const LATE_MS = 120_000;
+export const LATE_MS = 2 * MINUTE_MS;
 /** Repeats after a deadlock or a serialization failure, which need no wait. */
 const CONFLICTS_MAX = 20;
 const PAUSE_MS = 50;

@@ -3,6 +3,7 @@
  * The right to migrate is a row with a lease; each step's transaction locks that row, so a process whose lease runs out in a
  * long step is not overtaken before the step ends. A database that a newer release has migrated is refused.
  */
+import { HOUR_MS } from '../../base/durations.ts';
 import { StateError } from '../state-error.ts';
 import type { Database, Query } from './database.ts';
 import { StatementError } from './failures.ts';
@@ -12,7 +13,7 @@ import type { DomainTables } from './tables/table.ts';
 const LEASE_MS = 10_000;
 const LOOK_PAUSE_MS = 200;
 /** Longest a step may take. */
-const STEP_MS = 3_600_000;
+const STEP_MS = HOUR_MS;
 
 /** When two processes create the same object at once, one gets these codes despite IF NOT EXISTS. */
 const CREATED_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07', '42710']);

@@ -2,6 +2,7 @@
  * Opens a database for a command, beside running servers; it must answer at once and have the tables of this release.
  */
 import type { Clock } from '../../base/clock.ts';
+import { MINUTE_MS } from '../../base/durations.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import type { Timers } from '../../base/timers.ts';
 import { StateError } from '../state-error.ts';
@@ -12,7 +13,7 @@ import { DatabaseAwayError, deniedOr, InDoubtError } from './failures.ts';
 import { checkMigrated, migrate } from './migrations.ts';
 import { TABLES } from './tables/tables.ts';
 
-const LIMITS = { countMax: 2, statementMs: 60_000, connectMs: 5000 };
+const LIMITS = { countMax: 2, statementMs: MINUTE_MS, connectMs: 5000 };
 
 export interface DatabasePorts {
   readonly clock: Clock;

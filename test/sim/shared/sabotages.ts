@@ -169,7 +169,7 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   },
   {
     what: 'an answer is kept for half a minute',
-    changes: [['payment/reservations.ts', 'export const KEPT_MS = 600_000;', 'export const KEPT_MS = 30_000;']],
+    changes: [['payment/reservations.ts', 'export const KEPT_MS = 10 * MINUTE_MS;', 'export const KEPT_MS = 30_000;']],
     found: /N\d /,
   },
   {

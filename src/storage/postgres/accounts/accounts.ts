@@ -22,6 +22,7 @@ import { GRANT_COUNT_MAX, KEY_COUNT_MAX, ORGANIZATION_COUNT_MAX } from '../../..
 import { DEMO_ORGANIZATION } from '../../../accounts/organization.ts';
 import { storedScopes } from '../../../accounts/scopes.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { HOUR_MS } from '../../../base/durations.ts';
 import { messageOf } from '../../../base/failure.ts';
 import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { Random } from '../../../base/random.ts';
@@ -46,7 +47,7 @@ import {
 } from './statements.ts';
 
 /** Pause between two removals of entries and grants that lapsed long ago. */
-const FORGET_PAUSE_MS = 3_600_000;
+const FORGET_PAUSE_MS = HOUR_MS;
 
 const FULL: NotChanged = { kind: 'full' };
 const PLAY_ONLY: NotChanged = { kind: 'play-only' };

@@ -3,10 +3,11 @@
  * says so too: either clock may be ahead, and a month that has begun never ends early.
  */
 import { LAPSED_KEPT_MS } from '../../../accounts/limits.ts';
+import { DAY_MS } from '../../../base/durations.ts';
 import { passedMs } from '../both-clocks.ts';
 
 /** A retry after a lost answer needs the entry only briefly; it is kept longer for an operator's questions. */
-const ENTRIES_KEPT_MS = 40 * 86_400_000;
+const ENTRIES_KEPT_MS = 40 * DAY_MS;
 
 /** $1 digests, in order. */
 export const AUTHENTICATE = {

@@ -5,6 +5,7 @@
  * NOTIFY takes a server-wide lock at commit, so no transaction that records anything contains one. Instead a separate
  * connection listens and sends, with asynchronous commits and one NOTIFY at a time; hints that come meanwhile go with the next.
  */
+import { MINUTE_MS } from '../../../base/durations.ts';
 import type { Timers } from '../../../base/timers.ts';
 import type { CallbackId } from '../../../callback/identifier.ts';
 import type { Connection } from '../connections.ts';
@@ -15,7 +16,7 @@ const CHANNEL = 'paygrade_events';
 const ID_COUNT_MAX = 250;
 const RECONNECT_MS = 1000;
 /** Longest pause, for a database without LISTEN or a pooler that does not pass it on. */
-const RECONNECT_MS_MAX = 60_000;
+const RECONNECT_MS_MAX = MINUTE_MS;
 
 export interface HintPorts {
   readonly timers: Timers;

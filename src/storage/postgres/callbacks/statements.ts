@@ -2,6 +2,7 @@
  * The statements of callbacks. Each may be repeated, and each locks rows of callbacks in the order of their ids before the row of
  * `callback_room`. `paygrade.now_ms()` is the database's clock, which alone decides expiry and windows.
  */
+import { MINUTE_MS } from '../../../base/durations.ts';
 import {
   CLAIM_BYTES,
   EVENT_COUNT_MAX,
@@ -16,7 +17,7 @@ import {
 import { passedMs } from '../both-clocks.ts';
 
 /** How long a claim lasts whose process died before the purchase ended. */
-const CLAIM_MS = 300_000;
+const CLAIM_MS = 5 * MINUTE_MS;
 
 export const countOf = (bytes: number): number => Math.floor(bytes / CLAIM_BYTES);
 

@@ -16,6 +16,7 @@
  */
 import type { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../base/clock.ts';
+import { MINUTE_MS } from '../../../base/durations.ts';
 import { lruMap } from '../../../base/lru-map.ts';
 import type { MaybePromise } from '../../../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../../../base/rate-limits.ts';
@@ -29,7 +30,7 @@ import { FORGET, SHARE } from './statements.ts';
 
 const SHARE_MS = 1000;
 /** The longest window that can be shared. */
-const WINDOW_MS_MAX = 60_000;
+const WINDOW_MS_MAX = MINUTE_MS;
 /** How much later than its recorded time a sum may commit. */
 const LATE_MS = 5000;
 /** Shares between two removals of old sums. */

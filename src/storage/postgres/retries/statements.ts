@@ -1,11 +1,12 @@
 /** The statements of retry jobs. Each may be repeated. */
+import { MINUTE_MS } from '../../../base/durations.ts';
 import { chargeText, PURCHASE_FIRST } from '../accounts/statements.ts';
 import { latestMs, passedMs } from '../both-clocks.ts';
 import { SKEW_MS_MAX } from '../database.ts';
 import { ownerIsStillDead } from '../owners.ts';
 
 /** No request holds an idempotency key longer than this. */
-const KEY_CLAIM_MS = 120_000;
+const KEY_CLAIM_MS = 2 * MINUTE_MS;
 
 const COLUMNS = 'id, customer, key_digest, next_ms, state, secrets, result_body, holder, hold, version, change_id';
 
