@@ -3,7 +3,7 @@ import { awakeTimers } from '../../adapters/process/system-timers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
 import { PostgresAccounts } from '../../storage/postgres/accounts/accounts.ts';
-import { onDatabase } from '../../storage/postgres/opened.ts';
+import { onDatabase } from '../../storage/postgres/command-database.ts';
 import { StateError } from '../../storage/state-error.ts';
 import { commandErrorOf } from '../command.ts';
 import { type OperatorAccounts, over } from './operator-accounts.ts';

@@ -9,7 +9,7 @@ import { type SaleRecord, saleRecordOf } from '../../modules/admin/sale-record.t
 import { salesAnswer } from '../../modules/admin/sales.ts';
 import { PAGE_COUNT_MAX, type Sale, type SaleCursor, type SalesQuery } from '../../payment/books.ts';
 import { BooksReader } from '../../storage/postgres/books.ts';
-import { onDatabase } from '../../storage/postgres/opened.ts';
+import { onDatabase } from '../../storage/postgres/command-database.ts';
 import { BooksFile, BooksFileError } from '../../storage/sqlite/books-file.ts';
 import { StateError } from '../../storage/state-error.ts';
 import { CommandError, commandErrorOf } from '../command.ts';

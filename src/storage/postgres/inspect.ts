@@ -1,18 +1,14 @@
 /** Inspects a shared database for `doctor`: what keeps a server from starting or selling. Changes nothing. */
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import { firstLineOf } from '../../base/failure.ts';
 import { StateError } from '../state-error.ts';
-import { parseDatabaseUrl } from './address.ts';
 import { checkDurability, checkSessions } from './backend.ts';
-import { openConnections } from './connections.ts';
-import { Database } from './database.ts';
-import { deniedOr } from './failures.ts';
+import { type DatabasePorts, onReached, type ReachedDatabase } from './command-database.ts';
+import type { Database } from './database.ts';
 import { type TablesFound, tablesIn } from './migrations.ts';
-import type { DatabasePorts } from './opened.ts';
 import { KEY_CHECK, keyCheckOf, otherKey } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
 
-const LIMITS = { countMax: 2, statementMs: 5000, connectMs: 5000 };
+const STATEMENT_MS = 5000;
 
 export interface InspectedDatabase {
   /** The address without user and password. */
@@ -29,52 +25,48 @@ export interface InspectOptions {
 }
 
 /** @throws StateError one line: why a server with these options would not start here, or not sell */
-export async function inspectDatabase(
+export function inspectDatabase(
   url: string,
-  { sync, stateKey }: InspectOptions,
-  { clock, timers }: DatabasePorts,
+  options: InspectOptions,
+  ports: DatabasePorts,
 ): Promise<InspectedDatabase> {
-  const address = parseDatabaseUrl(url);
+  return onReached(url, STATEMENT_MS, ports, (reached) => inspect(reached, options));
+}
+
+async function inspect(
+  { database, address, takesWrites }: ReachedDatabase,
+  { sync, stateKey }: InspectOptions,
+): Promise<InspectedDatabase> {
   const { shown } = address;
-  const database = new Database(openConnections(address, LIMITS), { clock, timers, onStateFault() {} });
-  // A command does not wait for a database that is away.
-  database.endWaits();
-  try {
-    const takesWrites = await database.probe().catch((failure: unknown) => {
-      throw new StateError(`the database ${shown} cannot be used: ${firstLineOf(failure)}`, { cause: failure });
-    });
-    if (!takesWrites) throw new StateError(`the database ${shown} takes no writes`);
-    const fault = database.fault();
-    if (fault !== undefined) throw new StateError(fault);
-    if (sync === 'full') await checkDurability(database, address);
-    await checkSessions(database, address, randomUUID());
-    const tables = await tablesIn(database, TABLES);
-    if (tables === 'none') {
-      const [may] = await database.run({
-        text: "SELECT has_database_privilege(current_database(), 'CREATE') AS may_create",
-      });
-      if (may?.may_create !== true)
-        throw new StateError(
-          `the database ${shown} is empty, and its user may not create the tables: grant it CREATE on the database`,
-        );
-    }
-    if (tables !== 'current') return { shown, tables, serverCount: 0 };
-    const [kept] = await database.run({
-      text: 'SELECT bytes FROM paygrade.secrets WHERE name = $1',
-      values: [KEY_CHECK],
-    });
-    const isOther =
-      kept !== undefined &&
-      stateKey !== undefined &&
-      !timingSafeEqual(keyCheckOf(stateKey), new Uint8Array(kept.bytes as Uint8Array));
-    if (isOther) throw otherKey(address);
-    const [alive] = await database.run({
-      text: 'SELECT count(*) AS count FROM paygrade.processes WHERE lease_until_ms >= paygrade.now_ms()',
-    });
-    return { shown, tables, serverCount: alive?.count as number };
-  } catch (failure) {
-    throw deniedOr(failure, shown);
-  } finally {
-    await database.close();
-  }
+  if (!takesWrites) throw new StateError(`the database ${shown} takes no writes`);
+  const fault = database.fault();
+  if (fault !== undefined) throw new StateError(fault);
+  if (sync === 'full') await checkDurability(database, address);
+  await checkSessions(database, address, randomUUID());
+  const tables = await tablesIn(database, TABLES);
+  if (tables === 'none') await checkMayCreate(database, shown);
+  if (tables !== 'current') return { shown, tables, serverCount: 0 };
+  const [kept] = await database.run({
+    text: 'SELECT bytes FROM paygrade.secrets WHERE name = $1',
+    values: [KEY_CHECK],
+  });
+  const isOther =
+    kept !== undefined &&
+    stateKey !== undefined &&
+    !timingSafeEqual(keyCheckOf(stateKey), new Uint8Array(kept.bytes as Uint8Array));
+  if (isOther) throw otherKey(address);
+  const [alive] = await database.run({
+    text: 'SELECT count(*) AS count FROM paygrade.processes WHERE lease_until_ms >= paygrade.now_ms()',
+  });
+  return { shown, tables, serverCount: alive?.count as number };
+}
+
+async function checkMayCreate(database: Database, shown: string): Promise<void> {
+  const [may] = await database.run({
+    text: "SELECT has_database_privilege(current_database(), 'CREATE') AS may_create",
+  });
+  if (may?.may_create === true) return;
+  throw new StateError(
+    `the database ${shown} is empty, and its user may not create the tables: grant it CREATE on the database`,
+  );
 }

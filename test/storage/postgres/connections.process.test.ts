@@ -9,12 +9,12 @@ import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts';
 import { CONNECTION_LIMITS, checkSessions, openPostgresBackend } from '../../../src/storage/postgres/backend.ts';
 import { BooksReader } from '../../../src/storage/postgres/books.ts';
 import { Hints } from '../../../src/storage/postgres/callbacks/hints.ts';
+import { onDatabase } from '../../../src/storage/postgres/command-database.ts';
 import { type ConnectionLimits, type Connections, openConnections } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { StatementError } from '../../../src/storage/postgres/failures.ts';
 import { inspectDatabase } from '../../../src/storage/postgres/inspect.ts';
 import { migrate } from '../../../src/storage/postgres/migrations.ts';
-import { onDatabase } from '../../../src/storage/postgres/opened.ts';
 import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { SERVER, testDatabase } from '../../support/postgres-database.ts';
@@ -256,6 +256,23 @@ describe.skipIf(server === undefined)('a database that fails in the middle of a 
     const ports = { clock: systemClock, timers: systemTimers };
     const command = onDatabase(await server!.freshUrl(), 'one', ports, (database) => database.run({ text }));
     await expect(command).rejects.toMatchObject({ name: 'StateError', message: expect.stringContaining(words) });
+  });
+
+  it('is named in one line when it answers an inspection too late', async () => {
+    const url = await server!.freshUrl();
+    const ports = { clock: systemClock, timers: systemTimers };
+    await onDatabase(url, 'one', ports, async () => {});
+    const others = openConnections(parseDatabaseUrl(url), CONNECTION_LIMITS);
+    const locking = await others.connect();
+    onTestFinished(async () => {
+      locking.release(true);
+      await others.end();
+    });
+    await locking.query({ text: 'BEGIN; LOCK TABLE paygrade.processes' });
+    await expect(inspectDatabase(url, { sync: 'normal', stateKey: undefined }, ports)).rejects.toMatchObject({
+      name: 'StateError',
+      message: expect.stringContaining('cannot be used: '),
+    });
   });
 });
 
