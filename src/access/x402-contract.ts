@@ -1,6 +1,6 @@
 /** Error codes of paid operations, and how documents describe paying (decisions §4; x402-v2 §2.1 to §2.3, §7.1, §7.4). */
 import type { AccessDocumentation } from '../http/access.ts';
-import { closed } from '../http/documents/openapi.ts';
+import { closed } from '../http/documents/json-schema.ts';
 import { defineErrors, type HeaderFacts, RETRY_AFTER } from '../http/errors.ts';
 import { HEADER_LENGTH_MAX } from '../payment/protocol/envelope.ts';
 import { PAYMENT_IDENTIFIER } from '../payment/protocol/identifier.ts';

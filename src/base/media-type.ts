@@ -1,6 +1,6 @@
 /**
- * Reads from the Content-Type how a webhook's body is stored (callback.md "accepted content types"; decisions §5). Types are
- * compared without case and parameters. A repeated header is refused: it arrives joined by `, `, and a single value has no
+ * What the headers of a body say: which of the forms that this server takes it has (callback.md "accepted content types";
+ * decisions §5), and whether it came unpacked. Types are compared without case and parameters. A repeated header is refused: it arrives joined by `, `, and a single value has no
  * comma outside quotes.
  */
 

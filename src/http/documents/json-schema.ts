@@ -1,12 +1,20 @@
 /**
- * Converts declared schemas to JSON Schema (draft 2020-12), for OpenAPI and discovery. The conversion throws for anything that
- * it does not know, so that no rule of a contract is lost silently; the actions that it may ignore are listed here.
+ * JSON Schema (draft 2020-12) for OpenAPI and discovery, and the conversion of declared schemas. The conversion throws for
+ * anything that it does not know, so that no rule of a contract is lost silently; the actions that it may ignore are listed here.
  */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { type ParameterRule, ruleOf } from '../query.ts';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** A closed object schema; every property is required. */
+export const closed = (properties: JsonSchema): JsonSchema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+});
 
 /**
  * Actions that the conversion ignores: custom checks state their rule through metadata, and trimming and parsing do not

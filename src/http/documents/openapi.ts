@@ -9,7 +9,7 @@ import { type ErrorCode, type HeaderFacts, INTERNAL_ERROR, METHOD_NOT_ALLOWED } 
 import type { BodySchema } from '../json-body.ts';
 import { cacheControlOf, errorsOf, type Operation } from '../operation.ts';
 import { ruleOf } from '../query.ts';
-import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
+import { closed, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
 export interface DocumentFacts {
   readonly title: string;
@@ -43,14 +43,6 @@ const REASONS: Readonly<Record<number, string>> = {
 };
 
 const REQUEST_ID_PATTERN = '^req_[0-9a-f-]{36}$';
-
-/** A closed object schema; every property is required. */
-export const closed = (properties: JsonSchema): JsonSchema => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties),
-  additionalProperties: false,
-});
 
 const REQUEST_ID_HEADER = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
 
