@@ -4,7 +4,7 @@ import { defaultMemoryLimitBytes } from '../adapters/process/memory-limit.ts';
 import { PressureSampler } from '../adapters/process/pressure-sampler.ts';
 import type { ProcessMemory } from '../adapters/process/process-memory.ts';
 import type { Clock } from '../base/clock.ts';
-import { LATE_SHARE } from '../base/overload/limits.ts';
+import { LATE_SHARE, LATENESS_WINDOW_MS } from '../base/overload/limits.ts';
 import { Overload, type OverloadLevel } from '../base/overload/overload.ts';
 import type { Pressure, PressureKind } from '../base/overload/pressure.ts';
 import type { Exposition } from '../base/prometheus.ts';
@@ -33,8 +33,10 @@ export interface OpenOverload {
 
 const LATENESS_SHARES = { p50: 0.5, p90: LATE_SHARE, max: 1 } as const;
 
+const LAG_HELP = `How late the event loop began what arrived, last ${LATENESS_WINDOW_MS / 1000} s.`;
+
 function writeMeasured(page: Exposition, sampler: PressureSampler, memoryLimitBytes: number): void {
-  page.family('paygrade_event_loop_lag_seconds', 'gauge', 'How late the event loop began what arrived, last 5 s.');
+  page.family('paygrade_event_loop_lag_seconds', 'gauge', LAG_HELP);
   for (const [statistic, share] of Object.entries(LATENESS_SHARES)) {
     page.sample(sampler.lateMs(share) / 1000, { statistic });
   }

@@ -1,9 +1,10 @@
 /** Notices about sizes in bytes with which a server starts but sells nothing, such as 512 where MiB were meant. */
+import { MIB } from '../base/sizes.ts';
 import { CLAIM_BYTES } from '../callback/limits.ts';
 import type { Config } from './configuration.ts';
 
 /** Less than any start takes: Bun takes twice this without a catalogue, Node more. */
-const MEMORY_BYTES_MIN = 32 * 1024 * 1024;
+const MEMORY_BYTES_MIN = 32 * MIB;
 
 /** One line each, which names the variable. */
 export function sizeNotices({ memoryLimitBytes, shedding, callbackBytes, surfaces }: Config): readonly string[] {

@@ -2,6 +2,7 @@
  * `resolve URL`: pays for the content behind an address and shows it; waits if it is still pending after the answer.
  */
 import { printable } from '../base/printable.ts';
+import { WORK_MS } from '../resolve/limits.ts';
 import { INCLUDES } from '../resolve/result.ts';
 import { refusedPurchase, walletOf } from './callback/buy.ts';
 import { json, url } from './callback/callback-client.ts';
@@ -11,9 +12,9 @@ import type { Io } from './io.ts';
 import { serverOf } from './paying-client.ts';
 import { NEVER_STOPPED } from './stop-signal.ts';
 
-/** The work of a resolve has 30 seconds. */
-const POLL_COUNT_MAX = 40;
 const POLL_PAUSE_MS = 1_000;
+/** Until some seconds after the work of a resolve must have ended. */
+const POLL_COUNT_MAX = (WORK_MS + 10_000) / POLL_PAUSE_MS;
 
 interface Resolved {
   readonly id: string;

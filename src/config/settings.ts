@@ -1,4 +1,5 @@
 /** The settings that belong to the server as a whole. A module declares its own settings in its folder. */
+import { MIB } from '../base/sizes.ts';
 import { PRICE_KEYS } from '../payment/prices.ts';
 import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { ENGINE_SETTINGS } from './engine-settings.ts';
@@ -45,7 +46,7 @@ export const originOf = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Smallest `BODY_BYTES`: four webhooks of the greatest size, so that one client's half holds two. */
-const BODY_BYTES_MIN = 1_048_576;
+const BODY_BYTES_MIN = MIB;
 
 const settlement = setting({
   variable: 'SETTLEMENT',

@@ -1,4 +1,5 @@
 /** Bounds of the kit on request bodies. The budget of all bodies together is the setting `BODY_BYTES`. */
+import { MIB } from '../base/sizes.ts';
 
 /** Bytes of a body that is input, unless its operation says otherwise (decisions §5 for creations). */
 export const INPUT_BYTES_MAX = 16_384;
@@ -13,7 +14,7 @@ export const INPUT_DEPTH_MAX = 64;
  * Memory that bodies which wait for the budget may take, bytes. They are unread, but a part of each has arrived and cannot be
  * sent back. Half of the default budget: two clients can each have 128 waiting bodies on Node, 16 on Bun.
  */
-export const WAITING_BODY_BYTES_MAX = 32 * 1_048_576;
+export const WAITING_BODY_BYTES_MAX = 32 * MIB;
 
 /**
  * Bodies in flight whose client network is not looked up yet. When the budget fills, one turn looks all of them up, and on Bun

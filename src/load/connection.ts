@@ -5,6 +5,7 @@
  */
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
+import { MIB } from '../base/sizes.ts';
 import type { Target } from './target.ts';
 
 export interface Answer {
@@ -32,7 +33,7 @@ export interface Endpoint {
 
 /** A server that sends more is no paygrade server, and must not fill the generator's memory. */
 const HEAD_BYTES_MAX = 64 * 1024;
-const BODY_BYTES_MAX = 8 * 1024 * 1024;
+const BODY_BYTES_MAX = 8 * MIB;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const NO_BYTES = Buffer.alloc(0);

@@ -1,5 +1,6 @@
 /** Bounds of outbound requests, with their reasons. The time and the bytes of one request come with it. */
 import { MINUTE_MS } from '../base/durations.ts';
+import { KIB, MIB } from '../base/sizes.ts';
 
 /** Characters of a target (siblings §5). */
 export const TARGET_LENGTH_MAX = 2048;
@@ -22,8 +23,10 @@ export const OTHER_FAMILY_MS = 500;
 /** Status line and headers of an answer (siblings §5), bytes. */
 export const HEAD_BYTES_MAX = 32_768;
 /** Body of an answer to a customer's request (siblings §5), on the wire and unpacked, bytes. */
-export const WIRE_BYTES_MAX = 2 * 1_048_576;
-export const UNPACKED_BYTES_MAX = 8 * 1_048_576;
+export const WIRE_BYTES_MAX = 2 * MIB;
+export const UNPACKED_BYTES_MAX = 8 * MIB;
+/** An answer beyond these bounds, in the words of messages to customers. */
+export const TOO_LARGE_ANSWER = `a head over ${HEAD_BYTES_MAX / KIB} KiB or a body over ${UNPACKED_BYTES_MAX / MIB} MiB unpacked`;
 /** Addresses of a name that are tried; all of its addresses are judged. */
 export const ADDRESSES_TRIED_MAX = 8;
 /** Content codings applied to one body; more are left packed. */

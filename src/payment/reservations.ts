@@ -23,6 +23,7 @@
 import { MINUTE_MS } from '../base/durations.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { OutageError } from '../base/outage.ts';
+import { MIB } from '../base/sizes.ts';
 import type { SaleFacts } from './books.ts';
 import type { IdentifierClaim } from './protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from './protocol/order.ts';
@@ -67,7 +68,7 @@ export const KEPT_MS = 10 * MINUTE_MS;
  * permits: ten jobs of 6,200 characters and an address, and ten closed ones of 2,200. A character may take seven bytes,
  * escaped as JSON within JSON; one of an address takes four.
  */
-export const ANSWER_BYTES_MAX = 1_048_576;
+export const ANSWER_BYTES_MAX = MIB;
 /**
  * Bytes that an identifier claims of the memory for kept answers until its answer is known; nearly all answers are shorter. A
  * longer answer does not replace its draft, so a long resolve stays a draft.

@@ -1,5 +1,6 @@
 /** Every bound of resolves (siblings §7), with its unit and reason; those of their requests are in outbound/limits.ts. */
 import { HOUR_MS, MINUTE_MS } from '../base/durations.ts';
+import { MIB } from '../base/sizes.ts';
 import { TARGET_LENGTH_MAX } from '../outbound/limits.ts';
 
 /** siblings §7: the longest wait that a customer may choose, and the default. */
@@ -58,7 +59,7 @@ export const PAYER_WORK_COUNT_MAX = WORK_COUNT_MAX / 2;
  * do not occur: a text only has line breaks and tabs to escape, 2 bytes each. An address of 2,048 characters is ASCII. Titles
  * and texts of links are at most 4 bytes a code point.
  */
-export const OUTCOME_BYTES_MAX = 1_048_576;
+export const OUTCOME_BYTES_MAX = MIB;
 
 if (
   4 * TEXT_CODE_POINTS_MAX +

@@ -1,4 +1,5 @@
 /** Question and outcome of a resolve, as plain JSON in the contract's own names (siblings §7). */
+import { TOO_LARGE_ANSWER } from '../outbound/limits.ts';
 
 export const INCLUDES = ['metadata', 'text', 'links'] as const;
 export type Include = (typeof INCLUDES)[number];
@@ -89,7 +90,7 @@ const MESSAGES: Readonly<Record<FailureCode, string>> = {
   TARGET_NOT_ALLOWED: 'the address, or one that it redirects to, may not be fetched from here',
   TARGET_UNREACHABLE: 'the name does not resolve, nothing answers there, or the answer is broken',
   TOO_MANY_REDIRECTS: 'the address redirects more than ten times',
-  RESPONSE_TOO_LARGE: 'the answer has a head over 32 KiB or a body over 8 MiB unpacked',
+  RESPONSE_TOO_LARGE: `the answer has ${TOO_LARGE_ANSWER}`,
   TLS_ERROR: 'the target has no certificate that holds for its name, or no TLS',
   TARGET_TIMEOUT: 'the target did not answer in time',
   INTERNAL_ERROR: 'the server failed while it resolved the address',

@@ -10,6 +10,7 @@
  * `policy.maxAttempts`; a terminal status never changes; {@link RetryJob.dueAtMs} is the time of the next step of any kind, so
  * a store needs only one index to find all work. Times are milliseconds since 1970.
  */
+import { TOO_LARGE_ANSWER } from '../outbound/limits.ts';
 import { type Delivery, isDeliveryOver, NEW_DELIVERY } from './delivery.ts';
 import type { RetryId } from './identifier.ts';
 import { KEPT_MS } from './limits.ts';
@@ -195,7 +196,7 @@ export const INTERRUPTED: AttemptEnd = {
 const BLOCKED: Failure = { code: 'TARGET_NOT_ALLOWED', message: 'the address of the target is not allowed' };
 const TOO_LARGE: Failure = {
   code: 'RESPONSE_TOO_LARGE',
-  message: 'the answer of the target has a head over 32 KiB or a body over 8 MiB unpacked',
+  message: `the answer of the target has ${TOO_LARGE_ANSWER}`,
 };
 const EXHAUSTED: Failure = { code: 'ATTEMPTS_EXHAUSTED', message: 'the last permitted attempt did not succeed' };
 const EXPIRED: Failure = { code: 'DEADLINE_EXCEEDED', message: 'the deadline passed before an attempt succeeded' };

@@ -1,5 +1,6 @@
 /** Limits of retries (siblings §5, §6). */
 import { DAY_MS, MINUTE_MS } from '../base/durations.ts';
+import { MIB } from '../base/sizes.ts';
 
 /** Bytes of a creation's body, and of a stored result body. */
 export const REQUEST_BYTES_MAX = 262_144;
@@ -38,10 +39,10 @@ export const RESULT_DEPTH_MAX = 64;
 /** Jobs that the worker holds, each with its request in memory: waiting for a turn, or with an attempt in flight. */
 export const HELD_COUNT_MAX = 16_384;
 /** Bytes of their requests, sealed. Each is in memory up to four times. */
-export const HELD_BYTES_MAX = 32 * 1_048_576;
+export const HELD_BYTES_MAX = 32 * MIB;
 /** Jobs that one look takes, and their bytes. A single customer may get that many before shares are compared. */
 export const TAKEN_COUNT_MAX = 512;
-export const TAKEN_BYTES_MAX = 2 * 1_048_576;
+export const TAKEN_BYTES_MAX = 2 * MIB;
 /** A held job's result that is longer stays in the store until its delivery has its turn. */
 export const HELD_RESULT_BYTES_MAX = 2048;
 

@@ -3,6 +3,7 @@
  * can (ingest/boards/address-rules.ts); otherwise the page behind it, or a careers page that this page links to.
  */
 import type { Clock } from '../../base/clock.ts';
+import { MIB } from '../../base/sizes.ts';
 import type { CompanyDomain } from '../../catalogue/company-domain.ts';
 import { boardOfAddress, type NamedBoard } from '../../ingest/boards/address-rules.ts';
 import { type Board, nameOfBoard } from '../../ingest/boards/board.ts';
@@ -16,7 +17,7 @@ import { isGone } from './feed-fetch.ts';
 import { PAGE_BYTES_MAX } from './limits.ts';
 
 /** Longest answer of a board, bytes. */
-const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
+const ANSWER_BYTES_MAX = 128 * MIB;
 /** Pages that are looked at for one address. */
 const PAGES_MAX = 3;
 

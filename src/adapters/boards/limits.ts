@@ -1,15 +1,16 @@
 /** Bounds of the requests for boards, with their reasons. */
 import { MINUTE_MS } from '../../base/durations.ts';
+import { MIB } from '../../base/sizes.ts';
 
 /** All pages of a feed together, unpacked, bytes: what `import` accepts of one document. A longer feed fails and is never cut. */
-export const FEED_BYTES_MAX = 256 * 1024 * 1024;
+export const FEED_BYTES_MAX = 256 * MIB;
 /**
  * The feeds of all visits but one together, bytes. Together with the longest feed, whose parsing takes eight times its
  * length, they stay within `MemoryMax` of deploy/paygrade-watch.service.
  */
-export const FEEDS_BYTES_MAX = 128 * 1024 * 1024;
+export const FEEDS_BYTES_MAX = 128 * MIB;
 /** A page for people, not a list, unpacked, bytes: many times the longest real one. */
-export const PAGE_BYTES_MAX = 16 * 1024 * 1024;
+export const PAGE_BYTES_MAX = 16 * MIB;
 /** One request, from its turn to the last byte, milliseconds. */
 export const REQUEST_MS = 2 * MINUTE_MS;
 /**

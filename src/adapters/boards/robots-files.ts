@@ -1,6 +1,7 @@
 /** The robots.txt of hosts, each fetched once a day (RFC 9309 §2.3, RFC 9309 §2.4), in its host's turn. */
 import type { Clock } from '../../base/clock.ts';
 import { retryAfterSecondsOf } from '../../base/retry-after.ts';
+import { MIB } from '../../base/sizes.ts';
 import {
   ALL_ALLOWED,
   memoryOf,
@@ -29,7 +30,7 @@ const UNPACKED_BYTES_MAX = 16 * ROBOTS_BYTES_MAX;
  * Most hosts with cached rules, and most memory of all these rules, bytes; beyond either, the host asked first is forgotten.
  */
 const KEPT_MAX = 10_000;
-const KEPT_BYTES_MAX = 64 * 1024 * 1024;
+const KEPT_BYTES_MAX = 64 * MIB;
 
 /** The rules of a host, or why they cannot be had: nothing may be fetched then (RFC 9309 §2.3.1.4). */
 export type HostRobots =

@@ -1,7 +1,8 @@
 /** Bounds of what a gate asks of its jobs services (siblings §8). */
+import { MIB } from '../../base/sizes.ts';
 
 /** A longer body is no answer. The longest real one, a job with its description, has some 90 KB. */
-export const ANSWER_BYTES_MAX = 1_048_576;
+export const ANSWER_BYTES_MAX = MIB;
 
 /**
  * After this long without an answer the gate tests whether the service can be reached; the test takes at most twice as

@@ -4,9 +4,10 @@
  * bounded buffer; further lines are dropped and counted, and the count is written when there is room again.
  */
 import { write } from 'node:fs';
+import { MIB } from '../../base/sizes.ts';
 
 /** UTF-16 units, which count as bytes here: some ten thousand request lines. */
-const PENDING_BYTES_MAX = 4 * 1024 * 1024;
+const PENDING_BYTES_MAX = 4 * MIB;
 
 /** A write costs as much as ten lines, and a server that answers thousands a second would write once a turn. */
 const GATHER_MS = 5;

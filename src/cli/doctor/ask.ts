@@ -1,8 +1,9 @@
 /** One HTTP request of a check: bounded in time and size, follows no redirect, and reports a failure as a code. */
 import { fetchCodeOf } from '../../adapters/outbound/connection-failure.ts';
 import { readAtMost } from '../../base/bounded-stream.ts';
+import { MIB } from '../../base/sizes.ts';
 
-const ANSWER_BYTES_MAX = 1024 * 1024;
+const ANSWER_BYTES_MAX = MIB;
 
 export type Asked =
   | { readonly kind: 'answer'; readonly status: number; readonly headers: Headers; readonly text: string }

@@ -6,6 +6,7 @@ import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import type { Config } from '../../app/configuration.ts';
 import { DAY_MS } from '../../base/durations.ts';
 import { messageOf } from '../../base/failure.ts';
+import { MIB } from '../../base/sizes.ts';
 import { DOMAIN_SHARE_MIN, type Reach, reachAdvice, reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
@@ -23,7 +24,7 @@ import { type Findings, sizeText } from './finding.ts';
 /** The observation period of the jobs routes: without newer observations their answers are nearly empty. */
 const PERIOD_DAYS = 7;
 /** A full disk stops all paid work. */
-const FREE_BYTES_MIN = 64 * 1024 * 1024;
+const FREE_BYTES_MIN = 64 * MIB;
 
 const daysText = (ms: number): string => `${(ms / DAY_MS).toFixed(1)} days`;
 

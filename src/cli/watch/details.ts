@@ -9,6 +9,7 @@ import type { BoardClient } from '../../adapters/boards/board-client.ts';
 import { isGone } from '../../adapters/boards/feed-fetch.ts';
 import { PAGE_BYTES_MAX } from '../../adapters/boards/limits.ts';
 import { objectOf } from '../../base/json-value.ts';
+import { MIB } from '../../base/sizes.ts';
 import type { Board } from '../../ingest/boards/board.ts';
 import type { BoardRequest } from '../../ingest/boards/board-request.ts';
 import { detailRequest, documentOf, hasDetails, withDescription } from '../../ingest/boards/endpoints.ts';
@@ -25,7 +26,7 @@ import { storedBoard } from '../../storage/history/stored-board.ts';
  */
 export const DETAILS_MAX = 100;
 /** Bytes of descriptions after which a visit stops: over a hundred of the longest real postings, 200 KiB each. */
-const DETAILS_BYTES_MAX = 32 * 1024 * 1024;
+const DETAILS_BYTES_MAX = 32 * MIB;
 /** Failures in a row after which a visit requests no more descriptions. */
 const FAILURES_MAX = 3;
 

@@ -1,5 +1,6 @@
 /** Merges the pages of a board's feed into the history of a catalogue, by the rules of `import`. */
 import { firstLineOf } from '../../base/failure.ts';
+import { MIB } from '../../base/sizes.ts';
 import type { Board } from '../../ingest/boards/board.ts';
 import { manifestOf } from '../../ingest/companies/manifest-words.ts';
 import { InputError } from '../../ingest/input/input.ts';
@@ -32,7 +33,7 @@ const NO_COUNTS = { rows: 0, new: 0, seen: 0, changed: 0, closed: 0, reopened: 0
 /**
  * Size of the pieces passed on, bytes, because the first one is copied and decoded separately to detect how a page is packed.
  */
-const PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = MIB;
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);

@@ -5,9 +5,10 @@
  * caller can copy it elsewhere without having it in memory. The bytes of an item are views of its chunk.
  */
 import { parseJson } from '../../base/json-value.ts';
+import { MIB } from '../../base/sizes.ts';
 
 /** Longest line, in bytes. The longest of 260,000 real postings, description included, is under 200 KiB. */
-const LINE_BYTES_MAX = 4 * 1024 * 1024;
+const LINE_BYTES_MAX = 4 * MIB;
 
 export type LineItem =
   /** `number` counts from 1; `bytes` exclude the line's end. */

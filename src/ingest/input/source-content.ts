@@ -8,6 +8,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { isObject, parseJson } from '../../base/json-value.ts';
+import { MIB } from '../../base/sizes.ts';
 import { csvRows } from './csv-rows.ts';
 import { type Bytes, CutShortError, InputError, type Member, peek } from './input.ts';
 import { parsedJson } from './lenient-json.ts';
@@ -15,11 +16,11 @@ import { pageContent } from './page-content.ts';
 import type { SourceRecord } from './source-field.ts';
 
 /** Bytes of one document. A record costs about 10 KB with its description, so some 25,000 of them. */
-const DOCUMENT_BYTES_MAX = 256 * 1024 * 1024;
+const DOCUMENT_BYTES_MAX = 256 * MIB;
 /** Bytes that decide how a member is packed: more than the longest first line of real postings, 200 KiB. */
-const HEAD_BYTES = 1024 * 1024;
+const HEAD_BYTES = MIB;
 /** Characters of one CSV record: the longest real one is under 200,000. */
-const CSV_RECORD_LENGTH_MAX = 4 * 1024 * 1024;
+const CSV_RECORD_LENGTH_MAX = 4 * MIB;
 
 export type Content =
   /** Only blanks. */

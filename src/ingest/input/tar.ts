@@ -3,6 +3,7 @@
  * and large sizes. A truncated archive yields all bytes before the cut, then fails. Memory: one chunk of the source,
  * and one header.
  */
+import { MIB } from '../../base/sizes.ts';
 
 /** The archive is damaged or cut short. */
 export class TarError extends Error {}
@@ -16,7 +17,7 @@ export interface TarEntry {
 
 const BLOCK_BYTES = 512;
 /** Bytes of a pax header or a long name: far more than any path. */
-const EXTENDED_BYTES_MAX = 1024 * 1024;
+const EXTENDED_BYTES_MAX = MIB;
 /** Offset of the checksum; in its own sum it counts as blanks. */
 const CHECKSUM_AT = 148;
 const CHECKSUM_BYTES = 8;

@@ -13,6 +13,7 @@ import { AfterSettlement } from '../../http/answers.ts';
 import { STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { BODY_ERRORS } from '../../http/json-body.ts';
 import { route } from '../../http/route.ts';
+import { WORK_MS } from '../../resolve/limits.ts';
 import type { ResolveDraft } from '../../resolve/resolver.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { createdAnswer, resolveReply } from './answers.ts';
@@ -29,7 +30,8 @@ export const createResolve = route<ResolveServices>()({
   path: '/v1/resolve',
   summary: 'Fetch an address and say what is behind it',
   description:
-    'Waits at most `max_wait_seconds`. 200 is the result; 202 means that the work goes on for up to 30 seconds, and that ' +
+    'Waits at most `max_wait_seconds`. 200 is the result; 202 means that the work goes on for up to ' +
+    `${WORK_MS / 1000} seconds, and that ` +
     '`result_url` will have the outcome, which is paid for even if it is a failure. A failure within the wait is an error and costs nothing.',
   access: [perClient, freePlace, unlessOverloaded, paid('0.03', 'resolve'), fewUncharged, placeClaim],
   bodies: { 'application/json': resolveBody },

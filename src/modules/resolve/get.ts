@@ -1,6 +1,7 @@
 /** GET /v1/resolves/{id}: the state and outcome of a resolve, for its read token, for one hour (siblings §7). */
 import { RESOLVE_EXPIRED, resolveExpired, resolveToken } from '../../access/resolve-token.ts';
 import { route } from '../../http/route.ts';
+import { WORK_MS } from '../../resolve/limits.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { resolveId, resolveReply, shownAnswer } from './answers.ts';
 import { EXAMPLE_RESOLVE_ID, EXAMPLE_SHOWN } from './examples.ts';
@@ -11,7 +12,7 @@ export const getResolve = route<ResolveServices>()({
   method: 'GET',
   path: '/v1/resolves/:id',
   summary: 'Get a resolve and its result',
-  description: 'Free. `status` is `pending` while the work goes on, for 30 seconds at most.',
+  description: `Free. \`status\` is \`pending\` while the work goes on, for ${WORK_MS / 1000} seconds at most.`,
   access: [resolveToken],
   params: { id: resolveId },
   answer: shownAnswer,

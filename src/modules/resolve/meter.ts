@@ -2,12 +2,13 @@
 import { Histogram } from '../../base/histogram.ts';
 import type { Exposition } from '../../base/prometheus.ts';
 import { zeroCounts } from '../../base/zero-counts.ts';
+import { WORK_MS } from '../../resolve/limits.ts';
 import type { ResolveStore } from '../../resolve/resolve-store.ts';
 import type { Resolver } from '../../resolve/resolver.ts';
 import { FAILURE_CODES, type ResolveOutcome } from '../../resolve/result.ts';
 
-/** Upper bounds of the buckets, milliseconds: from a quick page to the end of a work's 30 seconds. */
-const BOUNDS_MS = [100, 250, 500, 1000, 2500, 5000, 10_000, 20_000, 30_000] as const;
+/** Upper bounds of the buckets, milliseconds: from a quick page to the end of a work's time. */
+const BOUNDS_MS = [100, 250, 500, 1000, 2500, 5000, 10_000, 20_000, WORK_MS] as const;
 
 const OUTCOMES = ['resolved', ...FAILURE_CODES] as const;
 

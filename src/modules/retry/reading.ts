@@ -2,8 +2,10 @@
 import { costsNothing } from '../../access/credits.ts';
 import { perKey } from '../../access/key-rate.ts';
 import { ifDamaged, noRetry, RETRY_NOT_FOUND, retryReader } from '../../access/retry-access.ts';
+import { HOUR_MS } from '../../base/durations.ts';
 import { Refusal, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
+import { KEPT_MS } from '../../retry/limits.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
 import { attemptsAnswer, attemptsOf, callbackAnswer, callbackOf, retryAnswer, retryId, retryOf } from './answers.ts';
 import { EXAMPLE_ATTEMPTS, EXAMPLE_CALLBACK, EXAMPLE_ID, EXAMPLE_RETRY } from './examples.ts';
@@ -17,7 +19,7 @@ export const getRetry = route<RetryServices>()({
   method: 'GET',
   path: '/v1/retries/:id',
   summary: 'The status of a retry and its result',
-  description: 'An ended job stays readable for 24 hours.',
+  description: `An ended job stays readable for ${KEPT_MS / HOUR_MS} hours.`,
   access: [retryReader, perKey, costsNothing],
   params: { id: retryId },
   answer: retryAnswer,

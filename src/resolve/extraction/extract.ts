@@ -2,6 +2,8 @@
  * Extracts the content of a document (siblings §7). Pure and synchronous: it runs in a separate thread, which is terminated
  * when it takes too long. Time and memory are linear in the document, which has at most 8 MiB.
  */
+import { MIB } from '../../base/sizes.ts';
+import { WIRE_BYTES_MAX } from '../../outbound/limits.ts';
 import { SHORT_VALUE_MAX, TEXT_CODE_POINTS_MAX, TITLE_LENGTH_MAX } from '../limits.ts';
 import { type Include, nothingOf, type PageContent, type PageMetadata } from '../result.ts';
 import { decodeDocument } from './charset.ts';
@@ -28,7 +30,7 @@ interface Read {
 }
 
 export const TEXT_CUT = `The text is cut at ${TEXT_CODE_POINTS_MAX} characters.`;
-const BODY_CUT = 'The answer was longer than 2 MiB; what is beyond was not read.';
+const BODY_CUT = `The answer was longer than ${WIRE_BYTES_MAX / MIB} MiB; what is beyond was not read.`;
 
 function htmlContent(source: string, url: URL, isXhtml = false): Read {
   const page = readHtml(source, isXhtml);

@@ -10,6 +10,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
+import { MIB } from '../../base/sizes.ts';
 import type { Timers } from '../../base/timers.ts';
 import { RecordInDoubtError } from '../../payment/reservations.ts';
 import { foundIn, type QueryResult } from './query-result.ts';
@@ -33,10 +34,10 @@ import { openWriterThread } from './writer-thread.ts';
  */
 const QUEUE_COUNT_MAX = 16_384;
 /** Bytes of bodies that may wait for a slow disk. */
-const QUEUE_BYTES_MAX = 128 * 1024 * 1024;
+const QUEUE_BYTES_MAX = 128 * MIB;
 /** Operations of one transaction, and bytes of their bodies: they bound how long the next ones wait. */
 const BATCH_COUNT_MAX = 4_096;
-const BATCH_BYTES_MAX = 16 * 1024 * 1024;
+const BATCH_BYTES_MAX = 16 * MIB;
 /** reliability 268: with a slower disk the server accepts no payments. */
 const SLOW_COMMIT_MS = 2000;
 const PROBE_PAUSE_MS = 1000;

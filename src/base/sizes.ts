@@ -1,0 +1,3 @@
+/** Sizes in bytes. */
+export const KIB = 1024;
+export const MIB = 1_048_576;
