@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
+import { OutageError } from '../base/outage.ts';
 import type { Random } from '../base/random.ts';
 import type { SaleFacts } from './books.ts';
 import { runwayFault } from './protocol/authorization.ts';
@@ -91,7 +92,8 @@ export class Settling {
         return { kind: 'pending', payer, transaction: '', detail: messageOf(failure) };
       }
       await reservations.release(reservation);
-      return unavailable(`the intent could not be recorded: ${messageOf(failure)}`);
+      if (!(failure instanceof OutageError)) throw failure;
+      return unavailable(`the intent could not be recorded: ${failure.message}`);
     }
     const outcome = await this.#moveMoney(order);
     if (outcome.kind === 'settled') turn?.notePaid();

@@ -4,9 +4,9 @@
  *
  * Indivisible: {@link RetryStore.create} with its claim of an idempotency key; {@link RetryStore.buy} with its charge as well;
  * {@link RetryStore.update} of one job, from the read to the record; {@link RetryStore.takeDue} of each job that it gives. A
- * resolved promise means on record. A rejection is an outage: the step may or may not have happened. {@link DamagedJobError}
- * is different: only reads and changes of the damaged job reject with it, and {@link RetryStore.takeDue} gives that job like
- * any other.
+ * resolved promise means on record. A rejection is an outage or a bug: the step may or may not have happened.
+ * {@link DamagedJobError} is different: only reads and changes of the damaged job reject with it, and
+ * {@link RetryStore.takeDue} gives that job like any other.
  *
  * A taken job is held by this process until it is released: no other process gets it. Jobs of a dead process become free
  * again: at the next start where one process owns the state, else when its lease ends.

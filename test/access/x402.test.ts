@@ -756,9 +756,16 @@ describe('settlement', () => {
 
   it('is not asked for when the intent cannot be recorded', async () => {
     const kit = setUp(new Scripted());
-    kit.reservations.recordIntent = () => Promise.reject(new Error('disk full'));
+    kit.reservations.recordIntent = () => Promise.reject(new OutageError('disk full'));
     const refusal = await (await kit.passed(await signed())).settle();
     expect(refusal).toMatchObject({ code: 'SETTLEMENT_UNAVAILABLE' });
+    expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0]);
+  });
+
+  it('is not asked for when a bug keeps the intent from its record, which is no outage', async () => {
+    const kit = setUp(new Scripted());
+    kit.reservations.recordIntent = () => Promise.reject(new Error('a bug'));
+    await expect((await kit.passed(await signed())).settle()).rejects.toThrow('a bug');
     expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0]);
   });
 

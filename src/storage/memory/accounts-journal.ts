@@ -38,7 +38,7 @@ export interface AccountsJournal {
   fault(): string | undefined;
   /**
    * Resolves when the change is on record. Rejects with a RecordInDoubtError when it may be on record, with another
-   * error when it is not.
+   * OutageError when it is not, and for a bug with any other error: then it is not either.
    */
   write(change: AccountChange): Promise<void>;
 }

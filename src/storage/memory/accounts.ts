@@ -24,7 +24,6 @@ import { keyDigestOf, newKeyId, newSecret } from '../../accounts/key.ts';
 import { GRANT_COUNT_MAX, KEY_COUNT_MAX, ORGANIZATION_COUNT_MAX } from '../../accounts/limits.ts';
 import { DEMO_ORGANIZATION } from '../../accounts/organization.ts';
 import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/failure.ts';
 import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
 import { OutageError } from '../../base/outage.ts';
 import type { Random } from '../../base/random.ts';
@@ -249,10 +248,10 @@ export class MemoryAccounts implements Accounts {
     if (this.#journal === undefined) return WRITTEN;
     return this.#journal.write(change).then(
       () => WRITTEN,
-      (failure) => ({
-        kind: failure instanceof RecordInDoubtError ? 'in-doubt' : 'refused',
-        detail: messageOf(failure),
-      }),
+      (failure: unknown) => {
+        if (!(failure instanceof OutageError)) throw failure;
+        return { kind: failure instanceof RecordInDoubtError ? 'in-doubt' : 'refused', detail: failure.message };
+      },
     );
   }
 
@@ -263,7 +262,8 @@ export class MemoryAccounts implements Accounts {
     } catch (failure) {
       // Credits of a charge that may be on record stay taken, so that none is spent twice.
       if (!(failure instanceof RecordInDoubtError)) giveBack();
-      return { kind: 'unavailable', detail: messageOf(failure) };
+      if (!(failure instanceof OutageError)) throw failure;
+      return { kind: 'unavailable', detail: failure.message };
     }
   }
 
@@ -282,8 +282,10 @@ export class MemoryAccounts implements Accounts {
     this.#used = new Set();
     for (let at = 0; at < ids.length; at += USE_COUNT_MAX) {
       const part = ids.slice(at, at + USE_COUNT_MAX);
-      const written = await this.#write({ kind: 'used', uses: this.#keys.usesOf(part) });
-      if (written.kind !== 'written') for (const id of part) this.#used.add(id);
+      const uses = this.#keys.usesOf(part);
+      await this.#journal?.write({ kind: 'used', uses }).catch(() => {
+        for (const id of part) this.#used.add(id);
+      });
     }
   }
 }

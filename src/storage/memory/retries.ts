@@ -4,6 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { RetryStore } from '../../retry/store.ts';
 import { StateDatabase } from '../sqlite/database.ts';
+import { RequestRefusedError, StateRefusedError } from '../sqlite/refused.ts';
 import { SqliteRetryStore } from '../sqlite/retry-store.ts';
 import type { MemoryAccounts } from './accounts.ts';
 
@@ -27,8 +28,9 @@ export function openMemoryRetries(clock: Clock): MemoryRetries {
         read: async (query) => opened().read(query),
         async write(operation) {
           const result = opened().apply([operation]);
-          const refused = result.kind === 'done' ? result.refused[0] : result;
-          if (refused !== undefined) throw new Error(refused.detail);
+          if (result.kind !== 'done') throw new StateRefusedError(result.detail);
+          const [refused] = result.refused;
+          if (refused !== undefined) throw new RequestRefusedError(refused.detail);
         },
         accounts,
         recordsCharges: false,

@@ -9,7 +9,7 @@ import { firstFindingOf } from './check-verdict.ts';
 import { DamagedError } from './checksum.ts';
 import { Connection, type Row } from './connection.ts';
 import { type HeldFile, whatWasMoved } from './held-files.ts';
-import { isOfTheRequest } from './refused.ts';
+import { isBug, isOfTheRequest } from './refused.ts';
 import { BUSY, CANNOT_OPEN, CORRUPT, FULL, LOCKED, NOT_A_DATABASE, READ_ONLY, resultCodeOf } from './result-code.ts';
 import { BatchSums } from './tables/batch-sums.ts';
 import { PROBE } from './tables/probe.ts';
@@ -151,8 +151,8 @@ export class StateDatabase {
           tableOf(operation).apply(this.connection, operation, sums);
           continue;
         }
-        const detail = this.#refusalOf(operation);
-        if (detail !== undefined) refused.push({ index, detail });
+        const refusal = this.#refusalOf(operation);
+        if (refusal !== undefined) refused.push({ index, ...refusal });
       }
       sums.write(this.connection);
       isCommitting = true;
@@ -167,7 +167,7 @@ export class StateDatabase {
   }
 
   /** Applies one operation in the open transaction. @returns its own fault, after undoing it @throws any other failure */
-  #refusalOf(operation: Operation): string | undefined {
+  #refusalOf(operation: Operation): Omit<RefusedOperation, 'index'> | undefined {
     this.#database.exec('SAVEPOINT one');
     try {
       const sums = new BatchSums();
@@ -176,7 +176,7 @@ export class StateDatabase {
     } catch (failure) {
       if (!isOfTheRequest(failure) || !this.#database.isTransaction) throw failure;
       this.#database.exec('ROLLBACK TO one; RELEASE one');
-      return `${operation.kind}: ${messageOf(failure)}`;
+      return { detail: `${operation.kind}: ${messageOf(failure)}`, isBug: isBug(failure) };
     }
     this.#database.exec('RELEASE one');
     return undefined;

@@ -248,8 +248,9 @@ export class Journal {
           this.#cancelProbe = undefined;
           this.#ports.onStateFault(undefined);
         }
-        for (const { index, detail } of result.refused) {
-          finished[index]?.reject(new RequestRefusedError(`the state refused the record: ${detail}`));
+        for (const { index, detail, isBug } of result.refused) {
+          const why = `the state refused the record: ${detail}`;
+          finished[index]?.reject(isBug ? new RequestRefusedError(why) : new StateRefusedError(why));
         }
         for (const { resolve } of finished) resolve();
         break;

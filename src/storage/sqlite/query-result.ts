@@ -1,7 +1,6 @@
 /** What became of a query of the tables, as plain data that can cross threads. */
 import { messageOf } from '../../base/failure.ts';
-import { DamagedError } from './checksum.ts';
-import { isOfTheRequest, RequestRefusedError, StateRefusedError } from './refused.ts';
+import { isBug, RequestRefusedError, StateRefusedError } from './refused.ts';
 
 export type QueryResult =
   | { readonly kind: 'found'; readonly found: unknown }
@@ -15,8 +14,7 @@ export function resultOf(answer: () => unknown): QueryResult {
   try {
     return { kind: 'found', found: answer() };
   } catch (failure) {
-    const isBug = isOfTheRequest(failure) && !(failure instanceof DamagedError);
-    return { kind: isBug ? 'refused' : 'unreadable', detail: messageOf(failure) };
+    return { kind: isBug(failure) ? 'refused' : 'unreadable', detail: messageOf(failure) };
   }
 }
 

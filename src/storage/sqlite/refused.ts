@@ -1,5 +1,6 @@
 /** Why the state refuses a record or a query: an outage, or a bug of ours. */
 import { OutageError } from '../../base/outage.ts';
+import { DamagedError } from './checksum.ts';
 import { resultCodeOf } from './result-code.ts';
 
 /** The state did not write the operation, of which certainly nothing is stored, or it did not answer the query. */
@@ -19,3 +20,6 @@ export class RequestRefusedError extends Error {
 const OF_THE_REQUEST: ReadonlySet<number | undefined> = new Set([1, 18, 19, 20, 21, 25, undefined]);
 
 export const isOfTheRequest = (failure: unknown): boolean => OF_THE_REQUEST.has(resultCodeOf(failure));
+
+/** False for a failure of the file: the disk, or a damaged record that the request met. */
+export const isBug = (failure: unknown): boolean => isOfTheRequest(failure) && !(failure instanceof DamagedError);

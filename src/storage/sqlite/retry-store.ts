@@ -70,12 +70,18 @@ export class SqliteRetryStore implements RetryStore {
     const { accounts, recordsCharges } = this.#ports;
     const { organization } = record.job;
     if (organization === null) throw new Error('a job that no organization pays for');
-    const bought = await accounts.charge(organization, credits, (charge) =>
-      this.#create(record, recordsCharges ? charge : undefined),
-    );
-    if (bought.kind !== 'unavailable') return bought;
-    const existing = await this.#existing(record.job).catch(() => undefined);
-    return existing === undefined ? bought : { kind: 'existing' };
+    const isThere = async (): Promise<boolean> =>
+      (await this.#existing(record.job).catch(() => undefined)) !== undefined;
+    try {
+      const bought = await accounts.charge(organization, credits, (charge) =>
+        this.#create(record, recordsCharges ? charge : undefined),
+      );
+      if (bought.kind !== 'unavailable' || !(await isThere())) return bought;
+    } catch (failure) {
+      // The database refuses a second job with an id or a key.
+      if (!(await isThere())) throw failure;
+    }
+    return { kind: 'existing' };
   }
 
   async find(id: RetryId): Promise<RetryRecord | undefined> {

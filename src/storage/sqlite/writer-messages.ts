@@ -13,11 +13,13 @@ export type Fault =
   /** The disk failed and may have stored part of the batch, or the file was moved: this process writes nothing more. */
   | { readonly kind: 'broken'; readonly detail: string; readonly isInDoubt: boolean };
 
-/** An operation that the database refuses for its own fault: a bug of ours. The writer commits the others of its batch. */
+/** An operation that the database refuses for its own fault. The writer commits the others of its batch. */
 export interface RefusedOperation {
   /** Its index in the batch. */
   readonly index: number;
   readonly detail: string;
+  /** False: it met a damaged record. */
+  readonly isBug: boolean;
 }
 
 export type BatchResult = { readonly kind: 'done'; readonly refused: readonly RefusedOperation[] } | Fault;

@@ -16,11 +16,11 @@ const DRAFT = { scopes: ['jobs:read'], expiresAtMs: null } as const;
 function opened(loaded: Partial<LoadedAccounts> = {}, random = new Chance(1)) {
   const time = new ManualTime();
   const written: AccountChange[] = [];
-  const state = { isRefused: false };
+  const state: { failure: Error | undefined } = { failure: undefined };
   const journal = {
     fault: () => undefined,
     async write(change: AccountChange): Promise<void> {
-      if (state.isRefused) throw new Error('refused');
+      if (state.failure !== undefined) throw state.failure;
       written.push(change);
     },
   };
@@ -91,13 +91,28 @@ it('a change that the journal refuses is not made', async () => {
   const { accounts, createKey, grant, state } = opened();
   const created = await createKey('acme');
   if (created.kind !== 'created') throw new Error(created.kind);
-  state.isRefused = true;
+  state.failure = new OutageError('refused');
   const refused = { kind: 'unavailable', detail: 'refused' };
   const changes = [await grant('acme'), await createKey('acme'), await accounts.revokeKey(created.key.id)];
   expect(changes).toEqual([refused, refused, refused]);
   expect(accounts.listKeys()).toEqual([created.key]);
   expect(accounts.organization('acme')?.remaining).toBe(0);
   expect(accounts.authenticate(created.text)).toBeDefined();
+});
+
+it('a change or charge that a bug keeps from the record is not made, and the bug is no outage', async () => {
+  const { accounts, createKey, grant, state } = opened();
+  const created = await createKey('acme');
+  if (created.kind !== 'created') throw new Error(created.kind);
+  await grant('acme');
+  state.failure = new Error('a bug');
+  await expect(grant('acme')).rejects.toThrow('a bug');
+  await expect(accounts.charge('acme', 1)).rejects.toThrow('a bug');
+  await expect(accounts.revokeKey(created.key.id)).rejects.toThrow('a bug');
+  expect(accounts.organization('acme')?.remaining).toBe(1);
+  expect(accounts.authenticate(created.text)).toBeDefined();
+  // The use of the key, which could not be recorded, harms nothing.
+  await accounts.close();
 });
 
 it('uses are recorded once a minute, in parts of a thousand, and those that are refused with the next', async () => {
@@ -110,9 +125,9 @@ it('uses are recorded once a minute, in parts of a thousand, and those that are 
   };
   for (const { text } of secrets) accounts.authenticate(text);
   expect(written).toEqual([]);
-  state.isRefused = true;
+  state.failure = new OutageError('refused');
   expect(await pass()).toEqual([]);
-  state.isRefused = false;
+  state.failure = undefined;
   accounts.authenticate(secrets[0]!.text);
   expect(await pass()).toEqual([USE_COUNT_MAX, 1]);
   expect(await pass()).toEqual([]);
