@@ -10,7 +10,7 @@ import { answerLines } from './demo/answer-lines.ts';
 import { type Purchase, Purchases, priceOf } from './demo/purchases.ts';
 import { demoRetry } from './demo/retry.ts';
 import type { Io } from './io.ts';
-import { serverOf, URL_OPTION } from './paying-client.ts';
+import { serverOf, URL_OPTION } from './server-address.ts';
 
 /** A company of the first answer, to ask about in the second request. */
 function domainIn(body: unknown): string | undefined {

@@ -1,11 +1,12 @@
 /** Requests of the commands to a server of paygrade, and its refusals as errors of a command. */
 import { setTimeout } from 'node:timers/promises';
+import { findFetchCode } from '../adapters/outbound/connection-failure.ts';
 import { MINUTE_MS } from '../base/durations.ts';
+import { messageOf } from '../base/failure.ts';
 import { isObject, parseJson } from '../base/json-value.ts';
 import { printable } from '../base/printable.ts';
 import { CommandError } from './command.ts';
 import type { Io } from './io.ts';
-import { ANSWER_TIMEOUT_MS, noAnswer } from './paying-client.ts';
 
 /** How much is shown of an answer that is not as paygrade's. */
 const SHOWN_LENGTH = 200;
@@ -19,6 +20,26 @@ export interface Answer {
 
 interface ErrorAnswer {
   readonly error?: { readonly code?: string; readonly message?: string };
+}
+
+/** Longer than any answer takes, including a wait of 30 s. */
+const ANSWER_TIMEOUT_MS = MINUTE_MS;
+
+/** Codes of a refused connection: Node's, and Bun's. */
+const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ConnectionRefused']);
+
+/** The error that a command ends with when fetch fails. */
+export function noAnswer(target: string, failure: unknown): CommandError {
+  const { origin } = new URL(target);
+  const code = findFetchCode(failure);
+  if (REFUSED_CODES.has(code)) {
+    return new CommandError(
+      `no server listens at ${origin}: start one with \`npm start\`, or name its address with --url or PAYGRADE_URL`,
+    );
+  }
+  return new CommandError(
+    `no answer from ${origin}: ${code ?? messageOf((failure instanceof Error && failure.cause) || failure)}`,
+  );
 }
 
 /** One request and its whole answer, whatever the status. @throws CommandError when no answer comes */

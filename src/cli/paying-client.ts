@@ -1,70 +1,9 @@
-/** What the commands that act as a customer share: the server's address, a wallet, and the official x402 client. */
-import { findFetchCode } from '../adapters/outbound/connection-failure.ts';
-import { MINUTE_MS } from '../base/durations.ts';
-import { messageOf } from '../base/failure.ts';
+/** The wallet of the commands that act as a customer, which pays through the official x402 client. */
 import { NETWORK_IDS } from '../payment/protocol/network.ts';
-import { CommandError, type TextOption, UsageError } from './command.ts';
+import { CommandError, UsageError } from './command.ts';
+import { type Answer, refused } from './exchange.ts';
 import type { Io } from './io.ts';
 import { optional } from './optional-package.ts';
-
-const DEFAULT_URL = 'http://127.0.0.1:8402';
-
-export const URL_OPTION = {
-  type: 'text',
-  value: 'URL',
-  help: `address of the server (default PAYGRADE_URL, else ${DEFAULT_URL})`,
-} as const satisfies TextOption;
-
-/** Longer than any answer takes, including a wait of 30 s. */
-export const ANSWER_TIMEOUT_MS = MINUTE_MS;
-
-/** Codes of a refused connection: Node's, and Bun's. */
-const REFUSED_CODES: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ConnectionRefused']);
-
-/** The address without a trailing slash. @param name of the option or variable that gives it @throws UsageError */
-function baseOf(text: string, name = '--url'): string {
-  const url = URL.parse(text);
-  // fetch accepts no address with a password, and its error message would print it. Paths are added to the address.
-  const isBare = url !== null && [url.username, url.password, url.search, url.hash].every((part) => part === '');
-  if (!isBare || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`${name} must be an address such as ${DEFAULT_URL}`);
-  }
-  return (url.origin + url.pathname).replace(/\/+$/, '');
-}
-
-/** The address that the option or PAYGRADE_URL names, without a trailing slash. @throws UsageError */
-export function namedServer(given: string | undefined, env: Io['env']): string | undefined {
-  if (given !== undefined) return baseOf(given);
-  return env.PAYGRADE_URL ? baseOf(env.PAYGRADE_URL, 'PAYGRADE_URL') : undefined;
-}
-
-/** As {@link namedServer}, or the address of a server on this machine with default settings. @throws UsageError */
-export const serverOf = (given: string | undefined, env: Io['env']): string => namedServer(given, env) ?? DEFAULT_URL;
-
-/**
- * A credential that a header accepts. For any other, the runtime's error may repeat its text and would look like a
- * fault of the server.
- * @throws UsageError without the text
- */
-export function credentialFrom(text: string, name: string): string {
-  const credential = text.trim();
-  if (!/^[!-~]+$/.test(credential)) throw new UsageError(`the ${name} must be visible ASCII without blanks`);
-  return credential;
-}
-
-/** The error that a command ends with when fetch fails. */
-export function noAnswer(target: string, failure: unknown): CommandError {
-  const { origin } = new URL(target);
-  const code = findFetchCode(failure);
-  if (REFUSED_CODES.has(code)) {
-    return new CommandError(
-      `no server listens at ${origin}: start one with \`npm start\`, or name its address with --url or PAYGRADE_URL`,
-    );
-  }
-  return new CommandError(
-    `no answer from ${origin}: ${code ?? messageOf((failure instanceof Error && failure.cause) || failure)}`,
-  );
-}
 
 /** An upper bound for a wallet's payments, in atomic USDC (6 decimals). The client subtracts what it signs. */
 export interface Budget {
@@ -110,4 +49,19 @@ export async function payingClient(privateKey: string | undefined, budget?: Budg
     }),
   });
   return { address: account.address, payingFetch: payingFetch as typeof fetch };
+}
+
+/** The wallet of PRIVATE_KEY, else a throwaway one; says on stderr which address pays. @throws UsageError, CommandError */
+export async function walletOf({ env, stderr }: Io): Promise<PayingClient> {
+  const client = await payingClient(env.PRIVATE_KEY || undefined);
+  stderr.write(`paying from ${client.address}\n`);
+  return client;
+}
+
+/** The error of a command when the server refuses a purchase by the wallet of `walletOf`. */
+export function refusedPurchase(answer: Answer, { env }: Io): CommandError {
+  const refusal = refused(answer);
+  if (answer.status !== 402 || env.PRIVATE_KEY) return refusal;
+  const hint = 'a throwaway wallet pays only play money; set PRIVATE_KEY to the key of a wallet with USDC';
+  return new CommandError(`${refusal.message.replace(/\.$/, '')}; ${hint}`);
 }

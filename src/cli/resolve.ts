@@ -2,14 +2,13 @@
  * `resolve URL`: pays for the content behind an address and shows it; waits if it is still pending after the answer.
  */
 import { printable } from '../base/printable.ts';
-import { WORK_MS } from '../resolve/limits.ts';
+import { WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX, WORK_MS } from '../resolve/limits.ts';
 import { INCLUDES } from '../resolve/result.ts';
-import { refusedPurchase, walletOf } from './callback/buy.ts';
-import { json, url } from './callback/callback-client.ts';
 import { CommandError, command, EXIT_FAILED, EXIT_OK, UsageError } from './command.ts';
 import { type Answer, exchange, objectFrom, patientExchange, pause, refused } from './exchange.ts';
 import type { Io } from './io.ts';
-import { serverOf } from './paying-client.ts';
+import { refusedPurchase, walletOf } from './paying-client.ts';
+import { serverOf, URL_OPTION } from './server-address.ts';
 import { NEVER_STOPPED } from './stop-signal.ts';
 
 const POLL_PAUSE_MS = 1_000;
@@ -95,9 +94,16 @@ export const resolveUrl = command({
       help: `what to extract: ${INCLUDES.join(', ')}, comma-separated`,
       default: 'metadata',
     },
-    wait: { type: 'integer', value: 'SECONDS', min: 0, max: 20, help: 'how long the answer may take', default: 10 },
-    url,
-    json,
+    wait: {
+      type: 'integer',
+      value: 'SECONDS',
+      min: 0,
+      max: WAIT_SECONDS_MAX,
+      help: 'how long the answer may take',
+      default: WAIT_SECONDS_DEFAULT,
+    },
+    url: URL_OPTION,
+    json: { type: 'flag', help: 'the answer as one line of JSON' },
   },
   async run({ options, arguments: [target] }, io) {
     const base = serverOf(options.url, io.env);

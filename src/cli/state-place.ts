@@ -9,7 +9,7 @@ import { InvalidSettingError } from '../config/setting.ts';
 import { IN_MEMORY } from '../config/settings.ts';
 import { UsageError } from './command.ts';
 import type { Io } from './io.ts';
-import { credentialFrom, namedServer } from './paying-client.ts';
+import { credentialFrom, namedServer } from './server-address.ts';
 
 /** The folder of a server that was started without STATE_DIR. */
 const STATE_DIR_DEFAULT = '.state';

@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { callbackOf } from '../../src/cli/callback/callback-client.ts';
 import { UsageError } from '../../src/cli/command.ts';
-import { noAnswer, serverOf } from '../../src/cli/paying-client.ts';
+import { noAnswer } from '../../src/cli/exchange.ts';
+import { serverOf } from '../../src/cli/server-address.ts';
 import { encodeHeader, wallet } from '../support/wallet.ts';
 import { run } from './captured-io.ts';
 

@@ -1,9 +1,8 @@
 /** Buys a callback and shows it, for the commands that print a read token. */
 import { printable } from '../../base/printable.ts';
-import { CommandError } from '../command.ts';
-import { type Answer, exchange, objectFrom, refused } from '../exchange.ts';
+import { exchange, objectFrom } from '../exchange.ts';
 import type { Io } from '../io.ts';
-import { type PayingClient, payingClient } from '../paying-client.ts';
+import { type PayingClient, refusedPurchase } from '../paying-client.ts';
 
 export interface BoughtCallback {
   readonly id: string;
@@ -12,21 +11,6 @@ export interface BoughtCallback {
   readonly expiresAt: string;
   /** The server's answer. */
   readonly text: string;
-}
-
-/** The wallet of PRIVATE_KEY, else a throwaway one; says on stderr which address pays. @throws UsageError, CommandError */
-export async function walletOf({ env, stderr }: Io): Promise<PayingClient> {
-  const client = await payingClient(env.PRIVATE_KEY || undefined);
-  stderr.write(`paying from ${client.address}\n`);
-  return client;
-}
-
-/** The error of a command when the server refuses a purchase by the wallet of `walletOf`. */
-export function refusedPurchase(answer: Answer, { env }: Io): CommandError {
-  const refusal = refused(answer);
-  if (answer.status !== 402 || env.PRIVATE_KEY) return refusal;
-  const hint = 'a throwaway wallet pays only play money; set PRIVATE_KEY to the key of a wallet with USDC';
-  return new CommandError(`${refusal.message.replace(/\.$/, '')}; ${hint}`);
 }
 
 /** @param base address of the server @throws CommandError when the server refuses */

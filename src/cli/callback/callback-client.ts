@@ -1,7 +1,7 @@
 /** What the `callback` commands share: their options, and how they name a callback. */
 import { type TextOption, UsageError } from '../command.ts';
 import type { Io } from '../io.ts';
-import { credentialFrom, namedServer, serverOf, URL_OPTION } from '../paying-client.ts';
+import { credentialFrom, namedServer, serverOf, URL_OPTION } from '../server-address.ts';
 
 export const url = URL_OPTION;
 export const token: TextOption = {

@@ -1,7 +1,8 @@
 /** `callback new`: pays for a webhook address and prints its read token. */
 import { command, EXIT_OK } from '../command.ts';
-import { serverOf } from '../paying-client.ts';
-import { buyCallback, callbackLines, walletOf } from './buy.ts';
+import { walletOf } from '../paying-client.ts';
+import { serverOf } from '../server-address.ts';
+import { buyCallback, callbackLines } from './buy.ts';
 import { json, url } from './callback-client.ts';
 import { oneLine } from './event-line.ts';
 

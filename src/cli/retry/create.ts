@@ -1,10 +1,10 @@
 /** `retry create`: has a server send a request until it works, for a payment or with an API key. */
 import { parseJson } from '../../base/json-value.ts';
 import { printable } from '../../base/printable.ts';
-import { refusedPurchase, walletOf } from '../callback/buy.ts';
 import { oneLine } from '../callback/event-line.ts';
 import { command, EXIT_OK, UsageError } from '../command.ts';
 import { exchange, objectFrom, refused } from '../exchange.ts';
+import { refusedPurchase, walletOf } from '../paying-client.ts';
 import { json, key, keyFrom, retryApiOf, url } from './retry-client.ts';
 
 /** `name: value` lines as an object. @throws UsageError */

@@ -4,7 +4,7 @@ import { oneLine } from '../callback/event-line.ts';
 import { type TextOption, UsageError } from '../command.ts';
 import { type Answer, objectFrom, patientExchange, refused } from '../exchange.ts';
 import type { Io } from '../io.ts';
-import { credentialFrom, serverOf, URL_OPTION } from '../paying-client.ts';
+import { credentialFrom, serverOf, URL_OPTION } from '../server-address.ts';
 
 export const url = URL_OPTION;
 export const json = { type: 'flag', help: 'the answer as one line of JSON' } as const;
