@@ -51,6 +51,7 @@ export const resolveToken: Access<ResolveReader, ResolveTokenServices> = {
     sentence: 'Needs `Authorization: Bearer <read_token>`',
     security: bearerSecurity('resolveToken', 'The read token of one resolve'),
   },
+  isBeforeInput: true,
   isPrivate: true,
   open: ({ resolver }) => ({
     admit: (request) => {

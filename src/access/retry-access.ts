@@ -91,6 +91,7 @@ const jobAccess = (scopes: readonly Scope[], isKeyRequired: boolean): Access<Ret
       : "Needs the job's read token, or a key of its organization with the scope retries:read or retries:write",
     security: isKeyRequired ? apiKeySecurity(scopes) : READ_SECURITY,
   },
+  isBeforeInput: true,
   isPrivate: true,
   open: ({ accounts, retries }) => ({
     admit(request: RequestView) {

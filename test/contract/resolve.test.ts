@@ -348,6 +348,8 @@ describe(`reading a resolve, under ${RUNTIME}`, () => {
     await expectError(await read(other, 'Bearer x'), 404, 'RESOLVE_NOT_FOUND');
     await expectError(await read(created.id, 'Bearer x'), 401, 'INVALID_TOKEN');
     await expectError(await read(created.id, 'Bearer '), 401, 'INVALID_TOKEN');
+    await expectError(await read(`${created.id}?page=1`, 'Bearer x'), 401, 'INVALID_TOKEN');
+    await expectError(await read(`${created.id}?page=1`, `Bearer ${created.read_token}`), 400, 'UNKNOWN_PARAMETER');
     const found = await read(created.id, `bearer ${created.read_token}`);
     expect([found.status, found.headers.get('cache-control')]).toEqual([200, 'private, no-store']);
     expect((await app.fetch(`/resolve/v1/resolves/${created.id}`, { method: 'DELETE' })).status).toBe(405);

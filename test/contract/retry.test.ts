@@ -517,7 +517,8 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
     const keyed = `/v1/retries/${((await (await one.post(ORDER, bearer(key))).json()) as Body).id}`;
     const cancel = (token: string, path = own) =>
       one.app.fetch(`/retry${path}/cancel`, { method: 'POST', headers: bearer(token) }).then(bodyOf);
-    const rows: readonly (readonly [Promise<{ status: number; body: unknown }>, string])[] = [
+    type Row = readonly [Promise<{ status: number; body: unknown }>, string];
+    const rows: readonly Row[] = [
       [one.get('/v1/retries/nope'), '400 INVALID_RETRY_ID'],
       [one.get(`/v1/retries/x${made.id}`), '400 INVALID_RETRY_ID'],
       [one.get(`/v1/retries/${made.id}x`), '400 INVALID_RETRY_ID'],
@@ -530,6 +531,12 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
       [one.get(absent, key), '404 RETRY_NOT_FOUND'],
       [one.get(keyed, made.read_token), '401 INVALID_TOKEN'],
       [one.get(keyed, await one.key(['jobs:read'], 'rival')), '403 INSUFFICIENT_SCOPE'],
+      ...['', '/attempts', '/callback'].flatMap((part): Row[] => [
+        [one.get(`/v1/retries/nope${part}?page=1`), '400 INVALID_RETRY_ID'],
+        [one.get(`${own}${part}?page=1`, 'wrong'), '401 INVALID_TOKEN'],
+        [one.get(`${own}${part}?page=1`, made.read_token), '400 UNKNOWN_PARAMETER'],
+        [one.get(`${keyed}${part}?page=1`, key), '400 UNKNOWN_PARAMETER'],
+      ]),
       [one.get(own, await one.key(['jobs:read'], 'rival')), '404 RETRY_NOT_FOUND'],
       [cancel(await one.key(['retries:read'], 'rival'), keyed), '403 INSUFFICIENT_SCOPE'],
       [cancel(made.read_token), '403 API_KEY_REQUIRED'],
@@ -538,6 +545,7 @@ describe(`jobs that exist, under ${RUNTIME}`, () => {
       [one.get('/v1/usage', made.read_token), '403 API_KEY_REQUIRED'],
       [one.get('/v1/usage', 'wrong'), '401 INVALID_API_KEY'],
       [one.get('/v1/usage'), '401 MISSING_AUTHORIZATION'],
+      [one.get('/v1/usage?page=1', await one.key(['retries:read'])), '400 UNKNOWN_PARAMETER'],
       [one.get('/v1/usage', await one.key(['retries:write'])), '403 INSUFFICIENT_SCOPE'],
     ];
     for (const [asked, expected] of rows) {

@@ -1,4 +1,5 @@
 /** GET /v1/resolves/{id}: the state and outcome of a resolve, for its read token, for one hour (siblings §7). */
+import * as v from 'valibot';
 import { RESOLVE_EXPIRED, resolveExpired, resolveToken } from '../../access/resolve-token.ts';
 import { route } from '../../http/route.ts';
 import { WORK_MS } from '../../resolve/limits.ts';
@@ -15,6 +16,7 @@ export const getResolve = route<ResolveServices>()({
   description: `Free. \`status\` is \`pending\` while the work goes on, for ${WORK_MS / 1000} seconds at most.`,
   access: [resolveToken],
   params: { id: resolveId },
+  query: v.strictObject({}),
   answer: shownAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
   examples: { params: { id: EXAMPLE_RESOLVE_ID }, answer: EXAMPLE_SHOWN },

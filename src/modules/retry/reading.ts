@@ -1,4 +1,5 @@
 /** Reads of one job (siblings §6): its status, its attempts, and the delivery of its completion event. */
+import * as v from 'valibot';
 import { costsNothing } from '../../access/credits.ts';
 import { perKey } from '../../access/key-rate.ts';
 import { ifDamaged, noRetry, RETRY_NOT_FOUND, retryReader } from '../../access/retry-access.ts';
@@ -12,6 +13,7 @@ import { EXAMPLE_ATTEMPTS, EXAMPLE_CALLBACK, EXAMPLE_ID, EXAMPLE_RETRY } from '.
 import type { RetryServices } from './services.ts';
 
 const PARAMS = { id: EXAMPLE_ID };
+const QUERY = v.strictObject({});
 
 /** GET /v1/retries/{id} */
 export const getRetry = route<RetryServices>()({
@@ -22,6 +24,7 @@ export const getRetry = route<RetryServices>()({
   description: `An ended job stays readable for ${KEPT_MS / HOUR_MS} hours.`,
   access: [retryReader, perKey, costsNothing],
   params: { id: retryId },
+  query: QUERY,
   answer: retryAnswer,
   answerHeaders: UNTRUSTED_ANSWER_HEADERS,
   errors: [RETRY_NOT_FOUND, STATE_UNAVAILABLE],
@@ -41,6 +44,7 @@ export const listAttempts = route<RetryServices>()({
   summary: 'The attempts of a retry',
   access: [retryReader, perKey, costsNothing],
   params: { id: retryId },
+  query: QUERY,
   answer: attemptsAnswer,
   errors: [],
   examples: { params: PARAMS, answer: EXAMPLE_ATTEMPTS },
@@ -55,6 +59,7 @@ export const getCallbackStatus = route<RetryServices>()({
   summary: 'The status of the delivery of the completion event',
   access: [retryReader, perKey, costsNothing],
   params: { id: retryId },
+  query: QUERY,
   answer: callbackAnswer,
   errors: [],
   examples: { params: PARAMS, answer: EXAMPLE_CALLBACK },
