@@ -1,4 +1,4 @@
-/** The catalogue as a component: readiness, metrics, reloads, and polling an address for a new one. */
+/** The catalogue as a component: readiness, metrics, reloads, also at intervals. */
 import type { Clock } from '../base/clock.ts';
 import { firstLineOf, messageOf } from '../base/failure.ts';
 import type { Exposition } from '../base/prometheus.ts';
@@ -59,7 +59,7 @@ function writeFacts(page: Exposition, holder: CatalogueHolder, nowMs: number): v
 export interface CatalogueOptions {
   /** False where the operator configured no catalogue. */
   readonly isExpected: boolean;
-  /** How often a catalogue behind an address is looked for; undefined = it is behind none. */
+  /** How often the catalogue is loaded again by itself; undefined = it is not. */
   readonly pollMs: number | undefined;
 }
 

@@ -4,7 +4,7 @@
  */
 import { JobsServices, type JobsServicesPorts } from '../adapters/engine/jobs-services.ts';
 import { ThreadExtractor } from '../adapters/extraction/thread-extractor.ts';
-import { catalogueSource, isWebAddress, type SourcePorts } from '../adapters/files/catalogue-source.ts';
+import { catalogueSource, isWebAddress, SAMPLE, type SourcePorts } from '../adapters/files/catalogue-source.ts';
 import { openVerification, type VerificationPorts } from '../adapters/verification/open-verification.ts';
 import { DAY_MS } from '../base/durations.ts';
 import type { CatalogueSource } from '../catalogue/holder.ts';
@@ -105,6 +105,12 @@ function openRemoteCatalogue(config: Config, ports: PartsPorts, server: Server) 
   return services;
 }
 
+/** The sample's times are relative to its build, so a daily rebuild keeps it fresh. */
+const pollMsOf = ({ snapshot, snapshotPollSeconds }: Config): number | undefined => {
+  if (isWebAddress(snapshot)) return snapshotPollSeconds * 1000;
+  return snapshot === SAMPLE ? DAY_MS : undefined;
+};
+
 /** @throws SnapshotError whose line names the setting, when the catalogue cannot be used */
 function openCatalogueOfSetting(
   source: CatalogueSource,
@@ -153,7 +159,7 @@ export async function openParts(config: Config, ports: PartsPorts, server: Serve
   server.add(stateComponent(backend));
   const source = await loading;
   await source.prepare?.();
-  const pollMs = isWebAddress(config.snapshot) ? config.snapshotPollSeconds * 1000 : undefined;
+  const pollMs = ports.catalogueSource === undefined ? pollMsOf(config) : undefined;
   const catalogue = openCatalogueOfSetting(source, { isExpected: snapshot !== undefined, pollMs }, ports);
   server.add(catalogue.component);
   const payments = await openPayments(config, backend, verification.queue, ports);

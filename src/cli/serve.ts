@@ -15,7 +15,6 @@ import { systemTimers } from '../adapters/process/system-timers.ts';
 import { type App, type AppConfig, type AppPorts, openApp, responderFinder } from '../app/app.ts';
 import { CONFIGURATION, type Config, publicAddressesOf } from '../app/configuration.ts';
 import { newRequestId } from '../app/request.ts';
-import { DAY_MS } from '../base/durations.ts';
 import { errorCodeOf, messageOf } from '../base/failure.ts';
 import { OutageError } from '../base/outage.ts';
 import { systemRandom } from '../base/random.ts';
@@ -45,8 +44,6 @@ import { stopSignal, UNTIL_STDIN_ENDS } from './stop-signal.ts';
 
 /** After SIGTERM, requests in flight have nine of the ten seconds of reliability 264; the last one is for closing the rest. */
 export const DRAIN_MS = 9_000;
-/** The sample's times are relative to its build, so a daily rebuild keeps it fresh. */
-const SAMPLE_REFRESH_MS = DAY_MS;
 const STDOUT = 1;
 
 export function configFrom(flags: Readonly<Record<string, unknown>>, env: Io['env']): Config {
@@ -231,11 +228,9 @@ export const serve = command({
       void reloadCatalogue(opened, lines);
     };
     hangUps.handle(reload);
-    const refresh = config.snapshot === SAMPLE ? setInterval(reload, SAMPLE_REFRESH_MS) : undefined;
     io.stdout.write(`listening on ${originOf(config.host, listener.port)}\n`);
 
     const damaged = await Promise.race([shutdown, damage.promise]);
-    clearInterval(refresh);
     watch?.stop();
     hangUps.handle(() => {});
     opened.leave();
