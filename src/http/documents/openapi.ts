@@ -95,7 +95,7 @@ function errorResponses(operation: Operation, allow: string): Record<string, unk
     }
     // After a bug past the settlement, the 500 carries the receipt: the customer has paid, by a payment or with credits.
     if (status === INTERNAL_ERROR.status)
-      Object.assign(headers, receiptsOf(operation, 'only when the answer was charged'));
+      Object.assign(headers, receiptsOf(operation, 'only when the server failed after the charge'));
     const content = { 'application/json': { schema: errorSchemaOf(operation, status, codes) } };
     responses[String(status)] = {
       description: REASONS[status] ?? 'Error',
