@@ -34,10 +34,11 @@ export class FetchedFile {
   readonly #url: string;
   readonly #timers: Timers;
   readonly #download: string;
-  /** Tag of the kept file, or of one served without a copy; undefined = no file, or none with a tag. */
-  #keptTag: string | undefined;
-  /** Tag of a refused file, which is not fetched again. */
-  #refusedTag: string | undefined;
+  /**
+   * Tag of the file that is not fetched again: the last one that was kept, served without a copy, or refused. Never two, because
+   * some object stores compare the whole header with their tag. undefined = no file, or none with a tag.
+   */
+  #knownTag: string | undefined;
   /** Tag of the last download. */
   #freshTag: string | undefined;
   /** The answer of the last download stated where its body ends; without that, a body that was cut looks whole. */
@@ -65,7 +66,7 @@ export class FetchedFile {
     }
     const text = await readFile(`${this.path}.json`, 'utf8').catch(() => '');
     const etag = objectOf(parseJson(text))?.etag;
-    this.#keptTag = typeof etag === 'string' && (await exists(this.path)) ? etag : undefined;
+    this.#knownTag = typeof etag === 'string' && (await exists(this.path)) ? etag : undefined;
   }
 
   hasCopy(): Promise<boolean> {
@@ -74,7 +75,7 @@ export class FetchedFile {
 
   /** Call when the kept copy cannot be read now: the next fetch is unconditional. */
   forgetCopy(): void {
-    this.#keptTag = undefined;
+    this.#knownTag = undefined;
   }
 
   /** Removes a damaged copy: the next fetch is unconditional. */
@@ -84,7 +85,7 @@ export class FetchedFile {
   }
 
   /**
-   * Fetches the file unless it is the kept or the refused one.
+   * Fetches the file unless it is the one that was kept or refused last.
    * @returns where it is now, for `keep`, `drop` or `refuse`; undefined = the address has nothing new
    * @throws SnapshotError of one line (rejects) when the address has no file for us
    */
@@ -94,12 +95,12 @@ export class FetchedFile {
     this.#abort = abort;
     const watch = new StallWatch(this.#timers, () => abort.abort());
     try {
-      const tags = [this.#keptTag, this.#refusedTag].filter((tag) => tag !== undefined);
+      const known = this.#knownTag;
       const response = await fetch(this.#url, {
-        headers: { 'accept-encoding': 'identity', ...(tags.length === 0 ? {} : { 'if-none-match': tags.join(', ') }) },
+        headers: { 'accept-encoding': 'identity', ...(known === undefined ? {} : { 'if-none-match': known }) },
         signal: abort.signal,
       });
-      if (response.status === 304 && tags.length > 0) return undefined;
+      if (response.status === 304 && known !== undefined) return undefined;
       if (response.status !== 200) throw new SnapshotError(`${this.name}: answered ${response.status}`);
       await this.#write(response, watch);
       this.#hasStatedEnd = response.headers.has('content-length') || response.headers.has('transfer-encoding');
@@ -123,11 +124,12 @@ export class FetchedFile {
    * @returns undefined, or why it cannot be kept; even then it is not fetched again before the next start
    */
   async keep(): Promise<string | undefined> {
-    this.#keptTag = this.#freshTag;
+    const tag = this.#freshTag;
+    this.#knownTag = tag;
     try {
       await rm(`${this.path}.json`, { force: true });
       await rename(this.#download, this.path);
-      if (this.#keptTag !== undefined) await writeFile(`${this.path}.json`, JSON.stringify({ etag: this.#keptTag }));
+      if (tag !== undefined) await writeFile(`${this.path}.json`, JSON.stringify({ etag: tag }));
       return undefined;
     } catch (failure) {
       await this.drop();
@@ -145,7 +147,7 @@ export class FetchedFile {
    * cut on the way is: the tag is that of a file which may be sound.
    */
   async refuse(): Promise<void> {
-    this.#refusedTag = this.#hasStatedEnd ? this.#freshTag : undefined;
+    if (this.#hasStatedEnd) this.#knownTag = this.#freshTag;
     await this.drop();
   }
 
