@@ -108,12 +108,18 @@ export function sentHeadersOf({ headers, body, method }: OutboundRequest, userAg
 
 const familyOf = (address: string): 4 | 6 => (address.includes(':') ? 6 : 4);
 
+/**
+ * Answers in a later turn, as a resolver does: an address without a route fails at once, and in the turn of the request Node would
+ * report that before anything listens to the TLS socket, which ends the process.
+ */
 function pinned(addresses: readonly string[]): LookupFunction {
   const all = addresses.slice(0, ADDRESSES_TRIED_MAX).map((address) => ({ address, family: familyOf(address) }));
   return (_, { all: wantsAll }, callback) => {
-    const [first] = all;
-    if (wantsAll === true || first === undefined) callback(null, all);
-    else callback(null, first.address, first.family);
+    setImmediate(() => {
+      const [first] = all;
+      if (wantsAll === true || first === undefined) callback(null, all);
+      else callback(null, first.address, first.family);
+    });
   };
 }
 

@@ -374,6 +374,19 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
   'ends interim answers that are together longer than a head': async () =>
     get(await raw(`${'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n'.repeat(1000)}HTTP/1.1 204 No Content\r\n\r\n`)),
   'tells a port without a listener': async () => get(1),
+  async 'tells addresses to which there is no route'() {
+    const limited = '255.255.255.255';
+    const far = new Names().set('one.test', [limited]).set('two.test', [limited, limited]);
+    const { send } = opened(`one.test:443,one.test:80,two.test:443,two.test:80,${limited}/32:443`, far);
+    const urls = [
+      'http://one.test/',
+      'http://two.test/',
+      'https://one.test/',
+      'https://two.test/',
+      `https://${limited}/`,
+    ];
+    return Promise.all(urls.map(async (url) => (await send(url)).kind));
+  },
   async 'tells names without an address, and resolvers without an answer'() {
     const { send, client } = opened('', new Names(), HASTE);
     const silent = client.policy.judge('https://silent.test/', 'retry');

@@ -105,6 +105,8 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   'passes over interim answers': '204 ',
   'ends interim answers that are together longer than a head': 'too-large: a head over 32768 bytes',
   'tells a port without a listener': 'unreachable: no connection (ECONNREFUSED)',
+  // Here connecting fails in the turn in which it begins.
+  'tells addresses to which there is no route': Array.from({ length: 5 }, () => 'unreachable'),
   'tells names without an address, and resolvers without an answer': [
     'unreachable: the name has no address (ENOTFOUND)',
     'timeout: the name was not resolved (ECANCELLED)',
