@@ -2,12 +2,16 @@
 import { realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { errorCodeOf } from '../base/failure.ts';
 import { CommandError, UsageError } from './command.ts';
 import { NewFile } from './new-file.ts';
 
 /** Fails before an hour's work rather than after it. @throws CommandError */
 export async function requireWritable(path: string): Promise<void> {
-  const folder = await stat(dirname(path)).catch(() => undefined);
+  const folder = await stat(dirname(path)).catch((failure: unknown) => {
+    if (errorCodeOf(failure) === 'EACCES') throw new CommandError(`${path} cannot be written (EACCES)`);
+    return undefined;
+  });
   if (!folder?.isDirectory()) throw new CommandError(`${path} cannot be written: its folder does not exist`);
   new NewFile(path).discard();
 }

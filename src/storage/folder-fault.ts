@@ -20,7 +20,11 @@ export function linkToNothing(path: string): string | undefined {
   const above = nearestFolder(path);
   const [first = ''] = relative(above, resolve(path)).split(sep);
   const missing = join(above, first);
-  return lstatSync(missing, { throwIfNoEntry: false })?.isSymbolicLink() ? missing : undefined;
+  try {
+    return lstatSync(missing, { throwIfNoEntry: false })?.isSymbolicLink() ? missing : undefined;
+  } catch {
+    return undefined; // this user may not look into the folder above
+  }
 }
 
 /** The system's error code for a write there; undefined = this user may write. */

@@ -10,7 +10,7 @@ import { keptFile, readIfThere } from './kept-file.ts';
 import { StateError } from './state-error.ts';
 
 /** In the state folder. */
-const PAYEE_FILE = 'pay-to';
+export const PAYEE_FILE = 'pay-to';
 
 export const freshPayee = (random: Random): Address =>
   checksummed(`0x${Buffer.from(random.bytes(20)).toString('hex')}`);

@@ -11,13 +11,13 @@ import { DOMAIN_SHARE_MIN, type Reach, reachAdvice, reachOf } from '../../catalo
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
 import { SnapshotError } from '../../catalogue/snapshot/snapshot-error.ts';
 import { IN_MEMORY, NO_CATALOGUE } from '../../config/settings.ts';
-import { nearestFolder } from '../../storage/folder-fault.ts';
-import { foundPayee } from '../../storage/payee-file.ts';
+import { closedFolder, nearestFolder } from '../../storage/folder-fault.ts';
+import { foundPayee, PAYEE_FILE } from '../../storage/payee-file.ts';
 import { inspectState } from '../../storage/sqlite/inspect.ts';
 import { LOCK_FILE } from '../../storage/sqlite/lock.ts';
 import { MARKER_FILE } from '../../storage/sqlite/marker.ts';
 import { STATE_FILE } from '../../storage/sqlite/state.ts';
-import { foundStateKey } from '../../storage/state-key.ts';
+import { foundStateKey, STATE_KEY_FILE } from '../../storage/state-key.ts';
 import { reachText } from '../snapshot/reach-lines.ts';
 import { type Findings, sizeText } from './finding.ts';
 
@@ -80,9 +80,10 @@ export function checkSnapshot(findings: Findings, { snapshot, settlement, engine
   }
 }
 
-function isWritable(path: string): boolean {
+/** @param mode of `constants`: R_OK, W_OK */
+function mayAccess(path: string, mode: number): boolean {
   try {
-    accessSync(path, constants.W_OK);
+    accessSync(path, mode);
     return true;
   } catch {
     return false;
@@ -187,7 +188,16 @@ export function checkState(findings: Findings, config: Config): void {
       findings.mend(`${inPlace} is a folder, not a file`, 'remove it, or put the file back');
       return;
     }
-    const locked = paths.find((path) => !isWritable(path));
+    const kept = [STATE_KEY_FILE, PAYEE_FILE].map((name) => join(stateDir, name)).filter(existsSync);
+    const closed =
+      closedFolder(stateDir, STATE_FILE) === undefined
+        ? [...paths, ...kept].find((path) => !mayAccess(path, constants.R_OK))
+        : stateDir;
+    if (closed !== undefined) {
+      findings.mend(`this user cannot read ${closed}`, 'run this as the user that runs the server');
+      return;
+    }
+    const locked = paths.find((path) => !mayAccess(path, constants.W_OK));
     if (locked !== undefined)
       findings.mend(`this user cannot write ${locked}`, 'give it to the user that runs the server');
     const file = join(stateDir, STATE_FILE);

@@ -6,7 +6,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DIGEST_KEY_BYTES } from '../../../base/digest.ts';
-import { firstLineOf } from '../../../base/failure.ts';
+import { errorCodeOf, firstLineOf } from '../../../base/failure.ts';
 import { isoTime } from '../../../base/iso-time.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { CLOCK_AHEAD_MS_MAX } from '../../../callback/limits.ts';
@@ -44,11 +44,11 @@ export class FolderError extends StateError {}
 
 /** @throws StateError one line; a FolderError when the cause is the folder and not the database */
 export async function copyState(stateDir: string, url: string, ports: DatabasePorts): Promise<Copied> {
-  if (statSync(stateDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new FolderError(`there is no folder ${stateDir}`);
-  }
   let lock: StateLock | undefined;
   try {
+    if (statSync(stateDir, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new FolderError(`there is no folder ${stateDir}`);
+    }
     lock = lockState(stateDir);
     if (lock === undefined) throw new FolderError(`a server uses ${stateDir}: stop it first`);
     const marker = markerOf(stateDir);
@@ -64,13 +64,16 @@ export async function copyState(stateDir: string, url: string, ports: DatabasePo
   } catch (failure) {
     if (isUnreadable(failure))
       throw new FolderError(`the state of ${stateDir} cannot be read (${firstLineOf(failure)})`, { cause: failure });
-    const isOfFile = resultCodeOf(failure) !== undefined || failure instanceof FolderInPlaceError;
+    const isOfFile = resultCodeOf(failure) !== undefined || failure instanceof FolderInPlaceError || isRefused(failure);
     if (!isOfFile) throw failure;
     throw new FolderError(`${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`, { cause: failure });
   } finally {
     lock?.release();
   }
 }
+
+/** The system lets this user not read or write a file; failures of the database are StateErrors by now. */
+const isRefused = (failure: unknown): boolean => ['EACCES', 'EPERM', 'EROFS'].includes(errorCodeOf(failure) ?? '');
 
 /** @throws StateError */
 function markerOf(stateDir: string): Marker {
