@@ -198,6 +198,12 @@ function unknownOption(rawName: string, options: Options): UsageError {
   );
 }
 
+/** @param next the word behind the option, when it looks like an option too */
+function valueMissing(name: string, value: string, next = '--'): UsageError {
+  const spelling = `; one that begins with a hyphen is written --${name}=${printable(next)}`;
+  return new UsageError(`--${name} needs a value, ${value}${next.startsWith('--') ? '' : spelling}`);
+}
+
 /** The options and arguments on the command line; each option is checked separately. @throws UsageError */
 function parseWords(options: Options, words: readonly string[]): ParsedWords {
   const { tokens } = parseArgs({
@@ -226,7 +232,7 @@ function parseWords(options: Options, words: readonly string[]): ParsedWords {
       continue;
     }
     const missing = token.value === undefined || (!token.inlineValue && /^--?[^-]/.test(token.value));
-    if (missing) throw new UsageError(`--${token.name} needs a value, ${option.value}`);
+    if (missing) throw valueMissing(token.name, option.value, token.value);
     values[token.name] =
       option.type === 'integer' ? integerOf(token.name, option, token.value) : textOf(token.name, option, token.value);
   }

@@ -92,6 +92,10 @@ describe('a command line is read from its declaration', () => {
     [['wall', 'paint', 'n', '--dry=yes'], '--dry takes no value'],
     [['wall', 'paint', 'n', '--signed-by'], '--signed-by needs a value, NAME'],
     [['wall', 'paint', 'n', '--signed-by', '--dry'], '--signed-by needs a value, NAME'],
+    [
+      ['wall', 'paint', 'n', '--coats', '-1'],
+      '--coats needs a value, N; one that begins with a hyphen is written --coats=-1',
+    ],
     [['wall', 'paint', 'n', '--signed-by='], '--signed-by must not be empty'],
     [['wall', 'paint', 'n', '--dry', '--dry'], '--dry is given twice'],
     [['wall', 'paint', 'n', '--coats', '1', '--coats', '1'], '--coats is given twice'],

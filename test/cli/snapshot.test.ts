@@ -487,7 +487,7 @@ describe('snapshot synth', () => {
 
   it.each([
     [['--jobs', '1'], '--seed is missing, for example --seed S'],
-    [['--jobs', '-1', '--seed', '1'], '--jobs needs a value, N'],
+    [['--jobs=-1', '--seed', '1'], '--jobs must be a whole number from 0 to 20000000, not "-1"'],
     [['--jobs', '1', '--seed', '1', '--as-of', 'today'], '--as-of must be an RFC 3339 date-time or a date'],
   ])('%j is refused: %s', async (words, complaint) => {
     expect(await run(['snapshot', 'synth', ...words])).toMatchObject({
