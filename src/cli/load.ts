@@ -9,7 +9,7 @@ import { MINUTE_MS } from '../base/durations.ts';
 import { grouped } from '../base/grouped.ts';
 import { VERSION } from '../base/version.ts';
 import { LIFETIME_MS } from '../callback/limits.ts';
-import { MIX_TEXT, mixOf, parseMix, SCENARIOS } from '../load/mix.ts';
+import { type Kind, MIX_TEXT, mixOf, parseMix, SCENARIOS } from '../load/mix.ts';
 import type { LiveFigures, LoadPlan } from '../load/plan.ts';
 import { reportHtml } from '../load/report-html.ts';
 import { type LoadResult, unexpectedShareOf } from '../load/result.ts';
@@ -63,6 +63,15 @@ function keyFor(given: string | undefined, { env }: Io): string {
     throw new UsageError('the API key must be `svc_key_` and 43 letters, digits, - or _');
   return key;
 }
+
+/** Options that mean something only to some kinds of requests. */
+const KINDS_OF: Readonly<Record<string, readonly Kind[]>> = {
+  waits: ['wait'],
+  callbacks: ['webhook', 'wait'],
+  signers: ['paid'],
+  signed: ['paid'],
+  key: ['data'],
+};
 
 export const load = command({
   notes: [
@@ -145,13 +154,18 @@ export const load = command({
     json: { type: 'flag', help: 'print the result as JSON on stdout' },
     'i-own-this-server': { type: 'flag', help: 'allow an address beyond this machine' },
   },
-  async run({ options, arguments: [named] }, io) {
+  async run({ options, given, arguments: [named] }, io) {
     const url = named ?? (io.env.PAYGRADE_URL || undefined);
     if (url === undefined) throw new UsageError('the argument URL is missing, for example http://127.0.0.1:8402');
     const mixed = parseMix(options.mix);
     if (typeof mixed === 'string') throw new UsageError(`--mix: ${mixed}`);
     const { scenario } = options;
+    if (given.has('mix') && scenario !== 'mixed') throw new UsageError('--mix goes with --scenario mixed');
     const mix = mixOf(scenario, mixed);
+    for (const [name, kinds] of Object.entries(KINDS_OF)) {
+      if (given.has(name) && !kinds.some((kind) => mix.has(kind)))
+        throw new UsageError(`--${name} is for ${kinds.join(' and ')} requests, and this run sends none`);
+    }
     const durationMs = options.duration * 1000;
     const warmUpMs = options.warmup * 1000;
     if ((mix.has('webhook') || mix.has('wait')) && durationMs + warmUpMs > CALLBACK_RUN_MS_MAX) {

@@ -192,6 +192,15 @@ describe('another’s server', () => {
 
   it.each([
     [['--mix', 'paid=0'], '--mix: each part must be one of '],
+    [['--mix', 'paid=1'], '--mix goes with --scenario mixed'],
+    [['--waits', '5'], '--waits is for wait requests, and this run sends none'],
+    [
+      ['--scenario', 'data', '--callbacks', '5'],
+      '--callbacks is for webhook and wait requests, and this run sends none',
+    ],
+    [['--scenario', 'mixed', '--mix', 'unpaid=1', '--signers', '2'], '--signers is for paid requests, and this'],
+    [['--scenario', 'webhook', '--signed', '9'], '--signed is for paid requests, and this run sends none'],
+    [['--key', 'hidden'], '--key is for data requests, and this run sends none'],
     [['--scenario', 'webhook', '--duration', '480'], '--duration and --warmup must not exceed 480 seconds together'],
     [['--rate', '0'], '--rate must be a whole number from 1 to 200000, not "0"'],
     [['--scenario', 'flood'], '--scenario must be one of health, unpaid, paid, webhook, wait, data, mixed'],
