@@ -93,7 +93,7 @@ describe('boards', () => {
       expect.stringMatching(/line 2: domain must be[^\n]*\nline 3: address is blank\n/),
     ]);
     writeFileSync(file, 'name,place\na,b\n');
-    expect((await run('import', file)).stderr).toContain('the header must name a column address');
+    expect((await run('import', file)).stderr).toContain('the header must name a column address or board or url; ');
     writeFileSync(file, 'https://jobs.lever.co/one\n# a remark\n\nlever:two\n');
     expect((await run('import', file, '--unchecked', '--json')).stdout).toContain('"board":"lever:two"');
     expect(await listed()).toHaveLength(4);

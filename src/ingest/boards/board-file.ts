@@ -2,7 +2,7 @@
  * The CSV file of `boards import` and `up --boards`: `address` (or `board`, `url`) and optionally `company` and `domain`.
  */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { csvRows, OPEN_QUOTE } from '../input/csv-rows.ts';
+import { csvRows, OPEN_QUOTE, SEMICOLONS } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 
 /** What an operator says about one board. */
@@ -32,14 +32,13 @@ export function parseBoardFile(text: string): BoardFile {
   const { rows, isOpen } = csvRows(plain, ',', '\n', true);
   const header = (rows[0] ?? []).map((name) => name.trim().toLowerCase());
   const hasHeader = ADDRESS_COLUMNS.some((name) => header.includes(name));
-  // Spreadsheets in some languages write semicolons; then each line would look like one address.
+  // Each line would look like one address.
   const hasSemicolons = ADDRESS_COLUMNS.some((name) => header[0]?.split(';').includes(name));
   if (!hasHeader && hasSemicolons) {
-    const reason = 'must have commas between its columns, not semicolons, and so must every line';
-    return { boards: [], refused: [{ line: 1, field: 'the header', reason }] };
+    return { boards: [], refused: [{ line: 1, field: 'the header', reason: SEMICOLONS }] };
   }
   if (!hasHeader && header.length > 1) {
-    const reason = `must name a column ${ADDRESS_COLUMNS.join(', ')}; company and domain are read beside it`;
+    const reason = `must name a column ${ADDRESS_COLUMNS.join(' or ')}; company and domain are read beside it`;
     return { boards: [], refused: [{ line: 1, field: 'the header', reason }] };
   }
   const places = {

@@ -1,6 +1,6 @@
 /** The CSV file of `companies import`: `company` (a name, or `shape:token`), `domain`, `aliases` (separated by blanks). */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { csvRows, OPEN_QUOTE } from '../input/csv-rows.ts';
+import { csvRows, OPEN_QUOTE, SEMICOLONS } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 import { SHAPES } from '../shapes/shapes.ts';
 import { identityOf, nameKeyOf, type OperatorWord } from './operator-words.ts';
@@ -67,7 +67,9 @@ export function parseCompanyFile(text: string): CompanyFile {
   const names = (header ?? []).map((name) => name.trim().toLowerCase());
   const missing = COLUMNS.slice(0, 2).filter((name) => !names.includes(name));
   if (missing.length > 0) {
-    const reason = `must name the columns company and domain: ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
+    const reason = names[0]?.split(';').includes(missing[0] ?? '')
+      ? SEMICOLONS
+      : `must name the columns company and domain: ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
     return { words: [], refused: [{ line: 1, field: 'the header', reason }] };
   }
   const places = {

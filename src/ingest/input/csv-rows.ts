@@ -20,6 +20,9 @@ const QUOTE = '"';
  */
 export const OPEN_QUOTE = 'has a quote that does not end';
 
+/** Why a header is refused that spreadsheets in some languages write. Completes the sentence "the header ...". */
+export const SEMICOLONS = 'must have commas between its columns, not semicolons, and so must every line';
+
 /**
  * @param delimiter one character
  * @param isLast no more text follows, so the last row needs no line end

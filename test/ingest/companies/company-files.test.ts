@@ -87,6 +87,12 @@ describe('the file of companies import', () => {
   it.each([
     ['', 1, 'the header', 'must name the columns company and domain: company and domain are missing'],
     ['company\nAcme', 1, 'the header', 'must name the columns company and domain: domain is missing'],
+    [
+      'Company;Domain\nAcme;acme.com',
+      1,
+      'the header',
+      'must have commas between its columns, not semicolons, and so must every line',
+    ],
     ['company,domain\nAcme,acme.com\n,b.com', 3, 'company', 'is blank'],
     [
       `company,domain\n${'x'.repeat(NAME_LENGTH_MAX + 1)},a.com`,
