@@ -365,6 +365,7 @@ describe('import', () => {
     });
     expect((await complete(3, few)).exitCode).toBe(2);
     expect(Object.values(await jobs()).every(({ status }) => status === 'active')).toBe(true);
+    expect((await complete(3, greenhouse('one.json', [1]))).stderr).toContain(': 1 row, where 5 are usual; ');
     // Exactly half is no longer under half: 3 of 5 is the least.
     expect((await complete(4, greenhouse('half.json', [1, 2, 3]))).exitCode).toBe(0);
     expect((await complete(5, '--force', few)).counts).toEqual([0, 2, 0, 2, 0]);

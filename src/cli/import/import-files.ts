@@ -114,7 +114,7 @@ function refusalText(rows: number, refusal: Refusal): string {
   switch (refusal.kind) {
     case 'unhealthy':
       return (
-        `refused as unhealthy: ${grouped(rows)} rows, where ${grouped(Math.round(refusal.usualRows))} are usual; ` +
+        `refused as unhealthy: ${quantity(rows, 'row')}, where ${grouped(Math.round(refusal.usualRows))} are usual; ` +
         '--force takes it'
       );
     case 'several days': {

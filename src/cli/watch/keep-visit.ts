@@ -5,7 +5,7 @@
 import type { FeedFailure, FetchedFeed } from '../../adapters/boards/feed-fetch.ts';
 import type { Clock } from '../../base/clock.ts';
 import { sha256OfParts } from '../../base/digest.ts';
-import { grouped } from '../../base/grouped.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { isoTime } from '../../base/iso-time.ts';
 import type { BoardHealth } from '../../catalogue/watched-boards.ts';
 import type { FetchState } from '../../ingest/boards/fetch-state.ts';
@@ -201,7 +201,7 @@ async function take(
       return { ...failed, health: 'failed', reason: taken.reason, rows: null };
     case 'unhealthy': {
       const { rows, usualRows } = taken;
-      const reason = `${grouped(rows)} rows, where ${grouped(Math.round(usualRows))} are usual`;
+      const reason = `${quantity(rows, 'row')}, where ${grouped(Math.round(usualRows))} are usual`;
       return { ...failed, health: 'unhealthy', reason, rows };
     }
     default:
