@@ -219,11 +219,6 @@ describe('doctor on the state', () => {
       (dir: string) => writeFileSync(join(dir, 'state.json'), '{"generation":9,"sync":"full"}'),
       /it is an older copy/,
     ],
-    [
-      'one that was copied to a database',
-      (dir: string) => writeFileSync(join(dir, 'state.json'), '{"generation":1,"sync":"full","moved":"moved"}'),
-      /was copied to a database, which has it now/,
-    ],
   ] as const)('%s must be mended', async (name, spoil, reason) => {
     const stateDir = join(folder, name.replaceAll(' ', '-'));
     cpSync(sound, stateDir, { recursive: true });
@@ -233,6 +228,21 @@ describe('doctor on the state', () => {
     const [finding] = of(report, 'state').filter(({ verdict }) => verdict === 'mend');
     expect(finding?.found).toMatch(reason);
     expect(finding?.mend).toContain('STATE_RESET=true');
+  });
+
+  it.each(['moving', 'moved'])('one that was copied to a database is not to be reset beside it: %s', async (moved) => {
+    const stateDir = join(folder, moved);
+    cpSync(sound, stateDir, { recursive: true });
+    writeFileSync(join(stateDir, 'state.json'), JSON.stringify({ generation: 1, sync: 'full', moved }));
+    const { report } = await examine({ 'state-dir': stateDir });
+    expect(of(report, 'state').filter(({ verdict }) => verdict === 'mend')).toEqual([
+      {
+        check: 'state',
+        verdict: 'mend',
+        found: `the state of ${stateDir} was copied to a database, which has it now (set DATABASE_URL)`,
+        mend: 'set DATABASE_URL; if the copy was cut off, run `state copy` again first',
+      },
+    ]);
   });
 
   it.each(['lock', 'state.db', 'state.json', 'state-key', 'pay-to'])(

@@ -138,6 +138,9 @@ function checkContents(findings: Findings, stateDir: string): void {
     case 'unusable':
       findings.mend(state.reason, GIVE_UP);
       return;
+    case 'moved':
+      findings.mend(state.reason, 'set DATABASE_URL; if the copy was cut off, run `state copy` again first');
+      return;
     case 'other-release':
       findings.mend(state.reason, 'start the release that wrote it');
       return;

@@ -24,7 +24,9 @@ export type StateFound =
   /** A server would not start, or would accept no payments; `reason` is one line. */
   | { readonly kind: 'unusable'; readonly reason: string }
   /** The same, because another release wrote the file. */
-  | { readonly kind: 'other-release'; readonly reason: string };
+  | { readonly kind: 'other-release'; readonly reason: string }
+  /** The same, because a database has the state now. */
+  | { readonly kind: 'moved'; readonly reason: string };
 
 const SYSTEM_LOCKS = '/proc/locks';
 
@@ -68,7 +70,7 @@ function foundAtRest(stateDir: string): StateFound {
   const path = join(stateDir, STATE_FILE);
   const marker = readMarker(stateDir);
   if (marker === undefined) return { kind: 'unusable', reason: `${join(stateDir, MARKER_FILE)} is damaged` };
-  if (marker?.moved !== undefined) return { kind: 'unusable', reason: movedAway(stateDir) };
+  if (marker?.moved !== undefined) return { kind: 'moved', reason: movedAway(stateDir) };
   const bytes = existsSync(path) ? statSync(path).size : 0;
   if (bytes === 0) {
     return marker === null
