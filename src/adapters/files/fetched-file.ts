@@ -62,7 +62,9 @@ export class FetchedFile {
       await mkdir(folder, { recursive: true, mode });
       await this.#removeLeftovers(folder);
     } catch (failure) {
-      throw new SnapshotError(`${folder}: cannot keep a catalogue there (${fetchCodeOf(failure)})`);
+      throw new SnapshotError(
+        `SNAPSHOT_CACHE, else STATE_DIR: ${folder} cannot keep a catalogue (${fetchCodeOf(failure)})`,
+      );
     }
     const text = await readFile(`${this.path}.json`, 'utf8').catch(() => '');
     const etag = objectOf(parseJson(text))?.etag;

@@ -1,5 +1,5 @@
 /** A catalogue behind an address (siblings §8), by its source: what is fetched again, what is refused for good, what comes late. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -130,6 +130,14 @@ describe('a catalogue behind an address', () => {
     await source.close();
     await expect(loading.promise).rejects.toThrow('ended');
     expect(fileNames('.new')).toEqual([]);
+  });
+
+  it('names the settings of a folder that cannot be made', async () => {
+    const taken = join(testFolder(), 'file');
+    writeFileSync(taken, '');
+    await expect(opened({ folder: taken })).rejects.toThrow(
+      `SNAPSHOT_CACHE, else STATE_DIR: ${taken} cannot keep a catalogue (EEXIST)`,
+    );
   });
 
   it('leaves no connection open when it cannot be written', async () => {
