@@ -374,6 +374,19 @@ describe('the documents', () => {
     expect(indexed.filter((file) => !index.includes(`](${file})`))).toEqual([]);
   });
 
+  it('count the lines of the script that follows the feed', () => {
+    const [, script = ''] = /```js\n(.*?)```/s.exec(textOf('docs/data-api.md')) ?? [];
+    expect(textOf('README.md')).toMatch(new RegExp(`\\b${script.trimEnd().split('\n').length} lines of\\s+script`));
+  });
+
+  it('quote what is said of a damaged catalogue', () => {
+    const [, quotes = ''] = /one line at start \((.*?)\), or after SIGHUP/s.exec(textOf('docs/runbook.md')) ?? [];
+    const reader = filesIn('src/catalogue/snapshot', /\.ts$/).map(textOf).join('');
+    const words = [...quotes.matchAll(/`(?:SNAPSHOT jobs\.snapshot: )?([^`]+)`/g)].map(([, quote]) => quote as string);
+    expect(words.length).toBe(3);
+    expect(words.filter((quote) => !reader.includes(quote))).toEqual([]);
+  });
+
   it('come with the licence that package.json names', () => {
     expect(textOf('LICENSE')).toContain('Apache License');
     expect(JSON.parse(textOf('package.json'))).toMatchObject({ license: 'Apache-2.0' });
