@@ -366,7 +366,7 @@ async function dispatch(
     return EXIT_OK;
   }
   if (subject.itself && (word === undefined || word.startsWith('-'))) return dispatch(path, subject.itself, words, io);
-  if (word === undefined) throw new UsageError(`a command is missing: ${namesIn(subject)}`);
+  if (word === undefined) throw new UsageError(`a command is missing: ${namesIn(subject)}; --help describes them`);
   const next = Object.hasOwn(subject.commands, word) ? subject.commands[word] : undefined;
   if (next === undefined) throw unknownCommand(word, subject);
   return dispatch(`${path} ${word}`, next, rest, io);

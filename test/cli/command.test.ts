@@ -73,9 +73,9 @@ describe('a command line is read from its declaration', () => {
   });
 
   const wrong: readonly [words: string[], complaint: string][] = [
-    [[], 'a command is missing: wall, fail'],
+    [[], 'a command is missing: wall, fail; --help describes them'],
     [['roof'], 'unknown command "roof": wall, fail'],
-    [['wall'], 'a command is missing: paint'],
+    [['wall'], 'a command is missing: paint; --help describes them'],
     [['wall', 'toString'], 'unknown command "toString": paint'],
     [['wall', 'paint'], 'the argument WALL is missing'],
     [['wal'], 'unknown command "wal", did you mean wall?'],
