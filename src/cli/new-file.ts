@@ -1,8 +1,11 @@
 /**
  * A file that appears whole or not at all: written under a temporary name in the same folder, synced, then renamed. Writes are
- * buffered, because rejected records arrive line by line.
+ * buffered, because rejected records arrive line by line. A killed command leaves its temporary file; the next one that writes
+ * the same file removes those of more than a day ago.
  */
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { removeLeftovers } from '../adapters/files/snapshot-file.ts';
+import { DAY_MS } from '../base/durations.ts';
 import { errorCodeOf } from '../base/failure.ts';
 import { CommandError } from './command.ts';
 
@@ -25,6 +28,7 @@ export class NewFile {
     const existing = this.#orCommandError(() => statSync(path, { throwIfNoEntry: false }));
     if (existing?.isFile() === false) throw new CommandError(`${path} cannot be written: it is not a file`);
     this.#descriptor = this.#orCommandError(() => openSync(this.#temporaryPath, 'wx', 0o644));
+    this.#removeLeftovers();
   }
 
   write(bytes: Uint8Array): void {
@@ -57,6 +61,15 @@ export class NewFile {
     if (this.#isCommitted) return;
     this.#close();
     rmSync(this.#temporaryPath, { force: true });
+  }
+
+  /** By the clock of the file system. */
+  #removeLeftovers(): void {
+    try {
+      removeLeftovers(this.#path, fstatSync(this.#descriptor).mtimeMs - DAY_MS);
+    } catch {
+      // They only take space.
+    }
   }
 
   #flush(): void {

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { NewFile } from '../../src/cli/new-file.ts';
@@ -34,6 +34,17 @@ describe('a new file', () => {
     expect(() => misplaced.commit()).toThrow(`${at('folder')} cannot be written (EISDIR)`);
     misplaced.discard();
     expect(readdirSync(folder)).toEqual(['folder']);
+  });
+
+  it('removes what killed commands left of it more than a day ago, and nothing else', () => {
+    const leftover = `out.${crypto.randomUUID()}.tmp`;
+    const others = [`out.${crypto.randomUUID()}.tmp`, `other.${crypto.randomUUID()}.tmp`, 'out.tmp'];
+    for (const name of [leftover, ...others]) writeFileSync(at(name), '');
+    const nowSeconds = Date.now() / 1000;
+    for (const name of [leftover, ...others.slice(1)]) utimesSync(at(name), nowSeconds, nowSeconds - 86_460);
+    utimesSync(at(others[0] ?? ''), nowSeconds, nowSeconds - 86_340);
+    new NewFile(at('out')).discard();
+    expect(readdirSync(folder).sort()).toEqual([...others].sort());
   });
 
   it('is refused at once where none can be made', () => {
