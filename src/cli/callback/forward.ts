@@ -1,5 +1,6 @@
 /** Forwards an event of a callback to another server as it came: method, bytes and retained headers. */
-import { errorCodeOf, messageOf } from '../../base/failure.ts';
+import { findFetchCode } from '../../adapters/outbound/connection-failure.ts';
+import { messageOf } from '../../base/failure.ts';
 import { exchange, refused } from '../exchange.ts';
 import type { EventAnswer } from './event-line.ts';
 
@@ -17,11 +18,6 @@ export interface Reader {
   readonly own: string;
   readonly readToken: string;
   readonly signal: AbortSignal;
-}
-
-function unanswered(failure: unknown): Forwarded {
-  const code = errorCodeOf((failure as { cause?: unknown } | null)?.cause) ?? errorCodeOf(failure);
-  return { kind: 'unanswered', reason: code ?? messageOf(failure) };
 }
 
 /**
@@ -54,6 +50,6 @@ export async function forwardEvent(
     return { kind: 'answered', status: response.status, body: await response.text() };
   } catch (failure) {
     if (signal.aborted) throw failure;
-    return unanswered(failure);
+    return { kind: 'unanswered', reason: findFetchCode(failure) ?? messageOf(failure) };
   }
 }

@@ -91,12 +91,15 @@ describe('callback listen', () => {
     expect(written.stdout).toMatch(/ {2}PUT \d+ B -> 200 {2}thanks\\u001b\[2J\n/);
   });
 
-  it('goes on where the own server does not answer, and ends with 1', async () => {
+  it.each([
+    ['is stopped', () => target, 'ECONNREFUSED'],
+    ['has a port that fetch refuses', () => 'http://127.0.0.1:1/hook', 'bad port'],
+  ])('goes on where the own server %s, and ends with 1', async (_, forwardTo, reason) => {
     own.close();
-    const { ended, written, interrupt } = start(['--forward-to', target]);
+    const { ended, written, interrupt } = start(['--forward-to', forwardTo()]);
     await expect.poll(() => idsIn(written.stdout)).toHaveLength(1);
     await post(server, idsIn(written.stdout)[0]!, 'lost');
-    await expect.poll(() => written.stdout).toContain('(ECONNREFUSED)');
+    await expect.poll(() => written.stdout).toContain(`(${reason})`);
     interrupt();
     expect(await ended).toBe(1);
     expect(written.stderr).toMatch(/1 event got no answer\n$/);
