@@ -531,6 +531,9 @@ describe('watch', () => {
     const again = await run(words, { nowMs: NOW_MS + 60_000, env: stub.env });
     expect([again.exitCode, again.stdout, stub.seen.length]).toEqual([0, '', 1]);
     expect(readFileSync(at('jobs.snapshot')).length).toBeGreaterThan(0);
+    expect(again.stderr).not.toContain('due');
+    const shown = await run(words, { nowMs: NOW_MS + 60_000, env: stub.env, isTerminal: true });
+    expect(shown.stderr).toMatch(/no board is due; next greenhouse:acme at \S+Z\n$/);
   });
 
   it('obeys the robots rules of a host for its pages, and asks for them once', async () => {

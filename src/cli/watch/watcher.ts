@@ -113,6 +113,8 @@ export class Watcher {
       const startMs = clock.monotonicMs();
       if (isAll) this.#tellLeft(boards.filter((board) => isHeld(board, nowMs)));
       if (due.length > 0) await this.#round(due);
+      // Elsewhere cron would send it by mail.
+      else if (isOnce && !isAll && this.#ports.io.stderr.isTerminal) this.#say(`no board is due${this.#nextText()}\n`);
       if (signal.aborted) return;
       await this.#buildWhereOutdated(isOnce);
       if (isOnce || signal.aborted) return;
