@@ -154,9 +154,10 @@ export async function addBoards(plan: AddPlan, io: Io): Promise<number> {
   }
   await keep();
   const { added, changed, known, failed } = totals;
+  const next = added > 0 ? `; \`watch --catalogue ${printable(folder)}\` fetches them` : '';
   io.stderr.write(
     `${quantity(added, 'board')} added, ${grouped(changed)} changed, ${grouped(known)} known already, ` +
-      `${grouped(failed)} not taken; \`watch --catalogue ${printable(folder)}\` fetches them\n`,
+      `${grouped(failed)} not taken${next}\n`,
   );
   return failed > 0 ? EXIT_FAILED : EXIT_OK;
 }
