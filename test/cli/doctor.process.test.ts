@@ -162,6 +162,14 @@ describe('doctor on the catalogue', () => {
   });
 });
 
+it('doctor groups the digits of what a catalogue holds, as every command does', async () => {
+  const snapshot = join(folder, 'thousands.snapshot');
+  await run(['snapshot', 'synth', '--jobs', '1200', '--seed', '1', '--out', snapshot]);
+  expect(wordsOf((await examine({ snapshot })).report, 'snapshot')[0]).toMatch(
+    /^ok: 1,200 jobs, (?:1,)?\d{3} active, /,
+  );
+});
+
 describe('doctor on the state', () => {
   it('notes a file that others may read, and only where its folder lets them in', async () => {
     const stateDir = await madeState('open');

@@ -6,6 +6,7 @@ import { openSnapshotFile } from '../../adapters/files/snapshot-file.ts';
 import type { Config } from '../../app/configuration.ts';
 import { DAY_MS } from '../../base/durations.ts';
 import { messageOf } from '../../base/failure.ts';
+import { grouped, quantity } from '../../base/grouped.ts';
 import { MIB } from '../../base/sizes.ts';
 import { DOMAIN_SHARE_MIN, type Reach, reachAdvice, reachOf } from '../../catalogue/questions/reach.ts';
 import { openSnapshot } from '../../catalogue/snapshot/snapshot.ts';
@@ -56,7 +57,7 @@ export function checkSnapshot(findings: Findings, { snapshot, settlement, engine
     const reach = reachOf(opened);
     opened.close();
     findings.ok(
-      `${rowCount} jobs, ${activeCount} active, ${sizeText(byteLength)}, every byte checked, built ${daysText(nowMs - facts.builtAtMs)} ago`,
+      `${quantity(rowCount, 'job')}, ${grouped(activeCount)} active, ${sizeText(byteLength)}, every byte checked, built ${daysText(nowMs - facts.builtAtMs)} ago`,
     );
     checkReach(findings, reach);
     if (activeCount === 0)
