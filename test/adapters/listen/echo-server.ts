@@ -134,6 +134,6 @@ const listener = await openListener({
 });
 process.stdout.write(`listening on http://127.0.0.1:${listener.port}\n`);
 process.on('SIGTERM', () => {
-  void listener.close(1000).then(() => process.exit(0));
+  void listener.close(Number(process.env.GRACE_MS ?? 1000)).then(() => process.exit(0));
   process.stdout.write('closing\n');
 });

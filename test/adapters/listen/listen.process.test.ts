@@ -184,7 +184,7 @@ describe.each(RUNTIMES)('the listener of %s at shutdown', (runtime) => {
 
   async function stopping(): Promise<StartedEcho> {
     const echo = new StartedEcho();
-    await echo.start(runtime, ECHO_PROGRAM, {});
+    await echo.start(runtime, ECHO_PROGRAM, { GRACE_MS: '20000' });
     return echo;
   }
 
