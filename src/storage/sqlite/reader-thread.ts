@@ -1,5 +1,6 @@
 /** Runs reads of the state file that may take long on a separate thread, which starts with the first of them. */
 import type { Worker } from 'node:worker_threads';
+import { messageOf } from '../../base/failure.ts';
 import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
 import { foundIn, type QueryResult } from './query-result.ts';
@@ -28,6 +29,15 @@ export interface StateReader {
 const WAITING_COUNT_MAX = 1024;
 
 const READER = new URL('./reader.ts', import.meta.url);
+
+/** @throws StateRefusedError where the system has no room for a thread */
+function started(path: string): Worker {
+  try {
+    return startThread(READER, { workerData: path });
+  } catch (failure) {
+    throw new StateRefusedError(`the reader of the state does not start: ${messageOf(failure)}`, { cause: failure });
+  }
+}
 
 export class ReaderThread implements StateReader {
   readonly #path: string;
@@ -62,7 +72,7 @@ export class ReaderThread implements StateReader {
 
   #open(): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const worker = startThread(READER, { workerData: this.#path });
+    const worker = started(this.#path);
     worker.on('message', ({ id, result }: ReaderReply) => {
       const resolve = this.#waiting.get(id);
       this.#waiting.delete(id);
