@@ -183,9 +183,12 @@ describe('the sales of a folder', () => {
     expect(JSON.parse(stdout)).toMatchObject({ request_id: soldWith(2).requestId, delivered: false });
   });
 
-  it('that are damaged end the list with one line and exit code 1', async () => {
+  it.each([
+    ['in a value', 'amount = 1'],
+    ['in the type of one', 'payer = 1'],
+  ])('that are damaged %s end the list with one line and exit code 1', async (_, change) => {
     const database = write(soldWith(1), soldWith(2));
-    database.connection.run('UPDATE sale SET amount = 1 WHERE serial = 2');
+    database.connection.run(`UPDATE sale SET ${change} WHERE serial = 2`);
     database.close();
     const { exitCode, stderr } = await sales('--json');
     expect([exitCode, stderr]).toEqual([

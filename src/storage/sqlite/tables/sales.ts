@@ -117,24 +117,32 @@ export function insertSale(connection: Connection, sale: Sale, key: ReservationK
 const COLUMNS = `serial, time_ms, operation, CAST(amount AS TEXT) AS amount, network, payer, nonce, hash, request, question,
   parameters, settlement, is_delivered, checksum`;
 
+/** @throws an error where a value has another type than any sale's */
+const soldIn = (row: Row): Sale => ({
+  serial: row.serial as number,
+  timeMs: row.time_ms as number,
+  operation: row.operation as string,
+  amountAtomic: BigInt(row.amount as string),
+  network: row.network as NetworkId,
+  payer: checksummed((row.payer as string).toLowerCase()),
+  nonce: row.nonce as string,
+  transaction: row.hash as string,
+  requestId: row.request as string,
+  question: row.question as string,
+  parameters: row.parameters as string | null,
+  settlement: row.settlement as Sale['settlement'],
+  isDelivered: row.is_delivered === 1,
+});
+
 /** @throws DamagedError */
 function saleOf(row: Row): Sale {
-  const sale: Sale = {
-    serial: row.serial as number,
-    timeMs: row.time_ms as number,
-    operation: row.operation as string,
-    amountAtomic: BigInt(row.amount as string),
-    network: row.network as NetworkId,
-    payer: checksummed((row.payer as string).toLowerCase()),
-    nonce: row.nonce as string,
-    transaction: row.hash as string,
-    requestId: row.request as string,
-    question: row.question as string,
-    parameters: row.parameters as string | null,
-    settlement: row.settlement as Sale['settlement'],
-    isDelivered: row.is_delivered === 1,
-  };
-  if (checksumOf(sale) !== row.checksum) throw new DamagedError(`sale ${sale.serial}`);
+  let sale: Sale | undefined;
+  try {
+    sale = soldIn(row);
+  } catch {
+    // Damaged, as below.
+  }
+  if (sale === undefined || checksumOf(sale) !== row.checksum) throw new DamagedError(`sale ${row.serial}`);
   return sale;
 }
 
