@@ -216,7 +216,10 @@ export async function openPayments(
         opened.writeMetrics(page);
       },
       start: () => opened.start(),
-      drain: () => opened.drain(),
+      drain() {
+        reconciler.drain();
+        opened.drain();
+      },
       close() {
         reconciler.stop();
         opened.stop();

@@ -80,6 +80,8 @@ export class HttpFacilitator implements Settlement {
   /** Timers of calls. */
   readonly #timers: Timers;
   #cancelCuts = (): void => {};
+  /** The calls in flight at a shutdown have ended; none begins any more. */
+  #isCut = false;
   readonly signals: FacilitatorSignals;
   #isSupportKnown = false;
   /** Status of the last answer if that refused this server; it is reported when it changes. */
@@ -108,9 +110,11 @@ export class HttpFacilitator implements Settlement {
     this.#circuit.ask();
   }
 
-  /** A shutdown begins: calls that it would cut off end before their connections do. */
+  /** A shutdown begins: calls that it would cut off end before their connections do, and later ones are not sent. */
   drain(): void {
+    this.#cancelCuts();
     this.#cancelCuts = this.#ports.timers.after(this.#options.deadlines.drainMs, () => {
+      this.#isCut = true;
       for (const cut of this.#cuts) cut();
     });
   }
@@ -178,6 +182,7 @@ export class HttpFacilitator implements Settlement {
   }
 
   async #post(path: string, body: string, deadlineMs: number): Promise<FacilitatorAnswer> {
+    if (this.#isCut) return { kind: 'not-sent', detail: 'the server is stopping' };
     const answer = await this.#call('POST', path, body, deadlineMs);
     this.#noteContact(answer);
     return answer;

@@ -84,6 +84,7 @@ export class Reconciler {
   /** Due cases that wait until one of the calls in flight ends, oldest first. */
   readonly #due: WatchedCase[] = [];
   #repeatCount = 0;
+  #isDraining = false;
   #isStopped = false;
 
   constructor(ports: ReconcilerPorts) {
@@ -120,6 +121,11 @@ export class Reconciler {
     };
     this.#open.add(added);
     this.#pause(added);
+  }
+
+  /** A shutdown begins, which cuts calls off: from now on a call without an answer ends no case as dead. The next start asks again. */
+  drain(): void {
+    this.#isDraining = true;
   }
 
   /** Starts no more repeats. The outcomes of calls in flight are still recorded. */
@@ -191,6 +197,7 @@ export class Reconciler {
       if (outcome.transaction !== '') one.transaction = outcome.transaction;
       await reservations.recordUnknown(one.reservation, one.transaction);
     }
+    if (isOver && this.#isDraining && outcome.kind !== 'refused') return undefined;
     if (isOver) return { kind: 'dead', detail: outcome.detail };
     if (outcome.kind === 'refused') {
       one.pauseMs = Math.max(this.#untilOverMs(one), FIRST_PAUSE_MS);

@@ -93,6 +93,12 @@ describe('a call', () => {
     adapter.drain();
     expect(await outcomes).toMatchObject([{ kind: 'unknown', transaction: '' }, { kind: 'unavailable' }]);
     expect(performance.now() - startMs).toBeLessThan(DEADLINES.verifyMs);
+    // One that begins later would be cut off by the end of the process.
+    expect(await Promise.all([adapter.settle(orderFor()), adapter.verify(orderFor())])).toMatchObject([
+      { kind: 'unavailable' },
+      { kind: 'unavailable' },
+    ]);
+    expect(fake.callsOf('/settle').length + fake.callsOf('/verify').length).toBe(2);
   });
 
   it('over TLS to somebody with a wrong certificate was never sent', async ({ skip }) => {

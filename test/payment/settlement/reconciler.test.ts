@@ -219,6 +219,21 @@ describe('reconciling an unknown settlement', () => {
     expect(kit.time.pendingCount).toBe(0);
   });
 
+  it.each([
+    ['no answer', UNKNOWN, 'unknown'],
+    ['no connection', AWAY, 'unknown'],
+    ['a refusal', REFUSED, 'dead'],
+    ['a receipt', SETTLED, 'settled'],
+  ])('ends a case at a shutdown by an answer alone: %s', async (_, answer, kind) => {
+    const script = new Script(...Array.from({ length: 7 }, () => UNKNOWN), answer);
+    const kit = await unknownCase(script);
+    const { order } = await kit.add();
+    await kit.seconds(150);
+    kit.reconciler.drain();
+    await kit.seconds(90);
+    expect(kit.reservations.statusOf(order.key)).toMatchObject({ kind });
+  });
+
   it('keeps it used when it is refused at the moment at which its window ends', async () => {
     const kit = await unknownCase(new Script(REFUSED));
     const { order } = await kit.add();
