@@ -198,9 +198,9 @@ function unknownOption(rawName: string, options: Options): UsageError {
   );
 }
 
-/** @param next the word behind the option, when it looks like an option too */
+/** @param next the word behind the option, when it looks like an option too; it may be a secret and is not shown */
 function valueMissing(name: string, value: string, next = '--'): UsageError {
-  const spelling = `; one that begins with a hyphen is written --${name}=${printable(next)}`;
+  const spelling = `; one that begins with a hyphen is written --${name}=-…`;
   return new UsageError(`--${name} needs a value, ${value}${next.startsWith('--') ? '' : spelling}`);
 }
 

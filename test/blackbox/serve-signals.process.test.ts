@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { DEADLINES } from '../../src/adapters/facilitator/facilitator-http.ts';
 import { DRAIN_MS } from '../../src/cli/serve.ts';
 import { expectPaid } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
@@ -14,6 +15,10 @@ import { openFacilitated, settled } from './facilitated-server.ts';
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const { folder, goodFile } = catalogueFolder();
+
+it('a shutdown ends the calls to a facilitator while their clients can still be answered', () => {
+  expect(DEADLINES.drainMs).toBeLessThan(DRAIN_MS);
+});
 
 describe.each(oneRuntime('node'))('signals, under %s', (runtime) => {
   it('prints one listening line with the real port, and SIGTERM is exit code 0', async () => {

@@ -94,7 +94,7 @@ describe('a command line is read from its declaration', () => {
     [['wall', 'paint', 'n', '--signed-by', '--dry'], '--signed-by needs a value, NAME'],
     [
       ['wall', 'paint', 'n', '--coats', '-1'],
-      '--coats needs a value, N; one that begins with a hyphen is written --coats=-1',
+      '--coats needs a value, N; one that begins with a hyphen is written --coats=-…',
     ],
     [['wall', 'paint', 'n', '--signed-by='], '--signed-by must not be empty'],
     [['wall', 'paint', 'n', '--dry', '--dry'], '--dry is given twice'],

@@ -3,7 +3,6 @@
  * `outbound/bounded-call.ts` bounds each request in time and size; `circuit.ts` knows whether the facilitator can be reached;
  * `payment/settlement/settlement-turns.ts` bounds the calls in flight.
  */
-import type { Timers } from '../../base/timers.ts';
 import type { Network } from '../../payment/protocol/network.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../payment/protocol/order.ts';
 import type {
@@ -28,6 +27,8 @@ import { type Refusal, refusalOf, type Support, supportOf } from './facilitator-
 const ANSWER_BYTES_MAX = 65_536;
 /** The least time left in which repeating a pending settlement is worth it. */
 const REPEAT_BUDGET_MS = 1000;
+
+const STOPPING = 'the server is stopping';
 
 /** Milliseconds. */
 export const DEADLINES = {
@@ -75,13 +76,9 @@ export class HttpFacilitator implements Settlement {
   readonly #ports: FacilitatorPorts;
   readonly #fetch: CallFetch;
   readonly #circuit: Circuit;
-  /** Ends a call in flight, as its deadline would. */
-  readonly #cuts = new Set<() => void>();
-  /** Timers of calls. */
-  readonly #timers: Timers;
-  #cancelCuts = (): void => {};
-  /** The calls in flight at a shutdown have ended; none begins any more. */
-  #isCut = false;
+  /** Aborted when a shutdown ends the calls in flight; none begins any more. */
+  readonly #end = new AbortController();
+  #cancelEnd = (): void => {};
   readonly signals: FacilitatorSignals;
   #isSupportKnown = false;
   /** Status of the last answer if that refused this server; it is reported when it changes. */
@@ -92,16 +89,6 @@ export class HttpFacilitator implements Settlement {
     this.#ports = ports;
     this.#fetch = ports.facilitatorFetch ?? ((url, init) => fetch(url, init));
     this.#circuit = new Circuit(ports, () => this.#isWell());
-    this.#timers = {
-      after: (delayMs, cut) => {
-        const cancel = ports.timers.after(delayMs, cut);
-        this.#cuts.add(cut);
-        return () => {
-          cancel();
-          this.#cuts.delete(cut);
-        };
-      },
-    };
     this.signals = new FacilitatorSignals(ports);
   }
 
@@ -112,16 +99,13 @@ export class HttpFacilitator implements Settlement {
 
   /** A shutdown begins: calls that it would cut off end before their connections do, and later ones are not sent. */
   drain(): void {
-    this.#cancelCuts();
-    this.#cancelCuts = this.#ports.timers.after(this.#options.deadlines.drainMs, () => {
-      this.#isCut = true;
-      for (const cut of this.#cuts) cut();
-    });
+    this.#cancelEnd();
+    this.#cancelEnd = this.#ports.timers.after(this.#options.deadlines.drainMs, () => this.#end.abort(STOPPING));
   }
 
   /** Asks no more health questions. */
   stop(): void {
-    this.#cancelCuts();
+    this.#cancelEnd();
     this.#circuit.stop();
   }
 
@@ -182,7 +166,7 @@ export class HttpFacilitator implements Settlement {
   }
 
   async #post(path: string, body: string, deadlineMs: number): Promise<FacilitatorAnswer> {
-    if (this.#isCut) return { kind: 'not-sent', detail: 'the server is stopping' };
+    if (this.#end.signal.aborted) return { kind: 'not-sent', detail: STOPPING };
     const answer = await this.#call('POST', path, body, deadlineMs);
     this.#noteContact(answer);
     return answer;
@@ -196,15 +180,16 @@ export class HttpFacilitator implements Settlement {
     deadlineMs: number,
   ): Promise<FacilitatorAnswer> {
     const { url, token } = this.#options;
-    const { clock } = this.#ports;
+    const { timers, clock } = this.#ports;
+    const end = this.#end.signal;
     const headers = {
       accept: 'application/json',
       ...(body === null ? {} : { 'content-type': 'application/json' }),
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     };
-    const request = { method, url: url + path, headers, body, deadlineMs, answerBytesMax: ANSWER_BYTES_MAX };
+    const request = { method, url: url + path, headers, body, deadlineMs, answerBytesMax: ANSWER_BYTES_MAX, end };
     const startMs = clock.monotonicMs();
-    const outcome = await boundedCall(request, this.#fetch, this.#timers);
+    const outcome = await boundedCall(request, this.#fetch, timers);
     if (outcome.kind === 'answer') {
       this.signals.noteDate(outcome.headers, clock.nowMs(), clock.monotonicMs() - startMs);
     }

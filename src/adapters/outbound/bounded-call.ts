@@ -19,6 +19,8 @@ export interface CallRequest {
   readonly deadlineMs: number;
   /** Longest body of an answer. */
   readonly answerBytesMax: number;
+  /** Ends the call early; the reason is a text. It is not aborted when the call begins. */
+  readonly end?: AbortSignal;
 }
 
 export type CallOutcome =
@@ -38,12 +40,14 @@ const NO_BYTES = new Uint8Array(0);
 
 /** Never rejects. What is left of a body is neither read nor kept: the abort ends its connection, on both runtimes. */
 export async function boundedCall(
-  { method, url, headers, body, deadlineMs, answerBytesMax }: CallRequest,
+  { method, url, headers, body, deadlineMs, answerBytesMax, end }: CallRequest,
   send: CallFetch,
   timers: Timers,
 ): Promise<CallOutcome> {
   const abort = new AbortController();
-  const cancel = timers.after(deadlineMs, () => abort.abort());
+  const stop = (): void => abort.abort();
+  const cancel = timers.after(deadlineMs, stop);
+  end?.addEventListener('abort', stop);
   try {
     const response = await send(url, {
       method,
@@ -67,10 +71,14 @@ export async function boundedCall(
     }
     return { kind: 'answer', status, headers: response.headers, bytes };
   } catch (failure) {
-    if (abort.signal.aborted) return { kind: 'lost', detail: `no answer in ${deadlineMs} ms`, isTransport: true };
+    if (abort.signal.aborted) {
+      const detail = end?.aborted === true ? `no answer: ${end.reason}` : `no answer in ${deadlineMs} ms`;
+      return { kind: 'lost', detail, isTransport: true };
+    }
     if (isNotSent(failure)) return { kind: 'not-sent', detail: fetchCodeOf(failure) };
     return { kind: 'lost', detail: `connection lost (${fetchCodeOf(failure)})`, isTransport: true };
   } finally {
     cancel();
+    end?.removeEventListener('abort', stop);
   }
 }

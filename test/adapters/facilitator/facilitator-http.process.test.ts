@@ -91,7 +91,11 @@ describe('a call', () => {
     const outcomes = Promise.all([adapter.settle(orderFor()), adapter.verify(orderFor())]);
     await until(() => fake.calls.length === 2);
     adapter.drain();
-    expect(await outcomes).toMatchObject([{ kind: 'unknown', transaction: '' }, { kind: 'unavailable' }]);
+    const detail = expect.stringContaining('the server is stopping');
+    expect(await outcomes).toMatchObject([
+      { kind: 'unknown', transaction: '', detail },
+      { kind: 'unavailable', detail },
+    ]);
     expect(performance.now() - startMs).toBeLessThan(DEADLINES.verifyMs);
     // One that begins later would be cut off by the end of the process.
     expect(await Promise.all([adapter.settle(orderFor()), adapter.verify(orderFor())])).toMatchObject([
