@@ -154,7 +154,7 @@ function show(
     ...(result.generator.was_the_limit ? ['the generator was the limit'] : []),
     ...(result.requests.unexpected > 0 ? [`${result.requests.unexpected} unexpected`] : []),
   ];
-  console.log(`  ${scenario.padEnd(10)} ${columns.map((one) => one.padStart(18)).join('')}`);
+  console.log(`  ${scenario.padEnd(10)} ${columns.map((one) => one.padStart(16)).join('  ')}`);
 }
 
 try {
