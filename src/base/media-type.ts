@@ -1,7 +1,7 @@
 /**
  * What the headers of a body say: which of the forms that this server takes it has (callback.md "accepted content types";
- * decisions §5), and whether it came unpacked. Types are compared without case and parameters. A repeated header is refused: it arrives joined by `, `, and a single value has no
- * comma outside quotes.
+ * decisions §5), and whether it came unpacked. Types are compared without case and parameters. A repeated header is refused: it
+ * arrives joined by `, `, and a single value has no comma outside quotes.
  */
 
 /** RFC 9110 §5.5: the characters of a field value. The check matters because Bun lets 0x7f through. */
