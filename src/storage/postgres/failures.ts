@@ -22,6 +22,13 @@ export class DatabaseAwayError extends OutageError {
   override readonly name = 'DatabaseAwayError';
 }
 
+/**
+ * Deadlocks or serialization failures ended a statement each time it was repeated; it changed nothing.
+ */
+export class ContentionError extends OutageError {
+  override readonly name = 'ContentionError';
+}
+
 /** All connections stayed busy for as long as a statement waits for one. */
 export class PoolBusyError extends Error {
   override readonly name = 'PoolBusyError';
@@ -45,10 +52,11 @@ const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01']);
 /** Statement cancelled; lock not available in time. */
 const CANCELLED: ReadonlySet<string> = new Set(['57014', '55P03']);
 /**
- * Cannot connect now; read-only transaction (a stand-by after a failover); disk error on the server. Class 53 (no
- * memory, disk or connection left) counts too.
+ * Cannot connect now; read-only transaction (a stand-by after a failover); disk error on the server; no such table or
+ * schema (a restore that runs: they were there when the process opened them). Class 53 (no memory, disk or connection
+ * left) counts too.
  */
-const AWAY: ReadonlySet<string> = new Set(['57P03', '25006', '58030']);
+const AWAY: ReadonlySet<string> = new Set(['57P03', '25006', '58030', '42P01', '3F000']);
 /** Shutdown by an administrator, crash, database dropped: a commit may have been in flight. */
 const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '40003']);
 
@@ -83,6 +91,7 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
   const line = firstLineOf(failure);
   switch (kind) {
     case 'again':
+      return new ContentionError(line, { cause: failure });
     case 'refused':
       return new StatementError(line, sqlStateOf(failure) ?? '', { cause: failure });
     case 'cancelled':
@@ -97,7 +106,7 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
 
 /** True when the failed statement certainly changed nothing. */
 export const changedNothing = (failure: unknown): boolean =>
-  failure instanceof StatementError || failure instanceof DatabaseAwayError;
+  failure instanceof StatementError || failure instanceof ContentionError || failure instanceof DatabaseAwayError;
 
 /** SQLSTATE. */
 const UNIQUE_VIOLATION = '23505';

@@ -49,7 +49,7 @@ const READ = `
 export const MAYBE_USED = 'the database was restored, and this authorization may have been used before that';
 
 /** A claim was made in tables that its process had not entered; it counts for nothing. */
-export class OtherTablesError extends Error {
+export class OtherTablesError extends OutageError {
   constructor() {
     super('the tables of the database were replaced, and this authorization may have been used before that');
   }

@@ -7,7 +7,7 @@
  * also takes over cases of dead processes (owners.ts).
  */
 import type { Clock } from '../../base/clock.ts';
-import { messageOf } from '../../base/failure.ts';
+import { OutageError } from '../../base/outage.ts';
 import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
@@ -125,10 +125,9 @@ export class PostgresReservations implements Reservations {
     }
     const own = this.#ownStatus(key);
     if (own !== undefined) return { kind: 'taken', status: own };
-    const reserving = this.#reserve({ key, validBeforeSeconds, claims });
-    const ended = reserving.finally(() => this.#claiming.delete(key));
+    const ended = this.#reserve({ key, validBeforeSeconds, claims }).finally(() => this.#claiming.delete(key));
     this.#claiming.set(key, ended);
-    return reserving;
+    return ended;
   }
 
   async release(reservation: Reservation): Promise<void> {
@@ -244,7 +243,8 @@ export class PostgresReservations implements Reservations {
     } catch (failure) {
       // Identifiers may have been claimed before the outage. A claim whose answer was lost is found as a stray.
       if (claims.length > 0) this.#doubts.add({ key, attempt, claims, serial: undefined });
-      return { kind: 'unavailable', detail: messageOf(failure) };
+      if (!(failure instanceof OutageError)) throw failure;
+      return { kind: 'unavailable', detail: failure.message };
     } finally {
       this.#claimingAttempts.delete(attempt);
     }

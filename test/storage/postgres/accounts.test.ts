@@ -8,6 +8,7 @@ import { PostgresAccounts } from '../../../src/storage/postgres/accounts/account
 import { COUNTS, FORGET } from '../../../src/storage/postgres/accounts/statements.ts';
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
+import { DatabaseAwayError, StatementError } from '../../../src/storage/postgres/failures.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 
 const MINUTE_MS = 60_000;
@@ -16,7 +17,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 function opened(counts: Row = {}) {
   const time = new ManualTime();
   const startMs = time.nowMs() - (time.nowMs() % MINUTE_MS);
-  const state = { isRefused: false, nowMs: startMs };
+  const state = { isRefused: false, nowMs: startMs, failure: undefined as Error | undefined };
   const forgotten: string[] = [];
   /** Minutes of uses from the start on. */
   const noted: number[] = [];
@@ -30,6 +31,7 @@ function opened(counts: Row = {}) {
         if (state.isRefused) throw new Error('refused');
         noted.push(...(values[1] as number[]).map((ms) => (ms - startMs) / MINUTE_MS));
       }
+      if (state.failure !== undefined) throw state.failure;
       if (FORGET.some((one) => one.text === text)) forgotten.push(text);
       return text === COUNTS.text ? [counts] : [{ created_ms: 0 }];
     },
@@ -92,6 +94,20 @@ describe('accounts of a process', () => {
     await accounts.close();
     await pass(HOUR_MS);
     expect(forgotten).toHaveLength(4);
+  });
+
+  it('are not changed while the database is away, nor by a bug, which is no outage', async () => {
+    const { accounts, state } = opened();
+    const changes = () => [
+      accounts.createKey({ organization: 'acme', scopes: ['jobs:read'], expiresAtMs: null }),
+      accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 1, expiresAtMs: null }),
+      accounts.revokeKey('key_1'),
+    ];
+    state.failure = new DatabaseAwayError('nobody listens');
+    expect(await Promise.all(changes())).toEqual(Array(3).fill({ kind: 'unavailable', detail: 'nobody listens' }));
+    state.failure = new StatementError('a bug', '42703');
+    for (const change of changes()) await expect(change).rejects.toBe(state.failure);
+    await accounts.close();
   });
 
   it.each<[number, string, Row]>([

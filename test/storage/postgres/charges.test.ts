@@ -185,8 +185,12 @@ describe('charges of an organization', () => {
   it('know nothing after a failure, which no other organization notices', async () => {
     const { charges, faults, named } = opened();
     await charges.charge('acme', 1);
-    faults.push(new Error('away'));
+    faults.push(new DatabaseAwayError('away'));
     expect(await charges.charge('acme', 1)).toEqual({ kind: 'unavailable', detail: 'away' });
+    const bug = new StatementError('a bug', '42703');
+    await charges.charge('acme', 0);
+    faults.push(bug);
+    await expect(charges.charge('acme', 1)).rejects.toBe(bug);
     expect((await named(() => charges.charge('acme', 1)))[1]).toEqual(['read-credits', 'charge-credits']);
     const there = new StatementError('there already', '23505');
     faults.push(there);
@@ -198,7 +202,8 @@ describe('charges of an organization', () => {
   it('that failed are given back once, and only those that may be on record', async () => {
     const { charges, faults, named } = opened();
     faults.push(new DatabaseAwayError('cancelled'), new StatementError('no', '42601'));
-    for (let i = 0; i < 2; i++) expect((await charges.charge('acme', 1)).kind).toBe('unavailable');
+    expect((await charges.charge('acme', 1)).kind).toBe('unavailable');
+    await expect(charges.charge('acme', 1)).rejects.toThrow('no');
     expect((await named(() => charges.giveBack()))[1]).toEqual([]);
     // A repeat of what it bought finds the charge.
     faults.push(new InDoubtError('away'));

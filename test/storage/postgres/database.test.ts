@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Connections, Row } from '../../../src/storage/postgres/connections.ts';
 import { Database, PATIENCE_MS } from '../../../src/storage/postgres/database.ts';
-import { DatabaseAwayError, InDoubtError, StatementError } from '../../../src/storage/postgres/failures.ts';
+import {
+  ContentionError,
+  DatabaseAwayError,
+  InDoubtError,
+  StatementError,
+} from '../../../src/storage/postgres/failures.ts';
 import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 
@@ -72,7 +77,7 @@ describe('a statement', () => {
     expect(await database.run(STATEMENT)).toEqual(ROWS);
     expect(database.statementCount).toBe(21);
     answers.push(...Array<Error>(21).fill(DEADLOCK));
-    await expect(database.run(STATEMENT)).rejects.toBeInstanceOf(StatementError);
+    await expect(database.run(STATEMENT)).rejects.toBeInstanceOf(ContentionError);
     expect([answers, broken.at(-1), database.fault()]).toEqual([[], true, undefined]);
   });
 
@@ -171,10 +176,10 @@ describe('a statement', () => {
     await expect(database.run(STATEMENT)).rejects.toEqual(new DatabaseAwayError('other tables'));
     expect(await database.run(STATEMENT, { isPatient: true })).toBe(ROWS);
     expect(await database.transaction((query) => query(STATEMENT))).toBe(ROWS);
-    answers.push(ofServer('42P01'));
+    answers.push(ofServer('42501'));
     await expect(database.probe()).rejects.toBeInstanceOf(StatementError);
     await sentAfter(250);
-    expect(faults).toEqual(['other tables', expect.stringContaining('42P01'), 'other tables']);
+    expect(faults).toEqual(['other tables', expect.stringContaining('42501'), 'other tables']);
     expect(database.fault()).toBe('other tables');
     database.refuse(undefined);
     expect([await database.run(STATEMENT), database.fault(), faults.at(-1)]).toEqual([ROWS, undefined, undefined]);
@@ -214,13 +219,24 @@ describe('a database that is away', () => {
 
   it('is also one that refuses the probe, which no request causes', async () => {
     const { answers, database, faults, sentAfter } = opened();
-    answers.push(ofServer('42P01'), ofServer('42P01'));
+    answers.push(ofServer('42501'), ofServer('42501'));
     await expect(database.probe()).rejects.toBeInstanceOf(StatementError);
-    expect(database.fault()).toBe('the database cannot be used: SQLSTATE 42P01');
+    expect(database.fault()).toBe('the database cannot be used: SQLSTATE 42501');
     await sentAfter(250);
     expect(faults).toHaveLength(1);
     await sentAfter(250);
     expect([database.fault(), faults]).toEqual([undefined, [expect.any(String), undefined]]);
+  });
+
+  it.each(['42P01', '3F000'])('is also one whose tables are gone, as while a dump is read in (%s)', async (code) => {
+    const { answers, database, faults, sentAfter } = opened();
+    answers.push(ofServer(code), ofServer(code));
+    const running = database.run(STATEMENT);
+    await settle();
+    expect(faults).toEqual([`the database cannot be used: SQLSTATE ${code}`]);
+    await sentAfter(250);
+    expect(await running).toEqual(ROWS);
+    expect(faults.at(-1)).toBeUndefined();
   });
 
   it('is also one whose clock is more than a second off, as far as the round trip shows it', async () => {

@@ -23,8 +23,8 @@ import { DEMO_ORGANIZATION } from '../../../accounts/organization.ts';
 import { storedScopes } from '../../../accounts/scopes.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { HOUR_MS } from '../../../base/durations.ts';
-import { messageOf } from '../../../base/failure.ts';
 import type { MaybePromise } from '../../../base/maybe-promise.ts';
+import { OutageError } from '../../../base/outage.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Timers } from '../../../base/timers.ts';
 import { minuteOf, USE_COUNT_MAX, USES_PAUSE_MS } from '../../memory/stored-keys.ts';
@@ -140,7 +140,7 @@ export class PostgresAccounts implements Accounts {
       const rows = await this.#ports.database.run({ ...REVOKE, values: [id] });
       return { kind: rows.length === 1 ? 'revoked' : 'unknown' };
     } catch (failure) {
-      return { kind: 'unavailable', detail: messageOf(failure) };
+      return unavailableOr(failure);
     }
   }
 
@@ -200,7 +200,7 @@ export class PostgresAccounts implements Accounts {
       if (isNew && (counts.organizations as number) >= ORGANIZATION_COUNT_MAX) return FULL;
       return await change(counts);
     } catch (failure) {
-      return { kind: 'unavailable', detail: messageOf(failure) };
+      return unavailableOr(failure);
     }
   }
 
@@ -244,6 +244,12 @@ export class PostgresAccounts implements Accounts {
       return false;
     }
   }
+}
+
+/** @throws the failure, when it is no outage: a bug */
+function unavailableOr(failure: unknown): { readonly kind: 'unavailable'; readonly detail: string } {
+  if (!(failure instanceof OutageError)) throw failure;
+  return { kind: 'unavailable', detail: failure.message };
 }
 
 function latest(recorded: number | null, noted: number | undefined): number | null {

@@ -11,12 +11,12 @@
 import type { Charge } from '../../../accounts/accounts.ts';
 import { Balance, type OnboardingGrant, type Taken } from '../../../accounts/balance.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { messageOf } from '../../../base/failure.ts';
 import { lruMap } from '../../../base/lru-map.ts';
+import { OutageError } from '../../../base/outage.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
-import { changedNothing, isUniqueViolation } from '../failures.ts';
+import { changedNothing } from '../failures.ts';
 import { CHARGE, GIVE_BACK, READ } from './statements.ts';
 
 /** Charges in one statement. */
@@ -186,16 +186,16 @@ export class Charges {
     const amounts = group.map(({ amount }) => amount);
     const purchase = group[0]?.purchase;
     try {
-      if (this.#failed.size >= FAILED_COUNT_MAX) throw new Error('too many charges are still to be given back');
+      if (this.#failed.size >= FAILED_COUNT_MAX) throw new OutageError('too many charges are still to be given back');
       const charged = await this.#decide(organization, amounts, attempt, purchase);
       return charged.map(({ charge }) => charge);
     } catch (failure) {
-      // What it buys exists already, so the database refused purchase and charge.
-      if (failure instanceof UnknownOrganizationError || isUniqueViolation(failure)) throw failure;
+      if (failure instanceof UnknownOrganizationError) throw failure;
       if (attempt.inDoubt !== undefined && purchase === undefined) {
         this.#failed.add([organization, attempt.entry, ...attempt.inDoubt]);
       }
-      const detail = messageOf(failure);
+      if (!(failure instanceof OutageError)) throw failure;
+      const detail = failure.message;
       return amounts.map(() => ({ kind: 'unavailable', detail }));
     }
   }
@@ -229,7 +229,7 @@ export class Charges {
       }
       if (await this.#record(organization, state, judged, attempt, purchase)) return judged;
     }
-    throw new Error('other processes charge this organization all the time');
+    throw new OutageError('other processes charge this organization all the time');
   }
 
   /** @returns false when the state is outdated, by others or by an earlier try whose answer was lost */
