@@ -1,4 +1,4 @@
-/** An object store with one object, over http: entity tags, `If-None-Match`, and answers that a test holds back. */
+/** An object store with one object, over http: entity tags or times, `If-None-Match`, and answers that a test holds back. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -6,7 +6,7 @@ export class ObjectStore {
   readonly #server: Server;
   port = 0;
   /** undefined: it answers 503. */
-  object: { readonly bytes: Uint8Array; readonly etag: string } | undefined;
+  object: { readonly bytes: Uint8Array; readonly etag?: string; readonly modified?: Date } | undefined;
   /** Statuses of its answers so far. */
   readonly statuses: number[] = [];
   /** Answers that have not ended yet. */
@@ -20,13 +20,15 @@ export class ObjectStore {
     this.#server = createServer((request, response) => {
       const { object } = this;
       // Like stores that know no list of tags.
-      const status = object === undefined ? 503 : request.headers['if-none-match'] === object.etag ? 304 : 200;
+      const status = object === undefined ? 503 : (request.headers['if-none-match'] ?? '') === object.etag ? 304 : 200;
       this.statuses.push(status);
       this.openCount++;
       response.once('close', () => this.openCount--);
       const { cutAt } = this;
       response.useChunkedEncodingByDefault = cutAt === undefined;
-      response.writeHead(status, object && { etag: object.etag });
+      if (object?.etag !== undefined) response.setHeader('etag', object.etag);
+      if (object?.modified !== undefined) response.setHeader('last-modified', object.modified.toUTCString());
+      response.writeHead(status);
       response.flushHeaders();
       void this.held.then(() => response.end(status === 200 ? object?.bytes.subarray(0, cutAt) : undefined));
     });

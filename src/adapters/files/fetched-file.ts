@@ -1,7 +1,7 @@
 /**
  * A file behind an http(s) address, and its copy for the next start: `snapshot-<digest of the address>.pgs` with its
- * entity tag in a `.json` beside it. The copy is replaced by renaming and the tag written after it, so that a crash in
- * between costs another download but never pairs a new tag with an old file.
+ * {@link Version} in a `.json` beside it. The copy is replaced by renaming and the version written after it, so that a
+ * crash in between costs another download but never pairs a new version with an old file.
  */
 import { mkdir, open, readdir, readFile, rename, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -18,7 +18,38 @@ const FETCHED_BYTES_MAX = 256 * 2 ** 30;
 const STALL_MS = 30_000;
 /** Age at which unfinished downloads of processes that died are removed. */
 const LEFTOVER_MS = DAY_MS;
-const ETAG_LENGTH_MAX = 1000;
+const VERSION_LENGTH_MAX = 1000;
+/** `Last-Modified` has whole seconds. */
+const MODIFIED_STEP_MS = 1000;
+
+/**
+ * Which version of the file an answer has (RFC 9110 §8.8): its entity tag; without one, when it was last modified and how
+ * long it is. Only a tag makes a request conditional: a server would not send an older file that replaced a newer one.
+ */
+interface Version {
+  readonly name: string;
+  readonly isTag: boolean;
+}
+
+function versionOf({ headers }: Response): Version | undefined {
+  const tag = headers.get('etag');
+  const modified = headers.get('last-modified');
+  const isTag = tag !== null;
+  // A file that is written twice in a second is modified at the same time (RFC 9110 §8.8.2.2).
+  const isOld = Date.parse(headers.get('date') ?? '') - Date.parse(modified ?? '') >= MODIFIED_STEP_MS;
+  if (!isTag && !isOld) return undefined;
+  const name = isTag ? tag : `${modified}, ${headers.get('content-length')}`;
+  return name.length > VERSION_LENGTH_MAX ? undefined : { name, isTag };
+}
+
+/** @param text as `JSON.stringify` wrote it, or damaged */
+function writtenVersion(text: string): Version | undefined {
+  const { name, isTag } = objectOf(parseJson(text)) ?? {};
+  return typeof name === 'string' && typeof isTag === 'boolean' ? { name, isTag } : undefined;
+}
+
+const isSame = (one: Version | undefined, other: Version | undefined): boolean =>
+  one !== undefined && one.name === other?.name && one.isTag === other.isTag;
 
 /** The address without its query, which may hold a signature. */
 const shownAddress = (url: string): string => {
@@ -35,12 +66,12 @@ export class FetchedFile {
   readonly #timers: Timers;
   readonly #download: string;
   /**
-   * Tag of the file that is not fetched again: the last one that was kept, served without a copy, or refused. Never two, because
-   * some object stores compare the whole header with their tag. undefined = no file, or none with a tag.
+   * Of the file that is not fetched again: the last one that was kept, served without a copy, or refused. Never two, because
+   * some object stores compare the whole header with their tag. undefined = no file, or none whose version is known.
    */
-  #knownTag: string | undefined;
-  /** Tag of the last download. */
-  #freshTag: string | undefined;
+  #known: Version | undefined;
+  /** Of the last download. */
+  #fresh: Version | undefined;
   /** The answer of the last download stated where its body ends; without that, a body that was cut looks whole. */
   #hasStatedEnd = false;
   #abort: AbortController | undefined;
@@ -67,8 +98,7 @@ export class FetchedFile {
       );
     }
     const text = await readFile(`${this.path}.json`, 'utf8').catch(() => '');
-    const etag = objectOf(parseJson(text))?.etag;
-    this.#knownTag = typeof etag === 'string' && (await exists(this.path)) ? etag : undefined;
+    this.#known = (await exists(this.path)) ? writtenVersion(text) : undefined;
   }
 
   hasCopy(): Promise<boolean> {
@@ -77,7 +107,7 @@ export class FetchedFile {
 
   /** Call when the kept copy cannot be read now: the next fetch is unconditional. */
   forgetCopy(): void {
-    this.#knownTag = undefined;
+    this.#known = undefined;
   }
 
   /** Removes a damaged copy: the next fetch is unconditional. */
@@ -97,17 +127,21 @@ export class FetchedFile {
     this.#abort = abort;
     const watch = new StallWatch(this.#timers, () => abort.abort());
     try {
-      const known = this.#knownTag;
+      const tag = this.#known?.isTag === true ? this.#known.name : undefined;
       const response = await fetch(this.#url, {
-        headers: { 'accept-encoding': 'identity', ...(known === undefined ? {} : { 'if-none-match': known }) },
+        headers: { 'accept-encoding': 'identity', ...(tag === undefined ? {} : { 'if-none-match': tag }) },
         signal: abort.signal,
       });
-      if (response.status === 304 && known !== undefined) return undefined;
+      if (response.status === 304 && tag !== undefined) return undefined;
       if (response.status !== 200) throw new SnapshotError(`${this.name}: answered ${response.status}`);
+      const fresh = versionOf(response);
+      if (isSame(fresh, this.#known)) {
+        abort.abort(); // an unread body holds its connection
+        return undefined;
+      }
       await this.#write(response, watch);
       this.#hasStatedEnd = response.headers.has('content-length') || response.headers.has('transfer-encoding');
-      const tag = response.headers.get('etag') ?? undefined;
-      this.#freshTag = tag === undefined || tag.length > ETAG_LENGTH_MAX ? undefined : tag;
+      this.#fresh = fresh;
       return this.#download;
     } catch (failure) {
       abort.abort(); // an unread body holds its connection
@@ -126,12 +160,12 @@ export class FetchedFile {
    * @returns undefined, or why it cannot be kept; even then it is not fetched again before the next start
    */
   async keep(): Promise<string | undefined> {
-    const tag = this.#freshTag;
-    this.#knownTag = tag;
+    const version = this.#fresh;
+    this.#known = version;
     try {
       await rm(`${this.path}.json`, { force: true });
       await rename(this.#download, this.path);
-      if (tag !== undefined) await writeFile(`${this.path}.json`, JSON.stringify({ etag: tag }));
+      if (version !== undefined) await writeFile(`${this.path}.json`, JSON.stringify(version));
       return undefined;
     } catch (failure) {
       await this.drop();
@@ -146,10 +180,10 @@ export class FetchedFile {
 
   /**
    * Removes a damaged download, which is not fetched again while the address serves the same file. One that may have been
-   * cut on the way is: the tag is that of a file which may be sound.
+   * cut on the way is: the version is that of a file which may be sound.
    */
   async refuse(): Promise<void> {
-    if (this.#hasStatedEnd) this.#knownTag = this.#freshTag;
+    if (this.#hasStatedEnd) this.#known = this.#fresh;
     await this.drop();
   }
 

@@ -161,6 +161,27 @@ describe('a catalogue behind an address', () => {
     expect(store.statuses).toEqual([200, 200, 304, 200]);
   });
 
+  it('without a tag is read again when it was modified at another time or has another length', async () => {
+    const [first, second] = [new Date('2026-01-02T03:04:05Z'), new Date('2026-01-01T03:04:05Z')];
+    store.object = { bytes: FIRST, modified: first };
+    const source = await opened();
+    store.held = new Promise(() => {});
+    expect(jobCountOf(await source.reload())).toBe('unchanged');
+    await until('the end of the connection', () => store.openCount === 0);
+    store.held = Promise.resolve();
+    // Older: a file that was put back.
+    store.object = { bytes: SECOND, modified: second };
+    expect(jobCountOf(await source.reload())).toBe(2);
+    expect(jobCountOf((await opened()).load())).toBe(2);
+    expect(jobCountOf(await source.reload())).toBe('unchanged');
+    expect(store.statuses).toEqual([200, 200, 200, 200, 200]);
+    // It may be written once more in the same second.
+    store.object = { bytes: FIRST, modified: new Date(Date.now() + POLL_MS) };
+    for (let i = 0; i < 2; i++) expect(jobCountOf(await source.reload())).toBe(1);
+    store.object = { bytes: FIRST };
+    for (let i = 0; i < 2; i++) expect(jobCountOf(await source.reload())).toBe(1);
+  });
+
   it('is fetched again when it may have been cut, because its answer does not state where it ends', async () => {
     store.object = { bytes: FIRST, etag: '"first"' };
     const source = await opened();
