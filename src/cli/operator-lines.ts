@@ -74,6 +74,7 @@ export class OperatorLines {
       'info',
       { message: 'the server has started', version, pid: processId, ...countsOf(catalogue), docs },
     );
+    this.#noteEmpty(catalogue);
   }
 
   /** The key of the organization that this start created: shown once here, never in the request log. */
@@ -90,6 +91,7 @@ export class OperatorLines {
   reloaded(catalogue: CatalogueFacts | undefined): void {
     const message = 'the catalogue was reloaded';
     this.#line(`${message}: ${countsText(catalogue)}`, 'info', { message, ...countsOf(catalogue) });
+    this.#noteEmpty(catalogue);
   }
 
   /** @param isReadable whether the previous catalogue's file is unchanged; undefined: there is no previous catalogue */
@@ -102,6 +104,10 @@ export class OperatorLines {
   snapshotFault(fault: string): void {
     const message = `SNAPSHOT: ${fault}`;
     this.#line(message, 'error', { message });
+  }
+
+  #noteEmpty(catalogue: CatalogueFacts | undefined): void {
+    if (catalogue?.activeJobs === 0) this.notice('the catalogue has no active job: customers pay for empty answers');
   }
 
   #line(text: string, level: 'info' | 'warn' | 'error', facts: Readonly<Record<string, unknown>>): void {

@@ -41,6 +41,16 @@ describe('what the server tells its operator', () => {
     });
   });
 
+  it('warns of each catalogue without an active job', () => {
+    const { io, written } = capturedIo({ isTerminal: true });
+    const lines = new OperatorLines(io);
+    const empty = { activeJobs: 0, companies: 3 };
+    lines.started({ ...started, catalogue: empty });
+    lines.reloaded(catalogue);
+    lines.reloaded(empty);
+    expect(written.stderr.match(/^the catalogue has no active job: /gm)).toHaveLength(2);
+  });
+
   it('is JSON lines where stdout is no terminal', () => {
     const { stdout, lines } = told(false);
     expect(stdout).toBe('');
