@@ -94,8 +94,8 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     expect(await server.stop()).toBe(0);
   });
 
-  /** Days and undelivered sales of both settlements, as text of others may be. */
-  async function showBooks(page: Page): Promise<void> {
+  /** Days and undelivered sales of both settlements, as text of others may be. @returns their day */
+  async function showBooks(page: Page): Promise<string> {
     const today = new Date().toISOString().slice(0, 10);
     const operations = ['searchJobs', 'findSignals', '<img src=x onerror=alert(1)>', 'd', 'e', 'f', 'g', 'h', 'i'];
     const days = (['facilitator', 'local'] as const).flatMap((settlement) =>
@@ -133,6 +133,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
     await page.goto(`${server.url}/sales`);
     await open(page, ADMIN_TOKEN);
     await opened(page);
+    return today;
   }
 
   it('keeps play money apart from real settlement, and shows more undelivered sales', async () => {
@@ -157,8 +158,7 @@ describe.skipIf(CHROMIUM === undefined)('the sales page', () => {
   it('shows the days of the server’s calendar where the clock of the browser is wrong', async () => {
     const { page, requests, close } = await openPage({}, true);
     await page.clock.setFixedTime(new Date('2031-05-05T12:00:00Z'));
-    await showBooks(page);
-    const today = new Date().toISOString().slice(0, 10);
+    const today = await showBooks(page);
     expect(await page.innerText('#state')).toBe(`As of ${today} 00:00:00 UTC`);
     expect(await page.locator('[data-part="last-day"]').first().innerText()).toBe(today);
     const since = new Date(Date.parse(today) - 29 * 86_400_000).toISOString().slice(0, 10);
