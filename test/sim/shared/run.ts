@@ -301,7 +301,8 @@ class Run {
   #judgeFree(): void {
     const { world } = this;
     const { payments, identifiers, processes } = this.#outside.wire.database;
-    const nameOf = (owner: string): string | undefined => this.#gates.find((gate) => gate.ownerId === owner)?.name;
+    const nameOf = (owner: string): string =>
+      this.#gates.find((gate) => gate.ownerId === owner)?.name ?? 'a process that is no more';
     for (const { key, serial, state, owner } of payments.claims.values()) {
       if (state !== RESERVED || processes.isDead(owner)) continue;
       const what = `${this.#customers.nameOf(key)} stays reserved by ${nameOf(owner)}, claim ${serial}`;
