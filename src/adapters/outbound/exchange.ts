@@ -136,6 +136,9 @@ const isTlsCode = (code: string): boolean =>
     code,
   ) || code === 'EPROTO';
 
+/** Codes of the decoders of zlib and Brotli for bytes in no such coding, or whose end is missing. */
+const isCodingCode = (code: string): boolean => /^(?:Z_|ERR__ERROR_FORMAT_)/.test(code);
+
 function failureOf(failure: unknown, { isConnected, isSecured, isTooSlow }: Progress, isTls: boolean): ExchangeResult {
   if (isTooSlow) return { kind: 'timeout', detail: `no connection in ${CONNECT_MS} ms` };
   if (failure instanceof BodyTooLargeError) return { kind: 'too-large', detail: failure.message };
@@ -143,6 +146,7 @@ function failureOf(failure: unknown, { isConnected, isSecured, isTooSlow }: Prog
   if (code === HEAD_TOO_LONG.code) return { kind: 'too-large', detail: `a head over ${HEAD_BYTES_MAX} bytes` };
   if (isTls && !isSecured && (isTlsCode(code) || isConnected)) return { kind: 'tls-error', detail: `TLS (${code})` };
   if (code === 'ETIMEDOUT') return { kind: 'timeout', detail: 'no connection (ETIMEDOUT)' };
+  if (isCodingCode(code)) return { kind: 'unreachable', detail: `a body that does not unpack (${code})` };
   const what = isNotSent(failure) ? 'no connection' : 'connection lost';
   return { kind: 'unreachable', detail: `${what} (${code})` };
 }

@@ -354,6 +354,7 @@ const TRIALS: Readonly<Record<string, () => Promise<unknown>>> = {
   'reads what an old server says is in no coding': async () =>
     get(await raw('HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\nplain')),
   'says that a coding is broken': async () => get(await packed('gzip', Buffer.from('no gzip at all'))),
+  'says that Brotli is broken': async () => get(await packed('br', Buffer.from('no brotli at all'))),
   async 'tells a packed body that only the end of its connection ends, too early'() {
     const early = gzipSync(NOISE).subarray(0, -1000);
     return get(await raw(Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n'), early])));

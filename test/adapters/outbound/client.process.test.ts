@@ -93,9 +93,10 @@ const EXPECTED: Readonly<Record<string, unknown>> = {
   'leaves another coding packed': '200 packed (unreadable)',
   'leaves a transfer coding that was not asked for': '200 packed (unreadable)',
   'reads what an old server says is in no coding': '200 plain',
-  'says that a coding is broken': 'unreachable: connection lost (Z_DATA_ERROR)',
+  'says that a coding is broken': 'unreachable: a body that does not unpack (Z_DATA_ERROR)',
+  'says that Brotli is broken': 'unreachable: a body that does not unpack (ERR__ERROR_FORMAT_PADDING_2)',
   'tells a packed body that only the end of its connection ends, too early':
-    'unreachable: connection lost (Z_BUF_ERROR)',
+    'unreachable: a body that does not unpack (Z_BUF_ERROR)',
   'tells a cut body': 'unreachable: connection lost (ECONNRESET)',
   'tells a cut chunked body': 'unreachable: connection lost (ECONNRESET)',
   'tells a connection without an answer': 'unreachable: connection lost (ECONNRESET)',
