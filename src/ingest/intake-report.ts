@@ -20,8 +20,8 @@ export interface Tally {
 export interface FileSummary {
   /** The path as the command line has it, or `stdin`. */
   readonly name: string;
-  /** Name of the shape of the file, or of its last member; null when no shape was recognised. */
-  shape: string | null;
+  /** Names of the shapes of the file, or of its members, in the order in which they were recognised. */
+  readonly shapes: Set<string>;
   /** taken + repeated + refused. */
   read: number;
   taken: number;
@@ -37,11 +37,16 @@ export interface CurrentMember {
   readonly name: string;
   /** The first row that it adds. */
   readonly firstRow: number;
+  /** Name of the shape of its records; null until it is recognised. */
+  shape: string | null;
   noun: 'line' | 'record';
   /** Number of the last line or record that was read whole. */
   reached: number;
   readonly summary: FileSummary;
 }
+
+/** The shapes of a file for its report; null when none was recognised. */
+export const formatOf = ({ shapes }: FileSummary): string | null => (shapes.size === 0 ? null : [...shapes].join(', '));
 
 export class IntakeReport {
   readonly tally: Tally = { source: 0, rejected: 0, rejectedNative: 0, repeated: 0, future: 0 };
@@ -65,10 +70,10 @@ export class IntakeReport {
   startMember(name: string, fileName: string, firstRow: number): CurrentMember {
     let summary = this.#files.get(fileName);
     if (summary === undefined) {
-      summary = { name: fileName, shape: null, read: 0, taken: 0, repeated: 0, joined: 0, refused: new Map() };
+      summary = { name: fileName, shapes: new Set(), read: 0, taken: 0, repeated: 0, joined: 0, refused: new Map() };
       this.#files.set(fileName, summary);
     }
-    const member: CurrentMember = { name, firstRow, noun: 'record', reached: 0, summary };
+    const member: CurrentMember = { name, firstRow, shape: null, noun: 'record', reached: 0, summary };
     this.#members.push(member);
     return member;
   }

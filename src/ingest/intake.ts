@@ -124,7 +124,7 @@ export class Intake {
     try {
       await this.#read(member, current);
       // A source's document may list no jobs.
-      const isEmpty = summary.shape === nativeShape.name && summary.read === read;
+      const isEmpty = current.shape === nativeShape.name && summary.read === read;
       if (isEmpty) throw new InputError(`${member.name}: is empty`);
     } catch (error) {
       const takenCount = summary.taken - taken;
@@ -176,7 +176,8 @@ export class Intake {
   }
 
   #reading(member: Member, current: CurrentMember, shape: Shape, envelope: Envelope): Reading {
-    current.summary.shape = shape.name;
+    current.shape = shape.name;
+    current.summary.shapes.add(shape.name);
     this.#settings.onShape?.(member, shape);
     const { context, observedAtGiven } = this.#settings;
     const { fetchedAtMs } = envelope;

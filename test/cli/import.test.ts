@@ -524,6 +524,25 @@ describe('import', () => {
     expect(exitCode).toBe(2);
   });
 
+  it('names every shape in an archive, in the order of its members', async () => {
+    const posting = {
+      id: 'a1b2c3d4-0000-4000-8000-000000000001',
+      text: 'Cook',
+      hostedUrl: 'https://jobs.lever.co/acme/a1b2c3d4-0000-4000-8000-000000000001',
+      createdAt: 1_780_000_000_000,
+      categories: { location: 'Oslo' },
+    };
+    const bodies = [JSON.stringify([posting]), readFileSync(greenhouse('a.json', [1]), 'utf8'), '{"no": "board"}'];
+    const members = bodies.map((body, i) => ({ header: { name: `${i}.json`, size: Buffer.byteLength(body) }, body }));
+    const archive = file('boards.tar', await packTar(members));
+    const imported = await on(1, archive);
+    expect(imported.report?.files).toMatchObject([{ format: 'lever, greenhouse', read: 2, imported: 2 }]);
+    expect(imported.stderr).toContain(`${archive}: lever, greenhouse, 2 rows, 2 imported\n`);
+    const words = ['snapshot', 'build', '--out', at('out'), '--format', 'auto', '--json', archive];
+    const { stdout } = await run(words);
+    expect((JSON.parse(stdout) as Report).files).toMatchObject([{ format: 'lever, greenhouse', read: 2, taken: 2 }]);
+  });
+
   it('reads stdin and native lines, whose own observations hold', async () => {
     const line = (last: string) =>
       `${JSON.stringify({

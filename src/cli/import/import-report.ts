@@ -1,7 +1,7 @@
 /** The report of `import`: the object of `--json`, and lines for people. */
 import { grouped, quantity } from '../../base/grouped.ts';
 import { printable } from '../../base/printable.ts';
-import type { FileSummary } from '../../ingest/intake-report.ts';
+import { type FileSummary, formatOf } from '../../ingest/intake-report.ts';
 import type { FeedCounts } from '../../storage/history/merge.ts';
 
 const REPEATED = 'repeated id';
@@ -13,7 +13,7 @@ const REFUSED = {
 
 export interface FileReport {
   readonly file: string;
-  /** null: not recognised, or empty. */
+  /** Of an archive the shapes of its members, comma-separated; null: not recognised, or empty. */
   readonly format: string | null;
   /** imported + refused. */
   readonly read: number;
@@ -35,7 +35,7 @@ export type RefusedRows = Partial<Record<keyof typeof REFUSED, number>>;
 /** @param summary undefined: the file could not be read */
 export function fileReportOf(name: string, summary: FileSummary | undefined, rows: RefusedRows): FileReport {
   if (summary === undefined) return { file: name, format: null, read: 0, imported: 0, refused: {} };
-  const { shape, read, taken, repeated, joined, refused } = summary;
+  const { read, taken, repeated, joined, refused } = summary;
   const reasons = Object.fromEntries(refused);
   if (repeated > joined) reasons[REPEATED] = repeated - joined;
   let imported = taken + joined;
@@ -43,7 +43,7 @@ export function fileReportOf(name: string, summary: FileSummary | undefined, row
     reasons[REFUSED[kind]] = count;
     imported -= count;
   }
-  return { file: name, format: shape, read, imported, refused: reasons };
+  return { file: name, format: formatOf(summary), read, imported, refused: reasons };
 }
 
 export function countsText(counts: FeedCounts): string {

@@ -15,6 +15,7 @@ import { CompanySink } from '../../ingest/companies/company-sink.ts';
 import { withoutDomains, wordsOf } from '../../ingest/companies/manifest-words.ts';
 import { BrokenOffError, InputError, type Inputs, openInputs, STDIN } from '../../ingest/input/input.ts';
 import { Intake } from '../../ingest/intake.ts';
+import { formatOf } from '../../ingest/intake-report.ts';
 import type { BoardManifest } from '../../ingest/shapes/board-manifest.ts';
 import type { Shape } from '../../ingest/shapes/shape.ts';
 import { SHAPES } from '../../ingest/shapes/shapes.ts';
@@ -106,7 +107,7 @@ function unwrittenReport({ plan: { out }, builder, sink, complaints }: Build, in
     rejected: complaints.counts,
     files: intake.files.map((file) => ({
       file: file.name,
-      format: file.shape,
+      format: formatOf(file),
       read: file.read,
       taken: file.taken,
       repeated: file.repeated,
