@@ -5,7 +5,7 @@
  */
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { CallbackHandle, Callbacks, ReadAdmission } from '../callback/callbacks.ts';
-import { CALLBACK_ID_FORM, type CallbackId, parseCallbackId } from '../callback/identifier.ts';
+import { CALLBACK_ID_RULE, type CallbackId, parseCallbackId } from '../callback/identifier.ts';
 import { READ_COUNT_MAX, READ_WINDOW_MS } from '../callback/limits.ts';
 import type { Access, Admission } from '../http/access.ts';
 import { defineErrors, RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
@@ -28,7 +28,7 @@ export interface CallbackReader {
   readonly callback: CallbackHandle;
 }
 
-export const invalidCallbackId = (): Refusal<'INVALID_CALLBACK_ID'> => refuse(INVALID_CALLBACK_ID, CALLBACK_ID_FORM);
+export const invalidCallbackId = (): Refusal<'INVALID_CALLBACK_ID'> => refuse(INVALID_CALLBACK_ID, CALLBACK_ID_RULE);
 
 export const noCallback = (kind: 'not-found' | 'expired'): Refusal<'CALLBACK_NOT_FOUND' | 'CALLBACK_EXPIRED'> =>
   kind === 'expired'

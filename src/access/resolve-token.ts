@@ -5,7 +5,7 @@
 import { chain } from '../base/maybe-promise.ts';
 import type { Access, Admission } from '../http/access.ts';
 import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
-import { parseResolveId, RESOLVE_ID_FORM } from '../resolve/identifier.ts';
+import { parseResolveId, RESOLVE_ID_RULE } from '../resolve/identifier.ts';
 import type { StoredResolve } from '../resolve/resolve-store.ts';
 import type { ResolveAuthorized, Resolver } from '../resolve/resolver.ts';
 import { bearerSecurity, bearerToken, TOKEN_ERRORS, wrongToken } from './bearer-token.ts';
@@ -56,7 +56,7 @@ export const resolveToken: Access<ResolveReader, ResolveTokenServices> = {
   open: ({ resolver }) => ({
     admit: (request) => {
       const id = parseResolveId(request.params.id ?? '');
-      if (id === undefined) return refuse(INVALID_RESOLVE_ID, RESOLVE_ID_FORM);
+      if (id === undefined) return refuse(INVALID_RESOLVE_ID, RESOLVE_ID_RULE);
       const token = bearerToken(request.header('authorization'));
       return typeof token === 'string' ? chain(resolver.authorize(id, token), decisionOf) : token;
     },

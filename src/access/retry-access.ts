@@ -9,7 +9,7 @@ import type { Scope } from '../accounts/scopes.ts';
 import type { Access, Admission } from '../http/access.ts';
 import { defineErrors, type Refusal, refuse, stateUnavailable } from '../http/errors.ts';
 import type { RequestView } from '../http/request-view.ts';
-import { isTokenOf, parseRetryId, READ_TOKEN_PREFIX, RETRY_ID_FORM } from '../retry/identifier.ts';
+import { isTokenOf, parseRetryId, READ_TOKEN_PREFIX, RETRY_ID_RULE } from '../retry/identifier.ts';
 import type { RetryJob } from '../retry/job.ts';
 import type { Retries } from '../retry/retries.ts';
 import { DamagedJobError } from '../retry/store.ts';
@@ -96,7 +96,7 @@ const jobAccess = (scopes: readonly Scope[], isKeyRequired: boolean): Access<Ret
   open: ({ accounts, retries }) => ({
     admit(request: RequestView) {
       const id = parseRetryId(request.params.id ?? '');
-      if (id === undefined) return refuse(INVALID_RETRY_ID, RETRY_ID_FORM);
+      if (id === undefined) return refuse(INVALID_RETRY_ID, RETRY_ID_RULE);
       const token = bearerToken(request.header('authorization'));
       if (typeof token !== 'string') return token;
       const find = (): Promise<RetryJob | undefined> => retries.find(id);

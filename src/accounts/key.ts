@@ -9,15 +9,16 @@ import type { Random } from '../base/random.ts';
 
 export const KEY_PREFIX = 'svc_key_';
 const SECRET_BYTES = 32;
-const KEY_TEXT = /^svc_key_[A-Za-z0-9_-]{43}$/;
+export const KEY_FORM = /^svc_key_[A-Za-z0-9_-]{43}$/;
 
 const ids = idKind('key_');
 
-/** The form of a key's id, for messages. */
 export const KEY_ID_FORM = ids.form;
+/** The form of a key's id in words, for messages. */
+export const KEY_ID_RULE = ids.rule;
 
 /** The digest that a store keeps of a key, 32 bytes; undefined for a text that cannot be a key. */
-export const keyDigestOf = (text: string): Uint8Array | undefined => (KEY_TEXT.test(text) ? sha256(text) : undefined);
+export const keyDigestOf = (text: string): Uint8Array | undefined => (KEY_FORM.test(text) ? sha256(text) : undefined);
 
 /** A new key's text, the prefix and 43 digits of base64url, and the digest that a store keeps of it. */
 export function newSecret(random: Random): { readonly text: string; readonly digest: Uint8Array } {

@@ -25,8 +25,9 @@ export function alphanumerics(random: Random, count: number): string {
 
 /** The ids of one kind: a prefix that says what they name, and 24 letters and digits, 142 bits. */
 export interface IdKind<Id extends string> {
-  /** For messages. */
-  readonly form: string;
+  readonly form: RegExp;
+  /** The form in words, for messages. */
+  readonly rule: string;
   readonly create: (random: Random) => Id;
   /** undefined for any other text. */
   readonly parse: (text: string) => Id | undefined;
@@ -35,16 +36,27 @@ export interface IdKind<Id extends string> {
 const ID_LETTER_COUNT = 24;
 
 export function idKind<Id extends string>(prefix: string): IdKind<Id> {
-  const pattern = new RegExp(`^${prefix}[A-Za-z0-9]{${ID_LETTER_COUNT}}$`);
+  const form = new RegExp(`^${prefix}[A-Za-z0-9]{${ID_LETTER_COUNT}}$`);
   return {
-    form: `\`${prefix}\` and ${ID_LETTER_COUNT} letters or digits`,
+    form,
+    rule: `\`${prefix}\` and ${ID_LETTER_COUNT} letters or digits`,
     create: (random) => (prefix + alphanumerics(random, ID_LETTER_COUNT)) as Id,
-    parse: (text) => (pattern.test(text) ? (text as Id) : undefined),
+    parse: (text) => (form.test(text) ? (text as Id) : undefined),
   };
 }
 
 /** 43 letters of an alphabet of 62 carry 256.03 bits. */
 const TOKEN_LETTER_COUNT = 43;
 
-/** A secret that is shown once. Its prefix says what it opens. */
-export const newToken = (prefix: string, random: Random): string => prefix + alphanumerics(random, TOKEN_LETTER_COUNT);
+/** The secrets of one kind, each shown once. The prefix says what they open. */
+export interface TokenKind {
+  readonly prefix: string;
+  readonly form: RegExp;
+  readonly create: (random: Random) => string;
+}
+
+export const tokenKind = (prefix: string): TokenKind => ({
+  prefix,
+  form: new RegExp(`^${prefix}[A-Za-z0-9]{${TOKEN_LETTER_COUNT}}$`),
+  create: (random) => prefix + alphanumerics(random, TOKEN_LETTER_COUNT),
+});

@@ -13,11 +13,15 @@ export type EventId = Brand<string, 'EventId'>;
 /** callback.md: `^cb_[A-Za-z0-9]{24}$`. */
 const ids = idKind<CallbackId>('cb_');
 
-/** The form of a callback id, for the message of INVALID_CALLBACK_ID. */
-export const CALLBACK_ID_FORM = `a callback id is ${ids.form}`;
+export const CALLBACK_ID_FORM = ids.form;
+/** The message of INVALID_CALLBACK_ID. */
+export const CALLBACK_ID_RULE = `a callback id is ${ids.rule}`;
 
 export const newCallbackId = ids.create;
 export const parseCallbackId = ids.parse;
+
+/** callback.md, "Event". */
+export const EVENT_ID_FORM = /^evt_[a-f0-9]{32}$/;
 
 export function newEventId(random: Random): EventId {
   return ['evt_', encodeDigits(random.bytes(16))].join('') as EventId;

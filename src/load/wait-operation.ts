@@ -1,4 +1,5 @@
 /** The `wait` operation: holds waits on callbacks and wakes them with webhooks. */
+import { EVENT_ID_FORM } from '../callback/identifier.ts';
 import { EVENT_COUNT_MAX, WAIT_SECONDS_MAX } from '../callback/limits.ts';
 import type { BoughtCallback } from './bought-callbacks.ts';
 import type { Answer, Reply } from './connection.ts';
@@ -13,7 +14,7 @@ import {
 } from './operation.ts';
 import type { Pool } from './pool.ts';
 import { jsonOf, outcomeOf } from './requests.ts';
-import { EVENT_ID, eventIdOf, webhookRequest } from './webhooks.ts';
+import { eventIdOf, webhookRequest } from './webhooks.ts';
 
 /** A callback and the waits held on it. */
 interface WaitGroup {
@@ -154,7 +155,7 @@ export class WaitOperation implements Operation {
       }
       const id = String(event?.id);
       if (wake === undefined) recorder.record('wait', '200 UNSENT_EVENT', false, doneMs, doneMs);
-      else if (wake.eventId !== undefined || !EVENT_ID.test(id)) this.#record(wake, id, doneMs);
+      else if (wake.eventId !== undefined || !EVENT_ID_FORM.test(id)) this.#record(wake, id, doneMs);
       else {
         // The webhook's answer, which names the event, is still under way: the time counts now, the id is checked then.
         wake.early.push({ id, doneMs });

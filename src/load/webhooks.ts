@@ -1,13 +1,12 @@
 /** Webhooks of a load test: the request, and the event id in its answer. */
+import { EVENT_ID_FORM } from '../callback/identifier.ts';
 import type { Answer } from './connection.ts';
 import { jsonOf, type Requests } from './requests.ts';
-
-export const EVENT_ID = /^evt_[a-f0-9]{32}$/;
 
 /** The id of the stored event, or undefined for an answer that names none. */
 export function eventIdOf(answer: Answer): string | undefined {
   const { received, event_id } = (jsonOf(answer) ?? {}) as { received?: unknown; event_id?: unknown };
-  return received === true && EVENT_ID.test(String(event_id)) ? String(event_id) : undefined;
+  return received === true && EVENT_ID_FORM.test(String(event_id)) ? String(event_id) : undefined;
 }
 
 const webhookBody = (sequence: number): string =>

@@ -2,7 +2,7 @@
  * Identifiers and secrets of retries (siblings §6): ids, read tokens of paid jobs, and the secrets that sign completion
  * events. The server stores only the SHA-256 digest of a token.
  */
-import { idKind, newToken } from '../base/alphanumerics.ts';
+import { idKind, tokenKind } from '../base/alphanumerics.ts';
 import type { Brand } from '../base/brand.ts';
 import { isSameDigest, sha256, sha256Base64Url } from '../base/digest.ts';
 import type { Random } from '../base/random.ts';
@@ -11,10 +11,14 @@ export type RetryId = Brand<string, 'RetryId'>;
 
 const ids = idKind<RetryId>('rt_');
 
-/** The form of a retry id, for the message of INVALID_RETRY_ID. */
-export const RETRY_ID_FORM = `a retry id is ${ids.form}`;
+export const RETRY_ID_FORM = ids.form;
+/** The message of INVALID_RETRY_ID. */
+export const RETRY_ID_RULE = `a retry id is ${ids.rule}`;
 
-export const READ_TOKEN_PREFIX = 'svc_rt_sk_';
+const tokens = tokenKind('svc_rt_sk_');
+
+export const READ_TOKEN_PREFIX = tokens.prefix;
+export const READ_TOKEN_FORM = tokens.form;
 
 const SECRET_PREFIX = 'whsec_';
 /** Standard Webhooks permits 24 to 64 bytes. */
@@ -23,7 +27,7 @@ const SECRET_BYTES = 32;
 export const newRetryId = ids.create;
 export const parseRetryId = ids.parse;
 
-export const newReadToken = (random: Random): string => newToken(READ_TOKEN_PREFIX, random);
+export const newReadToken = tokens.create;
 
 /** The stored digest of a token, base64url. */
 export const tokenDigestOf = (token: string): string => sha256Base64Url(token);
@@ -33,6 +37,8 @@ export const isTokenOf = (token: string, digest: string): boolean =>
   isSameDigest(sha256(token), new Uint8Array(Buffer.from(digest, 'base64url')));
 
 /** `whsec_` and standard base64, as the libraries of Standard Webhooks expect it. */
+export const CALLBACK_SECRET_FORM = /^whsec_[A-Za-z0-9+/]+=*$/;
+
 export const newCallbackSecret = (random: Random): string =>
   SECRET_PREFIX + Buffer.from(random.bytes(SECRET_BYTES)).toString('base64');
 

@@ -1,6 +1,6 @@
 /** What the commands about keys and credits share: their options, and which accounts they work on. */
-import { isKeyId, KEY_ID_FORM } from '../../accounts/key.ts';
-import { isOrganizationName, NAME_FORM } from '../../accounts/organization.ts';
+import { isKeyId, KEY_ID_RULE } from '../../accounts/key.ts';
+import { isOrganizationName, NAME_RULE } from '../../accounts/organization.ts';
 import { parseScope, SCOPES, type Scope } from '../../accounts/scopes.ts';
 import { parseDateTime } from '../../base/date-time.ts';
 import { quoted, UsageError } from '../command.ts';
@@ -19,7 +19,7 @@ export const ACCOUNT_OPTIONS = {
 export const ORGANIZATION_OPTION = {
   type: 'text',
   value: 'NAME',
-  help: `name of the organization, ${NAME_FORM}`,
+  help: `name of the organization, ${NAME_RULE}`,
 } as const;
 export const EXPIRES_OPTION = { type: 'text', value: 'TIME', help: 'RFC 3339, or a date (its midnight UTC)' } as const;
 
@@ -29,7 +29,7 @@ export const PLACE_NOTE =
 /** @throws UsageError */
 export function organizationOf(text: string): string {
   if (isOrganizationName(text)) return text;
-  throw new UsageError(`--org must be ${NAME_FORM}`);
+  throw new UsageError(`--org must be ${NAME_RULE}`);
 }
 
 /** @throws UsageError */
@@ -57,7 +57,7 @@ export function expiryOf(text: string | undefined, nowMs: number): number | null
 /** @throws UsageError */
 export function keyIdOf(text: string): string {
   if (isKeyId(text)) return text;
-  throw new UsageError(`KEY_ID must be ${KEY_ID_FORM}; \`keys list\` shows them`);
+  throw new UsageError(`KEY_ID must be ${KEY_ID_RULE}; \`keys list\` shows them`);
 }
 
 /**

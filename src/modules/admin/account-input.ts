@@ -6,13 +6,13 @@ import * as v from 'valibot';
 import type { GrantDraft, KeyDraft } from '../../accounts/accounts.ts';
 import { GRANT_KINDS } from '../../accounts/balance.ts';
 import { AMOUNT_MAX } from '../../accounts/limits.ts';
-import { isOrganizationName, NAME_FORM } from '../../accounts/organization.ts';
+import { isOrganizationName, NAME_RULE } from '../../accounts/organization.ts';
 import { SCOPES } from '../../accounts/scopes.ts';
 import { parseDateTime } from '../../base/date-time.ts';
 import { INVALID_BODY, type Refusal, refuse } from '../../http/errors.ts';
 import { oneOf, parsed, rule } from '../parameter-rules.ts';
 
-export const organizationName = v.pipe(v.string(), v.check(isOrganizationName), rule({ rule: NAME_FORM }));
+export const organizationName = v.pipe(v.string(), v.check(isOrganizationName), rule({ rule: NAME_RULE }));
 
 /** Milliseconds since 1970; a bare date is midnight UTC. */
 const expiresAt = v.optional(

@@ -2,19 +2,21 @@
 import * as v from 'valibot';
 import type { GrantDraft, KeyRecord, OrganizationCredits } from '../../accounts/accounts.ts';
 import { GRANT_KINDS } from '../../accounts/balance.ts';
+import { KEY_FORM, KEY_ID_FORM } from '../../accounts/key.ts';
+import { NAME_FORM } from '../../accounts/organization.ts';
 import { SCOPES } from '../../accounts/scopes.ts';
 import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import { count, dateTime } from '../answer-values.ts';
 
-const keyId = v.pipe(v.string(), v.regex(/^key_[A-Za-z0-9]{24}$/));
-const name = v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/));
+const keyId = v.pipe(v.string(), v.regex(KEY_ID_FORM));
+const name = v.pipe(v.string(), v.regex(NAME_FORM));
 const timeOrNever = v.nullable(dateTime);
 const scopes = v.array(v.picklist(SCOPES));
 
 /** A new key: the only answer that holds a key's text. */
 export const createdKey = v.strictObject({
   id: keyId,
-  key: v.pipe(v.string(), v.regex(/^svc_key_[A-Za-z0-9_-]{43}$/)),
+  key: v.pipe(v.string(), v.regex(KEY_FORM)),
   organization: name,
   scopes,
   created_at: dateTime,

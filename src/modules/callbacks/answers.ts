@@ -1,10 +1,12 @@
 /** Closed schemas of the answers of the callback operations (callback.md, "Resources and their fields"). */
 import * as v from 'valibot';
+import { CALLBACK_ID_FORM, EVENT_ID_FORM } from '../../callback/identifier.ts';
 import { EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
+import { READ_TOKEN_FORM } from '../../callback/read-token.ts';
 import { instant, wholeNumber } from '../answer-values.ts';
 
-export const callbackId = v.pipe(v.string(), v.regex(/^cb_[A-Za-z0-9]{24}$/));
-export const eventId = v.pipe(v.string(), v.regex(/^evt_[a-f0-9]{32}$/));
+export const callbackId = v.pipe(v.string(), v.regex(CALLBACK_ID_FORM));
+export const eventId = v.pipe(v.string(), v.regex(EVENT_ID_FORM));
 
 /** A time with whole seconds and `Z`. */
 const second = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/));
@@ -14,7 +16,7 @@ export const callbackAnswer = v.strictObject({
   callback_url: v.string(),
   events_url: v.string(),
   wait_url: v.string(),
-  read_token: v.pipe(v.string(), v.regex(/^svc_cb_sk_[A-Za-z0-9]{43}$/)),
+  read_token: v.pipe(v.string(), v.regex(READ_TOKEN_FORM)),
   expires_at: instant,
   limits: v.strictObject({ events: v.literal(EVENT_COUNT_MAX), payload_bytes: v.literal(PAYLOAD_BYTES_MAX) }),
 });

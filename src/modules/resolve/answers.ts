@@ -2,13 +2,14 @@
 import * as v from 'valibot';
 import { isoTime } from '../../base/iso-time.ts';
 import { Reply } from '../../http/answers.ts';
+import { RESOLVE_ID_FORM, RESOLVE_TOKEN_FORM } from '../../resolve/identifier.ts';
 import { LINK_COUNT_MAX, REDIRECT_COUNT_MAX } from '../../resolve/limits.ts';
 import type { ShownResolve } from '../../resolve/resolver.ts';
 import { FAILURE_CODES } from '../../resolve/result.ts';
 import { count, instant, wholeNumber } from '../answer-values.ts';
 import { UNTRUSTED_HEADERS } from '../untrusted.ts';
 
-export const resolveId = v.pipe(v.string(), v.regex(/^rs_[A-Za-z0-9]{24}$/));
+export const resolveId = v.pipe(v.string(), v.regex(RESOLVE_ID_FORM));
 const text = v.nullable(v.string());
 const status = wholeNumber(100, 999);
 
@@ -55,7 +56,7 @@ const outcome = {
 export const shownAnswer = v.strictObject({ ...members, ...outcome });
 export const createdAnswer = v.strictObject({
   ...members,
-  read_token: v.pipe(v.string(), v.regex(/^svc_rs_sk_[A-Za-z0-9]{43}$/)),
+  read_token: v.pipe(v.string(), v.regex(RESOLVE_TOKEN_FORM)),
   ...outcome,
 });
 

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import { Reply } from '../../http/answers.ts';
 import { CALLBACK_STATUSES } from '../../retry/delivery.ts';
+import { CALLBACK_SECRET_FORM, READ_TOKEN_FORM, RETRY_ID_FORM } from '../../retry/identifier.ts';
 import { FAILURE_CODES, OUTCOMES, type RetryJob, STATUSES } from '../../retry/job.ts';
 import { ATTEMPT_COUNT_MAX, DELIVERY_PAUSES_MS, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX } from '../../retry/limits.ts';
 import type { RetryDraft } from '../../retry/retries.ts';
@@ -10,7 +11,7 @@ import { resultJson } from '../../retry/shown.ts';
 import { count, dateTime, wholeNumber } from '../answer-values.ts';
 import { UNTRUSTED_HEADERS } from '../untrusted.ts';
 
-export const retryId = v.pipe(v.string(), v.regex(/^rt_[A-Za-z0-9]{24}$/));
+export const retryId = v.pipe(v.string(), v.regex(RETRY_ID_FORM));
 const status = v.picklist(STATUSES);
 const callbackStatus = v.picklist(CALLBACK_STATUSES);
 const httpStatus = wholeNumber(100, 999);
@@ -23,8 +24,8 @@ export const createdAnswer = v.strictObject({
   status_url: v.string(),
   attempts_url: v.string(),
   callback_status_url: v.string(),
-  read_token: v.nullable(v.pipe(v.string(), v.regex(/^svc_rt_sk_[A-Za-z0-9]{43}$/))),
-  callback_secret: v.nullable(v.pipe(v.string(), v.regex(/^whsec_[A-Za-z0-9+/]+=*$/))),
+  read_token: v.nullable(v.pipe(v.string(), v.regex(READ_TOKEN_FORM))),
+  callback_secret: v.nullable(v.pipe(v.string(), v.regex(CALLBACK_SECRET_FORM))),
   created_at: dateTime,
   expires_at: dateTime,
   limits: v.strictObject({

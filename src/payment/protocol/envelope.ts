@@ -9,7 +9,7 @@
 import { decodeBase64, decodeUtf8Latin1 } from '../../base/codec.ts';
 import { isDeeperThan } from '../../base/json-depth.ts';
 import { type JsonObject, objectOf, parseJson } from '../../base/json-value.ts';
-import { IDENTIFIER_FORM, PAYMENT_IDENTIFIER, type PaymentIdentifier, parsePaymentIdentifier } from './identifier.ts';
+import { IDENTIFIER_RULE, PAYMENT_IDENTIFIER, type PaymentIdentifier, parsePaymentIdentifier } from './identifier.ts';
 import { type NetworkId, SCHEME, X402_VERSION } from './network.ts';
 import type { Reason } from './reasons.ts';
 
@@ -129,7 +129,7 @@ function identifierOf(extensions: JsonObject): PaymentIdentifier | PaymentFault 
   if (info === undefined) return malformed(`\`extensions.${PAYMENT_IDENTIFIER}.info\` must be an object.`);
   if (info.id === undefined) return undefined;
   return (
-    parsePaymentIdentifier(info.id) ?? malformed(`\`extensions.${PAYMENT_IDENTIFIER}.info.id\`: ${IDENTIFIER_FORM}.`)
+    parsePaymentIdentifier(info.id) ?? malformed(`\`extensions.${PAYMENT_IDENTIFIER}.info.id\`: ${IDENTIFIER_RULE}.`)
   );
 }
 

@@ -29,7 +29,7 @@ export const IDENTIFIER_DECLARATION = Object.freeze({
 });
 
 /** Message for a client whose identifier has another form. */
-export const IDENTIFIER_FORM = `an identifier has ${LENGTH_MIN} to ${LENGTH_MAX} characters of a-z, A-Z, 0-9, _ and -`;
+export const IDENTIFIER_RULE = `an identifier has ${LENGTH_MIN} to ${LENGTH_MAX} characters of a-z, A-Z, 0-9, _ and -`;
 
 export const parsePaymentIdentifier = (text: unknown): PaymentIdentifier | undefined =>
   typeof text === 'string' && FORM.test(text) ? (text as PaymentIdentifier) : undefined;
