@@ -5,7 +5,9 @@
  *
  * A path is compared as sent: an alias (`//`, a trailing slash, another case, percent-encoded letters) is not a route.
  */
+import { decodePercent } from '../base/codec.ts';
 import type { Contract, Method } from './contract.ts';
+import { type PathParameter, pathParametersOf } from './path.ts';
 
 /** The methods of one path, in the order of declaration. */
 export interface PathTable<T> {
@@ -26,33 +28,27 @@ export interface Routable {
   readonly decodesParams?: boolean | undefined;
 }
 
-/** A parameter, and the text between it and the next one, or the end of the path. */
-interface Parameter {
-  readonly name: string;
-  readonly after: string;
-}
-
 interface Pattern<T> {
   /** The text before the first parameter. */
   readonly prefix: string;
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly PathParameter[];
   readonly table: PathTable<T>;
   readonly isDecoded: boolean;
 }
 
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
-/** A segment that is a parameter, and the text up to the next one. */
-const PARAMETER = /:([a-z_]+)([^:]*)/g;
 
 export type FindPath<T> = (path: string) => Match<T> | undefined;
 
-/** Parameters percent-decoded once (RFC 3986 §2.1); undefined where one is not well formed. */
-function decoded(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
-  try {
-    return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, decodeURIComponent(text)]));
-  } catch {
-    return undefined;
+/** Parameters percent-decoded once; undefined where one is not well formed. */
+function decoded(sent: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
+  const params: Record<string, string> = {};
+  for (const [name, text] of Object.entries(sent)) {
+    const value = decodePercent(text);
+    if (value === undefined) return undefined;
+    params[name] = value;
   }
+  return params;
 }
 
 /** The parameters as sent, each a segment that is not empty; undefined for a path that the pattern does not match. */
@@ -87,8 +83,12 @@ export function pathFinder<T extends Routable>(routes: readonly T[]): FindPath<T
     const table: PathTable<T> = { methods, allow: [...methods.keys()].join(', ') };
     if (path.includes(':')) {
       const isDecoded = [...methods.values()].some(({ decodesParams }) => decodesParams === true);
-      const parameters = [...path.matchAll(PARAMETER)].map(([, name = '', after = '']) => ({ name, after }));
-      patterns.push({ prefix: path.slice(0, path.indexOf(':')), parameters, table, isDecoded });
+      patterns.push({
+        prefix: path.slice(0, path.indexOf(':')),
+        parameters: pathParametersOf(path),
+        table,
+        isDecoded,
+      });
     } else {
       fixed.set(path, { table, params: NO_PARAMS });
     }

@@ -7,8 +7,8 @@ import type { GenericSchema } from 'valibot';
 import { waysIn } from '../access.ts';
 import type { Contract } from '../contract.ts';
 import type { Operation } from '../operation.ts';
+import { pathTemplateOf } from '../path.ts';
 import { ruleOf } from '../query.ts';
-import { pathTemplateOf } from './openapi.ts';
 
 /** One surface of the server. */
 export interface LlmsFacts {

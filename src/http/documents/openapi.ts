@@ -8,6 +8,7 @@ import type { Contract } from '../contract.ts';
 import { type ErrorCode, type HeaderFacts, INTERNAL_ERROR, METHOD_NOT_ALLOWED } from '../errors.ts';
 import type { BodySchema } from '../json-body.ts';
 import { cacheControlOf, errorsOf, type Operation } from '../operation.ts';
+import { pathParametersOf, pathTemplateOf } from '../path.ts';
 import { ruleOf } from '../query.ts';
 import { closed, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
@@ -145,7 +146,7 @@ const exampleOf = (examples: Readonly<Record<string, unknown>> | undefined, name
 
 function parametersOf(operation: Operation): unknown[] {
   const { path, params, query, lenientQuery = {}, examples } = operation;
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+  const inPath = pathParametersOf(path).map(({ name }) => ({
     name,
     in: 'path',
     required: true,
@@ -280,9 +281,6 @@ function operationOf(operation: Operation, allow: string, { serverUrl }: Documen
     },
   };
 }
-
-/** `{name}` where a route has `:name`. */
-export const pathTemplateOf = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
 export function openApiOf(operations: readonly Operation[], facts: DocumentFacts): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};

@@ -2,8 +2,8 @@
 import { creditsOf } from '../../access/credits.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { priceOf } from '../../access/x402.ts';
-import { pathTemplateOf } from '../../http/documents/openapi.ts';
 import type { Operation } from '../../http/operation.ts';
+import { pathTemplateOf } from '../../http/path.ts';
 import type { SurfaceView } from '../module.ts';
 import { exampleUrl } from './example-url.ts';
 import { type Html, html } from './html.ts';
