@@ -7,7 +7,7 @@
 import { chain } from '../base/maybe-promise.ts';
 import type { CallbackCapacity } from '../callback/callbacks.ts';
 import type { Access, Admission } from '../http/access.ts';
-import { defineErrors, RETRY_AFTER, type Refusal, refuse, STATE_UNAVAILABLE } from '../http/errors.ts';
+import { defineErrors, RETRY_AFTER, type Refusal, refuse, retryAfter, STATE_UNAVAILABLE } from '../http/errors.ts';
 
 export const { CALLBACK_CAPACITY_EXCEEDED } = defineErrors({
   CALLBACK_CAPACITY_EXCEEDED: { status: 503, headers: RETRY_AFTER },
@@ -19,11 +19,11 @@ export interface CapacityServices {
 }
 
 /** Callbacks live ten minutes, so a full server probably has capacity again after this time. */
-const RETRY_AFTER_SECONDS = '30';
+const RETRY_AFTER_SECONDS = 30;
 
 const exceeded = (): Refusal =>
   refuse(CALLBACK_CAPACITY_EXCEEDED, 'this server has no capacity for another callback now; try again later', {
-    headers: { 'retry-after': RETRY_AFTER_SECONDS },
+    headers: retryAfter(RETRY_AFTER_SECONDS),
   });
 
 /** Stands before the payment: passes while there is capacity, and holds none. */

@@ -8,7 +8,7 @@ import type { Overload } from '../base/overload/overload.ts';
 import { PRESSURE_KINDS, type PressureKind } from '../base/overload/pressure.ts';
 import type { Exposition } from '../base/prometheus.ts';
 import type { Access, Gate } from '../http/access.ts';
-import { OVERLOADED, type Refusal } from '../http/errors.ts';
+import { OVERLOADED, type Refusal, retryAfter } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
 import type { RequestView } from '../http/request-view.ts';
 import { paymentHeader } from './payment-header.ts';
@@ -55,7 +55,7 @@ const KEYED_MESSAGE =
   'this server is overloaded and answers no requests with an API key now; nothing was charged. Try again later.';
 
 const refusalsWith = (message: string): Record<PressureKind, Refusal> => {
-  const headers = { 'retry-after': String(RETRY_AFTER_SECONDS) };
+  const headers = retryAfter(RETRY_AFTER_SECONDS);
   const refusalFor = (kind: PressureKind): Refusal =>
     new RepeatedRefusal(OVERLOADED, message, { headers, detail: kind });
   return { memory: refusalFor('memory'), loop: refusalFor('loop') };

@@ -1,5 +1,6 @@
 /** The refusals of requests whose payment buys nothing (decisions §4, x402-v2 §6). */
-import { OVERLOADED, RATE_LIMIT_EXCEEDED, type Refusal, refuse } from '../http/errors.ts';
+import type { HeaderRecord } from '../http/answers.ts';
+import { OVERLOADED, RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfter } from '../http/errors.ts';
 import type { Address, NetworkId } from '../payment/protocol/network.ts';
 import { failureHeader, receiptHeader } from '../payment/protocol/order.ts';
 import type { Settled } from '../payment/purchase.ts';
@@ -24,51 +25,46 @@ const NOT_KNOWN_YET =
 
 export function unavailable({ detail, retryAfterSeconds = UNAVAILABLE_SECONDS }: Omit<Unavailable, 'kind'>): Refusal {
   return refuse(SETTLEMENT_UNAVAILABLE, UNREACHABLE, {
-    headers: { 'retry-after': String(retryAfterSeconds) },
+    headers: retryAfter(retryAfterSeconds),
     detail,
   });
 }
 
 export const crowded = (): Refusal =>
   refuse(RATE_LIMIT_EXCEEDED, 'too many payments from this client are waiting for verification; nothing was charged', {
-    headers: { 'retry-after': String(SOON_SECONDS) },
+    headers: retryAfter(SOON_SECONDS),
   });
 
+const USED = 'This payment authorization is already used; sign a new one for another answer.';
+const IN_USE =
+  'Another request is using this payment authorization. Do not sign a new one; send the same payment again.';
+
+/** The headers while it is not known whether a payment settled. @param transaction '' when no hash is known */
+const pendingHeaders = (network: NetworkId, payer: Address, transaction: string): HeaderRecord => ({
+  ...retryAfter(PENDING_SECONDS),
+  'payment-response': failureHeader(network, payer, 'settlement_pending', transaction),
+});
+
 export function alreadyUsed(network: NetworkId, status: ReservationStatus, payer: Address): Refusal {
-  let message = 'This payment authorization is already used; sign a new one for another answer.';
-  const headers: Record<string, string> = {};
+  const used = (message: string, headers?: HeaderRecord): Refusal =>
+    refuse(PAYMENT_ALREADY_USED, message, { headers, detail: status.kind });
   switch (status.kind) {
     case 'reserved':
     case 'settling':
-      message =
-        'Another request is using this payment authorization. Do not sign a new one; send the same payment again.';
-      headers['retry-after'] = String(SOON_SECONDS);
-      break;
+      return used(IN_USE, retryAfter(SOON_SECONDS));
     case 'unknown':
-      message = NOT_KNOWN_YET;
-      headers['retry-after'] = String(PENDING_SECONDS);
-      headers['payment-response'] = failureHeader(network, payer, 'settlement_pending', status.transaction);
-      break;
+      return used(NOT_KNOWN_YET, pendingHeaders(network, payer, status.transaction));
     case 'settled':
-      headers['payment-response'] = receiptHeader(network, payer, status.transaction);
-      break;
+      return used(USED, { 'payment-response': receiptHeader(network, payer, status.transaction) });
     case 'dead':
-      break;
+      return used(USED);
     default:
-      status satisfies never;
+      return status satisfies never;
   }
-  return refuse(PAYMENT_ALREADY_USED, message, { headers, detail: status.kind });
 }
 
-export function pending(network: NetworkId, { payer, transaction, detail }: Settled & { kind: 'pending' }): Refusal {
-  return refuse(SETTLEMENT_PENDING, NOT_KNOWN_YET, {
-    headers: {
-      'retry-after': String(PENDING_SECONDS),
-      'payment-response': failureHeader(network, payer, 'settlement_pending', transaction),
-    },
-    detail,
-  });
-}
+export const pending = (network: NetworkId, { payer, transaction, detail }: Settled & { kind: 'pending' }): Refusal =>
+  refuse(SETTLEMENT_PENDING, NOT_KNOWN_YET, { headers: pendingHeaders(network, payer, transaction), detail });
 
 export const underWay = (network: NetworkId, payer: Address): Refusal =>
   refuse(
@@ -76,7 +72,7 @@ export const underWay = (network: NetworkId, payer: Address): Refusal =>
     'The purchase of this identifier or idempotency key is under way, or its outcome is not known. Nothing new was reserved; send the same request again.',
     {
       headers: {
-        'retry-after': String(SOON_SECONDS),
+        ...retryAfter(SOON_SECONDS),
         'payment-response': failureHeader(network, payer, 'settlement_pending', ''),
       },
     },
@@ -92,7 +88,5 @@ export const noRoom = (): Refusal =>
   refuse(
     OVERLOADED,
     'no further answer can be kept for a payment identifier or idempotency key now; nothing was charged',
-    {
-      headers: { 'retry-after': String(UNAVAILABLE_SECONDS) },
-    },
+    { headers: retryAfter(UNAVAILABLE_SECONDS) },
   );

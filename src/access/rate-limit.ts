@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../base/durations.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Gate } from '../http/access.ts';
-import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
+import { RATE_LIMIT_EXCEEDED, type Refusal, rateLimited } from '../http/errors.ts';
 import type { RequestView } from '../http/request-view.ts';
 
 /** The services that a module needs for operations with a rate limit. */
@@ -41,12 +41,8 @@ export function rateGate(
   nameOf: (request: RequestView, principal: object) => string | undefined,
 ): Gate {
   if (limitPerMinute === 0) return OPEN_GATE;
-  const decisionOf = (waitMs: number): Refusal | undefined => {
-    if (waitMs === 0) return undefined;
-    return refuse(RATE_LIMIT_EXCEEDED, `at most ${limitPerMinute} requests a minute ${whose}`, {
-      headers: retryAfterMs(waitMs),
-    });
-  };
+  const decisionOf = (waitMs: number): Refusal | undefined =>
+    waitMs === 0 ? undefined : rateLimited(`at most ${limitPerMinute} requests a minute ${whose}`, waitMs);
   return {
     admit(request, principal) {
       const name = nameOf(request, principal);

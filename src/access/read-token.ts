@@ -8,7 +8,7 @@ import type { CallbackHandle, Callbacks, ReadAdmission } from '../callback/callb
 import { CALLBACK_ID_RULE, type CallbackId, parseCallbackId } from '../callback/identifier.ts';
 import { READ_COUNT_MAX, READ_WINDOW_MS } from '../callback/limits.ts';
 import type { Access, Admission } from '../http/access.ts';
-import { defineErrors, RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
+import { defineErrors, RATE_LIMIT_EXCEEDED, type Refusal, rateLimited, refuse } from '../http/errors.ts';
 import type { RequestView } from '../http/request-view.ts';
 import { bearerSecurity, bearerToken, TOKEN_ERRORS, wrongToken } from './bearer-token.ts';
 
@@ -45,10 +45,9 @@ function decisionOf(authorized: ReadAdmission): Admission<CallbackReader> | Refu
     case 'expired':
       return noCallback(authorized.kind);
     case 'too-many':
-      return refuse(
-        RATE_LIMIT_EXCEEDED,
+      return rateLimited(
         `a callback is read at most ${READ_COUNT_MAX} times in any ${READ_WINDOW_MS / 1000} seconds`,
-        { headers: retryAfterMs(authorized.retryAfterMs) },
+        authorized.retryAfterMs,
       );
     default:
       return authorized satisfies never;

@@ -4,7 +4,7 @@
  * ends the work.
  */
 import type { Access } from '../http/access.ts';
-import { defineErrors, RETRY_AFTER, type Refusal, refuse } from '../http/errors.ts';
+import { defineErrors, RETRY_AFTER, type Refusal, refuse, retryAfter } from '../http/errors.ts';
 import { PAYER_WORK_COUNT_MAX } from '../resolve/limits.ts';
 import type { ResolveClaim, Resolver } from '../resolve/resolver.ts';
 import type { Payer } from './x402.ts';
@@ -24,9 +24,10 @@ export interface PlaceHolder {
 }
 
 /** A work takes a second or two, and 30 at most. */
-const HEADERS = { headers: { 'retry-after': '5' } };
+const RETRY_AFTER_SECONDS = 5;
 
-const exceeded = (message: string): Refusal => refuse(RESOLVE_CAPACITY_EXCEEDED, message, HEADERS);
+const exceeded = (message: string): Refusal =>
+  refuse(RESOLVE_CAPACITY_EXCEEDED, message, { headers: retryAfter(RETRY_AFTER_SECONDS) });
 
 /** Stands before the payment: passes while a place is free, and claims none. */
 export const freePlace: Access<object, ResolvePlaceServices> = {

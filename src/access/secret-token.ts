@@ -8,7 +8,7 @@ import { MINUTE_MS } from '../base/durations.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Admission, Gate } from '../http/access.ts';
-import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
+import { RATE_LIMIT_EXCEEDED, type Refusal, rateLimited } from '../http/errors.ts';
 import { bearerSecurity, bearerToken, TOKEN_ERRORS, wrongToken } from './bearer-token.ts';
 
 /** Wrong tokens a minute of one client network that get a 401; further ones get a 429. The right token always passes. */
@@ -31,12 +31,10 @@ const ADMITTED: Admission = {};
 
 /** @param name ends "this is not" in the refusal of a wrong token */
 function tokenGate({ tokenDigest, wrongTokens }: SecretHolder, name: string): Gate {
-  const refused = (waitMs: number): Refusal => {
-    if (waitMs === 0) return wrongToken(name);
-    return refuse(RATE_LIMIT_EXCEEDED, `at most ${WRONG_TOKEN_COUNT_MAX} wrong tokens a minute from one address`, {
-      headers: retryAfterMs(waitMs),
-    });
-  };
+  const refused = (waitMs: number): Refusal =>
+    waitMs === 0
+      ? wrongToken(name)
+      : rateLimited(`at most ${WRONG_TOKEN_COUNT_MAX} wrong tokens a minute from one address`, waitMs);
   return {
     admit(request): MaybePromise<Admission | Refusal> {
       const token = bearerToken(request.header('authorization'));

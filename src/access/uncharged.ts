@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../base/durations.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Admission } from '../http/access.ts';
-import { RATE_LIMIT_EXCEEDED, type Refusal, refuse, retryAfterMs } from '../http/errors.ts';
+import { RATE_LIMIT_EXCEEDED, type Refusal, rateLimited } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
 import type { Payer } from './x402.ts';
 
@@ -23,9 +23,7 @@ export const openUncharged = (rateLimits: RateLimits, product: string): RateLimi
   rateLimits.open(`uncharged ${product}`, UNCHARGED_COUNT_MAX, MINUTE_MS);
 
 const refused = (waitMs: number): Refusal =>
-  refuse(RATE_LIMIT_EXCEEDED, `at most ${UNCHARGED_COUNT_MAX} requests a minute that end without a charge`, {
-    headers: retryAfterMs(waitMs),
-  });
+  rateLimited(`at most ${UNCHARGED_COUNT_MAX} requests a minute that end without a charge`, waitMs);
 
 export const fewUncharged: Access<object, UnchargedServices> = {
   errors: [RATE_LIMIT_EXCEEDED],

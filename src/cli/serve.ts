@@ -29,7 +29,7 @@ import {
   RATE_LIMIT_EXCEEDED,
   type RefusalExtras,
   refuse,
-  retryAfterMs,
+  retryAfter,
   STATE_UNAVAILABLE,
 } from '../http/errors.ts';
 import type { MadeResponse } from '../http/response-form.ts';
@@ -94,7 +94,7 @@ function refuserOf({ corsOrigin }: Config): Refuse {
     responderFor(targetOf(url).path).refusal(refuse(code, message, extras), newRequestId(systemRandom));
 }
 
-const SOON = { headers: retryAfterMs(1_000) };
+const SOON = { headers: retryAfter(1) };
 /** The answer closes the connection, because the client, or all clients together, have too many. */
 const CROWDED_EXTRAS: RefusalExtras = { headers: { ...SOON.headers, connection: 'close' } };
 const CROWDED = {

@@ -148,14 +148,16 @@ export function refuse<C extends string>(
   return new Refusal(code, message, extras);
 }
 
-/** `Retry-After` for a wait in milliseconds: whole seconds, at least one. */
-export const retryAfterMs = (waitMs: number): { readonly 'retry-after': string } => ({
-  'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))),
-});
+/** The header `Retry-After`. @param seconds a whole number */
+export const retryAfter = (seconds: number): { readonly 'retry-after': string } => ({ 'retry-after': String(seconds) });
+
+/** The refusal of a request above a rate. @param waitMs until one passes again; the header has whole seconds, at least one */
+export const rateLimited = (message: string, waitMs: number): Refusal<'RATE_LIMIT_EXCEEDED'> =>
+  refuse(RATE_LIMIT_EXCEEDED, message, { headers: retryAfter(Math.max(1, Math.ceil(waitMs / 1000))) });
 
 /** `Retry-After` while the state cannot be used. */
-const STATE_RETRY_MS = 5_000;
+const STATE_RETRY_SECONDS = 5;
 
 /** The refusal while the state cannot be read or written (decisions §4). @param detail why, for the log */
 export const stateUnavailable = (message: string, detail?: string): Refusal<'STATE_UNAVAILABLE'> =>
-  refuse(STATE_UNAVAILABLE, message, { headers: retryAfterMs(STATE_RETRY_MS), detail });
+  refuse(STATE_UNAVAILABLE, message, { headers: retryAfter(STATE_RETRY_SECONDS), detail });

@@ -9,7 +9,7 @@ import { memoizeRecent } from '../../base/memoize-recent.ts';
 import type { Waited, Waiter, Woken } from '../../callback/callbacks.ts';
 import { WAIT_COUNT_MAX, WAIT_SECONDS_MAX, WAIT_SECONDS_MIN } from '../../callback/limits.ts';
 import type { Reply } from '../../http/answers.ts';
-import { type Refusal, refuse } from '../../http/errors.ts';
+import { type Refusal, refuse, retryAfter } from '../../http/errors.ts';
 import { DeferredAnswer } from '../../http/hot/deferred-answer.ts';
 import { route } from '../../http/route.ts';
 import { UNTRUSTED_ANSWER_HEADERS } from '../untrusted.ts';
@@ -45,7 +45,7 @@ function answerTo(waited: Waited, id: string, after: string | null, seconds: num
       return unknownEvent();
     case 'too-many-waits':
       return refuse(TOO_MANY_WAITS, `a callback has at most ${WAIT_COUNT_MAX} waits at a time`, {
-        headers: { 'retry-after': '1' },
+        headers: retryAfter(1),
       });
     default:
       return waited satisfies never;

@@ -33,8 +33,8 @@ import {
   RATE_LIMIT_EXCEEDED,
   REQUEST_TIMEOUT,
   type Refusal,
+  rateLimited,
   refuse,
-  retryAfterMs,
   UNSUPPORTED_MEDIA_TYPE,
 } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
@@ -127,10 +127,9 @@ function afterAdmission(
     case 'admitted':
       return readAndStore(admission.callback, request, services);
     case 'too-many':
-      return refuse(
-        RATE_LIMIT_EXCEEDED,
+      return rateLimited(
         `a callback accepts at most ${RATE_COUNT_MAX} requests in any ${RATE_WINDOW_MS / 1000} seconds`,
-        { headers: retryAfterMs(admission.retryAfterMs) },
+        admission.retryAfterMs,
       );
     case 'full':
       return full();
