@@ -6,9 +6,11 @@
  *
  * Invariant: the bytes held never exceed the maximum. Cost: O(1) a call.
  */
+import { Tally } from '../base/tally.ts';
+
 export class FairBytes {
   readonly #bytesMax: number;
-  readonly #heldBy = new Map<string, number>();
+  readonly #heldBy = new Tally();
   #held = 0;
 
   constructor(bytesMax: number) {
@@ -28,7 +30,7 @@ export class FairBytes {
   check(network: string, bytes: number): 'free' | 'share' | 'full' {
     const leftBytes = this.#bytesMax - this.#held - bytes;
     if (leftBytes < 0) return 'full';
-    const held = this.#heldBy.get(network) ?? 0;
+    const held = this.#heldBy.of(network);
     return held > 0 && held + bytes > leftBytes ? 'share' : 'free';
   }
 
@@ -41,9 +43,7 @@ export class FairBytes {
   /** Returns taken bytes. */
   release(network: string, bytes: number): void {
     this.releaseUnnamed(bytes);
-    const held = (this.#heldBy.get(network) ?? 0) - bytes;
-    if (held > 0) this.#heldBy.set(network, held);
-    else this.#heldBy.delete(network);
+    this.#heldBy.add(network, -bytes);
   }
 
   /** Takes bytes that {@link fitsAnyShare} for a network that is named later. Name all of them before the next check. */
@@ -58,6 +58,6 @@ export class FairBytes {
 
   /** Names the network of unnamed bytes. */
   name(network: string, bytes: number): void {
-    this.#heldBy.set(network, (this.#heldBy.get(network) ?? 0) + bytes);
+    this.#heldBy.add(network, bytes);
   }
 }

@@ -3,9 +3,11 @@
  * most, two hold a third each, and a newcomer finds one. It bounds the work that unpaid requests cause elsewhere, such as a
  * facilitator's verification of a payment. Requests do not queue for a slot.
  */
+import { Tally } from '../base/tally.ts';
+
 export class ClientShare {
   readonly #countMax: number;
-  readonly #held = new Map<string, number>();
+  readonly #held = new Tally();
   /** Slots that are held. */
   count = 0;
 
@@ -15,7 +17,7 @@ export class ClientShare {
 
   /** Slots that this network holds. */
   heldBy(network: string): number {
-    return this.#held.get(network) ?? 0;
+    return this.#held.of(network);
   }
 
   canTake(network: string): boolean {
@@ -25,13 +27,11 @@ export class ClientShare {
   /** @returns releases the slot, to be called once; undefined when this network may take none now */
   tryTake(network: string): (() => void) | undefined {
     if (!this.canTake(network)) return undefined;
-    this.#held.set(network, this.heldBy(network) + 1);
+    this.#held.add(network);
     this.count++;
     return () => {
       this.count--;
-      const left = this.heldBy(network) - 1;
-      if (left > 0) this.#held.set(network, left);
-      else this.#held.delete(network);
+      this.#held.add(network, -1);
     };
   }
 }

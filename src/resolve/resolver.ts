@@ -12,6 +12,7 @@ import { isSameDigest } from '../base/digest.ts';
 import type { DisconnectListener } from '../base/disconnect-listener.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { Random } from '../base/random.ts';
+import { Tally } from '../base/tally.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Target } from '../outbound/target.ts';
@@ -98,7 +99,8 @@ export interface ResolveClaim {
 export class Resolver {
   readonly #ports: ResolverPorts;
   readonly #works = new Set<Work>();
-  readonly #claimCounts = new Map<string, number>();
+  /** Claims by payer. */
+  readonly #claims = new Tally();
   #claimCount = 0;
   /** Of them, works that a dead process left. */
   #takenUpCount = 0;
@@ -125,7 +127,7 @@ export class Resolver {
 
   /** Claims a place; undefined when there is none for this payer. */
   tryClaim(payer: string): ResolveClaim | undefined {
-    if (!this.isFree() || (this.#claimCounts.get(payer) ?? 0) >= PAYER_WORK_COUNT_MAX) return undefined;
+    if (!this.isFree() || this.#claims.of(payer) >= PAYER_WORK_COUNT_MAX) return undefined;
     return this.#claim(payer);
   }
 
@@ -197,15 +199,13 @@ export class Resolver {
 
   #count(payer: string): () => void {
     this.#claimCount++;
-    this.#claimCounts.set(payer, (this.#claimCounts.get(payer) ?? 0) + 1);
+    this.#claims.add(payer);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
       this.#claimCount--;
-      const left = (this.#claimCounts.get(payer) ?? 1) - 1;
-      if (left === 0) this.#claimCounts.delete(payer);
-      else this.#claimCounts.set(payer, left);
+      this.#claims.add(payer, -1);
     };
   }
 

@@ -1,10 +1,11 @@
 /** Counts each client network's connections or requests in flight against one maximum. */
 import { clientNetworkOf } from '../../base/client-network.ts';
 import { isLoopback } from '../../base/ip-address.ts';
+import { Tally } from '../../base/tally.ts';
 
 export class NetworkCounts {
   readonly #countMax: number;
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Tally();
 
   /** @param countMax of one network; 0 is off */
   constructor(countMax: number) {
@@ -21,20 +22,18 @@ export class NetworkCounts {
 
   /** Whether the network has reached the maximum. */
   isFull(network: string): boolean {
-    return (this.#counts.get(network) ?? 0) >= this.#countMax;
+    return this.#counts.of(network) >= this.#countMax;
   }
 
   /** False: the network has reached the maximum, and nothing was counted. */
   tryAdd(network: string): boolean {
     if (this.isFull(network)) return false;
-    this.#counts.set(network, (this.#counts.get(network) ?? 0) + 1);
+    this.#counts.add(network);
     return true;
   }
 
   /** Takes back one that was added. */
   remove(network: string): void {
-    const count = (this.#counts.get(network) ?? 1) - 1;
-    if (count > 0) this.#counts.set(network, count);
-    else this.#counts.delete(network);
+    this.#counts.add(network, -1);
   }
 }

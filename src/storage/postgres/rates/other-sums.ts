@@ -1,4 +1,5 @@
 /** The passes that other processes have shared, by key; each sum counts until a monotonic time. */
+import { Tally } from '../../../base/tally.ts';
 
 interface Sum {
   readonly leavesMs: number;
@@ -8,18 +9,18 @@ interface Sum {
 export class OtherSums {
   /** The sum that leaves first comes first, as long as the database's times ascend. */
   #sums: Sum[] = [];
-  readonly #totals = new Map<string, number>();
+  readonly #totals = new Tally();
 
   add(counts: Readonly<Record<string, number>>, leavesMs: number): void {
     this.#sums.push({ leavesMs, counts });
-    for (const [key, count] of Object.entries(counts)) this.#totals.set(key, (this.#totals.get(key) ?? 0) + count);
+    for (const [key, count] of Object.entries(counts)) this.#totals.add(key, count);
   }
 
   /** Passes of a key in other processes, in the window that ends now. */
   of(key: string, nowMs: number): number {
     const [first] = this.#sums;
     if (first !== undefined && first.leavesMs <= nowMs) this.forget(nowMs);
-    return this.#totals.get(key) ?? 0;
+    return this.#totals.of(key);
   }
 
   /** Milliseconds until the key's next sum leaves; infinite without one. */
@@ -35,11 +36,7 @@ export class OtherSums {
         left.push(sum);
         continue;
       }
-      for (const [key, count] of Object.entries(sum.counts)) {
-        const total = (this.#totals.get(key) ?? 0) - count;
-        if (total > 0) this.#totals.set(key, total);
-        else this.#totals.delete(key);
-      }
+      for (const [key, count] of Object.entries(sum.counts)) this.#totals.add(key, -count);
     }
     this.#sums = left;
   }
