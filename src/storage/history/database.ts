@@ -52,7 +52,7 @@ const COMMIT_BUSY_MS = 5 * MINUTE_MS;
 const CACHE_SIZE = -65_536;
 
 /** Turns a failure of the system or of SQLite into a HistoryError of one line; returns a bug unchanged. */
-export function historyErrorOf(failure: unknown, path: string): Error {
+function historyErrorOf(failure: unknown, path: string): Error {
   if (failure instanceof HistoryError) return failure;
   const code = resultCodeOf(failure);
   if (code === BUSY || code === LOCKED) return new HistoryError(`${path} is in use by an import or a watch`);
@@ -264,19 +264,19 @@ export class HistoryDatabase extends Connection {
   }
 
   /** The first row of a query. @throws HistoryError */
-  row(sql: string, ...values: SqlValue[]): Row | undefined {
-    return this.guarded(() => this.prepared(sql).get(...values)) as Row | undefined;
+  override row(sql: string, ...values: readonly SqlValue[]): Row | undefined {
+    return this.guarded(() => super.row(sql, ...values));
   }
 
   /** Every row of a query. @throws HistoryError */
-  rows(sql: string, ...values: SqlValue[]): Row[] {
-    return this.guarded(() => this.prepared(sql).all(...values)) as Row[];
+  override rows(sql: string, ...values: readonly SqlValue[]): Row[] {
+    return this.guarded(() => super.rows(sql, ...values));
   }
 
   /** The rows of a query, read one after another. @throws HistoryError */
-  *each(sql: string, ...values: SqlValue[]): Generator<Row, void, void> {
+  override *each(sql: string, ...values: readonly SqlValue[]): Generator<Row, void, void> {
     try {
-      yield* this.prepared(sql).iterate(...values) as Iterable<Row>;
+      yield* super.each(sql, ...values);
     } catch (failure) {
       throw historyErrorOf(failure, this.path);
     }

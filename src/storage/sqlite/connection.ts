@@ -33,12 +33,27 @@ export class Connection {
     if (this.run(sql, ...values) !== 1) throw new Error(`no record ${values.at(-1)}`);
   }
 
+  /** The first row of a query; undefined without one. */
+  row(sql: string, ...values: readonly SqlValue[]): Row | undefined {
+    return this.prepared(sql).get(...values) as Row | undefined;
+  }
+
+  /** Every row of a query. */
+  rows(sql: string, ...values: readonly SqlValue[]): Row[] {
+    return this.prepared(sql).all(...values) as Row[];
+  }
+
+  /** The rows of a query, read one after another. */
+  each(sql: string, ...values: readonly SqlValue[]): Iterable<Row> {
+    return this.prepared(sql).iterate(...values) as Iterable<Row>;
+  }
+
   /** Runs statements that take no values. */
   exec(sql: string): void {
     this.database.exec(sql);
   }
 
-  /** Reads all rows of a query that runs once, at start. */
+  /** Every row of a query that runs once, at start: its statement is not kept. */
   all(sql: string, ...values: readonly SqlValue[]): Row[] {
     return this.database.prepare(sql).all(...values) as Row[];
   }

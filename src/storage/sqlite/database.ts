@@ -219,10 +219,7 @@ export class StateDatabase {
   }
 
   meta(name: string): number {
-    const row = this.connection.prepared('SELECT value FROM meta WHERE name = ?').get(name) as
-      | { value: number }
-      | undefined;
-    return row?.value ?? 0;
+    return (this.connection.row('SELECT value FROM meta WHERE name = ?', name)?.value as number | undefined) ?? 0;
   }
 
   setMeta(name: string, value: number): void {

@@ -55,7 +55,7 @@ export function lockHolder(stateDir: string): LockHolder {
 function problemOf(path: string, generationMin: number): string | undefined {
   const connection = openReadOnly(path, { isAtRest: true });
   try {
-    const first = (sql: string): unknown => Object.values(connection.prepared(sql).get() ?? {})[0];
+    const first = (sql: string): unknown => Object.values(connection.row(sql) ?? {})[0];
     const verdict = String(first('PRAGMA quick_check(1)'));
     if (verdict !== 'ok') return `it is damaged: ${firstFindingOf(verdict)}`;
     const generation = first("SELECT value FROM meta WHERE name = 'generation'");

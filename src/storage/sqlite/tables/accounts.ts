@@ -66,7 +66,7 @@ function changeOrganization(
   name: string,
   change: (before: OrganizationRow) => Partial<OrganizationRow>,
 ): void {
-  const row = connection.prepared('SELECT * FROM organization WHERE name = ?').get(name) as Row | undefined;
+  const row = connection.row('SELECT * FROM organization WHERE name = ?', name);
   const before = row === undefined ? { name, ...EMPTY_BALANCE } : organizationOf(row);
   const { monthMs, charged, subscription, subscriptionCharged, ...after } = { ...before, ...change(before) };
   connection.run(
@@ -123,7 +123,7 @@ export function applyCharge(connection: Connection, { organization, taken }: Omi
     };
   });
   for (const part of onboarding) {
-    const row = connection.prepared('SELECT * FROM onboarding WHERE serial = ?').get(part.serial) as Row | undefined;
+    const row = connection.row('SELECT * FROM onboarding WHERE serial = ?', part.serial);
     if (row === undefined) throw new Error(`no grant ${part.serial}`);
     const grant = grantOf(row);
     writeGrant(connection, 'REPLACE', { ...grant, remaining: grant.remaining - part.amount });
@@ -182,7 +182,7 @@ function changeKey(
   id: string,
   change: (before: StoredKey) => Partial<Pick<StoredKey, 'lastUsedAtMs' | 'revokedAtMs'>>,
 ): void {
-  const row = connection.prepared('SELECT * FROM api_key WHERE id = ?').get(id) as Row | undefined;
+  const row = connection.row('SELECT * FROM api_key WHERE id = ?', id);
   if (row === undefined) throw new Error(`no key ${id}`);
   const before = keyOf(row);
   const key = { ...before, ...change(before) };

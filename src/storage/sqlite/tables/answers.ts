@@ -7,7 +7,7 @@
 import type { IdentifierClaim } from '../../../payment/protocol/identifier.ts';
 import type { LoadedAnswer } from '../../memory/reservation-journal.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
-import type { Connection, Row } from '../connection.ts';
+import type { Connection } from '../connection.ts';
 import type { Table } from './table.ts';
 
 export const ANSWERS = 'answers';
@@ -109,8 +109,7 @@ export const answers: Table<AnswerOperation, AnswerQuery> = {
     }
   },
   read(connection, { serial, digest }) {
-    const found = connection.prepared('SELECT sealed FROM answer WHERE serial = ? AND digest = ?');
-    const row = found.get(serial, bytesOf(digest)) as Row | undefined;
+    const row = connection.row('SELECT sealed FROM answer WHERE serial = ? AND digest = ?', serial, bytesOf(digest));
     return row === undefined ? undefined : new Uint8Array(row.sealed as Uint8Array);
   },
   bodyBytesOf: (operation) => (operation.kind === 'replace' ? operation.sealed.length : 0),

@@ -133,9 +133,13 @@ function loadedEvent(callback: CallbackId, row: Row): LoadedEvent {
 
 /** @throws DamagedError */
 export function readEvent(connection: Connection, { callback, eventId, index }: EventQuery): EventPart | undefined {
-  const row = connection
-    .prepared(`SELECT ${EVENT_COLUMNS}, substr(bytes, ?, ?) AS part FROM event WHERE callback = ? AND id = ?`)
-    .get(index * EVENT_PART_BYTES + 1, EVENT_PART_BYTES, callback, eventId) as Row | undefined;
+  const row = connection.row(
+    `SELECT ${EVENT_COLUMNS}, substr(bytes, ?, ?) AS part FROM event WHERE callback = ? AND id = ?`,
+    index * EVENT_PART_BYTES + 1,
+    EVENT_PART_BYTES,
+    callback,
+    eventId,
+  );
   if (row === undefined) return undefined;
   const { head, form, sizeBytes } = checkedEvent(row.callback as CallbackId, row);
   if (index >= partCountOf(sizeBytes)) return undefined;
@@ -182,15 +186,16 @@ export const callbacks: Table<CallbackOperation, EventQuery> = {
   },
 };
 
+/** Events of one callback; the bytes of those that are not inline stay in the file. */
+const EVENTS_OF = `
+  SELECT ${EVENT_COLUMNS}, CASE WHEN is_inline THEN bytes END AS bytes FROM event WHERE callback = ? ORDER BY serial`;
+
 /** Loads the callbacks with their events in order. Removes those that expired before `fromMs`. @throws DamagedError */
 export function loadCallbacks(connection: Connection, fromMs: number): LoadedCallback[] {
   connection.inTransaction(() => {
     connection.run('DELETE FROM callback WHERE expires_at_ms < ?', fromMs);
     connection.run('DELETE FROM event WHERE callback NOT IN (SELECT id FROM callback)');
   });
-  const eventsOf = connection.prepared(
-    `SELECT ${EVENT_COLUMNS}, CASE WHEN is_inline THEN bytes END AS bytes FROM event WHERE callback = ? ORDER BY serial`,
-  );
   // Nearly all are over and have none.
   const haveEvents = new Set(connection.all('SELECT DISTINCT callback FROM event').map(({ callback }) => callback));
   return connection.all('SELECT id, token_digest, expires_at_ms, checksum FROM callback').map((row) => {
@@ -198,7 +203,7 @@ export function loadCallbacks(connection: Connection, fromMs: number): LoadedCal
     const tokenDigest = row.token_digest as Uint8Array;
     const expiresAtMs = row.expires_at_ms as number;
     if (checksumOfFields(id, tokenDigest, expiresAtMs) !== row.checksum) throw new DamagedError(`callback ${id}`);
-    const rows = haveEvents.has(id) ? (eventsOf.all(id) as Row[]) : [];
+    const rows = haveEvents.has(id) ? connection.rows(EVENTS_OF, id) : [];
     const events = rows.map((found) => loadedEvent(id, found));
     return { callback: { id, tokenDigest, expiresAtMs }, events };
   });

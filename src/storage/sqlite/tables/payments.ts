@@ -150,7 +150,7 @@ export const payments: Table<PaymentOperation> = {
 export function loadEnds(connection: Connection, fromSeconds: number): LoadedEnd[] {
   const ends: LoadedEnd[] = [];
   const past: number[] = [];
-  for (const row of connection.prepared('SELECT serial, record FROM used ORDER BY serial').iterate()) {
+  for (const row of connection.each('SELECT serial, record FROM used ORDER BY serial')) {
     const serial = row.serial as number;
     const end = endOfRecord(serial, row.record as Uint8Array);
     if (end.validBeforeSeconds < fromSeconds) past.push(serial);

@@ -101,9 +101,7 @@ export const resolves: Table<ResolveOperation, OutcomeQuery> = {
     }
   },
   read(connection, { id }) {
-    const row = connection
-      .prepared('SELECT id, question, status, outcome, outcome_checksum FROM resolve WHERE id = ?')
-      .get(id) as Row | undefined;
+    const row = connection.row('SELECT id, question, status, outcome, outcome_checksum FROM resolve WHERE id = ?', id);
     if (row === undefined) return undefined;
     const outcome = checkOutcome(row);
     return outcome.length === 0 ? undefined : new TextDecoder().decode(outcome);

@@ -153,9 +153,11 @@ const checksumOfUsage = (organization: string, monthMs: number, usage: RetryUsag
 
 /** @throws DamagedError */
 function usageIn(connection: Connection, organization: string, monthMs: number): RetryUsage | undefined {
-  const row = connection
-    .prepared('SELECT * FROM retry_usage WHERE organization = ? AND month_ms = ?')
-    .get(organization, monthMs) as Row | undefined;
+  const row = connection.row(
+    'SELECT * FROM retry_usage WHERE organization = ? AND month_ms = ?',
+    organization,
+    monthMs,
+  );
   if (row === undefined) return undefined;
   const usage = {
     retriesCreated: row.created as number,
@@ -205,9 +207,12 @@ const DUE_COLUMNS = 'id, customer, key_digest, next_ms, state, secrets, result_b
 function dueRows(connection: Connection, query: Extract<RetryQuery, { kind: 'due' }>): DueRows {
   const { nowMs, countMax, bytesMax, without } = query;
   const wanted = without.length === 0 ? '' : 'AND customer NOT IN (SELECT value FROM json_each(?))';
-  const found = connection
-    .prepared(`SELECT ${DUE_COLUMNS} FROM retry WHERE due_ms <= ? ${wanted} ORDER BY due_ms LIMIT ?`)
-    .iterate(nowMs, ...(without.length === 0 ? [] : [JSON.stringify(without)]), countMax) as Iterable<Row>;
+  const found = connection.each(
+    `SELECT ${DUE_COLUMNS} FROM retry WHERE due_ms <= ? ${wanted} ORDER BY due_ms LIMIT ?`,
+    nowMs,
+    ...(without.length === 0 ? [] : [JSON.stringify(without)]),
+    countMax,
+  );
   const rows: DueRow[] = [];
   let byteCount = 0;
   let isFull = false;
@@ -223,7 +228,7 @@ function dueRows(connection: Connection, query: Extract<RetryQuery, { kind: 'due
     rows.push({ id, customer, byteCount: secretBytes, record: foundIn(row) });
   }
   if (isFull || rows.length === countMax) return { rows, nextDueMs: undefined };
-  const next = connection.prepared('SELECT MIN(due_ms) AS due FROM retry WHERE due_ms > ?').get(nowMs) as Row;
+  const next = connection.row('SELECT MIN(due_ms) AS due FROM retry WHERE due_ms > ?', nowMs) as Row;
   return { rows, nextDueMs: next.due as number | null };
 }
 
@@ -259,9 +264,7 @@ export const retries: Table<RetryOperation, RetryQuery> = {
       case 'find':
       case 'key': {
         const [column, value] = query.kind === 'find' ? ['id', query.id] : ['key_digest', query.key];
-        const row = connection.prepared(`SELECT ${DUE_COLUMNS} FROM retry WHERE ${column} = ?`).get(value) as
-          | Row
-          | undefined;
+        const row = connection.row(`SELECT ${DUE_COLUMNS} FROM retry WHERE ${column} = ?`, value);
         return row && foundIn(row);
       }
       case 'due':
@@ -280,8 +283,7 @@ export const retries: Table<RetryOperation, RetryQuery> = {
 
 /** All jobs, one after another. @throws DamagedError */
 export function* everyRetry(connection: Connection): Iterable<RetryRecord> {
-  const rows = connection.prepared(`SELECT ${DUE_COLUMNS} FROM retry ORDER BY id`).iterate();
-  for (const row of rows as Iterable<Row>) yield recordOf(row);
+  for (const row of connection.each(`SELECT ${DUE_COLUMNS} FROM retry ORDER BY id`)) yield recordOf(row);
 }
 
 /** The usage of all organizations. @throws DamagedError */

@@ -153,10 +153,8 @@ function page(connection: Connection, { sinceMs, isUndeliveredOnly, after, limit
   const { timeMs, serial }: SaleCursor =
     after !== undefined && after.timeMs >= sinceMs ? after : { timeMs: sinceMs, serial: BEFORE_ALL };
   const wanted = isUndeliveredOnly ? 'AND is_delivered = 0' : '';
-  const rows = connection
-    .prepared(`SELECT ${COLUMNS} FROM sale WHERE (time_ms, serial) > (?, ?) ${wanted} ORDER BY time_ms, serial LIMIT ?`)
-    .all(timeMs, serial, limit) as Row[];
-  return rows.map(saleOf);
+  const sql = `SELECT ${COLUMNS} FROM sale WHERE (time_ms, serial) > (?, ?) ${wanted} ORDER BY time_ms, serial LIMIT ?`;
+  return connection.rows(sql, timeMs, serial, limit).map(saleOf);
 }
 
 const FIND = `
@@ -167,22 +165,18 @@ const FIND = `
   SELECT ${COLUMNS} FROM piece CROSS JOIN sale INDEXED BY sale_by_number ON serial >> 12 = place AND number = ?`;
 
 function find(connection: Connection, key: ReservationKey): Sale | undefined {
-  for (const row of connection.prepared(FIND).iterate(numberOf(key))) {
-    const sale = saleOf(row as Row);
+  for (const row of connection.each(FIND, numberOf(key))) {
+    const sale = saleOf(row);
     if (keyOf(sale) === key) return sale;
   }
   return undefined;
 }
 
-function days(connection: Connection, from: string): SalesDay[] {
-  const rows = connection
-    .prepared(
-      `SELECT day, settlement, network, operation, sales, CAST(amount AS TEXT) AS amount, undelivered FROM sale_day
-       WHERE day >= ? ORDER BY day, settlement, network, operation`,
-    )
-    .all(from) as Row[];
-  return rows.map(salesDayOf);
-}
+const DAYS = `
+  SELECT day, settlement, network, operation, sales, CAST(amount AS TEXT) AS amount, undelivered FROM sale_day
+  WHERE day >= ? ORDER BY day, settlement, network, operation`;
+
+const days = (connection: Connection, from: string): SalesDay[] => connection.rows(DAYS, from).map(salesDayOf);
 
 /** The parameter of both statements is a JSON list of serials. */
 const COUNT_DELIVERED = `
@@ -212,14 +206,14 @@ function prune(connection: Connection, beforeMs: number): void {
   connection.run('DELETE FROM sale_day WHERE day < ?', isoDate(beforeMs));
 }
 
+/** One row, whatever the tables hold. */
+const TOTALS = `
+  SELECT (SELECT COALESCE(SUM(undelivered), 0) FROM sale_day)
+      - (SELECT COUNT(*) FROM sale WHERE is_delivered = 0 AND time_ms > ?) AS undelivered,
+    (SELECT MIN(time_ms) FROM sale) AS oldest, (SELECT COALESCE(MAX(serial), 0) FROM sale) AS last`;
+
 function totalsOf(connection: Connection, beforeMs: number): SalesTotals {
-  const row = connection
-    .prepared(
-      `SELECT (SELECT COALESCE(SUM(undelivered), 0) FROM sale_day)
-           - (SELECT COUNT(*) FROM sale WHERE is_delivered = 0 AND time_ms > ?) AS undelivered,
-         (SELECT MIN(time_ms) FROM sale) AS oldest, (SELECT COALESCE(MAX(serial), 0) FROM sale) AS last`,
-    )
-    .get(beforeMs) as Row;
+  const row = connection.row(TOTALS, beforeMs) as Row;
   return {
     undeliveredCount: row.undelivered as number,
     oldestMs: row.oldest as number | null,
