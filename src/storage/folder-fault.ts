@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { errorCodeOf, firstLineOf } from '../base/failure.ts';
 import { printable } from '../base/printable.ts';
 import { CANNOT_OPEN, FULL, READ_ONLY, resultCodeOf } from './sqlite/result-code.ts';
+import { StateError } from './state-error.ts';
 
 const OWNER = 'give it to the user that runs this, or name another folder';
 
@@ -85,3 +86,7 @@ export function folderFaultOf(folder: string, failure: unknown): string {
   if (code === 'ENOENT') return `no folder can be made in ${place}; name another one`;
   return firstLineOf(failure);
 }
+
+/** The error of a state folder that cannot be used. @param failure of node:fs or node:sqlite */
+export const unusableStateDir = (stateDir: string, failure: unknown): StateError =>
+  new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`, { cause: failure });

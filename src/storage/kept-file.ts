@@ -2,9 +2,8 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodeOf } from '../base/failure.ts';
-import { FolderInPlaceError, folderFaultOf } from './folder-fault.ts';
+import { FolderInPlaceError, unusableStateDir } from './folder-fault.ts';
 import { makeFolder } from './make-folder.ts';
-import { StateError } from './state-error.ts';
 
 /** @returns undefined when there is no file @throws Error of node:fs, or one that names a folder in the file's place */
 export function readIfThere(path: string): string | undefined {
@@ -38,8 +37,6 @@ export function keptFile(stateDir: string, name: string, fresh: () => string): s
     }
     return text.trim();
   } catch (failure) {
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`, {
-      cause: failure,
-    });
+    throw unusableStateDir(stateDir, failure);
   }
 }

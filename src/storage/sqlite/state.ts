@@ -22,7 +22,7 @@ import { CLOCK_AHEAD_MS_MAX, TOMBSTONE_MS } from '../../callback/limits.ts';
 import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { START_RETENTION_SECONDS } from '../../payment/reservations.ts';
 import type { Commits } from '../backend.ts';
-import { folderFaultOf } from '../folder-fault.ts';
+import { unusableStateDir } from '../folder-fault.ts';
 import { makeFolder } from '../make-folder.ts';
 import { type LoadedAccounts, NO_ACCOUNTS } from '../memory/accounts-journal.ts';
 import { type LoadedLedger, NOTHING_SPENT } from '../memory/play-ledger.ts';
@@ -116,9 +116,7 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
     makeFolder(stateDir, 0o700);
     lock = lockState(stateDir);
   } catch (failure) {
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`, {
-      cause: failure,
-    });
+    throw unusableStateDir(stateDir, failure);
   }
   if (lock === undefined)
     throw new StateHeldError(
@@ -128,10 +126,7 @@ export async function openSqliteState(options: StateOptions, ports: JournalPorts
     return await openLocked(options, ports, () => lock.release());
   } catch (failure) {
     lock.release();
-    if (failure instanceof StateError) throw failure;
-    throw new StateError(`STATE_DIR ${stateDir} cannot be used: ${folderFaultOf(stateDir, failure)}`, {
-      cause: failure,
-    });
+    throw failure instanceof StateError ? failure : unusableStateDir(stateDir, failure);
   }
 }
 
