@@ -52,17 +52,17 @@ function xmlContent(source: string, url: URL): Read {
     source,
     {
       onOpen(name, attributes, isNested) {
-        blocks.end(false, false, false);
+        blocks.end();
         language ??= shortLine(attributes.get('xml:lang'), SHORT_VALUE_MAX);
         if (isNested) path.push(localName(name));
       },
       onClose() {
-        blocks.end(false, false, false);
+        blocks.end();
         if (path.pop() !== 'title') return;
         title ??= shortLine(gathered, SHORT_VALUE_MAX);
         gathered = '';
       },
-      onLooseEnd: () => blocks.end(false, false, false),
+      onLooseEnd: () => blocks.end(),
       onText(text) {
         blocks.add(text, false);
         if (title === null && path.at(-1) === 'title') gathered += text.slice(0, TITLE_LENGTH_MAX - gathered.length);
@@ -70,7 +70,7 @@ function xmlContent(source: string, url: URL): Read {
     },
     'xml',
   );
-  blocks.end(false, false, false);
+  blocks.end();
   const nothing = new MetadataReader().metadata(url);
   return { metadata: { ...nothing, title, language }, text: blocks.everything(), links: [] };
 }

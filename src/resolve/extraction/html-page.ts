@@ -113,7 +113,12 @@ class HtmlPage implements MarkupReader {
   }
 
   #break(name: string, prefix = ''): void {
-    this.blocks.end(this.#boilerplateCount > 0, PARAGRAPHS.has(name), this.#preformattedCount > 0, prefix);
+    this.blocks.end({
+      isBoilerplate: this.#boilerplateCount > 0,
+      isParagraph: PARAGRAPHS.has(name),
+      isPreformatted: this.#preformattedCount > 0,
+      prefix,
+    });
   }
 
   #enter(name: string, attributes: ReadonlyMap<string, string>): void {
@@ -151,6 +156,6 @@ class HtmlPage implements MarkupReader {
 export function readHtml(text: string, isXhtml: boolean): HtmlPage {
   const page = new HtmlPage();
   readMarkup(text, page, isXhtml ? 'xhtml' : 'html');
-  page.blocks.end(false, false, false);
+  page.blocks.end();
   return page;
 }

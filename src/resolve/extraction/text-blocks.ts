@@ -44,6 +44,17 @@ interface Region {
   end: number;
 }
 
+/** How a block ends; members that are left out are false, and no prefix. */
+interface BlockEnd {
+  readonly isBoilerplate?: boolean;
+  /** True: what follows it is separated by a blank line. */
+  readonly isParagraph?: boolean;
+  /** True: its blanks are kept. */
+  readonly isPreformatted?: boolean;
+  /** Begins the next block, such as a list item's dash. */
+  readonly prefix?: string;
+}
+
 const own = ({ text, linkLength, isBoilerplate }: Block): number =>
   isBoilerplate ? 0 : Math.max(0, text.length - linkLength);
 
@@ -68,8 +79,8 @@ export class TextBlocks {
     if (this.#pieces.at(-1) !== LINE_BREAK || this.#pieces.at(-2) !== LINE_BREAK) this.#pieces.push(LINE_BREAK);
   }
 
-  /** Ends the block. @param isPreformatted its blanks are kept @param prefix begins the next block, such as a list item's dash */
-  end(isBoilerplate: boolean, isParagraph: boolean, isPreformatted: boolean, prefix = ''): void {
+  /** Ends the block. */
+  end({ isBoilerplate = false, isParagraph = false, isPreformatted = false, prefix = '' }: BlockEnd = {}): void {
     const pieces = this.#pieces;
     if (pieces.length > 0) {
       this.#pieces = [];
