@@ -153,7 +153,7 @@ function contentOf(answer: unknown, body: AnswerBody | undefined): string {
 }
 
 /** Method, path and query of a request, without its body. */
-const targetOf = ({ method, path, search }: RequestView): string => `${method} ${path}${search}`;
+const requestLineOf = ({ method, path, search }: RequestView): string => `${method} ${path}${search}`;
 
 const NO_NAMES: PurchaseNames = [];
 
@@ -167,7 +167,7 @@ function namesOf(
   if (id === undefined && purchaseKey === undefined) return NO_NAMES;
   const body = bodyBytes === undefined ? '' : Buffer.from(bodyBytes).toString('base64');
   const names: PurchaseName[] = [];
-  if (id !== undefined) names.push({ id, question: `${network} ${targetOf(request)}\n${body}`, isByKey: false });
+  if (id !== undefined) names.push({ id, question: `${network} ${requestLineOf(request)}\n${body}`, isByKey: false });
   if (purchaseKey !== undefined) {
     // No client can send such an identifier, so a key never collides with another name.
     const name = `${network}\n${authorization.from.toLowerCase()}\n${purchaseKey}` as PaymentIdentifier;
@@ -353,7 +353,7 @@ class PaymentGate implements Gate<Payer> {
     return {
       operation: this.#operation,
       requestId: request.requestId,
-      question: this.#books.digestOf(targetOf(request)),
+      question: this.#books.digestOf(requestLineOf(request)),
       parameters: this.#keepsParameters ? request.search : null,
     };
   }

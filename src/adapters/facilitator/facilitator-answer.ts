@@ -5,6 +5,7 @@
  */
 import { decodeUtf8 } from '../../base/codec.ts';
 import { objectOf, parseJson } from '../../base/json-value.ts';
+import { BYTES32_FORM } from '../../payment/protocol/network.ts';
 import type { PaymentOrder } from '../../payment/protocol/order.ts';
 import { isIndeterminate } from '../../payment/protocol/reasons.ts';
 import type { SettleOutcome, Unavailable, VerifyOutcome } from '../../payment/settlement/settlement.ts';
@@ -41,11 +42,9 @@ export function facilitatorAnswerOf(outcome: CallOutcome): FacilitatorAnswer {
   return { kind: 'answer', status, json: parseFields(bytes), retryAfter: headers.get('retry-after') };
 }
 
-const TRANSACTION_FORM = /^0x[0-9a-fA-F]{64}$/;
-
 /** A transaction hash in lower case, or '' for anything else. */
 const transactionOf = (value: unknown): string =>
-  typeof value === 'string' && TRANSACTION_FORM.test(value) ? value.toLowerCase() : '';
+  typeof value === 'string' && BYTES32_FORM.test(value) ? value.toLowerCase() : '';
 
 /** A reason code; undefined for free text, which is not passed on. */
 const reasonOf = (value: unknown): string | undefined =>

@@ -8,8 +8,13 @@ import { chain } from '../../base/maybe-promise.ts';
 import { memoizeRecent } from '../../base/memoize-recent.ts';
 import { defineErrors, refuse, STATE_UNAVAILABLE } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { NONCE_FORM } from '../../payment/protocol/authorization.ts';
-import { ADDRESS_FORM, checksummed, findNetwork, type NetworkId } from '../../payment/protocol/network.ts';
+import {
+  ADDRESS_FORM,
+  BYTES32_FORM,
+  checksummed,
+  findNetwork,
+  type NetworkId,
+} from '../../payment/protocol/network.ts';
 import { type ReservationKey, reservationKeyOf } from '../../payment/protocol/order.ts';
 import type { PaymentServices } from './services.ts';
 
@@ -49,7 +54,7 @@ const namedBy = memoizeRecent(
     const payer = decoded(params.payer);
     const nonce = decoded(params.nonce);
     const network = findNetwork(decoded(params.network));
-    if (network === undefined || !ADDRESS_FORM.test(payer) || !NONCE_FORM.test(nonce)) return null;
+    if (network === undefined || !ADDRESS_FORM.test(payer) || !BYTES32_FORM.test(nonce)) return null;
     const key = reservationKeyOf(network, payer, nonce);
     return { key, network: network.id, payer: payer.toLowerCase(), nonce: nonce.toLowerCase() };
   },
@@ -67,7 +72,7 @@ export const paymentStatus = route<PaymentServices>()({
   params: {
     network: v.string(),
     payer: v.pipe(v.string(), v.regex(ADDRESS_FORM)),
-    nonce: v.pipe(v.string(), v.regex(NONCE_FORM)),
+    nonce: v.pipe(v.string(), v.regex(BYTES32_FORM)),
   },
   examples: {
     params: { network: EXAMPLE_NETWORK, payer: PAYER, nonce: NONCE },
@@ -76,9 +81,9 @@ export const paymentStatus = route<PaymentServices>()({
   answer: v.strictObject({
     network: v.string(),
     payer: v.pipe(v.string(), v.regex(ADDRESS_FORM)),
-    nonce: v.pipe(v.string(), v.regex(NONCE_FORM)),
+    nonce: v.pipe(v.string(), v.regex(BYTES32_FORM)),
     state: v.picklist(PAYMENT_STATES),
-    transaction: v.nullable(v.pipe(v.string(), v.regex(NONCE_FORM))),
+    transaction: v.nullable(v.pipe(v.string(), v.regex(BYTES32_FORM))),
   }),
   errors: [PAYMENT_NOT_FOUND, STATE_UNAVAILABLE],
   handle(_, { statusOf }, { path, params }) {

@@ -11,6 +11,7 @@ import { type Recovered, SIGNATURE_BYTES } from '../signature/signature.ts';
 import { uint256Of } from './amount.ts';
 import { type AuthorizationText, fault, mismatch, type PaymentFault, type PaymentPayload } from './envelope.ts';
 import {
+  BYTES32_FORM,
   lowerAddressOf,
   MAX_TIMEOUT_SECONDS,
   type Network,
@@ -35,8 +36,6 @@ export interface Authorization {
 export type CheckedPayment =
   | { readonly ok: true; readonly authorization: Authorization; readonly signature: Uint8Array }
   | PaymentFault;
-
-export const NONCE_FORM = /^0x[0-9a-fA-F]{64}$/;
 
 function acceptedFault(payment: PaymentPayload, offer: Offer): PaymentFault | undefined {
   const { accepted } = payment;
@@ -115,7 +114,7 @@ function authorizationOf(
   if (validAfter === undefined) return badForm('validAfter', NUMBER_TEXT);
   const validBefore = uint256Of(text.validBefore);
   if (validBefore === undefined) return badForm('validBefore', NUMBER_TEXT);
-  if (!NONCE_FORM.test(text.nonce)) return badForm('nonce', '0x and 64 hex digits');
+  if (!BYTES32_FORM.test(text.nonce)) return badForm('nonce', '0x and 64 hex digits');
 
   const payTo = offer.requirements.payTo.toLowerCase();
   if (to !== payTo) {

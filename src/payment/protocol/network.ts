@@ -13,6 +13,9 @@ export type Address = Brand<string, 'Address'>;
 /** An address of any case. */
 export const ADDRESS_FORM = /^0x[0-9a-fA-F]{40}$/;
 
+/** 32 bytes of any case: a nonce, or a transaction hash. */
+export const BYTES32_FORM = /^0x[0-9a-fA-F]{64}$/;
+
 /** An address of any case as `0x` and 40 lower-case hex digits, for comparison; undefined for any other text. */
 export function lowerAddressOf(text: string): string | undefined {
   return ADDRESS_FORM.test(text) ? text.toLowerCase() : undefined;
