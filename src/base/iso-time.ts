@@ -2,8 +2,8 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './durations.ts';
 
 const SECOND_MS = 1000;
-/** Range of Date, either side of 1970. */
-const TIME_MS_MAX = 8.64e15;
+/** The largest distance from 1970 that a Date can show (ECMA-262, "Time Values and Time Range"), milliseconds. */
+export const TIME_MS_MAX = 8.64e15;
 const DAYS_MAX = 4096;
 
 /** Longest text of a time: years outside 0 to 9999 have a sign and six digits (ECMA-262, "Expanded Years"). */

@@ -27,4 +27,4 @@ export const UNNAMED_COUNT_MAX = 1024;
  * reading. Bun buffers a body even if nothing reads it, up to about 1 MiB (measured with 1.4.5: 60 unread bodies of 4 MiB grew
  * the process by 76 MB).
  */
-export const WAITING_BODY_BYTES = { node: 131_072, bun: 1_048_576 } as const;
+export const WAITING_BODY_BYTES = { node: 131_072, bun: MIB } as const;

@@ -72,8 +72,8 @@ if (
 }
 
 /** Bytes of outcomes that a backend keeps: on disk an hour of two long ones a second, in memory what a small machine can spare. */
-export const STORED_BYTES_ON_DISK = 4 * 1_073_741_824;
-export const STORED_BYTES_IN_MEMORY = 268_435_456;
+export const STORED_BYTES_ON_DISK = 4096 * MIB;
+export const STORED_BYTES_IN_MEMORY = 256 * MIB;
 
 /** Expired ids that still get 410, about 200 bytes each. Beyond this the oldest gets 404 before its hour is over. */
 export const TOMBSTONE_COUNT_MAX = 65_536;

@@ -7,6 +7,7 @@
  * 128 KiB of unread body (a full stream and one read), and one answer. Waiting requests and unread output can be
  * larger, so they are bounded for all connections together: WAITING_BYTES_TOTAL_MAX and UNREAD_BYTES_TOTAL_MAX.
  */
+import { MIB } from '../../base/sizes.ts';
 
 /**
  * Longest silence of a connection between two requests, and on Bun in a request or an answer too. Proxies reuse an idle
@@ -47,7 +48,7 @@ export const WAITING_BYTES_MAX = 65_536;
 export const WAITING_OVERHEAD_BYTES = 4_096;
 
 /** Bytes of all waiting requests; the connection that adds one above it is closed. Only pipelining clients ever wait. */
-export const WAITING_BYTES_TOTAL_MAX = 64 * 1_048_576;
+export const WAITING_BYTES_TOTAL_MAX = 64 * MIB;
 
 /** How long waiting requests may run in a row before the event loop looks at sockets again. */
 export const WAITED_TURN_MS = 5;
@@ -74,7 +75,7 @@ export const GATHERED_MS = 1;
 export const ANSWERED_TURN_MS = 5;
 
 /** Unread output of one connection that may last for {@link UNREAD_MS} (decisions §2): more than an honest reader leaves. */
-export const UNREAD_BYTES_MAX = 1_048_576;
+export const UNREAD_BYTES_MAX = MIB;
 export const UNREAD_MS = 30_000;
 
 /**
@@ -87,13 +88,13 @@ export const WRITE_TIMEOUT_MS = 60_000;
  * Unread output of all connections. Above it the connections with the most are closed, until three quarters are left. It is a
  * sixteenth of the smallest heap that the server is run with, and room for 200 slow readers of `/metrics`.
  */
-export const UNREAD_BYTES_TOTAL_MAX = 64 * 1_048_576;
+export const UNREAD_BYTES_TOTAL_MAX = 64 * MIB;
 export const UNREAD_BYTES_TOTAL_LEFT = (UNREAD_BYTES_TOTAL_MAX * 3) / 4;
 
 /**
  * New unread output after which all connections are checked before the next interval; the total may overshoot by this much.
  */
-export const UNREAD_BYTES_UNCHECKED_MAX = 8 * 1_048_576;
+export const UNREAD_BYTES_UNCHECKED_MAX = 8 * MIB;
 
 /**
  * At shutdown: how long a connection may be idle before it is closed. More than most clients take to read an answer and

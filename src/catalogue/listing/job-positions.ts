@@ -13,6 +13,7 @@
 import { Buffer } from 'node:buffer';
 import { sha256Latin1 } from '../../base/digest.ts';
 import { firstWhere } from '../../base/first-where.ts';
+import { TIME_MS_MAX } from '../../base/iso-time.ts';
 import { SNAPSHOT_MARK_BYTES, type Snapshot } from '../snapshot/snapshot.ts';
 
 const TIME_BYTES = 8;
@@ -20,9 +21,6 @@ const DIGEST_BYTES = 32;
 const MARK_AT = TIME_BYTES + DIGEST_BYTES;
 const ROW_AT = MARK_AT + SNAPSHOT_MARK_BYTES;
 const POSITION_BYTES = ROW_AT + 4;
-
-/** The largest distance from the epoch that a Date can show (ECMA-262, "Time Values and Time Range"), milliseconds. */
-const TIME_MAX_MS = 8.64e15;
 
 export interface JobPosition {
   readonly lastObservedMs: number;
@@ -55,7 +53,7 @@ export function parseJobPosition(bytes: Uint8Array): JobPosition | undefined {
 }
 
 /** Whether a number can be a time in a snapshot. */
-export const isTime = (ms: number): boolean => Number.isSafeInteger(ms) && Math.abs(ms) <= TIME_MAX_MS;
+export const isTime = (ms: number): boolean => Number.isSafeInteger(ms) && Math.abs(ms) <= TIME_MS_MAX;
 
 /** The position of a row. @param id UTF-8 of its id */
 export const jobPositionOf = (

@@ -3,15 +3,13 @@
  * into, so that no read can leave its array; for rules that only affect meaning (ties in order of id, one code for one
  * text) the checksum suffices. Cost: some passes over all rows, so a server reloads in a thread (adapters/files).
  */
+import { TIME_MS_MAX } from '../../base/iso-time.ts';
 import { DOMAIN_EVIDENCE } from '../domain-evidence.ts';
 import { EMPLOYMENT_TYPES, REMOTE_STATUSES } from '../job.ts';
 import type { SnapshotColumns } from './columns.ts';
 import type { SnapshotDetails } from './details.ts';
 import type { Refuse } from './snapshot-error.ts';
 import type { TextColumn } from './text-column.ts';
-
-/** The largest distance from the epoch that a Date can show (ECMA-262, "Time Values and Time Range"), milliseconds. */
-const TIME_MAX_MS = 8.64e15;
 
 /**
  * Rows of company c are `rows[offsets[c]] .. rows[offsets[c + 1] - 1]`, ascending, so active ones come first. Computed
@@ -115,13 +113,13 @@ function checkingRows(
   rowEnd: number,
   refuse: Refuse,
 ): Generator<void, void> {
-  let before = TIME_MAX_MS;
+  let before = TIME_MS_MAX;
   return inRuns(rowEnd - firstRow, (start, end) => {
     for (let row = firstRow + start; row < firstRow + end; row++) {
       const last = lastObserved[row]!;
       const first = firstObserved[row]!;
       // Written so that NaN, which no comparison holds for, is refused.
-      if (!(last <= before && first <= last && first >= -TIME_MAX_MS)) {
+      if (!(last <= before && first <= last && first >= -TIME_MS_MAX)) {
         throw refuse('observation times are not in order');
       }
       before = last;
@@ -135,7 +133,7 @@ function checkingClosings(
   refuse: Refuse,
 ): Generator<void, void> {
   const isListed = new Uint8Array(rowCount - activeCount);
-  let before = TIME_MAX_MS;
+  let before = TIME_MS_MAX;
   return inRuns(closings.length, (start, end) => {
     for (let place = start; place < end; place++) {
       const row = closings[place]!;

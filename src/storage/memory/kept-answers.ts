@@ -4,6 +4,7 @@
  * again when its purchase ends uncharged, or {@link KEPT_MS} after it has settled or ended as dead. Nothing is evicted:
  * without room, a purchase with an identifier is refused before it is paid for.
  */
+import { MIB } from '../../base/sizes.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { ANSWER_BYTES_CLAIMED, ANSWER_BYTES_MAX, KEPT_MS, type KnownIdentifier } from '../../payment/reservations.ts';
 
@@ -26,7 +27,7 @@ export interface AnswerRoom {
 /**
  * Most answers kept for payment identifiers, and most bytes. Without a state file they are held in the process itself.
  */
-export const ANSWER_ROOM: AnswerRoom = { countMax: 100_000, bytesMax: 268_435_456 };
+export const ANSWER_ROOM: AnswerRoom = { countMax: 100_000, bytesMax: 256 * MIB };
 
 /** @throws Error for an answer too long to keep: a route with such answers has to raise the limit */
 export function checkedAnswer(sealed: Uint8Array): Uint8Array {
