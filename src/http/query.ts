@@ -103,8 +103,8 @@ function completed(values: Parameters, declared: readonly Parameter[]): Refusal 
 export function queryDecoder(schema: QuerySchema | undefined): QueryDecoder {
   const declared = parametersOf(schema);
   const parameters = new Map(declared.map((parameter) => [parameter.name, parameter]));
-  const known = declared.map(({ name }) => `\`${name}\``).join(', ');
-  const others = known === '' ? 'this route accepts none' : `this route accepts ${known}`;
+  const names = declared.map(({ name }) => `\`${name}\``).join(', ');
+  const others = names === '' ? 'this route accepts none' : `this route accepts ${names}`;
 
   /** The parameter that a sent name means. */
   const named = (sent: string): Parameter | Refusal => {

@@ -1,6 +1,6 @@
 /**
  * Builds the OpenAPI 3.1 document of a surface from the declarations that serve its requests (decisions §6). Each way in and
- * each error code brings its own description; this file repeats none of them.
+ * each error code brings its own headers and members; only the description of a status stands here.
  */
 import type * as v from 'valibot';
 import { type AccessDocumentation, waysIn } from '../access.ts';
@@ -21,7 +21,7 @@ export interface DocumentFacts {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Descriptions of error responses by status. */
+/** Descriptions of the responses beside the success that an operation declares, by status. */
 const REASONS: Readonly<Record<number, string>> = {
   200: 'An answer that was given before.',
   202: 'The work goes on; it is paid for.',
