@@ -1,6 +1,13 @@
 /** Answers to browsers of other origins (decisions §2, CORS_ORIGIN; reliability 278). */
 import { describe, expect, it } from 'vitest';
+import { adminToken } from '../../src/access/admin-token.ts';
+import { engineToken } from '../../src/access/engine-token.ts';
+import { isOperatorPath } from '../../src/app/cors.ts';
+import { SURFACES } from '../../src/app/modules.ts';
 import { SURFACE_NAMES } from '../../src/config/surfaces.ts';
+import { waysIn } from '../../src/http/access.ts';
+import type { Route } from '../../src/http/route.ts';
+import type { Module } from '../../src/modules/module.ts';
 import { expectError } from '../support/answers.ts';
 import { OTHER_SURFACES } from '../support/declared.ts';
 import { openJobsApp } from '../support/jobs-app.ts';
@@ -94,6 +101,17 @@ describe(`browsers, under ${RUNTIME}`, () => {
       await jobs.close();
     },
   );
+
+  it('every path behind the token of the operator or of gates is closed to them, and no path of another module with a contract', () => {
+    const OPERATOR: ReadonlySet<unknown> = new Set([adminToken, engineToken]);
+    const isOfOperator = ({ access }: Route): boolean => waysIn(access).some((way) => OPERATOR.has(way));
+    const modules = SURFACES.flatMap(({ modules }) => modules as readonly Module[]);
+    const published = modules.filter(({ summary }) => summary !== undefined).flatMap(({ routes }) => routes);
+    const closed = modules.flatMap(({ routes }) => routes).filter(isOfOperator);
+    expect(closed.length).toBeGreaterThan(10);
+    expect(closed.filter(({ path }) => !isOperatorPath(path))).toEqual([]);
+    expect(published.filter(({ path }) => isOperatorPath(path))).toEqual([]);
+  });
 
   it('a page may send every header that a contract names, and read every one that is not for the browser itself', async () => {
     const jobs = await openJobsApp({ CORS_ORIGIN: '*' });
