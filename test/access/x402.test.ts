@@ -35,6 +35,7 @@ import {
 import { RecoveryQueue, type RecoveryWorker } from '../../src/payment/signature/recovery-queue.ts';
 import type { Recover } from '../../src/payment/signature/signature.ts';
 import { MemoryBooks } from '../../src/storage/memory/books.ts';
+import type { MemoryReservations } from '../../src/storage/memory/reservations.ts';
 import { edited, NOW_MS, NOW_SECONDS, PAYEE, payer, signedPayment } from '../payment/fixture.ts';
 import { Chance } from '../support/chance.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
@@ -213,6 +214,11 @@ describe('a request without a payment', () => {
     kit.settlement.ready = { kind: 'busy' };
     expect((await kit.refused(null)).code).toBe('PAYMENT_REQUIRED');
     kit.reservations.fault = () => 'the disk is full';
+    expect((await kit.refused(null)).code).toBe('SETTLEMENT_UNAVAILABLE');
+  });
+
+  it('gets no offer while no worker can verify a signature', async () => {
+    const kit = setUp(new Scripted(), {}, { ...promptWorker(), isHealthy: () => false });
     expect((await kit.refused(null)).code).toBe('SETTLEMENT_UNAVAILABLE');
   });
 });
@@ -472,8 +478,13 @@ describe('verification by the settlement', () => {
     expect(turns.counts().held).toBe(1);
     await slow.settle();
     expect(turns.counts().held).toBe(1);
+    let heldMeanwhile = 0;
+    kit.settlement.settled = async () => {
+      heldMeanwhile = turns.counts().held;
+      return { kind: 'settled', transaction: HASH };
+    };
     await held.settle();
-    expect(turns.counts().held).toBe(0);
+    expect([heldMeanwhile, turns.counts().held]).toEqual([1, 0]);
   });
 
   it('is not asked for when too little time is left after the wait for a turn', async () => {
@@ -512,6 +523,13 @@ describe('verification by the settlement', () => {
     };
     expect((await kit.refused(header)).code).toBe('SETTLEMENT_UNAVAILABLE');
     expect([turns.counts().held, kit.reservations.count]).toEqual([0, 0]);
+    kit.settlement.ready = { kind: 'ready' };
+    kit.settlement.verified = async () => ({ kind: 'valid' });
+    kit.reservations.reserve = () => {
+      throw new Error('a bug');
+    };
+    await expect(kit.admit(header)).rejects.toThrow('a bug');
+    expect(turns.counts().held).toBe(0);
   });
 
   it('that comes after the same payment was sold is 409', async () => {
@@ -711,6 +729,8 @@ describe('settlement', () => {
     const unreadable = new OutageError('the database is away');
     kit.reservations.statusOf = (() => Promise.reject(unreadable)) as never;
     expect((await kit.refused(header)).code).toBe('SETTLEMENT_UNAVAILABLE');
+    kit.reservations.statusOf = (() => Promise.reject(new Error('a bug'))) as never;
+    await expect(kit.refused(header)).rejects.toThrow('a bug');
   });
 
   it('that may be on record is 503 where nothing can be sold and that cannot be read', async () => {
@@ -745,6 +765,24 @@ describe('settlement', () => {
       }
     },
   );
+
+  it.each([
+    ['another value', 'payload.authorization.value', '20001'],
+    ['another recipient', 'payload.authorization.to', payer(9).address],
+    ['a signature that is cut short', 'payload.signature', '0xab'],
+  ])('that was sold is invalid with %s, which no restart explains', async (_, path, value) => {
+    const kit = setUp(new Scripted());
+    const payment = await signedPayment();
+    await (await kit.passed(encodeHeader(payment))).settle();
+    expect(offered(await kit.refused(edited(payment, path, value))).error).toMatch(/^invalid_/);
+  });
+
+  it('with other terms and without a payer’s address is invalid', async () => {
+    const kit = setUp(new Scripted());
+    const header = edited(await signedPayment(), 'payload.authorization.from', 'nobody');
+    const refusal = await paid('0.03').open(kit.services, ROUTE, MOUNT).admit(visit(header), {});
+    expect(refusal).toMatchObject({ code: 'PAYMENT_INVALID', extras: { detail: 'invalid_payment_requirements' } });
+  });
 
   it('that was sold for one route is invalid for another', async () => {
     const kit = setUp(new Scripted());
@@ -793,6 +831,28 @@ describe('settlement', () => {
     await settle();
     expect(responseOf((await kit.refused(header)).extras.headers)).toMatchObject({ success: true, transaction: HASH });
     expect(kit.settlement.settleCount).toBe(1);
+  });
+
+  it.each<[string, SettleOutcome]>([
+    ['was refused', { kind: 'refused', reason: 'insufficient_funds', transaction: HASH, detail: '' }],
+    ['was certainly not sent', { kind: 'unavailable', detail: 'ECONNREFUSED' }],
+  ])('that %s but cannot be released is pending, and free later without settling again', async (_, outcome) => {
+    const kit = setUp(new Scripted());
+    const record = kit.reservations.recordReleased.bind(kit.reservations);
+    kit.reservations.recordReleased = async () => {
+      await settle();
+      throw new OutageError('disk full');
+    };
+    kit.settlement.settled = async () => outcome;
+    const header = await signed();
+    const refusal = await (await kit.passed(header)).settle();
+    expect(refusal).toMatchObject({ code: 'SETTLEMENT_PENDING' });
+    expect(responseOf((refusal as Refusal).extras.headers)).toMatchObject({ success: false, transaction: '' });
+    expect((await kit.refused(header)).code).toBe('PAYMENT_ALREADY_USED');
+    kit.reservations.recordReleased = record;
+    kit.time.pass(1000);
+    await settle();
+    expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([1, 0]);
   });
 
   it('whose hash cannot be recorded is not free after a refusal of another transaction', async () => {
@@ -930,6 +990,64 @@ describe('a payment whose signature has to wait', () => {
   });
 });
 
+/** Lets the store release each authorization some turns after it was told to, as one with a database does. */
+function releaseLater({ reservations }: { readonly reservations: MemoryReservations }): void {
+  const release = reservations.release.bind(reservations);
+  reservations.release = (async (reservation) => {
+    await settle();
+    release(reservation);
+  }) as typeof reservations.release as never;
+}
+
+it.each<[string, (kit: ReturnType<typeof setUp<Scripted>>, one: ReturnType<typeof visit>) => void]>([
+  [
+    'disconnected',
+    (_, one) => {
+      one.isGone = true;
+    },
+  ],
+  ['took so long that too little time is left', (kit) => kit.time.pass(120_000)],
+  [
+    'bought what cannot be recorded',
+    (kit) => {
+      kit.reservations.recordIntent = () => Promise.reject(new OutageError('disk full'));
+    },
+  ],
+])('a client that %s is answered once its payment is free again, in a store that takes its time', async (_, happen) => {
+  const kit = setUp(new Scripted());
+  releaseLater(kit);
+  const header = await signed({ authorization: { validBefore: String(NOW_SECONDS + 120) } });
+  const one = visit(header);
+  const pass = await kit.passed(header, one);
+  happen(kit, one);
+  expect(await pass.settle()).toBeInstanceOf(Refusal);
+  expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([0, 0]);
+});
+
+it('a payment that does not pass verification is refused once it is free again, in a store that takes its time', async () => {
+  const kit = setUp(new Scripted());
+  releaseLater(kit);
+  kit.settlement.verified = async () => ({ kind: 'invalid', reason: undefined, detail: '' });
+  expect((await kit.refused(await signed())).code).toBe('PAYMENT_INVALID');
+  expect(kit.reservations.count).toBe(0);
+  kit.settlement.verified = () => Promise.reject(new Error('bug'));
+  await expect(kit.admit(await signed())).rejects.toThrow('bug');
+  expect(kit.reservations.count).toBe(0);
+});
+
+it('a name whose answer expires while it is looked up is 503, soon to be sent again, and sells nothing', async () => {
+  const kit = setUp(new Scripted());
+  const named = async (): Promise<string> =>
+    edited(await signedPayment(), 'extensions', { 'payment-identifier': { info: { id: 'pay_0123456789abcdef' } } });
+  await (await kit.passed(await named())).settle();
+  kit.reservations.readKept = async () => undefined;
+  expect(await kit.refused(await named())).toMatchObject({
+    code: 'SETTLEMENT_UNAVAILABLE',
+    extras: { headers: { 'retry-after': '1' } },
+  });
+  expect(kit.settlement.settleCount).toBe(1);
+});
+
 it.each([
   [8, 'is refused, and free again', 'invalid_exact_evm_payload_authorization_valid_before'],
   [9, 'passes', undefined],
@@ -942,6 +1060,7 @@ it.each([
     return reserve(...wish);
   };
   reservations.reserve = later as unknown as typeof reserve; // a store may answer later, though this one does not
+  releaseLater(kit);
   const header = await signed({ authorization: { validBefore: String(NOW_SECONDS + ahead) } });
   if (error === undefined) await kit.passed(header);
   else expect(offered(await kit.refused(header)).error).toBe(error);
@@ -984,9 +1103,12 @@ describe('several operations of one checkout', () => {
 });
 
 describe("a state that takes no payments, such as one whose clock is not this process's", () => {
-  it('makes a window that seems wrong 503 and never a new offer: a client would sign again in vain', async () => {
+  it.each([
+    ['ends too late', { validBefore: String(NOW_SECONDS + 420) }],
+    ['has not begun', { validAfter: String(NOW_SECONDS + 60) }],
+  ])('makes a window that %s 503 and never a new offer: a client would sign again in vain', async (_, window) => {
     const kit = setUp(new Scripted());
-    const minutesAhead = await signed({ authorization: { validBefore: String(NOW_SECONDS + 420) } });
+    const minutesAhead = await signed({ authorization: window });
     expect((await kit.refused(minutesAhead)).code).toBe('PAYMENT_INVALID');
     kit.reservations.fault = () => "the clock of this machine is 300.0 s behind the database's";
     expect(await kit.refused(minutesAhead)).toMatchObject({
