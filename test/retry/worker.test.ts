@@ -2,6 +2,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { monthStartMs } from '../../src/accounts/month.ts';
 import { Exposition } from '../../src/base/prometheus.ts';
+import { endDelivery, startDelivery } from '../../src/retry/delivery.ts';
+import type { RetryId } from '../../src/retry/identifier.ts';
+import { withDelivery } from '../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
 import { settle } from '../support/manual-time.ts';
@@ -219,6 +222,52 @@ describe('the worker of retries', () => {
     world.process.worker.drain();
     await settle();
     expect(heldCountOf(world.process.worker)).toBe(0);
+  });
+
+  describe.each(['well.example', 'unknown.example'])('to %s', (host) => {
+    /** As another process that has the job does to its record, between this one's look at it and its request. */
+    const meanwhile = (world: RetryWorld, change: () => Promise<unknown>): void => {
+      world.outbound.target('well.example', () => answer(200));
+      const { outbound } = world;
+      const send = outbound.send.bind(outbound);
+      outbound.send = async (request) => {
+        if (request.target.url.hostname === host) await change();
+        return send(request);
+      };
+    };
+
+    it('sends no attempt of a job that has been cancelled meanwhile', async () => {
+      const world = opened();
+      const { worker, retries } = world.process;
+      const { promise: created, resolve } = Promise.withResolvers<RetryId>();
+      meanwhile(world, async () => worker.runner.cancel(await created));
+      const id = await world.create(orderTo(host));
+      resolve(id);
+      await world.pass(1000);
+      expect(world.outbound.seen).toEqual([]);
+      expect(await retries.find(id)).toMatchObject({ status: 'cancelled', attempts: [] });
+      expect(metricsOf(world)).toEqual([]);
+    });
+
+    it('sends no delivery that has been made meanwhile', async () => {
+      const world = opened();
+      world.outbound.target('first.example', () => answer(200));
+      const { store, retries } = world.process;
+      const { promise: created, resolve } = Promise.withResolvers<RetryId>();
+      meanwhile(world, async () =>
+        store.update(await created, ({ job }) => {
+          const begun = job.delivery && startDelivery(job.delivery, world.time.nowMs());
+          const made = begun && endDelivery(begun, 200, world.time.nowMs());
+          return made ? { job: withDelivery(job, made) } : undefined;
+        }),
+      );
+      const id = await world.create({ ...orderTo('first.example'), callbackUrl: `https://${host}/` });
+      resolve(id);
+      await world.pass(1000);
+      expect(world.outbound.seenBy(host)).toEqual([]);
+      expect((await retries.find(id))?.delivery).toMatchObject({ status: 'delivered', attemptCount: 1 });
+      expect(world.failures).toEqual([]);
+    });
   });
 
   it('puts no attempt on record that still waits for its turn when it drains', async () => {

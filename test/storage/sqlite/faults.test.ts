@@ -12,6 +12,7 @@ import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.
 import { MemoryAccounts } from '../../../src/storage/memory/accounts.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';
 import type { Journal } from '../../../src/storage/sqlite/journal.ts';
+import { ReaderThread } from '../../../src/storage/sqlite/reader-thread.ts';
 import { RequestRefusedError, StateRefusedError } from '../../../src/storage/sqlite/refused.ts';
 import type { SqliteState } from '../../../src/storage/sqlite/state.ts';
 import { CALLBACKS, type CallbackOperation, type EventQuery } from '../../../src/storage/sqlite/tables/callbacks.ts';
@@ -142,6 +143,18 @@ describe('a query', () => {
       `INSERT INTO sale VALUES (1, 1, 1, 'searchJobs', 1, 'eip155:8453', '0x${'5a'.repeat(20)}', '0x', '0x', 'req_', '', NULL, 'local', 0, 1)`,
     );
     await expect(state.persistence.books.list({ ...onPage, limit: 1 })).rejects.toBeInstanceOf(StateRefusedError);
+  });
+
+  it('is refused while a thousand others wait for the reader, and answered when they have been', async () => {
+    const reader = new ReaderThread(folder.file('state.db'));
+    const query = { table: SALES, kind: 'days', from: '2026-01-01' };
+    const reads = await Promise.allSettled(Array.from({ length: 1025 }, () => reader.read(query)));
+    expect(reads.filter(({ status }) => status === 'rejected')).toEqual([
+      { status: 'rejected', reason: expect.any(StateRefusedError) },
+    ]);
+    expect(reads.at(-1)?.status).toBe('rejected');
+    await reader.read(query);
+    await reader.close();
   });
 
   it('after the state has closed is an outage', async () => {
@@ -320,6 +333,34 @@ describe('a charge', () => {
     expect(await remaining(accounts)).toBe(6);
     expect(await end(accounts.revokeKey(created.key.id))).toMatchObject({ kind: 'unavailable' });
     expect(accounts.authenticate(created.text)).toBeUndefined();
+  });
+});
+
+describe('an operation that fails', () => {
+  const IO_ERROR = 10;
+  const FULL = 13;
+
+  it.each([
+    ['by an I/O error breaks the state', IO_ERROR, { kind: 'broken', isInDoubt: false }],
+    ['because the disk is full is refused', FULL, { kind: 'refused' }],
+  ])('%s with its whole batch, also when another of it is refused alone', (_, errcode, result) => {
+    const database = new StateDatabase({ path: ':memory:', sync: 'full' });
+    const { database: sqlite } = database.connection as unknown as { readonly database: DatabaseSync };
+    sqlite.function('fail', () => {
+      throw Object.assign(new Error('the disk says no'), { errcode });
+    });
+    database.connection.exec('CREATE TRIGGER failing AFTER INSERT ON event BEGIN SELECT fail(); END');
+    const event = {
+      table: CALLBACKS,
+      kind: 'event',
+      callback: callbackId(1),
+      event: eventOf(1, new Uint8Array(0)),
+    } as const;
+    expect(database.apply([callback(1)])).toMatchObject({ kind: 'done' });
+    expect(database.apply([callback(2), event])).toMatchObject(result);
+    expect(database.apply([callback(2), callback(2), event])).toMatchObject(result);
+    expect(database.apply([callback(2)])).toMatchObject({ kind: 'done', refused: [] });
+    database.close();
   });
 });
 
