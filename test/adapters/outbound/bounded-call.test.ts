@@ -1,5 +1,5 @@
 /** The bounds of an outbound request; against real servers see test/adapters/facilitator/facilitator-http.process.test.ts. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { boundedCall, type CallFetch, type CallRequest } from '../../../src/adapters/outbound/bounded-call.ts';
 import type { Timers } from '../../../src/base/timers.ts';
 
@@ -93,6 +93,17 @@ describe('a bounded call', () => {
       timers.fire();
       expect(await outcome).toEqual({ kind: 'lost', detail: 'no answer in 1000 ms', isTransport: true });
     }
+  });
+
+  it('loses what has not come when it is ended, says why, and listens no longer', async () => {
+    const end = new AbortController();
+    const removed = vi.spyOn(end.signal, 'removeEventListener');
+    const silent: CallFetch = (_, { signal }) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+    const outcome = boundedCall({ ...REQUEST, end: end.signal }, silent, new HeldTimers());
+    end.abort('the server stops');
+    expect(await outcome).toEqual({ kind: 'lost', detail: 'no answer: the server stops', isTransport: true });
+    expect(removed).toHaveBeenCalledOnce();
   });
 
   it('tells a request that was never sent from one that may have been', async () => {
