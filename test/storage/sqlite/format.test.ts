@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { FORMAT_VERSION } from '../../../src/storage/sqlite/database.ts';
 import { inspectState } from '../../../src/storage/sqlite/inspect.ts';
+import { movedAway, readMarker, writeMarker } from '../../../src/storage/sqlite/marker.ts';
 import { History } from './recorded-history.ts';
 
 describe('a state file', () => {
@@ -35,6 +36,18 @@ describe('a state file', () => {
     for (const said of [reason, advice]) expect(state.fault()).toMatch(said);
     await folder.close();
     expect(readFileSync(folder.file('state.db')).equals(before)).toBe(true);
+    await folder.remove();
+  });
+
+  it('whose state was moved to a database is found so, and opens no more', async () => {
+    const { folder, time } = await History.live();
+    await folder.open({}, time);
+    await folder.close();
+    const marker = readMarker(folder.path);
+    if (!marker) throw new Error('an opened state has a marker');
+    writeMarker(folder.path, { ...marker, moved: 'moved' });
+    expect(inspectState(folder.path)).toEqual({ kind: 'moved', reason: movedAway(folder.path) });
+    await expect(folder.open({}, time)).rejects.toThrow(movedAway(folder.path));
     await folder.remove();
   });
 });
