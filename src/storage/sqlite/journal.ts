@@ -326,7 +326,6 @@ export class Journal {
     const failure = isInDoubt ? new RecordInDoubtError(this.#broken) : new StateRefusedError(this.#broken);
     for (const { reject } of inFlight) reject(failure);
     for (const { reject } of waiting) reject(new StateRefusedError(this.#broken));
-    this.#queueBytes = 0;
     this.#rest();
     this.#ports.onStateFault(this.#broken);
   }
