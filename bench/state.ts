@@ -27,7 +27,7 @@ import { openPostgresBackend } from '../src/storage/postgres/backend.ts';
 import { openSqliteBackend } from '../src/storage/sqlite/backend.ts';
 import { StateDatabase } from '../src/storage/sqlite/database.ts';
 import { STATE_FILE } from '../src/storage/sqlite/state.ts';
-import { PAYMENTS, type PaymentOperation } from '../src/storage/sqlite/tables/payment-operations.ts';
+import { PAYMENTS, type PaymentOperation } from '../src/storage/sqlite/tables/payments.ts';
 import { orderFor } from '../test/payment/fixture.ts';
 import { appPorts } from '../test/support/app-ports.ts';
 import { inlineWriter } from '../test/support/inline-writer.ts';

@@ -71,9 +71,9 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'storage/sqlite/writer.ts',
-    '  const result = database.apply(operations);\n',
-    `  const result = database.apply(operations);
-  if (operations.some((one) => one.kind === 'end' && one.claims.length > 0)) ${at('step: outcome committed')}\n`,
+    '      const result = database.apply(request.operations);\n',
+    `      const result = database.apply(request.operations);
+      if (request.operations.some((one) => one.kind === 'end' && one.claims.length > 0)) ${at('step: outcome committed')}\n`,
   ],
   [
     'http/execute.ts',

@@ -8,8 +8,14 @@ import { orderOfText, type ReservationKey } from '../../src/payment/protocol/ord
 import { START_RETENTION_SECONDS } from '../../src/payment/reservations.ts';
 import type { UsedAuthorization } from '../../src/storage/memory/used-authorizations.ts';
 import { StateDatabase } from '../../src/storage/sqlite/database.ts';
-import { type Intent, PAYMENTS, type PaymentOperation } from '../../src/storage/sqlite/tables/payment-operations.ts';
-import { loadCases, loadEnds, loadSpent } from '../../src/storage/sqlite/tables/payments.ts';
+import {
+  type Intent,
+  loadCases,
+  loadEnds,
+  loadSpent,
+  PAYMENTS,
+  type PaymentOperation,
+} from '../../src/storage/sqlite/tables/payments.ts';
 import { RETRIES, type RetryOperation } from '../../src/storage/sqlite/tables/retries.ts';
 import type { Operation } from '../../src/storage/sqlite/tables/table.ts';
 import type { RefusedOperation } from '../../src/storage/sqlite/writer-messages.ts';

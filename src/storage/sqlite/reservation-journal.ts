@@ -9,7 +9,7 @@ import type { UsedAuthorization } from '../memory/used-authorizations.ts';
 import type { Journal } from './journal.ts';
 import { Removals } from './removals.ts';
 import { ANSWERS, type AnswerOperation, type AnswerQuery } from './tables/answers.ts';
-import { PAYMENTS, type PaymentOperation } from './tables/payment-operations.ts';
+import { PAYMENTS, type PaymentOperation } from './tables/payments.ts';
 
 export interface ReservationJournalOptions {
   /** Settlements move play money, whose sums the state file stores too. */

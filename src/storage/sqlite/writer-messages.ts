@@ -3,7 +3,6 @@
  * effect in order, all or none; the writer omits only an operation that the database would never accept.
  */
 import type { HeldFile } from './held-files.ts';
-import type { PackedBatch } from './packed-batch.ts';
 import type { QueryResult } from './query-result.ts';
 import type { Operation, Query } from './tables/table.ts';
 
@@ -40,9 +39,6 @@ export type WriterRequest =
   | { readonly kind: 'batch'; readonly operations: readonly Operation[] }
   | { readonly kind: 'read'; readonly id: number; readonly query: Query }
   | { readonly kind: 'close' };
-
-/** A request as the writer's thread receives it. */
-export type SentRequest = PackedBatch | Exclude<WriterRequest, { readonly kind: 'batch' }>;
 
 export type WriterReply =
   | { readonly kind: 'batch'; readonly result: BatchResult }

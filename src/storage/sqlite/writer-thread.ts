@@ -1,9 +1,8 @@
 /** The writer as a thread of this process: no sync, checkpoint or slow disk ever blocks the main thread. */
 import { startThread } from '../../base/start-thread.ts';
 import { onThreadEnd } from '../../base/thread-end.ts';
-import { packBatch } from './packed-batch.ts';
 import { tableOf } from './tables/tables.ts';
-import type { OpenWriter, SentRequest, WriterMessage, WriterRequest } from './writer-messages.ts';
+import type { OpenWriter, WriterMessage, WriterRequest } from './writer-messages.ts';
 
 const WRITER = new URL('./writer.ts', import.meta.url);
 
@@ -18,9 +17,6 @@ function transferablesOf(request: WriterRequest): ArrayBuffer[] {
   return bodies;
 }
 
-const sentOf = (request: WriterRequest): SentRequest =>
-  request.kind === 'batch' ? packBatch(request.operations) : request;
-
 export const openWriterThread: OpenWriter = (options, events) => {
   const worker = startThread(WRITER, { workerData: options });
   let isOpen = false;
@@ -31,7 +27,7 @@ export const openWriterThread: OpenWriter = (options, events) => {
   onThreadEnd(worker, 'the writer', (why) => (isOpen ? events.onEnd(why) : events.onUnopened(why)));
   worker.unref();
   return {
-    post: (request) => worker.postMessage(sentOf(request), transferablesOf(request)),
+    post: (request) => worker.postMessage(request, transferablesOf(request)),
     setAwaited(isAwaited) {
       if (isAwaited) worker.ref();
       else worker.unref();

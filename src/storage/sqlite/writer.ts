@@ -4,11 +4,9 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { StateDatabase } from './database.ts';
-import { unpackBatch } from './packed-batch.ts';
 import { resultOf } from './query-result.ts';
-import type { Operation } from './tables/table.ts';
 import { tableOf } from './tables/tables.ts';
-import type { DatabaseOptions, SentRequest, WriterMessage } from './writer-messages.ts';
+import type { DatabaseOptions, WriterMessage, WriterRequest } from './writer-messages.ts';
 
 if (parentPort === null) throw new Error('this file is the entry of a worker');
 const port = parentPort;
@@ -16,18 +14,14 @@ const database = new StateDatabase(workerData as DatabaseOptions);
 const reply = (message: WriterMessage): void => port.postMessage(message);
 reply({ kind: 'opened' });
 
-function commit(operations: readonly Operation[]): void {
-  const result = database.apply(operations);
-  for (const operation of operations) tableOf(operation).free?.(operation);
-  reply({ kind: 'batch', result });
-}
-
-port.on('message', (request: SentRequest) => {
-  if (Array.isArray(request)) {
-    commit(unpackBatch(request));
-    return;
-  }
+port.on('message', (request: WriterRequest) => {
   switch (request.kind) {
+    case 'batch': {
+      const result = database.apply(request.operations);
+      for (const operation of request.operations) tableOf(operation).free?.(operation);
+      reply({ kind: 'batch', result });
+      return;
+    }
     case 'read':
       reply({ kind: 'read', id: request.id, result: resultOf(() => database.read(request.query)) });
       return;

@@ -16,7 +16,7 @@ import { ReaderThread } from '../../../src/storage/sqlite/reader-thread.ts';
 import { RequestRefusedError, StateRefusedError } from '../../../src/storage/sqlite/refused.ts';
 import type { SqliteState } from '../../../src/storage/sqlite/state.ts';
 import { CALLBACKS, type CallbackOperation, type EventQuery } from '../../../src/storage/sqlite/tables/callbacks.ts';
-import { PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payment-operations.ts';
+import { PAYMENTS, type PaymentOperation } from '../../../src/storage/sqlite/tables/payments.ts';
 import { SALES } from '../../../src/storage/sqlite/tables/sales.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { inlineWriter, limitPages } from '../../support/inline-writer.ts';

@@ -3,25 +3,69 @@
  * (end-record.ts); `spent`, the play ledger's sums. Serials ascend, and only memory finds reservations by their keys, so a
  * payment touches only the ends of the tables and of their indexes.
  */
-import type { SaleFacts } from '../../../payment/books.ts';
+import type { Sale, SaleFacts } from '../../../payment/books.ts';
+import type { IdentifierClaim } from '../../../payment/protocol/identifier.ts';
 import { orderOfText } from '../../../payment/protocol/order.ts';
-import type { RecordedCase } from '../../memory/reservation-journal.ts';
+import type { AnswerToKeep, RecordedCase } from '../../memory/reservation-journal.ts';
 import type { UsedAuthorization } from '../../memory/used-authorizations.ts';
 import { checksumOfFields, DamagedError } from '../checksum.ts';
 import type { Connection, Row } from '../connection.ts';
 import { dropAnswers, insertAnswer, keepAnswer } from './answers.ts';
 import type { BatchSums } from './batch-sums.ts';
 import { endOfRecord, endRecord } from './end-record.ts';
-import {
-  type End,
-  type Intent,
-  PAYMENTS,
-  type PaymentOperation,
-  packPayment,
-  unpackPayment,
-} from './payment-operations.ts';
 import { insertSale } from './sales.ts';
 import type { Table } from './table.ts';
+
+export const PAYMENTS = 'payments';
+
+interface OfPayments {
+  readonly table: typeof PAYMENTS;
+}
+
+/** A settlement that is about to begin. */
+export interface Intent extends OfPayments {
+  readonly kind: 'intent';
+  readonly serial: number;
+  /** True: it moves play money, so its outcome changes the play ledger's sums. */
+  readonly isPlay: boolean;
+  /** Lower case. */
+  readonly payer: string;
+  readonly valueAtomic: bigint;
+  /** As `orderTextOf` writes it. */
+  readonly order: string;
+  /** JSON of the {@link SaleFacts}. */
+  readonly sale: string;
+  /** One for each identifier of the payment. */
+  readonly answers: readonly AnswerToKeep[];
+}
+
+/** The final outcome of a settlement. */
+export interface End extends OfPayments {
+  readonly kind: 'end';
+  readonly serial: number;
+  readonly end: UsedAuthorization;
+  /** The entry of the books for a settled payment. */
+  readonly sale: Sale | undefined;
+  /** The identifiers of the payment. */
+  readonly claims: readonly IdentifierClaim[];
+  /** Only used for a payment with an identifier. */
+  readonly keptUntilMs: number;
+}
+
+export interface Unknown extends OfPayments {
+  readonly kind: 'unknown';
+  readonly serial: number;
+  readonly transaction: string;
+  readonly isRefused: boolean;
+}
+
+export type PaymentOperation =
+  | Intent
+  | Unknown
+  | End
+  | (OfPayments & { readonly kind: 'release'; readonly serial: number })
+  /** Used authorizations whose retention is over. */
+  | (OfPayments & { readonly kind: 'forget'; readonly serials: readonly number[] });
 
 export type LoadedEnd = UsedAuthorization & { readonly serial: number };
 
@@ -95,8 +139,6 @@ export const payments: Table<PaymentOperation> = {
         operation satisfies never;
     }
   },
-  pack: packPayment,
-  unpack: unpackPayment,
   bodyBytesOf: (operation) =>
     operation.kind === 'intent' ? operation.answers.reduce((sum, { sealed }) => sum + sealed.length, 0) : 0,
 };

@@ -13,8 +13,6 @@ export interface Operation {
   readonly kind: string;
 }
 
-export type Primitive = string | number | boolean | null;
-
 /** A query of the state file, for a table's `read`. */
 export interface Query {
   readonly table: string;
@@ -40,12 +38,6 @@ export interface Table<O extends Operation = Operation, Q extends Query = Query>
    * writer without a copy, so its view on the main thread becomes empty.
    */
   transferable?(operation: O): ArrayBuffer | undefined;
-  /**
-   * An operation as a list, in which it crosses to the writer (packed-batch.ts); undefined: it crosses as it is.
-   */
-  pack?(operation: O): readonly Primitive[] | undefined;
-  /** @param packed by {@link Table.pack} */
-  unpack?(packed: readonly Primitive[]): O;
   /** Frees the bodies of an applied operation on the writer's side, where the garbage collector would free them late. */
   free?(operation: O): void;
 }

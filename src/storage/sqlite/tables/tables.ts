@@ -18,14 +18,11 @@ export const SCHEMA: string = TABLES.map(({ schema }) => schema).join('');
 const byName: ReadonlyMap<string, Table> = new Map(TABLES.map((table) => [table.name, table]));
 
 /** @throws Error for a name that is not on the list: a bug in the caller */
-export function tableNamed(name: string): Table {
+export function tableOf({ table: name }: Operation | Query): Table {
   const table = byName.get(name);
   if (table === undefined) throw new Error(`there is no table ${name}`);
   return table;
 }
-
-/** @throws Error as {@link tableNamed} */
-export const tableOf = ({ table }: Operation | Query): Table => tableNamed(table);
 
 /** Answers a query. @throws DamagedError; Error for a table without queries */
 export function answerTo(connection: Connection, query: Query): unknown {
