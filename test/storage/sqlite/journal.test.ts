@@ -24,6 +24,35 @@ it('a journal closes although the system gives its writer no thread', async () =
   await closing;
 });
 
+it('a journal opens one writer for all that is asked before it is open', async () => {
+  const time = new ManualTime();
+  const posted: string[] = [];
+  const soon: (() => void)[] = [];
+  let openedCount = 0;
+  const openWriter: OpenWriter = (_, { onReply }) => {
+    openedCount++;
+    return {
+      post(request) {
+        posted.push(request.kind);
+        if (request.kind === 'read') onReply({ ...request, result: { kind: 'found', found: request.id } });
+        else if (request.kind === 'close') onReply({ kind: 'closed' });
+      },
+      setAwaited() {},
+      terminate: async () => {},
+    };
+  };
+  const journal = new Journal(
+    { path: '/nowhere', sync: 'full' },
+    { clock: time, timers: time, onStateFault() {}, openWriter, soon: (run) => void soon.push(run) },
+  );
+  journal.open();
+  const readings = [1, 2].map(() => journal.read({ table: ANSWERS }));
+  for (const run of soon) run();
+  expect(await Promise.all(readings)).toEqual([1, 2]);
+  await journal.close();
+  expect([openedCount, posted]).toEqual([1, ['read', 'read', 'close']]);
+});
+
 it('a journal closes that was about to open its writer, with what was written meanwhile', async () => {
   const time = new ManualTime();
   const posted: string[] = [];
