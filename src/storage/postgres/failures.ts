@@ -19,13 +19,11 @@ export class StatementError extends Error {
  * The database cannot be reached or cancelled the statement, or no connection was free: the statement changed nothing.
  */
 export class DatabaseAwayError extends OutageError {
-  override readonly name = 'DatabaseAwayError';
+  override readonly name: string = 'DatabaseAwayError';
 }
 
-/**
- * Deadlocks or serialization failures ended a statement each time it was repeated; it changed nothing.
- */
-export class ContentionError extends OutageError {
+/** Deadlocks or serialization failures ended the statement each time that it was repeated. */
+export class ContentionError extends DatabaseAwayError {
   override readonly name = 'ContentionError';
 }
 
@@ -41,7 +39,7 @@ export class InDoubtError extends OutageError {
 
 /**
  * `again`: changed nothing, and may succeed at once when it is repeated. `cancelled`: changed nothing, because of a
- * timeout, a lock, an administrator or no free connection; others may succeed. `away`: changed nothing, and the
+ * timeout, a lock, an administrator, no free connection or tables that are being replaced; others may succeed. `away`: changed nothing, and the
  * database cannot be written now (starting, stopping, a stand-by, no connection left). `lost`: may have been carried
  * out. `refused`: an error of the statement or its values.
  */
@@ -52,13 +50,19 @@ const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01']);
 /** Statement cancelled; lock not available in time. */
 const CANCELLED: ReadonlySet<string> = new Set(['57014', '55P03']);
 /**
- * Cannot connect now; read-only transaction (a stand-by after a failover); disk error on the server; no such table or
- * schema (a restore that runs: they were there when the process opened them). Class 53 (no memory, disk or connection
- * left) counts too.
+ * No such table, schema, constraint for ON CONFLICT, or function: they were there at the start, so a dump is being read in. By
+ * itself this does not stop the others, because a bug may name what never was there; the probe stops them.
  */
-const AWAY: ReadonlySet<string> = new Set(['57P03', '25006', '58030', '42P01', '3F000']);
-/** Shutdown by an administrator, crash, database dropped: a commit may have been in flight. */
-const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '40003']);
+const REPLACED: ReadonlySet<string> = new Set(['42P01', '3F000', '42P10', '42883']);
+/**
+ * Cannot connect now; read-only transaction (a stand-by after a failover); disk error, missing or damaged file on the server.
+ * Class 53 (no memory, disk or connection left) counts too.
+ */
+const AWAY: ReadonlySet<string> = new Set(['57P03', '25006', '58030', '58P01', 'XX001']);
+/**
+ * Shutdown by an administrator, crash, database dropped, session ended for its time: a commit may have been in flight.
+ */
+const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P04', '57P05', '25P03', '25P04', '40003']);
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
@@ -82,7 +86,7 @@ export function failureKindOf(failure: unknown, stage: Stage): FailureKind {
   const state = sqlStateOf(failure);
   if (state === undefined || LOST.has(state) || state.startsWith('08')) return lost;
   if (AGAIN.has(state)) return 'again';
-  if (CANCELLED.has(state)) return 'cancelled';
+  if (CANCELLED.has(state) || REPLACED.has(state)) return 'cancelled';
   return AWAY.has(state) || state.startsWith('53') ? 'away' : 'refused';
 }
 

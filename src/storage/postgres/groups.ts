@@ -3,10 +3,10 @@
  * transaction and one sync of the log. There is no timer, so a lone item is not delayed.
  *
  * A group is sorted by key, so that all processes lock rows in one order and never deadlock. A statement that the
- * database refuses is repeated item by item, so one customer's failure never fails another's. An item whose key is
+ * database refuses, or that meets others each time, is repeated item by item, so one customer's failure never fails another's. An item whose key is
  * already in the group waits for the next group, unless the statement accepts repeated keys.
  */
-import { StatementError } from './failures.ts';
+import { ContentionError, StatementError } from './failures.ts';
 
 export interface GroupOptions<Item> {
   /** The key of the row that the statement locks; groups are sorted by it. */
@@ -91,7 +91,7 @@ export class Group<Item, Result> {
       if (results.length !== group.length) throw new Error(`${group.length} items got ${results.length} results`);
       for (const [index, one] of group.entries()) one.resolve(results[index] as Result);
     } catch (failure) {
-      if (group.length > 1 && failure instanceof StatementError) {
+      if (group.length > 1 && (failure instanceof StatementError || failure instanceof ContentionError)) {
         for (const one of group) await this.#send([one]);
       } else {
         for (const one of group) one.reject(failure);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { InDoubtError, StatementError } from '../../../src/storage/postgres/failures.ts';
+import { ContentionError, InDoubtError, StatementError } from '../../../src/storage/postgres/failures.ts';
 import { Group } from '../../../src/storage/postgres/groups.ts';
 import { settle } from '../../support/manual-time.ts';
 
@@ -67,17 +67,20 @@ describe('a group of statements', () => {
     expect(sent.map(({ items }) => keysOf(items))).toEqual(['defg', 'abc']);
   });
 
-  it('repeats a refused statement item by item, so that one item fails no other', async () => {
-    const group = new Group<Item, string>(
-      async (items) => {
-        if (items.some(({ number }) => number < 0)) throw new StatementError('bad value', '22000');
-        return items.map(({ key }) => key);
-      },
-      { keyOf: ({ key }) => key },
-    );
-    const ends = await Promise.allSettled(['a', 'b', 'c'].map((key) => group.add(item(key, key === 'b' ? -1 : 1))));
-    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-  });
+  it.each([new StatementError('bad value', '22000'), new ContentionError('deadlock detected')])(
+    'repeats a statement item by item (%s), so that one item fails no other',
+    async (failure) => {
+      const group = new Group<Item, string>(
+        async (items) => {
+          if (items.some(({ number }) => number < 0)) throw failure;
+          return items.map(({ key }) => key);
+        },
+        { keyOf: ({ key }) => key },
+      );
+      const ends = await Promise.allSettled(['a', 'b', 'c'].map((key) => group.add(item(key, key === 'b' ? -1 : 1))));
+      expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    },
+  );
 
   it('fails all of a statement that gives too few results', async () => {
     const group = new Group<Item, number>(async () => [1], { keyOf: ({ key }) => key });
