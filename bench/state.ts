@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { type App, openApp } from '../src/app/app.ts';
 import { CONFIGURATION } from '../src/app/configuration.ts';
@@ -106,8 +107,8 @@ export async function closeShop({ app, folder }: Shop): Promise<void> {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 }
 
-const signing = startThread(new URL('../src/load/signer.ts', import.meta.url), {});
-signing.unref();
+/** Started for the first payments that are signed. */
+let signer: Worker | undefined;
 const payer = wallet();
 const payerBytes = Uint8Array.from(Buffer.from(payer.address.slice(2), 'hex'));
 const send = async (app: App, path: string, init: RequestInit = {}): Promise<Response> =>
@@ -192,8 +193,10 @@ async function signedPaymentsFor(app: App, count: number): Promise<Ask[]> {
   deepStrictEqual(response.status, 402);
   const offer = parseOffer(response.headers.get('payment-required')!);
   ok(offer !== undefined);
-  const signed = once(signing, 'message') as Promise<[SignedBatch]>;
-  signing.postMessage({ offerIndex: 0, offer, count } satisfies SigningOrder);
+  signer ??= startThread(new URL('../src/load/signer.ts', import.meta.url), {});
+  signer.unref();
+  const signed = once(signer, 'message') as Promise<[SignedBatch]>;
+  signer.postMessage({ offerIndex: 0, offer, count } satisfies SigningOrder);
   const [{ payments }] = await signed;
   return payments.map(
     ({ header }) =>
