@@ -7,7 +7,7 @@ import { sha256 } from '../base/digest.ts';
 
 const tokens = tokenKind('svc_cb_sk_');
 
-export const READ_TOKEN_FORM = tokens.form;
+export const CALLBACK_TOKEN_FORM = tokens.form;
 
 export const newReadToken = tokens.create;
 

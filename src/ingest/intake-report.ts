@@ -4,7 +4,7 @@
  */
 import { grown } from '../catalogue/snapshot/column-arrays.ts';
 
-export interface Tally {
+export interface IntakeCounts {
   /** Lines that are not blank, or records of documents, including rejected ones. */
   source: number;
   rejected: number;
@@ -49,7 +49,7 @@ export interface CurrentMember {
 export const formatOf = ({ shapes }: FileSummary): string | null => (shapes.size === 0 ? null : [...shapes].join(', '));
 
 export class IntakeReport {
-  readonly tally: Tally = { source: 0, rejected: 0, rejectedNative: 0, repeated: 0, future: 0 };
+  readonly tally: IntakeCounts = { source: 0, rejected: 0, rejectedNative: 0, repeated: 0, future: 0 };
   readonly #files = new Map<string, FileSummary>();
   readonly #members: CurrentMember[] = [];
   /** Line or record number of each added row, in order of additions. */

@@ -27,7 +27,7 @@ import {
 } from './input/recognise.ts';
 import { contentOf } from './input/source-content.ts';
 import type { SourceRecord } from './input/source-field.ts';
-import { type CurrentMember, type FileSummary, IntakeReport, type Tally } from './intake-report.ts';
+import { type CurrentMember, type FileSummary, type IntakeCounts, IntakeReport } from './intake-report.ts';
 import type { JobSink, Rejection, RejectSink, SourceDocument } from './job-sink.ts';
 import { parseNative } from './native.ts';
 import { recordJson } from './record-json.ts';
@@ -88,7 +88,7 @@ export class Intake {
     this.#report = new IntakeReport(settings.namesFiles);
   }
 
-  get tally(): Tally {
+  get tally(): IntakeCounts {
     return this.#report.tally;
   }
 

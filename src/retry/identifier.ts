@@ -18,7 +18,7 @@ export const RETRY_ID_RULE = `a retry id is ${ids.rule}`;
 const tokens = tokenKind('svc_rt_sk_');
 
 export const READ_TOKEN_PREFIX = tokens.prefix;
-export const READ_TOKEN_FORM = tokens.form;
+export const RETRY_TOKEN_FORM = tokens.form;
 
 const SECRET_PREFIX = 'whsec_';
 /** Standard Webhooks permits 24 to 64 bytes. */
@@ -36,9 +36,9 @@ export const tokenDigestOf = (token: string): string => sha256Base64Url(token);
 export const isTokenOf = (token: string, digest: string): boolean =>
   isSameDigest(sha256(token), new Uint8Array(Buffer.from(digest, 'base64url')));
 
-/** `whsec_` and standard base64, as the libraries of Standard Webhooks expect it. */
 export const CALLBACK_SECRET_FORM = /^whsec_[A-Za-z0-9+/]+=*$/;
 
+/** `whsec_` and standard base64, as the libraries of Standard Webhooks expect it. */
 export const newCallbackSecret = (random: Random): string =>
   SECRET_PREFIX + Buffer.from(random.bytes(SECRET_BYTES)).toString('base64');
 

@@ -1,3 +1,4 @@
+/** Counts by name. */
 import { describe, expect, it } from 'vitest';
 import { Tally } from '../../src/base/tally.ts';
 

@@ -21,7 +21,7 @@ export interface DocumentFacts {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** Descriptions of the responses beside the success that an operation declares, by status. */
+/** Descriptions, by status, of the responses other than the success that an operation declares. */
 const REASONS: Readonly<Record<number, string>> = {
   200: 'An answer that was given before.',
   202: 'The work goes on; it is paid for.',

@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import type { GrantDraft, KeyRecord, OrganizationCredits } from '../../accounts/accounts.ts';
 import { GRANT_KINDS } from '../../accounts/balance.ts';
 import { KEY_FORM, KEY_ID_FORM } from '../../accounts/key.ts';
-import { NAME_FORM } from '../../accounts/organization.ts';
+import { ORGANIZATION_NAME_FORM } from '../../accounts/organization.ts';
 import { SCOPES } from '../../accounts/scopes.ts';
 import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import { count, dateTime } from '../answer-values.ts';
 
 const keyId = v.pipe(v.string(), v.regex(KEY_ID_FORM));
-const name = v.pipe(v.string(), v.regex(NAME_FORM));
+const name = v.pipe(v.string(), v.regex(ORGANIZATION_NAME_FORM));
 const timeOrNever = v.nullable(dateTime);
 const scopes = v.array(v.picklist(SCOPES));
 

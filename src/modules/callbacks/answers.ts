@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { CALLBACK_ID_FORM, EVENT_ID_FORM } from '../../callback/identifier.ts';
 import { EVENT_COUNT_MAX, PAYLOAD_BYTES_MAX } from '../../callback/limits.ts';
-import { READ_TOKEN_FORM } from '../../callback/read-token.ts';
+import { CALLBACK_TOKEN_FORM } from '../../callback/read-token.ts';
 import { instant, wholeNumber } from '../answer-values.ts';
 
 export const callbackId = v.pipe(v.string(), v.regex(CALLBACK_ID_FORM));
@@ -16,7 +16,7 @@ export const callbackAnswer = v.strictObject({
   callback_url: v.string(),
   events_url: v.string(),
   wait_url: v.string(),
-  read_token: v.pipe(v.string(), v.regex(READ_TOKEN_FORM)),
+  read_token: v.pipe(v.string(), v.regex(CALLBACK_TOKEN_FORM)),
   expires_at: instant,
   limits: v.strictObject({ events: v.literal(EVENT_COUNT_MAX), payload_bytes: v.literal(PAYLOAD_BYTES_MAX) }),
 });

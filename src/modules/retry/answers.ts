@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { isoTime, isoTimeOrNull } from '../../base/iso-time.ts';
 import { Reply } from '../../http/answers.ts';
 import { CALLBACK_STATUSES } from '../../retry/delivery.ts';
-import { CALLBACK_SECRET_FORM, READ_TOKEN_FORM, RETRY_ID_FORM } from '../../retry/identifier.ts';
+import { CALLBACK_SECRET_FORM, RETRY_ID_FORM, RETRY_TOKEN_FORM } from '../../retry/identifier.ts';
 import { FAILURE_CODES, OUTCOMES, type RetryJob, STATUSES } from '../../retry/job.ts';
 import { ATTEMPT_COUNT_MAX, DELIVERY_PAUSES_MS, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX } from '../../retry/limits.ts';
 import type { RetryDraft } from '../../retry/retries.ts';
@@ -24,7 +24,7 @@ export const createdAnswer = v.strictObject({
   status_url: v.string(),
   attempts_url: v.string(),
   callback_status_url: v.string(),
-  read_token: v.nullable(v.pipe(v.string(), v.regex(READ_TOKEN_FORM))),
+  read_token: v.nullable(v.pipe(v.string(), v.regex(RETRY_TOKEN_FORM))),
   callback_secret: v.nullable(v.pipe(v.string(), v.regex(CALLBACK_SECRET_FORM))),
   created_at: dateTime,
   expires_at: dateTime,

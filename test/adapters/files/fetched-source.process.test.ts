@@ -161,6 +161,16 @@ describe('a catalogue behind an address', () => {
     expect(store.statuses).toEqual([200, 200, 304, 200]);
   });
 
+  it('is not read again from a server that ignores the condition and sends the same tag', async () => {
+    store.object = { bytes: FIRST, etag: '"first"' };
+    const source = await opened();
+    store.ignoresConditions = true;
+    store.held = new Promise(() => {});
+    expect(jobCountOf(await source.reload())).toBe('unchanged');
+    await until('the end of the connection', () => store.openCount === 0);
+    expect(store.statuses).toEqual([200, 200]);
+  });
+
   it('without a tag is read again when it was modified at another time or has another length', async () => {
     const [first, second] = [new Date('2026-01-02T03:04:05Z'), new Date('2026-01-01T03:04:05Z')];
     store.object = { bytes: FIRST, modified: first };

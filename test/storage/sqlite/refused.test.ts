@@ -1,3 +1,4 @@
+/** Which failures of SQLite are bugs, and which are those of one operation, by failures that it really has. */
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { DamagedError } from '../../../src/storage/sqlite/checksum.ts';
