@@ -142,6 +142,14 @@ async function told(...words: string[]): Promise<string[]> {
   );
 }
 
+const LEVER_POSTING = {
+  id: 'a1b2c3d4-0000-4000-8000-000000000001',
+  text: 'Cook',
+  hostedUrl: 'https://jobs.lever.co/acme/a1b2c3d4-0000-4000-8000-000000000001',
+  createdAt: 1_780_000_000_000,
+  categories: { location: 'Oslo' },
+};
+
 describe('import', () => {
   it('says what came of each file, on stdout only the report', async () => {
     const a = greenhouse('a.json', [1, { id: 2, title: ' ' }, 1]);
@@ -477,14 +485,7 @@ describe('import', () => {
   });
 
   it.each(['.json', '.jsonl'])('takes a file %s of one record, whatever its shape', async (ending) => {
-    const posting = {
-      id: 'a1b2c3d4-0000-4000-8000-000000000001',
-      text: 'Cook',
-      hostedUrl: 'https://jobs.lever.co/acme/a1b2c3d4-0000-4000-8000-000000000001',
-      createdAt: 1_780_000_000_000,
-      categories: { location: 'Oslo' },
-    };
-    const one = file(`acme${ending}`, `${JSON.stringify(posting)}\n`);
+    const one = file(`acme${ending}`, `${JSON.stringify(LEVER_POSTING)}\n`);
     expect((await on(1, one)).report?.files).toMatchObject([{ format: 'lever', read: 1, imported: 1 }]);
     expect((await on(2, '--format', 'lever', one)).report?.files).toMatchObject([{ format: 'lever', imported: 1 }]);
   });
@@ -525,14 +526,11 @@ describe('import', () => {
   });
 
   it('names every shape in an archive, in the order of its members', async () => {
-    const posting = {
-      id: 'a1b2c3d4-0000-4000-8000-000000000001',
-      text: 'Cook',
-      hostedUrl: 'https://jobs.lever.co/acme/a1b2c3d4-0000-4000-8000-000000000001',
-      createdAt: 1_780_000_000_000,
-      categories: { location: 'Oslo' },
-    };
-    const bodies = [JSON.stringify([posting]), readFileSync(greenhouse('a.json', [1]), 'utf8'), '{"no": "board"}'];
+    const bodies = [
+      JSON.stringify([LEVER_POSTING]),
+      readFileSync(greenhouse('a.json', [1]), 'utf8'),
+      '{"no": "board"}',
+    ];
     const members = bodies.map((body, i) => ({ header: { name: `${i}.json`, size: Buffer.byteLength(body) }, body }));
     const archive = file('boards.tar', await packTar(members));
     const imported = await on(1, archive);

@@ -78,6 +78,14 @@ async function openOnSmallDisk(): Promise<(pageCountMax: number) => void> {
   return (pageCountMax) => limitPages(database!, pageCountMax);
 }
 
+/** The first event of {@link callback} 1. */
+const EVENT: CallbackOperation = {
+  table: CALLBACKS,
+  kind: 'event',
+  callback: callbackId(1),
+  event: eventOf(1, new Uint8Array(0)),
+};
+
 describe('one record', () => {
   it.each([true, false])('an empty body stays an empty body (inline: %s)', async (isInline) => {
     await journal.write(callback(1));
@@ -350,15 +358,9 @@ describe('an operation that fails', () => {
       throw Object.assign(new Error('the disk says no'), { errcode });
     });
     database.connection.exec('CREATE TRIGGER failing AFTER INSERT ON event BEGIN SELECT fail(); END');
-    const event = {
-      table: CALLBACKS,
-      kind: 'event',
-      callback: callbackId(1),
-      event: eventOf(1, new Uint8Array(0)),
-    } as const;
     expect(database.apply([callback(1)])).toMatchObject({ kind: 'done' });
-    expect(database.apply([callback(2), event])).toMatchObject(result);
-    expect(database.apply([callback(2), callback(2), event])).toMatchObject(result);
+    expect(database.apply([callback(2), EVENT])).toMatchObject(result);
+    expect(database.apply([callback(2), callback(2), EVENT])).toMatchObject(result);
     expect(database.apply([callback(2)])).toMatchObject({ kind: 'done', refused: [] });
     database.close();
   });
@@ -370,14 +372,8 @@ describe('a commit', () => {
     database.connection.exec(`
       CREATE TABLE child (id TEXT REFERENCES callback (id) DEFERRABLE INITIALLY DEFERRED);
       CREATE TRIGGER orphan AFTER INSERT ON event BEGIN INSERT INTO child VALUES ('none'); END`);
-    const event = {
-      table: CALLBACKS,
-      kind: 'event',
-      callback: callbackId(1),
-      event: eventOf(1, new Uint8Array(0)),
-    } as const;
     expect(database.apply([callback(1), callback(1)])).toMatchObject({ kind: 'done', refused: [{ index: 1 }] });
-    expect(database.apply([event])).toMatchObject({ kind: 'broken', isInDoubt: true });
+    expect(database.apply([EVENT])).toMatchObject({ kind: 'broken', isInDoubt: true });
     database.close();
   });
 
