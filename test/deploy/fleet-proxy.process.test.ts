@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startProxy } from '../../src/cli/fleet/proxy.ts';
-import { Fleet } from '../shared/fleet.ts';
+import { Fleet, type Member } from '../shared/fleet.ts';
 import { expectError } from '../support/answers.ts';
 import { type Callback, createCallback, eventsOf, outcomeOf, post, wait } from '../support/callback-client.ts';
 import { freePort } from '../support/free-port.ts';
@@ -26,6 +26,8 @@ const DRAIN_SECONDS = '3';
 /** A look of Caddy comes every second. */
 const SEEN_MS = 15_000;
 const ASKED_COUNT = 12;
+/** Begins the lines of `/metrics` that count the requests of a purchase, by status. */
+const PURCHASES = 'paygrade_requests_total{operation="describeMarket",';
 
 const database = await startPostgres();
 if (database === undefined) console.log('skipping the proxies of gates: there is no PostgreSQL to start');
@@ -100,7 +102,26 @@ describe.skipIf(database === undefined).each(TRIED)('%s', (name, startFront) => 
     return answer?.status ?? 0;
   };
   const bought = async (): Promise<number> => (await buyOver(front.shop, '/v1/jobs/market')).status;
-  const sells = (): Promise<void> => until('it sells', async () => (await bought().catch(() => 0)) === 200, SEEN_MS);
+  const answeredBy = async (member: Member): Promise<string> => {
+    const { text } = await member.client.get('/metrics');
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith(PURCHASES))
+      .join();
+  };
+  /** Every gate, so that the proxy has seen each: one that it has not seen takes no requests when the other one leaves. */
+  const sells = async (): Promise<void> => {
+    const before = await Promise.all(fleet.members.map(answeredBy));
+    await until(
+      'every gate sells',
+      async () => {
+        if ((await bought().catch(() => 0)) !== 200) return false;
+        const now = await Promise.all(fleet.members.map(answeredBy));
+        return now.every((counts, place) => counts !== before[place]);
+      },
+      SEEN_MS,
+    );
+  };
   const readyIs = (status: number): Promise<void> =>
     until(
       `every gate says ${status}`,
