@@ -28,15 +28,15 @@ export interface SurfaceDefinition {
   readonly isUndocumented?: boolean;
 }
 
-/** What the base serves of each product, for its description. */
-const BASE_HAS: Readonly<Partial<Record<SurfaceName, string>>> = {
-  jobs: 'answers about hiring, one paid request at a time',
-  callbacks: 'webhook addresses for ten minutes',
-};
+/** The products that the base sells: their modules, and what they add to its description. */
+const BASE_PRODUCTS = [
+  { name: 'jobs', module: jobs, has: 'answers about hiring, one paid request at a time' },
+  { name: 'callbacks', module: callbacks, has: 'webhook addresses for ten minutes' },
+] as const satisfies readonly { readonly name: SurfaceName; readonly module: Module; readonly has: string }[];
 
 /** The description of a base with the products that were chosen. */
 function baseDescription(chosen: readonly SurfaceName[]): string {
-  const has = SURFACE_NAMES.filter((name) => chosen.includes(name)).flatMap((name) => BASE_HAS[name] ?? []);
+  const has = BASE_PRODUCTS.filter(({ name }) => chosen.includes(name)).map((product) => product.has);
   const [first = 'the operations about this server itself', ...others] = has;
   return `${first.charAt(0).toUpperCase()}${[first.slice(1), ...others].join(', and ')}.`;
 }
@@ -76,11 +76,9 @@ export const SURFACES = [
   },
 ] as const satisfies readonly SurfaceDefinition[];
 
-/** Modules of the base that `SURFACES` switches, by the name of their product. */
-const SWITCHED: Readonly<Partial<Record<string, SurfaceName>>> = { [jobs.tag]: 'jobs', [callbacks.tag]: 'callbacks' };
-
-const isOn = (name: string | undefined, chosen: readonly string[]): boolean =>
-  name === undefined || !(SURFACE_NAMES as readonly string[]).includes(name) || chosen.includes(name);
+/** Whether a surface stays: the base does, and one that is no product. */
+const isOn = (name: string | null, chosen: readonly string[]): boolean =>
+  name === null || !(SURFACE_NAMES as readonly string[]).includes(name) || chosen.includes(name);
 
 /**
  * The surfaces with the products that `SURFACES` chose (siblings §1); modules that belong to no product always stay. Without
@@ -90,12 +88,15 @@ export function chosenSurfaces(
   definitions: readonly SurfaceDefinition[],
   chosen: readonly SurfaceName[],
 ): readonly SurfaceDefinition[] {
+  const left: readonly Module[] = BASE_PRODUCTS.filter(({ name }) => !chosen.includes(name)).map(
+    ({ module }) => module,
+  );
   return definitions
-    .filter(({ name }) => isOn(name ?? undefined, chosen))
+    .filter(({ name }) => isOn(name, chosen))
     .map((definition) => {
       if (definition.name !== null) return definition;
       if (chosen.length === 0) return { ...definition, modules: [processOnly, internal], isUndocumented: true };
-      const modules = definition.modules.filter(({ tag }) => isOn(SWITCHED[tag], chosen));
+      const modules = definition.modules.filter((module) => !left.includes(module));
       return { ...definition, modules, description: baseDescription(chosen) };
     });
 }
