@@ -1,10 +1,11 @@
 /** A database that was restored from a dump does not know what was sold since (reliability 124). */
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
@@ -29,16 +30,17 @@ const RESTORED = /^the database was restored or copied: until 20\d\d-.*Z the ser
 const binaries = (SERVER as OwnServer | undefined)?.binaries ?? '';
 const canDump = existsSync(join(binaries, 'pg_dump')) && existsSync(join(binaries, 'psql'));
 
-const dumped = (url: string): string =>
-  execFileSync(join(binaries, 'pg_dump'), ['--schema=paygrade', url], { encoding: 'utf8' });
+const run = promisify(execFile);
+
+const dumped = async (url: string): Promise<string> =>
+  (await run(join(binaries, 'pg_dump'), ['--schema=paygrade', url])).stdout;
 
 /** In one transaction, so that no server sees that the tables were gone. */
-const restore = (url: string, dump: string): string =>
-  execFileSync(join(binaries, 'psql'), ['--quiet', '--single-transaction', '--set=ON_ERROR_STOP=1', url], {
-    input: `DROP SCHEMA paygrade CASCADE;\n${dump}`,
-    encoding: 'utf8',
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+async function restore(url: string, dump: string): Promise<void> {
+  const running = run(join(binaries, 'psql'), ['--quiet', '--single-transaction', '--set=ON_ERROR_STOP=1', url]);
+  running.child.stdin?.end(`DROP SCHEMA paygrade CASCADE;\n${dump}`);
+  await running;
+}
 
 let nonce = 0;
 
@@ -66,16 +68,51 @@ async function sell(backend: Backend, order: PaymentOrder): Promise<void> {
   await backend.reservations.recordSettled(await begin(backend, order), TRANSACTION);
 }
 
-describe.skipIf(SERVER === undefined)('a restored database', () => {
-  let url = '';
-  const notices: string[] = [];
-  const faults: (string | undefined)[] = [];
-  beforeAll(async () => {
-    url = await SERVER!.freshUrl();
-  });
-  afterAll(() => SERVER!.drop(url));
+/** Statements by the role that owns the database. */
+async function queryAt(url: string, text: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
 
-  async function open(databaseUrl = url, stateKey?: Uint8Array): Promise<Backend> {
+/** One database, the servers that a test opens on it, and what they tell. All of it goes when the test ends. */
+class Trial {
+  readonly url: string;
+  readonly notices: string[] = [];
+  readonly faults: (string | undefined)[] = [];
+  readonly #servers: Backend[] = [];
+  readonly #databases: string[];
+
+  private constructor(url: string) {
+    this.url = url;
+    this.#databases = [url];
+  }
+
+  static async begin({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Trial> {
+    const trial = new Trial(await SERVER!.freshUrl());
+    onTestFinished(() => trial.#end());
+    return trial;
+  }
+
+  /** A second database. */
+  async freshUrl(): Promise<string> {
+    return this.#withDatabase(await SERVER!.freshUrl());
+  }
+
+  async copyUrl(): Promise<string> {
+    return this.#withDatabase(await SERVER!.copyUrl(this.url));
+  }
+
+  #withDatabase(url: string): string {
+    this.#databases.push(url);
+    return url;
+  }
+
+  async open(databaseUrl = this.url, stateKey?: Uint8Array): Promise<Backend> {
     const backend = await openPostgresBackend(
       {
         databaseUrl,
@@ -89,36 +126,45 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
         clock: systemClock,
         timers: systemTimers,
         random: new Chance(++nonce),
-        onStateFault: (fault) => faults.push(fault),
-        onNotice: (notice) => notices.push(notice),
+        onStateFault: (fault) => this.faults.push(fault),
+        onNotice: (notice) => this.notices.push(notice),
         onFailure() {},
       },
     );
-    onTestFinished(() => backend.close());
+    this.#servers.push(backend);
     return backend;
   }
 
-  /** The server that runs has told of one more restore. */
-  async function entered(): Promise<void> {
-    const isTold = () => notices.some((notice) => RESTORED.test(notice));
-    await until('the server has entered the restored tables', isTold);
-    notices.length = 0;
+  /** As many servers that run have told of one more restore. */
+  async entered(count = 1): Promise<void> {
+    const isTold = () => this.notices.filter((notice) => RESTORED.test(notice)).length >= count;
+    await until('the servers have entered the restored tables', isTold);
+    this.notices.length = 0;
   }
 
-  it.skipIf(!canDump)('sells nothing that may have been sold after the backup, from whichever server', async () => {
-    const before = await open();
+  async #end(): Promise<void> {
+    for (const server of this.#servers) await server.close();
+    for (const url of this.#databases) await SERVER!.drop(url);
+  }
+}
+
+// Side by side: most of them wait until a server looks at its tables, which it does every three seconds.
+describe.skipIf(SERVER === undefined).concurrent('a restored database', () => {
+  it.skipIf(!canDump)('sells nothing that may have been sold after the backup, from whichever server', async (test) => {
+    const trial = await Trial.begin(test);
+    const before = await trial.open();
     expect(before.notices).toEqual([]);
     const known = orderFrom(150);
     await sell(before, known);
-    const dump = dumped(url);
+    const dump = await dumped(trial.url);
     const forgotten = orderFrom(150);
     await sell(before, forgotten);
     expect(await reserve(before, forgotten)).toMatchObject({ kind: 'taken', status: { kind: 'settled' } });
     await before.close();
-    restore(url, dump);
+    await restore(trial.url, dump);
 
     // Two at once, and one that starts after they have ended.
-    const together = await Promise.all([open(), open()]);
+    const together = await Promise.all([trial.open(), trial.open()]);
     const notices = together.map((server) => server.notices);
     for (const server of together) {
       expect(await reserve(server, forgotten)).toMatchObject({
@@ -127,7 +173,7 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
       });
       await server.close();
     }
-    const after = await open();
+    const after = await trial.open();
     expect(after.notices[0]).toMatch(RESTORED);
     expect(notices).toEqual([after.notices, after.notices]);
     expect(await reserve(after, forgotten)).toMatchObject({ kind: 'unavailable' });
@@ -136,53 +182,54 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
     expect(await reserve(after, orderFrom(160))).toMatchObject({ kind: 'reserved' });
   });
 
-  it('sells as before once that time has passed, and after every other start', async () => {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    await open();
-    await client.query('UPDATE paygrade.identity SET used_before_seconds = 1');
-    await client.end();
+  it('sells as before once that time has passed, and after every other start', async (test) => {
+    const trial = await Trial.begin(test);
+    await (await trial.open()).close();
+    const copy = await trial.copyUrl();
+    const entering = await trial.open(copy);
+    expect(entering.notices[0]).toMatch(RESTORED);
+    await entering.close();
+    await queryAt(copy, 'UPDATE paygrade.identity SET used_before_seconds = 1');
     for (let starts = 0; starts < 2; starts++) {
-      const server = await open();
+      const server = await trial.open(copy);
       expect(server.notices).toEqual([]);
       await sell(server, orderFrom(60));
       await server.close();
     }
   });
 
-  it('is also one that PostgreSQL copied under another name', async () => {
-    const copy = await SERVER!.copyUrl(url);
-    const server = await open(copy);
+  it('is also one that PostgreSQL copied under another name', async (test) => {
+    const trial = await Trial.begin(test);
+    await (await trial.open()).close();
+    const server = await trial.open(await trial.copyUrl());
     expect(server.notices[0]).toMatch(RESTORED);
     expect(await reserve(server, orderFrom(60))).toMatchObject({ kind: 'unavailable' });
-    await server.close();
-    await SERVER!.drop(copy);
   });
 
-  it.skipIf(!canDump)('is recognised by its own numbers where the role may not ask for the cluster', async () => {
-    const own = await SERVER!.freshUrl();
-    const address = new URL(own);
-    const client = new Client({ connectionString: own });
+  it.skipIf(!canDump)('is recognised by its own numbers where the role may not ask for the cluster', async (test) => {
+    const trial = await Trial.begin(test);
+    const address = new URL(trial.url);
+    const client = new Client({ connectionString: trial.url });
     await client.connect();
     await client.query(`CREATE ROLE plain LOGIN; GRANT CREATE ON DATABASE "${address.pathname.slice(1)}" TO plain;
       REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC`);
     address.username = 'plain';
-    const first = await open(address.href);
+    const first = await trial.open(address.href);
     expect(first.notices).toEqual([]);
     await first.close();
     const { rows } = await client.query('SELECT tables FROM paygrade.identity');
     expect(rows[0].tables).toMatch(/^\d+ \d+$/);
     await client.query('DROP OWNED BY plain; DROP ROLE plain');
     await client.end();
-    await SERVER!.drop(own);
   });
 
-  it.skipIf(!canDump)('sells nothing again from a server that ran while its tables were replaced', async () => {
-    const running = await open();
-    const dump = dumped(url);
+  it.skipIf(!canDump)('sells nothing again from a server that ran while its tables were replaced', async (test) => {
+    const trial = await Trial.begin(test);
+    const running = await trial.open();
+    const dump = await dumped(trial.url);
     const forgotten = orderFrom(150);
     await sell(running, forgotten);
-    restore(url, dump);
+    await restore(trial.url, dump);
     expect(await reserve(running, forgotten)).toMatchObject({
       kind: 'unavailable',
       detail: expect.stringMatching(/replaced/),
@@ -192,22 +239,23 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
       detail: expect.stringMatching(/restored/),
     });
 
-    await entered();
+    await trial.entered();
     // Its claim of before counts until the next look takes it back.
     expect((await reserve(running, forgotten)).kind).not.toBe('reserved');
     await sell(running, orderFrom(160));
   });
 
-  it.skipIf(!canDump)('records each settlement as its own when the tables are replaced under it', async () => {
-    const running = await open();
-    const dump = dumped(url);
+  it.skipIf(!canDump)('records each settlement as its own when the tables are replaced under it', async (test) => {
+    const trial = await Trial.begin(test);
+    const running = await trial.open();
+    const dump = await dumped(trial.url);
     const unconfirmed = orderFrom(1000);
     const paid = orderFrom(1000);
     const started = [await begin(running, unconfirmed), await begin(running, paid)] as const;
-    restore(url, dump);
-    await entered();
+    await restore(trial.url, dump);
+    await trial.entered();
 
-    const other = await open();
+    const other = await trial.open();
     const next = [orderFrom(1000), orderFrom(1000)] as const;
     const begun = [await begin(other, next[0]), await begin(running, next[1])] as const;
     expect(await running.reservations.isHeld(started[0])).toBe(false);
@@ -221,18 +269,15 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
     expect(await other.books.find(unconfirmed.key)).toBe(undefined);
   });
 
-  it('sells nothing again from a server that ran while the tables were created again, and takes no serial twice', async () => {
-    const own = await SERVER!.freshUrl();
-    const running = await open(own);
+  it('sells nothing again from a server that ran while the tables were created again, and takes no serial twice', async (test) => {
+    const trial = await Trial.begin(test);
+    const running = await trial.open();
     const forgotten = orderFrom(150);
     await sell(running, forgotten);
     const unsettled = await begin(running, orderFrom(150));
-    const client = new Client({ connectionString: own });
-    await client.connect();
-    await client.query('DROP SCHEMA paygrade CASCADE');
-    await client.end();
-    const other = await open(own);
-    await entered();
+    await queryAt(trial.url, 'DROP SCHEMA paygrade CASCADE');
+    const other = await trial.open();
+    await trial.entered();
 
     const next = orderFrom(1000);
     const begun = await begin(other, next);
@@ -241,45 +286,42 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
     await other.reservations.recordSettled(begun, TRANSACTION);
     expect(await other.books.find(next.key)).toMatchObject({ nonce: next.authorization.nonce });
     expect(await reserve(running, forgotten)).toMatchObject({ kind: 'unavailable' });
-    for (const server of [running, other]) await server.close();
-    await SERVER!.drop(own);
   });
 
-  it('sells nothing again from a server whose database a copy with the same numbers of tables took the place of', async () => {
-    const own = await SERVER!.freshUrl();
-    await (await open(own)).close();
-    const copy = await SERVER!.copyUrl(own);
-    const running = await open(own);
+  it('sells nothing again from a server whose database a copy with the same numbers of tables took the place of', async (test) => {
+    const trial = await Trial.begin(test);
+    await (await trial.open()).close();
+    const copy = await trial.copyUrl();
+    const running = await trial.open();
     const forgotten = orderFrom(150);
     await sell(running, forgotten);
-    const [ownName, copyName] = [own, copy].map((address) => new URL(address).pathname.slice(1));
-    const client = new Client({ connectionString: url });
-    await client.connect();
+    const [name, copyName] = [trial.url, copy].map((address) => new URL(address).pathname.slice(1));
     // In one transaction, so that the server finds a database whenever it connects.
-    await client.query(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${ownName}';
-      ALTER DATABASE ${ownName} RENAME TO ${ownName}_old; ALTER DATABASE ${copyName} RENAME TO ${ownName};
-      ALTER DATABASE ${ownName}_old RENAME TO ${copyName}`);
-    await client.end();
+    await queryAt(
+      await trial.freshUrl(),
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}';
+      ALTER DATABASE ${name} RENAME TO ${name}_old; ALTER DATABASE ${copyName} RENAME TO ${name};
+      ALTER DATABASE ${name}_old RENAME TO ${copyName}`,
+    );
     expect(await reserve(running, forgotten)).toMatchObject({ kind: 'unavailable' });
-    await entered();
+    await trial.entered();
     expect(await reserve(running, forgotten)).toMatchObject({ kind: 'unavailable' });
     await sell(running, orderFrom(1000));
-    await running.close();
-    for (const address of [own, copy]) await SERVER!.drop(address);
   });
 
   it.skipIf(!canDump)(
     'frees the identifiers whose purchases ended after the backup, under a server that runs',
-    async () => {
-      const running = await open();
+    async (test) => {
+      const trial = await Trial.begin(test);
+      const running = await trial.open();
       const claim = { digest: 'd'.repeat(32), fingerprint: 'f'.repeat(32) };
       const order = orderFrom(1000);
       const ended = await running.reservations.reserve(order.key, order.authorization.validBeforeSeconds, [claim]);
       if (ended.kind !== 'reserved') throw new Error(ended.kind);
-      const dump = dumped(url);
+      const dump = await dumped(trial.url);
       await running.reservations.release(ended.reservation);
-      restore(url, dump);
-      await entered();
+      await restore(trial.url, dump);
+      await trial.entered();
       await until('the identifier is free', async () => {
         const { key, authorization } = orderFrom(1000);
         return (await running.reservations.reserve(key, authorization.validBeforeSeconds, [claim])).kind === 'reserved';
@@ -289,9 +331,9 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
 
   it.skipIf(!canDump)(
     'gives a retry again that a server which runs held at the backup and has released since',
-    async () => {
-      const own = await SERVER!.freshUrl();
-      const running = await open(own);
+    async (test) => {
+      const trial = await Trial.begin(test);
+      const running = await trial.open();
       const draft = { organization: null, tokenDigest: null, idempotency: null, hasCallback: false };
       const id = newRetryId(new Chance(++nonce));
       const job = newJob(
@@ -304,36 +346,30 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
         return (await running.retries.takeDue({ ...room, nowMs: systemClock.nowMs() })).jobs.map((one) => one.id);
       };
       expect(await taken()).toEqual([id]);
-      const dump = dumped(own);
+      const dump = await dumped(trial.url);
       await running.retries.release(id);
-      restore(own, dump);
-      await entered();
+      await restore(trial.url, dump);
+      await trial.entered();
       expect([await taken(), await taken()]).toEqual([[id], []]);
-      await running.close();
-      await SERVER!.drop(own);
     },
   );
 
   it.skipIf(!canDump)(
     'is charged only by what the new tables say, also by a server that remembers others',
-    async () => {
-      const own = await SERVER!.freshUrl();
-      const running = await open(own);
-      const other = await open(own);
+    async (test) => {
+      const trial = await Trial.begin(test);
+      const running = await trial.open();
+      const other = await trial.open();
       const grant = (organization: string, amount: number) =>
         other.accounts.grant({ organization, kind: 'onboarding', amount, expiresAtMs: null });
       await grant('acme', 10);
-      const dump = dumped(own);
+      const dump = await dumped(trial.url);
       await grant('acme', 5);
       expect(await running.accounts.charge('acme', 1)).toEqual({ kind: 'charged', remaining: 14 });
       await grant('initech', 7);
       expect(await running.accounts.charge('initech', 1)).toEqual({ kind: 'charged', remaining: 6 });
-      restore(own, dump);
-      await until(
-        'both servers have entered the tables',
-        () => notices.filter((one) => RESTORED.test(one)).length >= 2,
-      );
-      notices.length = 0;
+      await restore(trial.url, dump);
+      await trial.entered(2);
       // The next grants get the serials that the lost ones had, and as many changes make as many versions.
       for (const organization of ['globex', 'umbrella']) await grant(organization, 100);
       for (const organization of ['acme', 'acme', 'initech', 'initech']) await grant(organization, 1);
@@ -347,119 +383,120 @@ describe.skipIf(SERVER === undefined)('a restored database', () => {
       ] as const) {
         expect(await running.accounts.organization(organization)).toMatchObject({ remaining });
       }
-      for (const server of [running, other]) await server.close();
-      await SERVER!.drop(own);
     },
   );
 
-  it.skipIf(!canDump)('whose tables a running server may not enter says so, and is entered once it may', async () => {
-    const own = await SERVER!.freshUrl();
-    const address = new URL(own);
-    const client = new Client({ connectionString: own });
-    await client.connect();
-    await client.query(`CREATE ROLE granted LOGIN; GRANT CREATE ON DATABASE "${address.pathname.slice(1)}" TO granted`);
-    address.username = 'granted';
-    const running = await open(address.href);
-    restore(own, dumped(own).replace(/^ALTER .* OWNER TO .*$/gm, ''));
-    const isTold = () => faults.some((fault) => /cannot be used: permission denied for sequence/.test(fault ?? ''));
-    await client.query('GRANT USAGE ON SCHEMA paygrade TO granted');
-    await client.query('GRANT ALL ON ALL TABLES IN SCHEMA paygrade TO granted');
-    await until('the server has told that it may not enter', isTold);
-    expect(await reserve(running, orderFrom(1000))).toMatchObject({
-      kind: 'unavailable',
-      detail: expect.stringMatching(/permission denied/),
-    });
-    await client.query('GRANT ALL ON ALL SEQUENCES IN SCHEMA paygrade TO granted');
-    await entered();
-    expect(await reserve(running, orderFrom(1000))).toMatchObject({ kind: 'reserved' });
-    await running.close();
-    await client.query('DROP OWNED BY granted; DROP ROLE granted');
-    await client.end();
-    await SERVER!.drop(own);
-  });
+  it.skipIf(!canDump)(
+    'whose tables a running server may not enter says so, and is entered once it may',
+    async (test) => {
+      const trial = await Trial.begin(test);
+      const address = new URL(trial.url);
+      const client = new Client({ connectionString: trial.url });
+      await client.connect();
+      await client.query(
+        `CREATE ROLE granted LOGIN; GRANT CREATE ON DATABASE "${address.pathname.slice(1)}" TO granted`,
+      );
+      address.username = 'granted';
+      const running = await trial.open(address.href);
+      await restore(trial.url, (await dumped(trial.url)).replace(/^ALTER .* OWNER TO .*$/gm, ''));
+      const isTold = () =>
+        trial.faults.some((fault) => /cannot be used: permission denied for sequence/.test(fault ?? ''));
+      await client.query('GRANT USAGE ON SCHEMA paygrade TO granted');
+      await client.query('GRANT ALL ON ALL TABLES IN SCHEMA paygrade TO granted');
+      await until('the server has told that it may not enter', isTold);
+      expect(await reserve(running, orderFrom(1000))).toMatchObject({
+        kind: 'unavailable',
+        detail: expect.stringMatching(/permission denied/),
+      });
+      await client.query('GRANT ALL ON ALL SEQUENCES IN SCHEMA paygrade TO granted');
+      await trial.entered();
+      expect(await reserve(running, orderFrom(1000))).toMatchObject({ kind: 'reserved' });
+      await running.close();
+      await client.query('DROP OWNED BY granted; DROP ROLE granted');
+      await client.end();
+    },
+  );
 
   it.skipIf(!canDump)(
     'that is used with another STATE_KEY cannot be used by a server that runs, which says so',
-    async () => {
-      const [own, others] = [await SERVER!.freshUrl(), await SERVER!.freshUrl()];
-      const [running, other] = [await open(own, Buffer.alloc(32, 1)), await open(others, Buffer.alloc(32, 2))];
+    async (test) => {
+      const trial = await Trial.begin(test);
+      const others = await trial.freshUrl();
+      const [running, other] = [
+        await trial.open(trial.url, Buffer.alloc(32, 1)),
+        await trial.open(others, Buffer.alloc(32, 2)),
+      ];
       await other.accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 10, expiresAtMs: null });
-      restore(own, dumped(others));
-      faults.length = 0;
+      await restore(trial.url, await dumped(others));
+      trial.faults.length = 0;
       await until('the server knows that the key is another', () => running.fault() !== undefined);
       const reason = /^the tables .* cannot be used: STATE_KEY is not the key that/;
-      expect([running.fault(), faults]).toEqual([expect.stringMatching(reason), [running.fault()]]);
+      expect([running.fault(), trial.faults]).toEqual([expect.stringMatching(reason), [running.fault()]]);
       expect(await reserve(running, orderFrom(1000))).toMatchObject({ kind: 'unavailable', detail: running.fault() });
       expect(await running.accounts.charge('acme', 1)).toEqual({ kind: 'unavailable', detail: running.fault() });
       // Several renewals: each tries again, and tells nothing new.
       await pause(2 * LOOK_MS + 500);
-      expect(faults).toEqual([running.fault()]);
-      const client = new Client({ connectionString: own });
-      await client.connect();
-      await client.query(`DELETE FROM paygrade.secrets WHERE name = '${KEY_CHECK}'`);
-      await client.end();
-      await entered();
-      expect([running.fault(), faults.at(-1)]).toEqual([undefined, undefined]);
+      expect(trial.faults).toEqual([running.fault()]);
+      await queryAt(trial.url, `DELETE FROM paygrade.secrets WHERE name = '${KEY_CHECK}'`);
+      await trial.entered();
+      expect([running.fault(), trial.faults.at(-1)]).toEqual([undefined, undefined]);
       await sell(running, orderFrom(1000));
       expect(await running.accounts.charge('acme', 1)).toEqual({ kind: 'charged', remaining: 9 });
-      for (const server of [running, other]) await server.close();
-      for (const address of [own, others]) await SERVER!.drop(address);
     },
   );
 
-  it.skipIf(!canDump)('gives the resolves again that a server which runs has finished since the backup', async () => {
-    const own = await SERVER!.freshUrl();
-    const running = await open(own);
-    const given: ResolveId[] = [];
-    const take = async (): Promise<void> => {
-      given.push(...(await running.resolves.takePending()).map(({ id }) => id));
-    };
-    running.resolves.onPending?.(
-      () => void take(),
-      () => 10,
-    );
-    await take();
-    const [finished, working] = [newResolveId(new Chance(++nonce)), newResolveId(new Chance(++nonce))];
-    const question = { url: 'https://target.example/', include: [] };
-    for (const id of [finished, working]) {
-      await running.resolves.create({
-        id,
-        tokenDigest: new Uint8Array(32),
-        createdAtMs: systemClock.nowMs(),
-        question,
-      });
-    }
-    const dump = dumped(own);
-    await running.resolves.finish(finished, 'resolved', '{}');
-    restore(own, dump);
-    await entered();
-    await until('the resolve is given', () => given.length > 0);
-    await running.resolves.finish(finished, 'resolved', '{}');
-    await take();
-    expect(given).toEqual([finished]);
-    expect(await running.resolves.find(working)).toMatchObject({ status: 'pending' });
-    await running.close();
-    await SERVER!.drop(own);
-  });
+  it.skipIf(!canDump)(
+    'gives the resolves again that a server which runs has finished since the backup',
+    async (test) => {
+      const trial = await Trial.begin(test);
+      const running = await trial.open();
+      const given: ResolveId[] = [];
+      const take = async (): Promise<void> => {
+        given.push(...(await running.resolves.takePending()).map(({ id }) => id));
+      };
+      running.resolves.onPending?.(
+        () => void take(),
+        () => 10,
+      );
+      await take();
+      const [finished, working] = [newResolveId(new Chance(++nonce)), newResolveId(new Chance(++nonce))];
+      const question = { url: 'https://target.example/', include: [] };
+      for (const id of [finished, working]) {
+        await running.resolves.create({
+          id,
+          tokenDigest: new Uint8Array(32),
+          createdAtMs: systemClock.nowMs(),
+          question,
+        });
+      }
+      const dump = await dumped(trial.url);
+      await running.resolves.finish(finished, 'resolved', '{}');
+      await restore(trial.url, dump);
+      await trial.entered();
+      await until('the resolve is given', () => given.length > 0);
+      await running.resolves.finish(finished, 'resolved', '{}');
+      await take();
+      expect(given).toEqual([finished]);
+      expect(await running.resolves.find(working)).toMatchObject({ status: 'pending' });
+    },
+  );
 
-  it.skipIf(!canDump)('takes no claim that waited while its server entered the restored tables', async () => {
-    const own = await SERVER!.freshUrl();
-    const server = await open(own);
-    const dump = dumped(own);
+  it.skipIf(!canDump)('takes no claim that waited while its server entered the restored tables', async (test) => {
+    const trial = await Trial.begin(test);
+    const server = await trial.open();
+    const dump = await dumped(trial.url);
     const forgotten = orderFrom(150);
     await sell(server, forgotten);
-    restore(own, dump);
-    const client = new Client({ connectionString: own });
+    await restore(trial.url, dump);
+    const client = new Client({ connectionString: trial.url });
     await client.connect();
     await client.query('BEGIN; LOCK TABLE paygrade.claims IN EXCLUSIVE MODE');
     const waiting = reserve(server, forgotten);
-    await entered();
+    await trial.entered();
     await client.query('COMMIT');
     await client.end();
     // It is refused as well when a new connection shows the other tables before it waits.
     const detail = expect.stringMatching(/this authorization may have been used before that$/);
     expect(await waiting).toMatchObject({ kind: 'unavailable', detail });
-    await server.close();
-    await SERVER!.drop(own);
   });
 });
