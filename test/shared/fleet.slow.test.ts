@@ -17,6 +17,7 @@ describe.skipIf(database === undefined)('three processes on one database', () =>
     const server = database!;
     const fleet = await new Fleet(await server.freshUrl(), ['node', 'node', 'bun'], {
       LOCAL_BALANCE: '1000000000000',
+      LOG_LEVEL: 'info',
     }).start();
     const trial = new Trial(fleet, server, SEED);
     try {

@@ -196,8 +196,15 @@ export class Trial {
     this.counts.free++;
     // Uncharged is free: the same authorization buys now.
     const again = await this.#fleet.client(this.#chance.below(3)).pay(path, payment);
-    if (again.status !== 200) throw says(`is free and cannot be used: ${again.status} ${again.text}`);
+    if (again.status !== 200) throw says(`is free and cannot be used: ${again.text} ${this.#loggedOf(again.text)}`);
     this.#settled.add(nonce);
+  }
+
+  /** The lines that processes logged about a request that was refused, if they log requests. */
+  #loggedOf(refusal: string): string {
+    const id = /req_[0-9a-f-]{36}/.exec(refusal)?.[0] ?? '';
+    const lines = this.#fleet.members.flatMap(({ server }) => `${server.stdout()}\n${server.stderr()}`.split('\n'));
+    return lines.filter((line) => id !== '' && line.includes(id)).join('\n');
   }
 
   /** What every process says of a payment once it is certain. */
