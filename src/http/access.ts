@@ -98,7 +98,7 @@ export interface Access<P extends object = object, S = never> {
   /** True: answers are for this requester only, so no cache may store them. */
   readonly isPrivate?: boolean;
   /** This way in bound to a server's services, so that documents state that server's terms (a price). */
-  boundTo?(services: S): Access;
+  boundTo?(services: S): Access<P, S>;
   /** Whether the request carries the credential of this way in. Alternatives need it, all but the last. */
   isPresented?(request: RequestView): boolean;
   /** Makes the gate of one operation. @throws Error at start when the operation cannot have this way in */
@@ -132,7 +132,7 @@ export function anyOf<const A extends readonly Access[]>(
 export type WayIn<P extends object = object, S = never> = Access<P, S> | Alternatives<P, S>;
 
 /** Every way in of the list, with the alternatives one by one. */
-export const waysIn = (access: readonly WayIn[]): readonly Access[] =>
+export const waysIn = <S = never>(access: readonly WayIn<object, S>[]): readonly Access<object, S>[] =>
   access.flatMap((way) => ('anyOf' in way ? way.anyOf : [way]));
 
 /** The codes of an entry. Of its alternatives, all but the last never see a request without their credential. */

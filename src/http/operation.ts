@@ -63,15 +63,15 @@ function lazyDecoder(query: QuerySchema): QueryDecoder {
 }
 
 /** Makes the gate of one alternative decide only on the requests that use this alternative. */
-function gateAmong(ways: readonly Access[], chosen: Access, gate: Gate): Gate {
+function gateAmong<S>(ways: readonly Access<object, S>[], chosen: Access<object, S>, gate: Gate): Gate {
   const last = ways.at(-1);
-  const chosenOf = (request: RequestView): Access | undefined =>
+  const chosenOf = (request: RequestView): Access<object, S> | undefined =>
     ways.find((way) => way === last || way.isPresented?.(request) === true);
   return { admit: (request, principal) => (chosenOf(request) === chosen ? gate.admit(request, principal) : undefined) };
 }
 
 function openGates<S>(route: Route<S>, services: S, mount: Mount, isBeforeInput: boolean): Gate[] {
-  const open = (way: Access): Gate => way.open(services as never, route, mount);
+  const open = (way: Access<object, S>): Gate => way.open(services, route, mount);
   return route.access.flatMap((entry) => {
     const ways = waysIn([entry]);
     return ways
@@ -106,8 +106,8 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
   };
 }
 
-function boundTo<S>(entry: WayIn, services: S): WayIn {
-  const bound = (way: Access): Access => way.boundTo?.(services as never) ?? way;
+function boundTo<S>(entry: WayIn<object, S>, services: S): WayIn<object, S> {
+  const bound = (way: Access<object, S>): Access<object, S> => way.boundTo?.(services) ?? way;
   return 'anyOf' in entry ? { anyOf: entry.anyOf.map(bound) } : bound(entry);
 }
 
@@ -123,10 +123,8 @@ export function bind<S>(
   publicUrl?: string,
 ): readonly Operation[] {
   return routes.map((declared) => {
-    const access: readonly WayIn[] = declared.access.map((entry) => boundTo(entry, services));
-    // That `services` has what the ways in need was checked when the route was declared.
-    const route: Route<S> = { ...declared, access: access as never };
-    return { ...(route as Route), tag, publicUrl, mount: (mount) => mounted(route, services, mount) };
+    const route: Route<S> = { ...declared, access: declared.access.map((entry) => boundTo(entry, services)) };
+    return { ...route, tag, publicUrl, mount: (mount) => mounted(route, services, mount) };
   });
 }
 
