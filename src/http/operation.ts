@@ -99,10 +99,10 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
       query === undefined
         ? undefined
         : memoizeRecent(lazyDecoder(query), QUESTION_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX),
-    check: check === undefined ? undefined : (input, request) => check(input as never, services, request),
+    check: check === undefined ? undefined : (input, request) => check(input, services, request),
     ready: ready === undefined ? undefined : () => ready(services),
     readBody: readBody === undefined ? undefined : (request) => readBody(request, services),
-    handle: (input, request, principal) => handle(input as never, services, request, principal as never),
+    handle: (input, request, principal) => handle(input, services, request, principal),
   };
 }
 

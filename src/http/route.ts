@@ -9,7 +9,7 @@ import type { AfterSettlement, JsonText, Reply } from './answers.ts';
 import type { Contract } from './contract.ts';
 import type { ErrorCode, Refusal } from './errors.ts';
 import type { DeferredAnswer } from './hot/deferred-answer.ts';
-import type { QuerySchema } from './query.ts';
+import type { Parameters, QuerySchema } from './query.ts';
 import type { RequestView } from './request-view.ts';
 
 type QueryInput<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, never>;
@@ -53,10 +53,10 @@ interface Declaration<
 /** A declaration as the kit sees it, without the types of its handler. */
 export interface Route<S = never> extends Contract {
   readonly access: readonly WayIn<object, S>[];
-  readonly check?: (input: never, services: S, request: RequestView) => Refusal | undefined;
+  readonly check?: (input: Parameters, services: S, request: RequestView) => Refusal | undefined;
   readonly ready?: (services: S) => Refusal | undefined;
   readonly readBody?: (request: RequestView, services: S) => MaybePromise<unknown>;
-  readonly handle: (input: never, services: S, request: RequestView, principal: never) => unknown;
+  readonly handle: (input: Parameters, services: S, request: RequestView, principal: object) => unknown;
 }
 
 /** `route<Services>()({...})`: the first call gives the type of the services, the second infers all other types. */

@@ -7,7 +7,6 @@ import * as v from 'valibot';
 import { parseJson } from '../../base/json-value.ts';
 import type { RemoteCatalogue } from '../../catalogue/remote-catalogue.ts';
 import { type ErrorCode, type Refusal, refuse } from '../../http/errors.ts';
-import type { RequestView } from '../../http/request-view.ts';
 import type { Route } from '../../http/route.ts';
 import { CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE, UPSTREAM_TIMEOUT } from '../catalogue-refusals.ts';
 import type { JobsServices } from './services.ts';
@@ -58,12 +57,12 @@ export function remoteRoute(route: Route<JobsServices>, remote: RemoteCatalogue)
   return {
     ...route,
     /** Tells the payment how long the answer may take (decisions §4). */
-    check(input: never, services: JobsServices, request: RequestView): Refusal | undefined {
+    check(input, services, request): Refusal | undefined {
       request.answerSeconds = answerSeconds;
       return check?.(input, services, request);
     },
     ready: () => (remote.canAsk() ? undefined : servicesUnavailable()),
-    async handle(input: Readonly<Record<string, unknown>>): Promise<unknown> {
+    async handle(input): Promise<unknown> {
       const asked = await remote.ask({ path, query: queryOf(input), read });
       switch (asked.kind) {
         case 'answer':
