@@ -5,7 +5,7 @@
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, type Admission, type Gate, type Mount, type WayIn, waysIn } from '../http/access.ts';
-import { type AfterSettlement, Answer, type AnswerBody, type HeaderRecord, Reply } from '../http/answers.ts';
+import { AfterSettlement, Answer, type AnswerBody, type HeaderRecord, Reply } from '../http/answers.ts';
 import type { Contract } from '../http/contract.ts';
 import {
   type ErrorCode,
@@ -142,14 +142,14 @@ type Content =
       readonly isAnswered?: boolean;
     };
 
-function contentOf(answer: unknown, body: AnswerBody | undefined): string {
-  if (body === undefined)
-    return JSON.stringify({ draft: (answer as AfterSettlement<unknown>).draft } satisfies Content);
-  if (!(body instanceof Reply)) {
-    return JSON.stringify({ body: typeof body === 'string' ? body : body.text } satisfies Content);
+function contentOf(answer: AnswerBody | AfterSettlement<unknown>): string {
+  if (answer instanceof AfterSettlement) return JSON.stringify({ draft: answer.draft } satisfies Content);
+  if (!(answer instanceof Reply)) {
+    return JSON.stringify({ body: typeof answer === 'string' ? answer : answer.text } satisfies Content);
   }
-  if (typeof body.body !== 'string') throw new Error('an answer of bytes cannot be kept for a payment identifier');
-  return JSON.stringify({ body: body.body, headers: body.headers, status: body.status });
+  const { body, headers, status } = answer;
+  if (typeof body !== 'string') throw new Error('an answer of bytes cannot be kept for a payment identifier');
+  return JSON.stringify({ body, headers, status });
 }
 
 /** Method, path and query of a request, without its body. */
@@ -287,8 +287,8 @@ class PaymentGate implements Gate<Payer> {
     const { reservation, order, names } = purchase;
     return {
       principal: { payer: order.payer },
-      settle: async (answer, body) => {
-        const settling = this.#checkout.settle(purchase, this.#saleOf(request), () => contentOf(answer, body));
+      settle: async (answer) => {
+        const settling = this.#checkout.settle(purchase, this.#saleOf(request), () => contentOf(answer));
         return this.#receiptOf(request, await this.#meter.countSettled(settling));
       },
       release: () => {
@@ -307,7 +307,7 @@ class PaymentGate implements Gate<Payer> {
       created: async (body, draft) => {
         const marked = JSON.stringify({ draft, isAnswered: true } satisfies Content);
         const keep = ({ id, isByKey }: PurchaseName): Promise<void> =>
-          this.#checkout.keep(id, sold, isByKey ? marked : contentOf(undefined, body));
+          this.#checkout.keep(id, sold, isByKey ? marked : contentOf(body));
         await Promise.all(names.map(keep));
       },
     };

@@ -4,7 +4,7 @@
  * in `access/`.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import type { Answer, AnswerBody, HeaderRecord } from './answers.ts';
+import type { AfterSettlement, Answer, AnswerBody, HeaderRecord } from './answers.ts';
 import type { Contract } from './contract.ts';
 import type { ErrorCode, HeaderFacts, Refusal } from './errors.ts';
 import type { RequestView } from './request-view.ts';
@@ -18,11 +18,10 @@ export interface Admission<P extends object = object> {
   /** Facts about the requester (the callback, the account, the payer), for later gates and for the handler. */
   readonly principal?: P;
   /**
-   * @param answer as the handler gave it, for charges that depend on it
-   * @param body what will leave; undefined for an answer that is created after the settlement
+   * @param answer what will leave, or what will create it after the settlement
    * @returns the receipt (header fields of the answer), nothing, or a refusal that replaces the answer
    */
-  settle?(answer: unknown, body: AnswerBody | undefined): MaybePromise<HeaderRecord | Refusal | undefined>;
+  settle?(answer: AnswerBody | AfterSettlement<unknown>): MaybePromise<HeaderRecord | Refusal | undefined>;
   /**
    * Called with the body of an answer that was created after the settlement, and its draft, before it leaves; one admission after
    * the other, in the order of the gates. A failure changes no outcome.

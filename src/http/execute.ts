@@ -194,13 +194,13 @@ function createdBody(
 class Settlement {
   readonly #execution: Execution;
   readonly #all: readonly Admission[];
-  readonly #body: AnswerBody | undefined;
+  readonly #answer: AnswerBody | AfterSettlement<unknown>;
   #receipt: HeaderRecord | undefined;
 
-  constructor(execution: Execution, body: AnswerBody | undefined) {
+  constructor(execution: Execution, answer: AnswerBody | AfterSettlement<unknown>) {
     this.#execution = execution;
     this.#all = execution.admissions ?? [];
-    this.#body = body;
+    this.#answer = answer;
   }
 
   outcome(): MaybePromise<Outcome> {
@@ -221,7 +221,7 @@ class Settlement {
       const admission = this.#all[i] as Admission;
       if (admission.settle === undefined) continue;
       this.#execution.settledFrom = i;
-      const settled = admission.settle(this.#execution.answer, this.#body);
+      const settled = admission.settle(this.#answer);
       if (settled instanceof Promise) {
         return settled.then((later) => this.#refusalIn(later) ?? this.#settleFrom(i - 1));
       }
@@ -229,9 +229,9 @@ class Settlement {
       if (refusal !== undefined) return refusal;
     }
     this.#execution.admissions = undefined;
-    const answer = this.#execution.answer as AfterSettlement<unknown>;
+    const answer = this.#answer;
     return chain(
-      this.#body ?? createdBody(this.#execution, answer, this.#all),
+      answer instanceof AfterSettlement ? createdBody(this.#execution, answer, this.#all) : answer,
       (body) => new Answer(body, this.#receipt, deliveredOf(this.#all)),
     );
   }
@@ -245,9 +245,9 @@ class Settlement {
 
 const settle: Step = (execution) => {
   const { answer, admissions } = execution;
-  const body = answer instanceof AfterSettlement ? undefined : answerBodyOf(answer);
-  if (admissions === undefined && body !== undefined) return new Answer(body, undefined);
-  return new Settlement(execution, body).outcome();
+  if (answer instanceof AfterSettlement) return new Settlement(execution, answer).outcome();
+  const body = answerBodyOf(answer);
+  return admissions === undefined ? new Answer(body, undefined) : new Settlement(execution, body).outcome();
 };
 
 /** The steps of an operation, in their order. */

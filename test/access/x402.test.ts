@@ -58,7 +58,7 @@ const gateOf = (services: PaidServices, contract: Contract = ROUTE): Gate =>
   paid('0.02').open(services, contract, MOUNT);
 
 const passOf = (admission: Admission): Pass => ({
-  settle: async () => (await admission.settle?.(undefined, '{}')) as HeaderRecord | Refusal,
+  settle: async () => (await admission.settle?.('{}')) as HeaderRecord | Refusal,
   release: () => admission.release?.(),
 });
 

@@ -299,12 +299,12 @@ describe('a request through its operation', () => {
     expect(failed.reported).toEqual([new Error('disk')]);
   });
 
-  it('passes the answer to each settlement, for charges that depend on it', async () => {
+  it('passes what will leave, or what will create it, to each settlement', async () => {
     const seen: unknown[] = [];
     const charging: MakeGate = () => ({ admit: () => ({ settle: (answer) => void seen.push(answer) }) });
-    const { ask } = setUp({ handle: () => ({ rows: [1, 2] }), gates: [charging] });
-    await ask();
-    expect(seen).toEqual([{ rows: [1, 2] }]);
+    const later = new AfterSettlement(null, () => 1);
+    for (const answer of [{ rows: [1, 2] }, later]) await setUp({ handle: () => answer, gates: [charging] }).ask();
+    expect(seen).toEqual(['{"rows":[1,2]}', later]);
   });
 
   class Later extends DeferredAnswer {
