@@ -28,7 +28,7 @@ const notCharged = (): never => {
 };
 
 /** An answer with its cost in credits, written once it is charged. */
-export class ChargedAnswer<T> extends AfterSettlement<T> {
+export class ChargedAnswer<T> extends AfterSettlement<T, undefined> {
   readonly cost: number;
   readonly buy: (() => Promise<Charge>) | undefined;
   charged: CreditsCharged | undefined;

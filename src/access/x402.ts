@@ -57,11 +57,11 @@ export interface PaidServices {
   };
 }
 
-/** The principal of a request with a verified payment. */
-export interface Payer {
+/** The principal of a request with a verified payment. @typeParam D draft of the operation's answers, if they have one */
+export interface Payer<D = unknown> {
   readonly payer: Address;
   /** The draft of an `AfterSettlement` that was sold before and whose answer may never have been created. */
-  readonly draft?: unknown;
+  readonly draft?: D;
   /** True: the request's idempotency key names the draft's purchase, so a job that the key already has is the answer. */
   readonly isNamedByKey?: boolean;
   /** Whether the draft's answer, with its secrets, has been ready to be sent since. */
@@ -72,7 +72,7 @@ export interface Payer {
 const OFFER_COUNT_MAX = 256;
 
 /** Asks each request for one payment. */
-class PaymentAccess implements Access<Payer, PaidServices> {
+class PaymentAccess<D = unknown> implements Access<Payer<D>, PaidServices> {
   readonly priceUsdc: string;
   readonly #key: PriceKey | undefined;
   readonly errors: readonly ErrorCode[] = [
@@ -96,16 +96,16 @@ class PaymentAccess implements Access<Payer, PaidServices> {
   }
 
   /** This way in with a seller's price and network. */
-  soldBy({ network, prices }: Pick<Seller, 'network' | 'prices'>): PaymentAccess {
+  soldBy({ network, prices }: Pick<Seller, 'network' | 'prices'>): PaymentAccess<D> {
     const set = this.#key === undefined ? undefined : prices[this.#key];
     return new PaymentAccess(set ?? this.priceUsdc, this.#key, network);
   }
 
-  boundTo({ paid }: PaidServices): PaymentAccess {
+  boundTo({ paid }: PaidServices): PaymentAccess<D> {
     return this.soldBy(paid.seller);
   }
 
-  readonly open = ({ paid }: PaidServices, contract: Contract, mount: Mount): Gate<Payer> => {
+  readonly open = ({ paid }: PaidServices, contract: Contract, mount: Mount): Gate<Payer<D>> => {
     const labels = { operation: contract.operation, ...mount.labels };
     let offer: Offer | undefined;
     const offered = (): Offer => {
@@ -120,7 +120,7 @@ class PaymentAccess implements Access<Payer, PaidServices> {
  * @param priceUsdc USDC as decimal text: `paid('0.02', 'search')`
  * @param key the name by which the operator sets another price; without it the price is fixed
  */
-export const paid = (priceUsdc: `${number}`, key?: PriceKey): Access<Payer, PaidServices> =>
+export const paid = <D = undefined>(priceUsdc: `${number}`, key?: PriceKey): Access<Payer<D>, PaidServices> =>
   new PaymentAccess(priceUsdc, key, BASE);
 
 const paymentIn = (access: readonly WayIn[]): PaymentAccess | undefined =>
@@ -134,10 +134,10 @@ export const priceAt = (access: readonly WayIn[], seller: Pick<Seller, 'network'
   paymentIn(access)?.soldBy(seller).priceUsdc;
 
 /** What is stored for a client that asks again: an answer as it was sent, or the draft of an answer that is created later. */
-type Content =
+type Content<D = unknown> =
   | { readonly body: string; readonly headers?: HeaderRecord; readonly status?: number }
   | {
-      readonly draft: unknown;
+      readonly draft: D;
       /** True: under an idempotency key, once the answer was ready to be sent; only that one has the secrets. */
       readonly isAnswered?: boolean;
     };
@@ -176,7 +176,7 @@ function namesOf(
   return names;
 }
 
-class PaymentGate implements Gate<Payer> {
+class PaymentGate<D> implements Gate<Payer<D>> {
   readonly #checkout: Checkout;
   readonly #books: Books;
   readonly #keepsParameters: boolean;
@@ -213,7 +213,7 @@ class PaymentGate implements Gate<Payer> {
     this.#offerFor = memoizeRecent(offerFor, OFFER_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX);
   }
 
-  admit(request: RequestView): MaybePromise<Admission<Payer> | Refusal | Answer> {
+  admit(request: RequestView): MaybePromise<Admission<Payer<D>> | Refusal | Answer> {
     const header = paymentHeader(request);
     if (header === undefined) return this.#unpaid(request);
     const decoded = decodePayment(header, this.#network);
@@ -257,7 +257,7 @@ class PaymentGate implements Gate<Payer> {
     return this.#refuseWithOffer(request, PAYMENT_INVALID, message, { error, detail });
   }
 
-  #admitted(request: RequestView, begun: Begun): Admission<Payer> | Refusal | Answer {
+  #admitted(request: RequestView, begun: Begun): Admission<Payer<D>> | Refusal | Answer {
     this.#meter.countBegun(begun);
     switch (begun.kind) {
       case 'purchase':
@@ -283,7 +283,7 @@ class PaymentGate implements Gate<Payer> {
     }
   }
 
-  #admission(request: RequestView, purchase: Purchase): Admission<Payer> {
+  #admission(request: RequestView, purchase: Purchase): Admission<Payer<D>> {
     const { reservation, order, names } = purchase;
     return {
       principal: { payer: order.payer },
@@ -314,9 +314,9 @@ class PaymentGate implements Gate<Payer> {
   }
 
   /** Sends again an answer that was paid for before; the route's own handler first turns a draft into an answer. */
-  #resold(resale: Resale): Admission<Payer> | Answer {
+  #resold(resale: Resale): Admission<Payer<D>> | Answer {
     const { kept, name, names, payer, content } = resale;
-    const sold = JSON.parse(content) as Content;
+    const sold = JSON.parse(content) as Content<D>;
     const receipt = { 'payment-response': receiptHeader(this.#network, payer, kept.transaction) };
     const delivered = this.#deliveredOf(kept);
     if ('draft' in sold) {

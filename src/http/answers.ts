@@ -68,13 +68,14 @@ export type AnswerBody = string | KeptJson | Reply;
 /**
  * An answer that the kit creates once every admission has settled: a callback's ten minutes start when its payment has
  * settled. Before `create` is called, nothing exists that a failed settlement would have to undo.
+ * @typeParam D its draft, as the principal of a request that asks for a lost answer gives it back
  */
-export class AfterSettlement<T> {
+export class AfterSettlement<T, D = unknown> {
   /** Plain JSON from which the same answer can be created after a crash; recorded with the payment's intent. */
-  readonly draft: unknown;
+  readonly draft: D;
   readonly create: () => Created<T> | Promise<Created<T>>;
 
-  constructor(draft: unknown, create: () => Created<T> | Promise<Created<T>>) {
+  constructor(draft: D, create: () => Created<T> | Promise<Created<T>>) {
     this.draft = draft;
     this.create = create;
   }

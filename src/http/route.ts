@@ -15,7 +15,10 @@ import type { RequestView } from './request-view.ts';
 type QueryInput<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, never>;
 type BodyInput<B> = [B] extends [undefined] ? Record<never, never> : { readonly body: B };
 
-type Handled<T, C extends string> = T | JsonText | Reply | AfterSettlement<T> | Refusal<C>;
+/** The draft that a principal may give back; none where it gives none. */
+type DraftOf<P> = P extends { readonly draft?: infer D } ? D : undefined;
+
+type Handled<T, C extends string, P> = T | JsonText | Reply | AfterSettlement<T, DraftOf<P>> | Refusal<C>;
 
 /** A route as its file writes it. */
 interface Declaration<
@@ -47,7 +50,9 @@ interface Declaration<
     request: RequestView,
     /** Facts about the requester, from the ways in. */
     principal: PrincipalOf<W>,
-  ): MaybePromise<Handled<v.InferInput<A>, NoInfer<C>>> | DeferredAnswer<v.InferInput<A> | Reply | Refusal<NoInfer<C>>>;
+  ):
+    | MaybePromise<Handled<v.InferInput<A>, NoInfer<C>, PrincipalOf<W>>>
+    | DeferredAnswer<v.InferInput<A> | Reply | Refusal<NoInfer<C>>>;
 }
 
 /** A declaration as the kit sees it, without the types of its handler. */

@@ -44,7 +44,7 @@ export const createCallback = route<CallbackServices>()({
   path: '/v1/callbacks',
   summary: 'Create a webhook address for ten minutes',
   description: `The body is optional; the server accepts and ignores an object of at most ${CREATION_BYTES_MAX} bytes.`,
-  access: [perClient, freeCapacity, unlessOverloaded, paid('0.01', 'callback'), capacityClaim],
+  access: [perClient, freeCapacity, unlessOverloaded, paid<CallbackDraft>('0.01', 'callback'), capacityClaim],
   bodies: { 'application/json': v.looseObject({}) },
   examples: { bodies: { 'application/json': {} }, answer: EXAMPLE_CALLBACK },
   status: 201,
@@ -52,10 +52,9 @@ export const createCallback = route<CallbackServices>()({
   errors: BODY_ERRORS,
   readBody: (request, { bodies }) =>
     isBodyless(request.body) ? undefined : bodies.use(request, BOUNDS, (read) => checkBody(request, read)),
-  handle(_, { callbacks, baseUrl, hookBaseUrl }, _request, { draft }) {
-    const planned = (draft as CallbackDraft | undefined) ?? callbacks.draft();
-    return new AfterSettlement(planned, async () => {
-      const { id, readToken, expiresAtMs } = await callbacks.create(planned);
+  handle(_, { callbacks, baseUrl, hookBaseUrl }, _request, { draft = callbacks.draft() }) {
+    return new AfterSettlement(draft, async () => {
+      const { id, readToken, expiresAtMs } = await callbacks.create(draft);
       return {
         id,
         callback_url: `${hookBaseUrl}/hooks/${id}`,

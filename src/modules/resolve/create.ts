@@ -33,7 +33,7 @@ export const createResolve = route<ResolveServices>()({
     'Waits at most `max_wait_seconds`. 200 is the result; 202 means that the work goes on for up to ' +
     `${WORK_MS / 1000} seconds, and that ` +
     '`result_url` will have the outcome, which is paid for even if it is a failure. A failure within the wait is an error and costs nothing.',
-  access: [perClient, freePlace, unlessOverloaded, paid('0.03', 'resolve'), fewUncharged, placeClaim],
+  access: [perClient, freePlace, unlessOverloaded, paid<ResolveDraft>('0.03', 'resolve'), fewUncharged, placeClaim],
   bodies: { 'application/json': resolveBody },
   examples: {
     bodies: { 'application/json': { url: 'https://www.example.org/news/first-light', include: ['metadata', 'text'] } },
@@ -45,12 +45,12 @@ export const createResolve = route<ResolveServices>()({
   errors: [...BODY_ERRORS, INVALID_URL, ...FAILURE_ERRORS, STATE_UNAVAILABLE],
   readBody: readInput,
   async handle({ body: { question, target, waitSeconds } }, { resolver, baseUrl }, request, { place, draft: sold }) {
-    const draft = (sold as ResolveDraft | undefined) ?? resolver.draft();
+    const draft = sold ?? resolver.draft();
     // A crash may have lost the answer of a resolve that is on record.
     const known = sold === undefined ? undefined : await resolver.show(draft);
     if (known !== undefined) {
       place.release();
-      return new AfterSettlement<Answer>(draft, () =>
+      return new AfterSettlement<Answer, ResolveDraft>(draft, () =>
         resolveReply(known, baseUrl, draft.readToken, known.status === 'pending' ? 202 : 200),
       );
     }
@@ -58,7 +58,7 @@ export const createResolve = route<ResolveServices>()({
     const client = sold === undefined ? request : undefined;
     const waited = await place.run(question, target, waitSeconds * 1000, client);
     if (waited.kind === 'failed' && sold === undefined) return failedWithin(waited.failure);
-    return new AfterSettlement<Answer>(draft, async () => {
+    return new AfterSettlement<Answer, ResolveDraft>(draft, async () => {
       const kept = await place.keep(draft, question);
       return resolveReply(kept, baseUrl, draft.readToken, kept.status === 'pending' ? 202 : 200);
     });

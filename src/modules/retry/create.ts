@@ -10,7 +10,7 @@ import { perKey } from '../../access/key-rate.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { fewUncharged } from '../../access/uncharged.ts';
-import { type Payer, paid } from '../../access/x402.ts';
+import { paid } from '../../access/x402.ts';
 import { anyOf } from '../../http/access.ts';
 import { AfterSettlement } from '../../http/answers.ts';
 import { Refusal } from '../../http/errors.ts';
@@ -66,7 +66,7 @@ export const createRetry = route<RetryServices>()({
   access: [
     perClient,
     unlessOverloaded,
-    anyOf(apiKey('retries:write'), paid('0.02', 'retry')),
+    anyOf(apiKey('retries:write'), paid<RetryDraft>('0.02', 'retry')),
     perKey,
     fewUncharged,
     idempotencyKey,
@@ -84,7 +84,7 @@ export const createRetry = route<RetryServices>()({
     request.bodyBytes = undefined;
     const { order } = checked;
     const customer = customerOf(principal);
-    const sold = (principal as Partial<Payer>).draft as RetryDraft | undefined;
+    const sold = 'payer' in principal ? principal.draft : undefined;
     // A job that was paid for before is created without looking its names up again.
     const refused = sold === undefined ? await refusalOfNames(checked, outbound) : undefined;
     if (refused !== undefined) return refused;
