@@ -5,10 +5,11 @@
  */
 import type { Accounts, Charge } from '../accounts/accounts.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
-import { type Access, type WayIn, waysIn } from '../http/access.ts';
+import { type Access, type Admission, type WayIn, waysIn } from '../http/access.ts';
 import { AfterSettlement, type Created, type HeaderRecord } from '../http/answers.ts';
 import { defineErrors, type Refusal, refuse, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
+import type { Requester } from './requester.ts';
 
 export const { INSUFFICIENT_CREDITS } = defineErrors({ INSUFFICIENT_CREDITS: { status: 402 } });
 
@@ -89,7 +90,7 @@ const sentenceOf = (cost: CreditCost): string =>
   cost === 'record' ? 'Costs 1 credit for each record of the answer' : `Costs ${creditsText(cost)}`;
 
 /** A way in that costs credits. */
-export interface CreditAccess extends Access<object, CreditServices> {
+export interface CreditAccess<N extends object = object> extends Access<object, CreditServices, N> {
   readonly cost: CreditCost;
 }
 
@@ -97,11 +98,16 @@ export interface CreditAccess extends Access<object, CreditServices> {
 export const creditsOf = (access: readonly WayIn[]): CreditCost | undefined =>
   waysIn(access).flatMap((way) => (way as Partial<CreditAccess>).cost ?? [])[0];
 
-/**
- * Charges the organization of the key. The handler of such an operation answers with a {@link ChargedAnswer}.
- * @param isKeyOptional the operation has other ways in, whose requests cost no credits
- */
-export const costs = (cost: CreditCost, isKeyOptional = false): CreditAccess => ({
+/** Charges the organization of the key. */
+const charging = (accounts: Accounts, { organization }: KeyPrincipal): Admission => ({
+  settle(answer): MaybePromise<HeaderRecord | Refusal> {
+    if (!(answer instanceof ChargedAnswer)) throw new Error('an operation that costs credits gave no ChargedAnswer');
+    const bought = answer.buy?.() ?? accounts.charge(organization, answer.cost);
+    return chain(bought, (charge) => settled(answer, charge));
+  },
+});
+
+const described = (cost: CreditCost, isKeyOptional: boolean) => ({
   cost,
   errors: [INSUFFICIENT_CREDITS, STATE_UNAVAILABLE],
   documentation: {
@@ -112,22 +118,19 @@ export const costs = (cost: CreditCost, isKeyOptional = false): CreditAccess => 
     operation: { 'x-credits': cost === 'record' ? { per_record: 1 } : { per_answer: cost } },
     answerHeaders: documentedHeaders(!isKeyOptional),
   },
+});
+
+/** Charges the organization of the key. The handler of such an operation answers with a {@link ChargedAnswer}. */
+export const costs = (cost: CreditCost): CreditAccess<KeyPrincipal> => ({
+  ...described(cost, false),
+  open: ({ accounts }) => ({ admit: (_, holder) => charging(accounts, holder) }),
+});
+
+/** The same for an operation that can be paid for instead. */
+export const costsWithKey = (cost: CreditCost): CreditAccess<Requester> => ({
+  ...described(cost, true),
   open: ({ accounts }) => ({
-    admit(_, principal) {
-      const { organization } = principal as Partial<KeyPrincipal>;
-      if (organization === undefined) {
-        if (isKeyOptional) return undefined;
-        throw new Error('an operation that costs credits admitted a request without a key');
-      }
-      return {
-        settle(answer): MaybePromise<HeaderRecord | Refusal> {
-          if (!(answer instanceof ChargedAnswer))
-            throw new Error('an operation that costs credits gave no ChargedAnswer');
-          const charging = answer.buy?.() ?? accounts.charge(organization, answer.cost);
-          return chain(charging, (charge) => settled(answer, charge));
-        },
-      };
-    },
+    admit: (_, requester) => ('organization' in requester ? charging(accounts, requester) : undefined),
   }),
 });
 
@@ -135,12 +138,11 @@ export const costs = (cost: CreditCost, isKeyOptional = false): CreditAccess => 
  * For operations that a key opens and that cost nothing: their successes with a key state the credits too. What the operation
  * did stands, so a balance that cannot be read only leaves the headers out.
  */
-export const costsNothing: Access<object, CreditServices> = {
+export const costsNothing: Access<object, CreditServices, Partial<KeyPrincipal>> = {
   errors: [],
   documentation: { answerHeaders: documentedHeaders(false) },
   open: ({ accounts }) => ({
-    admit(_, principal) {
-      const { organization } = principal as Partial<KeyPrincipal>;
+    admit(_, { organization }) {
       if (organization === undefined) return undefined;
       return {
         settle: () =>

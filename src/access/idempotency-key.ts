@@ -10,9 +10,9 @@ import { Refusal, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts'
 import { IDEMPOTENCY_KEY_FORM } from '../retry/identifier.ts';
 import type { IdempotencyClaim, RetryJob } from '../retry/job.ts';
 import type { ClaimResult, Retries, RetryCustomer, RetryDraft } from '../retry/retries.ts';
-import type { KeyPrincipal } from './api-key.ts';
 import { type CreditServices, creditHeaders } from './credits.ts';
 import { IDEMPOTENCY_CONFLICT, idempotencyConflict } from './idempotency-conflict.ts';
+import type { Requester } from './requester.ts';
 import { ifDamaged } from './retry-access.ts';
 import type { Payer } from './x402.ts';
 
@@ -30,19 +30,19 @@ export interface IdempotencyPrincipal {
 }
 
 /** The customer who creates a job, by API key or payment. */
-export function customerOf({ organization, payer }: Partial<KeyPrincipal & Payer>): RetryCustomer {
-  if (organization !== undefined) return { customer: `org:${organization}`, organization };
-  if (payer === undefined) throw new Error('a creation without a key or a payer');
-  return { customer: `payer:${payer}`, organization: null };
+export function customerOf(requester: Requester): RetryCustomer {
+  if ('payer' in requester) return { customer: `payer:${requester.payer}`, organization: null };
+  const { organization } = requester;
+  return { customer: `org:${organization}`, organization };
 }
 
 const NO_BYTES = new Uint8Array();
 
 /** Whether a key belongs to the job of another draft. */
-const isOfAnother = (claimed: ClaimResult, { id }: RetryDraft): boolean =>
-  claimed.kind === 'conflict' || (claimed.kind === 'existing' && claimed.job.id !== id);
+const isOfAnother = (claimed: ClaimResult, draft: RetryDraft | undefined): boolean =>
+  claimed.kind === 'conflict' || (claimed.kind === 'existing' && claimed.job.id !== draft?.id);
 
-export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> = {
+export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices, Requester<RetryDraft>> = {
   errors: [IDEMPOTENCY_CONFLICT, STATE_UNAVAILABLE],
   documentation: {
     parameters: [
@@ -57,19 +57,19 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices> =
     ],
   },
   open: ({ accounts, retries, repeatedAnswer }) => ({
-    async admit(request, principal): Promise<Admission<IdempotencyPrincipal> | Refusal | Answer | undefined> {
+    async admit(request, requester): Promise<Admission<IdempotencyPrincipal> | Refusal | Answer | undefined> {
       const key = request.header('idempotency-key');
-      const { draft, isNamedByKey = false, isAnswered } = principal as Partial<Payer>;
       if (key === null) return undefined;
-      const { customer } = customerOf(principal);
+      const { draft, isNamedByKey, isAnswered }: Partial<Payer<RetryDraft>> = 'payer' in requester ? requester : {};
+      const { customer } = customerOf(requester);
       const claimed = await retries.claim(customer, key, request.bodyBytes ?? NO_BYTES).catch(ifDamaged);
       // A job sold under a payment identifier is paid for, so it is created even if the key already has a job. It takes the
       // key only if that is free: a later request with the key alone must then find this job, not buy another.
-      if (draft !== undefined && !isNamedByKey && (claimed instanceof Refusal || claimed.kind !== 'claimed'))
+      if (draft !== undefined && isNamedByKey !== true && (claimed instanceof Refusal || claimed.kind !== 'claimed'))
         return undefined;
       if (claimed instanceof Refusal) return claimed;
       // The key's job was bought under an identifier, so the job bought under the key must still be created.
-      if (isNamedByKey && isOfAnother(claimed, draft as RetryDraft)) return undefined;
+      if (isNamedByKey === true && isOfAnother(claimed, draft)) return undefined;
       // Its job exists, but no answer with the secrets was ready to be sent, and without them it cannot be read.
       if (claimed.kind === 'existing' && isAnswered !== undefined && !(await isAnswered())) return undefined;
       switch (claimed.kind) {

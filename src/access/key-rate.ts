@@ -7,6 +7,7 @@ import type { Access } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
 import { type ClientRate, rateGate } from './rate-limit.ts';
+import type { Payer } from './x402.ts';
 
 /** Name of the counts that all surfaces share. */
 export const KEY_RATE_NAME = 'by key';
@@ -17,9 +18,9 @@ export interface KeyRatedServices {
 }
 
 /** Admits a limited number of requests a minute with one key. Stands after an API key, or after alternatives with one. */
-export const perKey: Access<object, KeyRatedServices> = {
+export const perKey: Access<object, KeyRatedServices, Partial<KeyPrincipal> | Payer> = {
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},
   open: ({ keyRate }) =>
-    rateGate(keyRate, 'with one API key', (_, principal) => (principal as Partial<KeyPrincipal>).keyId),
+    rateGate(keyRate, 'with one API key', (_, principal) => ('keyId' in principal ? principal.keyId : undefined)),
 };

@@ -35,11 +35,11 @@ const OPEN_GATE = { admit: () => undefined };
  * @param whose ends "at most 600 requests a minute"
  * @param nameOf gives undefined for a request that does not count
  */
-export function rateGate(
+export function rateGate<N extends object>(
   { limitPerMinute, limiter }: ClientRate,
   whose: string,
-  nameOf: (request: RequestView, principal: object) => string | undefined,
-): Gate {
+  nameOf: (request: RequestView, principal: N) => string | undefined,
+): Gate<object, N> {
   if (limitPerMinute === 0) return OPEN_GATE;
   const decisionOf = (waitMs: number): Refusal | undefined =>
     waitMs === 0 ? undefined : rateLimited(`at most ${limitPerMinute} requests a minute ${whose}`, waitMs);

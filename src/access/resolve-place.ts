@@ -40,12 +40,12 @@ export const freePlace: Access<object, ResolvePlaceServices> = {
 };
 
 /** Stands after the payment: claims a place. */
-export const placeClaim: Access<PlaceHolder, ResolvePlaceServices> = {
+export const placeClaim: Access<PlaceHolder, ResolvePlaceServices, Payer> = {
   errors: [RESOLVE_CAPACITY_EXCEEDED],
   documentation: {},
   open: ({ resolver }) => ({
-    admit: (_request, principal) => {
-      const place = resolver.tryClaim((principal as Payer).payer);
+    admit: (_request, { payer }) => {
+      const place = resolver.tryClaim(payer);
       if (place === undefined) {
         return exceeded(
           `there is no place for another resolve now, or the payer has ${PAYER_WORK_COUNT_MAX} under way; nothing was charged`,

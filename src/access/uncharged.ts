@@ -8,8 +8,7 @@ import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
 import type { Access, Admission } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, rateLimited } from '../http/errors.ts';
-import type { KeyPrincipal } from './api-key.ts';
-import type { Payer } from './x402.ts';
+import type { Requester } from './requester.ts';
 
 /** Uncharged outcomes of one payer or key in any minute. */
 const UNCHARGED_COUNT_MAX = 30;
@@ -25,14 +24,12 @@ export const openUncharged = (rateLimits: RateLimits, product: string): RateLimi
 const refused = (waitMs: number): Refusal =>
   rateLimited(`at most ${UNCHARGED_COUNT_MAX} requests a minute that end without a charge`, waitMs);
 
-export const fewUncharged: Access<object, UnchargedServices> = {
+export const fewUncharged: Access<object, UnchargedServices, Requester> = {
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},
   open: ({ uncharged }) => ({
-    admit(_, principal): MaybePromise<Admission | Refusal> {
-      const { keyId, payer } = principal as Partial<KeyPrincipal & Payer>;
-      const key = keyId ?? payer;
-      if (key === undefined) throw new Error('a limit on uncharged requests without a payer or key');
+    admit(_, requester): MaybePromise<Admission | Refusal> {
+      const key = 'keyId' in requester ? requester.keyId : requester.payer;
       return chain(uncharged.peek(key), (waitMs) =>
         waitMs > 0
           ? refused(waitMs)

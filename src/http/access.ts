@@ -36,14 +36,14 @@ export interface Admission<P extends object = object> {
   release?(): MaybePromise<void>;
 }
 
-export interface Gate<P extends object = object> {
+export interface Gate<P extends object = object, N extends object = object> {
   /**
    * Answers synchronously where it can, because a promise would be a large part of the cost of an unpaid offer.
-   * @param principal the facts that earlier gates gave
+   * @param principal the facts that earlier gates gave, among them those that this gate needs
    * @returns an admission, a refusal, or undefined: the request passes, and there is nothing to settle or release; or the
    *   answer itself, when it exists already and this requester has a right to it
    */
-  admit(request: RequestView, principal: object): MaybePromise<Admission<P> | Refusal | Answer | undefined>;
+  admit(request: RequestView, principal: N): MaybePromise<Admission<P> | Refusal | Answer | undefined>;
 }
 
 /** The surface that serves an operation. */
@@ -85,8 +85,9 @@ export interface AccessDocumentation {
  * A way in.
  * @typeParam P principal that its admissions give
  * @typeParam S services that its gate needs; the module that lists the way in provides them
+ * @typeParam N principal that its gate needs; ways in before it in the list provide it
  */
-export interface Access<P extends object = object, S = never> {
+export interface Access<P extends object = object, S = never, N extends object = object> {
   /** Codes that the gate refuses with. */
   readonly errors: readonly ErrorCode[];
   /** Those for a request without the credential, which among alternatives only the last one receives. */
@@ -97,11 +98,11 @@ export interface Access<P extends object = object, S = never> {
   /** True: answers are for this requester only, so no cache may store them. */
   readonly isPrivate?: boolean;
   /** This way in bound to a server's services, so that documents state that server's terms (a price). */
-  boundTo?(services: S): Access<P, S>;
+  boundTo?(services: S): Access<P, S, N>;
   /** Whether the request carries the credential of this way in. Alternatives need it, all but the last. */
   isPresented?(request: RequestView): boolean;
   /** Makes the gate of one operation. @throws Error at start when the operation cannot have this way in */
-  readonly open: (services: S, contract: Contract, mount: Mount) => Gate<P>;
+  readonly open: (services: S, contract: Contract, mount: Mount) => Gate<P, N>;
 }
 
 /**
@@ -128,7 +129,9 @@ export function anyOf<const A extends readonly Access[]>(
 }
 
 /** An entry of a route's list of ways in. */
-export type WayIn<P extends object = object, S = never> = Access<P, S> | Alternatives<P, S>;
+export type WayIn<P extends object = object, S = never, N extends object = object> =
+  | Access<P, S, N>
+  | Alternatives<P, S>;
 
 /** Every way in of the list, with the alternatives one by one. */
 export const waysIn = <S = never>(access: readonly WayIn<object, S>[]): readonly Access<object, S>[] =>
@@ -140,7 +143,14 @@ export const errorsOfWay = (entry: WayIn): readonly ErrorCode[] =>
     i === ways.length - 1 ? errors : errors.filter((one) => !errorsWithout.includes(one)),
   );
 
-/** The principal that a handler receives: those of all ways in of its route, combined. */
-export type PrincipalOf<A extends readonly unknown[]> = A extends readonly [infer First, ...infer Rest]
-  ? (First extends WayIn<infer P, never> ? P : object) & PrincipalOf<Rest>
-  : object;
+/**
+ * The principal that a handler receives: those of all ways in of its route, combined. `never` where a way in does not get
+ * from those before it the principal that it needs.
+ */
+export type PrincipalOf<A extends readonly unknown[], Known = object> = A extends readonly [infer First, ...infer Rest]
+  ? First extends WayIn<infer P, never, infer N>
+    ? [Known] extends [N]
+      ? PrincipalOf<Rest, Known & P>
+      : never
+    : never
+  : Known;

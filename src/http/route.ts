@@ -29,8 +29,8 @@ interface Declaration<
   A extends v.GenericSchema,
   C extends string,
 > extends Contract {
-  /** Ways in, in the order of their gates; an empty list is open to all. */
-  readonly access: W;
+  /** Ways in, in the order of their gates, each after those whose principal it needs; an empty list is open to all. */
+  readonly access: W & ([PrincipalOf<W>] extends [never] ? never : unknown);
   readonly query?: Q;
   readonly answer: A;
   readonly errors: readonly ErrorCode<C>[];

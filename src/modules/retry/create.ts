@@ -4,7 +4,7 @@
  * outcomes (429) -> idempotency -> look-up of the names (400) -> settlement or credits (402) -> 201.
  */
 import { apiKey } from '../../access/api-key.ts';
-import { ChargedAnswer, costs } from '../../access/credits.ts';
+import { ChargedAnswer, costsWithKey } from '../../access/credits.ts';
 import { customerOf, idempotencyKey } from '../../access/idempotency-key.ts';
 import { perKey } from '../../access/key-rate.ts';
 import { unlessOverloaded } from '../../access/overload.ts';
@@ -70,7 +70,7 @@ export const createRetry = route<RetryServices>()({
     perKey,
     fewUncharged,
     idempotencyKey,
-    costs(COST, true),
+    costsWithKey(COST),
   ],
   bodies: { 'application/json': createBody },
   status: 201,
