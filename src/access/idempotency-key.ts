@@ -4,7 +4,7 @@
  * wait for the first. Stands after the payment and the API key; a claimed key is free again when its request ends without a
  * job. A payment that may have settled without a job keeps the key as one of its names (`purchaseKey`).
  */
-import type { Access, Admission } from '../http/access.ts';
+import type { Access } from '../http/access.ts';
 import { Answer, Reply } from '../http/answers.ts';
 import { Refusal, STATE_UNAVAILABLE, stateUnavailable } from '../http/errors.ts';
 import { IDEMPOTENCY_KEY_FORM } from '../retry/identifier.ts';
@@ -57,12 +57,12 @@ export const idempotencyKey: Access<IdempotencyPrincipal, IdempotencyServices, R
     ],
   },
   open: ({ accounts, retries, repeatedAnswer }) => ({
-    async admit(request, requester): Promise<Admission<IdempotencyPrincipal> | Refusal | Answer | undefined> {
+    async admit(request, requester, { bytes = NO_BYTES }) {
       const key = request.header('idempotency-key');
       if (key === null) return undefined;
       const { draft, isNamedByKey, isAnswered }: Partial<Payer<RetryDraft>> = 'payer' in requester ? requester : {};
       const { customer } = customerOf(requester);
-      const claimed = await retries.claim(customer, key, request.bodyBytes ?? NO_BYTES).catch(ifDamaged);
+      const claimed = await retries.claim(customer, key, bytes).catch(ifDamaged);
       // A job sold under a payment identifier is paid for, so it is created even if the key already has a job. It takes the
       // key only if that is free: a later request with the key alone must then find this job, not buy another.
       if (draft !== undefined && isNamedByKey !== true && (claimed instanceof Refusal || claimed.kind !== 'claimed'))

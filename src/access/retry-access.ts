@@ -123,10 +123,10 @@ export const retryUsageKey: Access<KeyPrincipal, Pick<RetryAccessServices, 'acco
   open(...opening) {
     const gate = usageKey.open(...opening);
     return {
-      admit(request, principal) {
+      admit(request, principal, read) {
         const token = bearerToken(request.header('authorization'));
         const isReadToken = typeof token === 'string' && token.startsWith(READ_TOKEN_PREFIX);
-        return isReadToken ? keyRequired() : gate.admit(request, principal);
+        return isReadToken ? keyRequired() : gate.admit(request, principal, read);
       },
     };
   },

@@ -17,7 +17,7 @@ import {
 } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
 import { MEMOIZED_SEARCH_LENGTH_MAX } from '../http/operation.ts';
-import type { RequestView } from '../http/request-view.ts';
+import type { ReadBody, RequestView } from '../http/request-view.ts';
 import type { Books, SaleFacts } from '../payment/books.ts';
 import type { Checkout } from '../payment/checkout.ts';
 import type { PriceKey } from '../payment/prices.ts';
@@ -162,10 +162,10 @@ function namesOf(
   network: NetworkId,
   { identifier: id, authorization }: PaymentPayload,
   request: RequestView,
+  { bytes, purchaseKey }: ReadBody,
 ): PurchaseNames {
-  const { bodyBytes, purchaseKey } = request;
   if (id === undefined && purchaseKey === undefined) return NO_NAMES;
-  const body = bodyBytes === undefined ? '' : Buffer.from(bodyBytes).toString('base64');
+  const body = bytes === undefined ? '' : Buffer.from(bytes).toString('base64');
   const names: PurchaseName[] = [];
   if (id !== undefined) names.push({ id, question: `${network} ${requestLineOf(request)}\n${body}`, isByKey: false });
   if (purchaseKey !== undefined) {
@@ -213,13 +213,13 @@ class PaymentGate<D> implements Gate<Payer<D>> {
     this.#offerFor = memoizeRecent(offerFor, OFFER_COUNT_MAX, MEMOIZED_SEARCH_LENGTH_MAX);
   }
 
-  admit(request: RequestView): MaybePromise<Admission<Payer<D>> | Refusal | Answer> {
+  admit(request: RequestView, _: object, read: ReadBody): MaybePromise<Admission<Payer<D>> | Refusal | Answer> {
     const header = paymentHeader(request);
     if (header === undefined) return this.#unpaid(request);
     const decoded = decodePayment(header, this.#network);
     if (!decoded.ok) return this.#admitted(request, { kind: 'invalid', fault: decoded, detail: decoded.error });
-    const names = namesOf(this.#network, decoded.payment, request);
-    const begun = this.#checkout.begin(decoded.payment, this.#offer(), request, names);
+    const names = namesOf(this.#network, decoded.payment, request, read);
+    const begun = this.#checkout.begin(decoded.payment, this.#offer(), request, names, read);
     if (!(begun instanceof Promise)) return this.#admitted(request, begun);
     return begun.then(
       (later) => this.#admitted(request, later),

@@ -53,9 +53,6 @@ function clientAddressOf(peer: string, forwarded: string | null): ClientAddress 
 export class HttpRequestView implements RequestView, LoggedRequest, DeliveredRequest {
   /** The request itself, as the source of its body. */
   readonly body: ServedRequest;
-  bodyBytes: Uint8Array | undefined = undefined;
-  answerSeconds?: number;
-  isSlow?: boolean;
   readonly path: string;
   readonly search: string;
   readonly params: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import type { MaybePromise } from '../base/maybe-promise.ts';
 import type { AfterSettlement, Answer, AnswerBody, HeaderRecord } from './answers.ts';
 import type { Contract } from './contract.ts';
 import type { ErrorCode, HeaderFacts, Refusal } from './errors.ts';
-import type { RequestView } from './request-view.ts';
+import type { ReadBody, RequestView } from './request-view.ts';
 
 /**
  * A right to one answer. The kit calls `settle` once, after the handler has answered and before any of the answer leaves, or
@@ -40,10 +40,11 @@ export interface Gate<P extends object = object, N extends object = object> {
   /**
    * Answers synchronously where it can, because a promise would be a large part of the cost of an unpaid offer.
    * @param principal the facts that earlier gates gave, among them those that this gate needs
+   * @param read with nothing in it before a body is read
    * @returns an admission, a refusal, or undefined: the request passes, and there is nothing to settle or release; or the
    *   answer itself, when it exists already and this requester has a right to it
    */
-  admit(request: RequestView, principal: N): MaybePromise<Admission<P> | Refusal | Answer | undefined>;
+  admit(request: RequestView, principal: N, read: ReadBody): MaybePromise<Admission<P> | Refusal | Answer | undefined>;
 }
 
 /** The surface that serves an operation. */

@@ -20,13 +20,14 @@ import { INTERNAL_ERROR, Refusal, refuse } from './errors.ts';
 import { DeferredAnswer } from './hot/deferred-answer.ts';
 import type { MountedOperation } from './operation.ts';
 import type { Parameters } from './query.ts';
-import type { RequestView } from './request-view.ts';
+import type { ReadBody, RequestView } from './request-view.ts';
 
 type Step = (execution: Execution) => MaybePromise<Outcome | undefined>;
 
 const NO_INPUT: Parameters = Object.freeze(Object.create(null));
 /** The principal before the first gate. */
 const UNKNOWN_PRINCIPAL = Object.freeze({});
+const NOTHING_READ: ReadBody = Object.freeze({});
 
 /** Receives a failure that changes no outcome. */
 export type ReportFailure = (failure: unknown, requestId: string) => void;
@@ -38,6 +39,7 @@ class Execution {
   readonly request: RequestView;
   input: Parameters = NO_INPUT;
   principal: object = UNKNOWN_PRINCIPAL;
+  read = NOTHING_READ;
   /** Admissions to settle or release, in the order of their gates. */
   admissions: Admission[] | undefined;
   /** Index of the last admission that began to settle. From it on, admissions that settle are no longer released. */
@@ -93,7 +95,7 @@ function admitted(
 const admit =
   (gate: Gate): Step =>
   (execution) =>
-    chainWith(execution, gate.admit(execution.request, execution.principal), admitted);
+    chainWith(execution, gate.admit(execution.request, execution.principal, execution.read), admitted);
 
 const decode =
   (decodeQuery: NonNullable<MountedOperation['decodeQuery']>): Step =>
@@ -109,14 +111,15 @@ const checkInput =
   ({ input, request }) =>
     check(input, request);
 
-function bodyRead(execution: Execution, body: unknown): Refusal | undefined {
-  if (body instanceof Refusal) return body;
-  if (body !== undefined) execution.input = { ...execution.input, body };
+function bodyRead(execution: Execution, read: ReadBody | Refusal): Refusal | undefined {
+  if (read instanceof Refusal) return read;
+  execution.read = read;
+  if (read.body !== undefined) execution.input = { ...execution.input, body: read.body };
   return undefined;
 }
 
 const readBody =
-  (read: (request: RequestView) => unknown): Step =>
+  (read: NonNullable<MountedOperation['readBody']>): Step =>
   (execution) =>
     chainWith(execution, read(execution.request), bodyRead);
 
@@ -132,6 +135,8 @@ function answered(execution: Execution, answer: unknown): Outcome | undefined {
 
 const callHandler: Step = (execution) => {
   const { operation, input, request, principal } = execution;
+  // An answer may take seconds, and the input has all that it needs of the body.
+  execution.read = NOTHING_READ;
   return chainWith(execution, operation.handle(input, request, principal), answered);
 };
 

@@ -17,7 +17,7 @@ import {
   INVALID_JSON,
   PAYLOAD_TOO_LARGE,
   REQUEST_TIMEOUT,
-  type Refusal,
+  Refusal,
   refuse,
   UNSUPPORTED_MEDIA_TYPE,
 } from './errors.ts';
@@ -39,6 +39,9 @@ export const BODY_ERRORS = [
 
 export type BodyRefusal = Refusal<(typeof BODY_ERRORS)[number]['code']>;
 
+/** A body as its schema understands it, and as it arrived. */
+export type JsonBody<S extends BodySchema> = { readonly body: v.InferOutput<S>; readonly bytes: Uint8Array };
+
 /** The services that reading a body needs. */
 export interface BodyServices {
   readonly bodies: BodyReader;
@@ -58,15 +61,16 @@ export function jsonBody<const S extends BodySchema>(
   bounds: BodyBounds = BOUNDS,
   depthMax: number = INPUT_DEPTH_MAX,
 ) {
-  const decode = (request: RequestView, read: BodyRead): v.InferOutput<S> | BodyRefusal => {
+  const decode = (request: RequestView, read: BodyRead): JsonBody<S> | BodyRefusal => {
     if (!read.ok) return unreadBody(read, bounds);
-    request.bodyBytes = read.bytes;
-    const unsupported = read.bytes.length === 0 ? undefined : unlessJson(request);
+    const { bytes } = read;
+    const unsupported = bytes.length === 0 ? undefined : unlessJson(request);
     if (unsupported !== undefined) return unsupported;
-    const value = jsonOf(read.bytes, depthMax);
-    return value === undefined ? invalidJson(depthMax) : parseBody(schema, value);
+    const value = jsonOf(bytes, depthMax);
+    const body = value === undefined ? invalidJson(depthMax) : parseBody(schema, value);
+    return body instanceof Refusal ? body : { body, bytes };
   };
-  return (request: RequestView, { bodies }: BodyServices): MaybePromise<v.InferOutput<S> | BodyRefusal> =>
+  return (request: RequestView, { bodies }: BodyServices): MaybePromise<JsonBody<S> | BodyRefusal> =>
     bodies.use(request, bounds, (read) => decode(request, read));
 }
 

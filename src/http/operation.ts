@@ -2,6 +2,7 @@
  * Operations: routes bound to the services of their handlers. Mounting an operation on a surface opens its gates and prepares,
  * once, what every request needs.
  */
+import type { MaybePromise } from '../base/maybe-promise.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
 import { type Access, errorsOfWay, type Gate, type Mount, type WayIn, waysIn } from './access.ts';
 import type { Contract, Method } from './contract.ts';
@@ -17,7 +18,7 @@ import {
   UNKNOWN_PARAMETER,
 } from './errors.ts';
 import { type Parameters, parametersOf, type QueryDecoder, type QuerySchema, queryDecoder } from './query.ts';
-import type { RequestView } from './request-view.ts';
+import type { ReadBody, RequestView } from './request-view.ts';
 import type { Route } from './route.ts';
 
 /** A route bound to the services of its handler; the kit does not know the types of either. */
@@ -45,7 +46,7 @@ export interface MountedOperation {
   readonly decodeQuery: QueryDecoder | undefined;
   readonly check: ((input: Parameters, request: RequestView) => Refusal | undefined) | undefined;
   readonly ready: (() => Refusal | undefined) | undefined;
-  readonly readBody: ((request: RequestView) => unknown) | undefined;
+  readonly readBody: ((request: RequestView) => MaybePromise<ReadBody | Refusal>) | undefined;
   readonly handle: (input: Parameters, request: RequestView, principal: object) => unknown;
 }
 
@@ -67,7 +68,10 @@ function gateAmong<S>(ways: readonly Access<object, S>[], chosen: Access<object,
   const last = ways.at(-1);
   const chosenOf = (request: RequestView): Access<object, S> | undefined =>
     ways.find((way) => way === last || way.isPresented?.(request) === true);
-  return { admit: (request, principal) => (chosenOf(request) === chosen ? gate.admit(request, principal) : undefined) };
+  return {
+    admit: (request, principal, read) =>
+      chosenOf(request) === chosen ? gate.admit(request, principal, read) : undefined,
+  };
 }
 
 function openGates<S>(route: Route<S>, services: S, mount: Mount, isBeforeInput: boolean): Gate[] {

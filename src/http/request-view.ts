@@ -16,14 +16,6 @@ export interface RequestView {
   /** Path parameters as sent, still percent-encoded, unless the route decodes them. */
   readonly params: Readonly<Record<string, string>>;
   readonly body: BodySource;
-  /** The body as it arrived, once read as input; undefined for a request without one. */
-  bodyBytes: Uint8Array | undefined;
-  /** Seconds that the answer may take before anything is settled, set while the input is read; undefined = negligible. */
-  answerSeconds?: number;
-  /** Whether the answer usually takes seconds, so that it must hold nothing scarce meanwhile; set while the input is read. */
-  isSlow?: boolean;
-  /** Names the purchase, as an identifier of its payment does: secret text of 1 to 64 characters, set while the input is read. */
-  purchaseKey?: string;
   /** A request header's value, or null; `name` in lower case. Repeated headers arrive joined by `, `. */
   header(name: string): string | null;
   /** The client's address, for the log: that of the socket, or the one that a trusted proxy reports; no port, no zone. */
@@ -33,4 +25,18 @@ export interface RequestView {
   isDisconnected(): boolean;
   /** Calls the listener at most once: when the client disconnects, or after the answer was sent. */
   onDisconnect(listener: DisconnectListener): void;
+}
+
+/** What reading a body gave: the input for the handler, and what the gates must know. */
+export interface ReadBody {
+  /** The input; undefined where its content says nothing. */
+  readonly body?: unknown;
+  /** As it arrived; undefined for a request without one. */
+  readonly bytes?: Uint8Array;
+  /** Seconds that the answer may take before anything is settled; undefined = negligible. */
+  readonly answerSeconds?: number;
+  /** Whether the answer usually takes seconds, so that it must hold nothing scarce meanwhile. */
+  readonly isSlow?: boolean;
+  /** Names the purchase, as an identifier of its payment does: secret text of 1 to 64 characters. */
+  readonly purchaseKey?: string | undefined;
 }

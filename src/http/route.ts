@@ -10,7 +10,7 @@ import type { Contract } from './contract.ts';
 import type { ErrorCode, Refusal } from './errors.ts';
 import type { DeferredAnswer } from './hot/deferred-answer.ts';
 import type { Parameters, QuerySchema } from './query.ts';
-import type { RequestView } from './request-view.ts';
+import type { ReadBody, RequestView } from './request-view.ts';
 
 type QueryInput<Q> = Q extends v.GenericSchema ? v.InferOutput<Q> : Record<never, never>;
 type BodyInput<B> = [B] extends [undefined] ? Record<never, never> : { readonly body: B };
@@ -39,10 +39,10 @@ interface Declaration<
   /** Refuses while the operation cannot answer, after the query and before any payment. */
   ready?(services: S): Refusal<NoInfer<C>> | undefined;
   /**
-   * Reads and checks a body that is input, after the query and before any payment; the handler receives the result as
+   * Reads and checks a body that is input, after the query and before any payment; the handler receives its input as
    * `input.body`. A handler reads a body that is data (a webhook's) itself.
    */
-  readBody?(request: RequestView, services: S): MaybePromise<B | Refusal<NoInfer<C>>>;
+  readBody?(request: RequestView, services: S): MaybePromise<(ReadBody & { readonly body: B }) | Refusal<NoInfer<C>>>;
   handle(
     /** Requests with the same query share it; never modify it. */
     input: Readonly<QueryInput<Q> & BodyInput<B>>,
@@ -60,7 +60,7 @@ export interface Route<S = never> extends Contract {
   readonly access: readonly WayIn<object, S>[];
   readonly check?: (input: Parameters, services: S, request: RequestView) => Refusal | undefined;
   readonly ready?: (services: S) => Refusal | undefined;
-  readonly readBody?: (request: RequestView, services: S) => MaybePromise<unknown>;
+  readonly readBody?: (request: RequestView, services: S) => MaybePromise<ReadBody | Refusal>;
   readonly handle: (input: Parameters, services: S, request: RequestView, principal: object) => unknown;
 }
 

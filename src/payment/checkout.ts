@@ -42,6 +42,7 @@ import { SOON_SECONDS, type Unavailable, unavailable } from './settlement/settle
 import type { Turn } from './settlement/settlement-turns.ts';
 import {
   CROWDED,
+  type Pace,
   type PayingClient,
   Verification,
   type VerificationParts,
@@ -78,8 +79,8 @@ const isOpen = ({ kind }: ReservationStatus): boolean =>
   kind === 'reserved' || kind === 'settling' || kind === 'unknown';
 
 /** Ends the turn of a slow answer early, so that it holds none for seconds; the route bounds such answers itself. */
-function purchaseOf({ order, client, names }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
-  const { isSlow = false } = client;
+function purchaseOf({ order, client, names, pace }: Wish, reservation: Reservation, turn: Turn | undefined): Begun {
+  const { isSlow = false } = pace;
   if (isSlow) turn?.end();
   return {
     kind: 'purchase',
@@ -112,16 +113,22 @@ export class Checkout {
   }
 
   /** Verifies a payment for an offer and reserves its authorization. The first name that is already known decides. */
-  begin(payment: PaymentPayload, offer: Offer, client: PayingClient, names: PurchaseNames): MaybePromise<Begun> {
+  begin(
+    payment: PaymentPayload,
+    offer: Offer,
+    client: PayingClient,
+    names: PurchaseNames,
+    pace: Pace,
+  ): MaybePromise<Begun> {
     const { settlement, recoveries, clock } = this.#parts;
-    const checked = checkPayment(payment, offer, clock.nowMs(), client.answerSeconds);
+    const checked = checkPayment(payment, offer, clock.nowMs(), pace.answerSeconds);
     if (!checked.ok)
       return mayHaveBeenGood(checked, payment, offer) ? this.#noLongerGood(checked, payment, offer) : invalid(checked);
     const { authorization, signature } = checked;
     if (signature.length !== SIGNATURE_BYTES) {
       if (settlement.takesContractSignatures) {
         const order = paymentOrder(offer, authorization, signature, payment.echoesBazaar);
-        return this.#beginContractWallet({ order, client, names });
+        return this.#beginContractWallet({ order, client, names, pace });
       }
       const message = `Signatures of contract wallets are not accepted here; sign with a key (${SIGNATURE_BYTES} bytes).`;
       return invalid(fault('invalid_exact_evm_signature_format', message));
@@ -136,7 +143,7 @@ export class Checkout {
       const wrong = this.#signerFault(authorization, recovered, client);
       if (wrong !== undefined) return wrong;
       const order = paymentOrder(offer, authorization, signature, payment.echoesBazaar);
-      return this.#reserveSigned({ order, client, names });
+      return this.#reserveSigned({ order, client, names, pace });
     });
   }
 

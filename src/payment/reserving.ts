@@ -22,13 +22,14 @@ import {
 } from './reservations.ts';
 import { openAnswer } from './sealed-answer.ts';
 import { SOON_SECONDS, unavailable } from './settlement/settlement.ts';
-import type { Closed, PayingClient } from './settlement/verification.ts';
+import type { Closed, Pace, PayingClient } from './settlement/verification.ts';
 
 /** A verified order that is still to be reserved. */
 export interface Wish {
   readonly order: PaymentOrder;
   readonly client: PayingClient;
   readonly names: PurchaseNames;
+  readonly pace: Pace;
 }
 
 /** Why nothing was reserved. */

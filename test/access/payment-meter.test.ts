@@ -51,7 +51,7 @@ describe('the meter of a paid operation', () => {
   it.each(BEGUN)('counts %j as %s, at once and later', async (begun, outcome) => {
     for (const how of ['now', 'later'] as const) {
       const { gate, counted } = setUp({ begin: () => (how === 'now' ? begun : Promise.resolve(begun)) });
-      const admitted = gate.admit(request(encodeHeader(await signedPayment())), {});
+      const admitted = gate.admit(request(encodeHeader(await signedPayment())), {}, {});
       expect(admitted instanceof Promise).toBe(how === 'later');
       await admitted;
       expect(counted()).toEqual({ [outcome]: 1 });
@@ -60,16 +60,16 @@ describe('the meter of a paid operation', () => {
 
   it('counts an offer, an offer that cannot be made, a malformed header and a bug', async () => {
     const offers = setUp({ offerFault: () => undefined });
-    await offers.gate.admit(request(null), {});
+    await offers.gate.admit(request(null), {}, {});
     expect(offers.counted()).toEqual({ offered: 1 });
     const away = setUp({ offerFault: () => ({ kind: 'unavailable', detail: 'away' }) });
-    await away.gate.admit(request(null), {});
+    await away.gate.admit(request(null), {}, {});
     expect(away.counted()).toEqual({ unavailable: 1 });
     const malformed = setUp({});
-    await malformed.gate.admit(request('!'), {});
+    await malformed.gate.admit(request('!'), {}, {});
     expect(malformed.counted()).toEqual({ invalid: 1 });
     const failing = setUp({ begin: () => Promise.reject(new Error('bug')) });
-    await expect(failing.gate.admit(request(encodeHeader(await signedPayment())), {})).rejects.toThrow('bug');
+    await expect(failing.gate.admit(request(encodeHeader(await signedPayment())), {}, {})).rejects.toThrow('bug');
     expect(failing.counted()).toEqual({ failed: 1 });
   });
 
@@ -102,7 +102,7 @@ describe('the meter of a paid operation', () => {
         released++;
       },
     });
-    ((await gate.admit(request(encodeHeader(await signedPayment())), {})) as Admission).release?.();
+    ((await gate.admit(request(encodeHeader(await signedPayment())), {}, {})) as Admission).release?.();
     expect([released, counted()]).toEqual([1, { released: 1 }]);
   });
 

@@ -11,7 +11,7 @@ function setUp(limit: number) {
   const clientRate = openClientRate(limits, 'client', limit);
   const gate = perClient.open({ clientRate }, searchJobs, { labels: {}, baseUrl: '' });
   const from = (network: string) =>
-    gate.admit({ clientNetwork: () => network } as RequestView, {}) as Refusal | undefined;
+    gate.admit({ clientNetwork: () => network } as RequestView, {}, {}) as Refusal | undefined;
   return {
     from,
     at: (ms: number) => {

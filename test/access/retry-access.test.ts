@@ -15,7 +15,9 @@ it.each([KEY_PREFIX, READ_TOKEN_PREFIX])(
       const accounts = { authenticate: async () => ({ keyId: 'k', organization: 'acme', scopes: [] }) };
       const retries = { find: () => Promise.reject(failure) };
       const request = { params: { id: ID }, header: () => `Bearer ${prefix}x` } as unknown as RequestView;
-      return retryReader.open({ accounts: accounts as never, retries }, {} as never, {} as never).admit(request, {});
+      return retryReader
+        .open({ accounts: accounts as never, retries }, {} as never, {} as never)
+        .admit(request, {}, {});
     };
     expect(await admitted(new DamagedJobError(ID, 'no JSON'))).toMatchObject({ code: 'STATE_UNAVAILABLE' });
     await expect(admitted(new Error('a bug'))).rejects.toThrow('a bug');

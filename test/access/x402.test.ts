@@ -10,7 +10,7 @@ import type { HeaderRecord } from '../../src/http/answers.ts';
 import { Answer } from '../../src/http/answers.ts';
 import type { Contract } from '../../src/http/contract.ts';
 import { Refusal } from '../../src/http/errors.ts';
-import type { RequestView } from '../../src/http/request-view.ts';
+import type { ReadBody, RequestView } from '../../src/http/request-view.ts';
 import { createCallback } from '../../src/modules/callbacks/create.ts';
 import { searchJobs } from '../../src/modules/jobs/search.ts';
 import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
@@ -95,7 +95,6 @@ function visit(
     method: 'GET',
     params: {},
     body: request,
-    bodyBytes: undefined,
     onDisconnect: () => {},
     path: ROUTE.path,
     search,
@@ -137,8 +136,12 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
     },
   };
   const gate = gateOf(services);
-  const admit = async (header: string | null, one: RequestView = visit(header)): Promise<Pass | Refusal> => {
-    const admitted = await gate.admit(one, {});
+  const admit = async (
+    header: string | null,
+    one: RequestView = visit(header),
+    read: ReadBody = {},
+  ): Promise<Pass | Refusal> => {
+    const admitted = await gate.admit(one, {}, read);
     if (admitted === undefined || admitted instanceof Answer)
       throw new Error('a paid operation let a request through with nothing held');
     return admitted instanceof Refusal ? admitted : passOf(admitted);
@@ -148,8 +151,8 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
     if (!(admitted instanceof Refusal)) throw new Error('expected a refusal, got an admission');
     return admitted;
   };
-  const passed = async (header: string, one?: RequestView): Promise<Pass> => {
-    const admitted = await admit(header, one);
+  const passed = async (header: string, one?: RequestView, read?: ReadBody): Promise<Pass> => {
+    const admitted = await admit(header, one, read);
     if (admitted instanceof Refusal)
       throw new Error(`expected an admission, got ${admitted.code}: ${admitted.message}`);
     return admitted;
@@ -186,7 +189,7 @@ const responseOf = (headers: Readonly<Record<string, string>> | undefined): Reco
 describe('a request without a payment', () => {
   it.each([null, ''])('gets the offer at once, without any call to the settlement (header %j)', (header) => {
     const kit = setUp(new Scripted());
-    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), {});
+    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), {}, {});
     if (!(answer instanceof Refusal)) throw new Error('not synchronous');
     expect(answer.code).toBe('PAYMENT_REQUIRED');
     expect(offered(answer)).toMatchObject({
@@ -231,7 +234,7 @@ describe('a payment that is not acceptable', () => {
     headers.push(edited(payment, 'accepted.amount', '1'), edited(payment, 'payload.authorization.value', '20001'));
     headers.push(edited(payment, 'resource.url', 'https://api.example.com/v1/jobs/company'));
     for (const header of headers) {
-      const answer = kit.gate.admit(visit(header), {});
+      const answer = kit.gate.admit(visit(header), {}, {});
       if (!(answer instanceof Refusal)) throw new Error('not synchronous');
       expect(answer.code).toBe('PAYMENT_INVALID');
       expect(offered(answer).error).toMatch(/^[a-z_0-9]+$/);
@@ -468,13 +471,9 @@ describe('verification by the settlement', () => {
     const time = new ManualTime(NOW_MS);
     const turns = new SettlementTurns({ clock: time, timers: time, isKnownPayer: () => true });
     const kit = setUp(new Scripted(), { turns });
-    const slow = await kit.passed(
-      await signed({}, 1),
-      Object.assign(visit(await signed({}, 1)), { answerSeconds: 10, isSlow: true }),
-    );
+    const slow = await kit.passed(await signed({}, 1), undefined, { answerSeconds: 10, isSlow: true });
     expect(turns.counts().held).toBe(0);
-    const header = await signed();
-    const held = await kit.passed(header, Object.assign(visit(header), { answerSeconds: 5 }));
+    const held = await kit.passed(await signed(), undefined, { answerSeconds: 5 });
     expect(turns.counts().held).toBe(1);
     await slow.settle();
     expect(turns.counts().held).toBe(1);
@@ -757,11 +756,11 @@ describe('settlement', () => {
         paid('0.02').open(kit.services, ROUTE, { ...MOUNT, baseUrl: 'https://jobs.example.com' }),
       ];
       for (const gate of restarted) {
-        expect(await gate.admit(visit(header), {})).toMatchObject({
+        expect(await gate.admit(visit(header), {}, {})).toMatchObject({
           code: 'PAYMENT_ALREADY_USED',
           extras: { detail: kind },
         });
-        expect(await gate.admit(visit(await signed()), {})).toMatchObject({ code: 'PAYMENT_INVALID' });
+        expect(await gate.admit(visit(await signed()), {}, {})).toMatchObject({ code: 'PAYMENT_INVALID' });
       }
     },
   );
@@ -780,7 +779,7 @@ describe('settlement', () => {
   it('with other terms and without a payer’s address is invalid', async () => {
     const kit = setUp(new Scripted());
     const header = edited(await signedPayment(), 'payload.authorization.from', 'nobody');
-    const refusal = await paid('0.03').open(kit.services, ROUTE, MOUNT).admit(visit(header), {});
+    const refusal = await paid('0.03').open(kit.services, ROUTE, MOUNT).admit(visit(header), {}, {});
     expect(refusal).toMatchObject({ code: 'PAYMENT_INVALID', extras: { detail: 'invalid_payment_requirements' } });
   });
 
@@ -789,7 +788,7 @@ describe('settlement', () => {
     const header = await signed();
     await (await kit.passed(header)).settle();
     const gate = gateOf(kit.services, { ...ROUTE, path: '/v1/jobs/company' });
-    expect(await gate.admit(visit(header), {})).toMatchObject({ code: 'PAYMENT_INVALID' });
+    expect(await gate.admit(visit(header), {}, {})).toMatchObject({ code: 'PAYMENT_INVALID' });
   });
 
   it('is not asked for when the intent cannot be recorded', async () => {
@@ -1085,7 +1084,7 @@ describe('several operations of one checkout', () => {
     const kit = setUp(new Scripted());
     const other = gateOf(kit.services, { ...ROUTE, path: '/v1/callbacks' });
     const header = edited(await signedPayment(), 'resource', undefined);
-    const admitted = await Promise.all([kit.gate.admit(visit(header), {}), other.admit(visit(header), {})]);
+    const admitted = await Promise.all([kit.gate.admit(visit(header), {}, {}), other.admit(visit(header), {}, {})]);
     expect(admitted.filter((one) => one instanceof Refusal)).toMatchObject([{ code: 'PAYMENT_ALREADY_USED' }]);
   });
 
@@ -1093,7 +1092,7 @@ describe('several operations of one checkout', () => {
     'is listed under the method that it is served with: $method',
     async (contract) => {
       const gate = gateOf(setUp(new Scripted()).services, contract);
-      const refusal = (await gate.admit(visit(null), {})) as Refusal;
+      const refusal = (await gate.admit(visit(null), {}, {})) as Refusal;
       const { extensions } = decodeHeader(refusal.extras.headers?.['payment-required'] ?? null) as {
         extensions: { bazaar: { info: { input: { method: string } } } };
       };

@@ -1,4 +1,5 @@
 /** The order of one request: decode, admit, answer, settle; what is held is settled or released, exactly once. */
+import { setImmediate } from 'node:timers/promises';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type Access, type Admission, anyOf, type Gate, type WayIn } from '../../src/http/access.ts';
@@ -11,6 +12,7 @@ import type { RequestView } from '../../src/http/request-view.ts';
 import { Responder } from '../../src/http/respond.ts';
 import { fetchResponses } from '../../src/http/response-form.ts';
 import { type Route, route } from '../../src/http/route.ts';
+import { garbageCollector } from '../support/garbage-collector.ts';
 
 const unreported = (failure: unknown): never => {
   throw failure;
@@ -45,7 +47,6 @@ const REQUEST: RequestView = {
   search: '',
   params: {},
   body: new Request('http://h/ask'),
-  bodyBytes: undefined,
   header: () => null,
   clientAddress: () => '',
   clientNetwork: () => '',
@@ -504,10 +505,31 @@ describe('a body that is input', () => {
     const { ask, trail } = setUp({
       handle: (input) => input,
       gates: [gate('paid')],
-      readBody: async () => ({ url: 'https://example.com' }),
+      readBody: async () => ({ body: { url: 'https://example.com' } }),
     });
     expect(await (await ask('?limit=2')).json()).toEqual({ limit: 2, body: { url: 'https://example.com' } });
     expect(trail).toEqual(['admit paid', 'answer', 'settle paid']);
+  });
+
+  it('is known to the gates after it, and its bytes are not held while the handler works', async () => {
+    const told: unknown[] = [];
+    let bytes: WeakRef<Uint8Array> | undefined;
+    const telling = (): Gate => ({ admit: (_, __, read) => void told.push(read.bytes?.length, read.answerSeconds) });
+    const { ask } = setUp({
+      access: () => [wayIn(telling), wayIn(telling, { isBeforeInput: true })],
+      readBody: async () => {
+        const read = { body: 1, bytes: new Uint8Array(9), answerSeconds: 5 };
+        bytes = new WeakRef(read.bytes);
+        return read;
+      },
+      handle: async () => {
+        await setImmediate();
+        garbageCollector()();
+        return bytes?.deref()?.length ?? 'gone';
+      },
+    });
+    expect(await (await ask()).json()).toBe('gone');
+    expect(told).toEqual([undefined, undefined, 9, 5]);
   });
 
   it.each(['now', 'later'] as const)('is refused before any gate (%s)', async (how) => {

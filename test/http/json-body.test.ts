@@ -96,9 +96,9 @@ describe('the bytes of a body', () => {
   const nested = (depth: number): string => `{"name":"ab","list":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
   it.each([
-    ['as they are', '{"name":"ab"}', 'application/json', { name: 'ab' }],
-    ['behind a byte order mark', '\ufeff{"name":"ab"}', 'Application/JSON; charset=utf-8', { name: 'ab' }],
-    ['as deep as they may be', nested(INPUT_DEPTH_MAX - 1), 'application/json', { name: 'ab' }],
+    ['as they are', '{"name":"ab"}', 'application/json', { body: { name: 'ab' } }],
+    ['behind a byte order mark', '\ufeff{"name":"ab"}', 'Application/JSON; charset=utf-8', { body: { name: 'ab' } }],
+    ['as deep as they may be', nested(INPUT_DEPTH_MAX - 1), 'application/json', { body: { name: 'ab' } }],
     ['too deep', nested(INPUT_DEPTH_MAX), 'application/json', { code: 'INVALID_JSON' }],
     ['without any', '', null, { code: 'INVALID_JSON' }],
     ['of another type', '{"name":"ab"}', 'text/plain', { code: 'UNSUPPORTED_MEDIA_TYPE' }],

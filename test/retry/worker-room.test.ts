@@ -1,10 +1,9 @@
 /** What the worker holds: bounded in bytes, with room for every customer, whatever one of them sends or has sent to it. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HELD_BYTES_MAX, RESPONSE_BYTES_MAX } from '../../src/retry/limits.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
+import { garbageCollector } from '../support/garbage-collector.ts';
 import { answer, hanging } from '../support/targets-by-host.ts';
 import { heldCountOf, RetryWorld } from './model.ts';
 
@@ -20,11 +19,6 @@ const orderOf = (host: string, body: string | null, callbackUrl: string | null =
   callbackUrl,
   deadlineSeconds: 3600,
 });
-
-function garbageCollector(): () => void {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as () => void;
-}
 
 describe('the worker of retries', () => {
   let world: RetryWorld;

@@ -15,7 +15,7 @@ import { BODY_DEADLINE_MS, CREATION_BYTES_MAX, EVENT_COUNT_MAX, PAYLOAD_BYTES_MA
 import { AfterSettlement } from '../../http/answers.ts';
 import { type BodyRead, isBodyless } from '../../http/body.ts';
 import { INVALID_BODY, refuse } from '../../http/errors.ts';
-import { BODY_ERRORS, type BodyRefusal, NO_OBJECT, unlessJson } from '../../http/json-body.ts';
+import { BODY_ERRORS, NO_OBJECT, unlessJson } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { route } from '../../http/route.ts';
 import { unreadBody } from '../../http/unread-body.ts';
@@ -25,17 +25,18 @@ import { notJson } from './refusals.ts';
 import type { CallbackServices } from './services.ts';
 
 const BOUNDS = { bytesMax: CREATION_BYTES_MAX, deadlineMs: BODY_DEADLINE_MS };
+const NO_BODY = { body: undefined };
 
-function checkBody(request: RequestView, read: BodyRead): BodyRefusal | undefined {
+function checkBody(request: RequestView, read: BodyRead) {
   if (!read.ok) return unreadBody(read, BOUNDS);
-  request.bodyBytes = read.bytes;
-  if (read.bytes.length === 0) return undefined;
+  const checked = { body: undefined, bytes: read.bytes };
+  if (read.bytes.length === 0) return checked;
   const unsupported = unlessJson(request);
   if (unsupported !== undefined) return unsupported;
   const text = jsonTextOf(read.bytes);
   if (text === undefined) return notJson();
   const isObject = text.trimStart().startsWith('{');
-  return isObject ? undefined : refuse(INVALID_BODY, NO_OBJECT);
+  return isObject ? checked : refuse(INVALID_BODY, NO_OBJECT);
 }
 
 export const createCallback = route<CallbackServices>()({
@@ -51,7 +52,7 @@ export const createCallback = route<CallbackServices>()({
   answer: callbackAnswer,
   errors: BODY_ERRORS,
   readBody: (request, { bodies }) =>
-    isBodyless(request.body) ? undefined : bodies.use(request, BOUNDS, (read) => checkBody(request, read)),
+    isBodyless(request.body) ? NO_BODY : bodies.use(request, BOUNDS, (read) => checkBody(request, read)),
   handle(_, { callbacks, baseUrl, hookBaseUrl }, _request, { draft = callbacks.draft() }) {
     return new AfterSettlement(draft, async () => {
       const { id, readToken, expiresAtMs } = await callbacks.create(draft);

@@ -51,16 +51,13 @@ export function answerReader({ answer, errors }: Pick<Route, 'answer' | 'errors'
 
 /** The same route, answered by jobs services. */
 export function remoteRoute(route: Route<JobsServices>, remote: RemoteCatalogue): Route<JobsServices> {
-  const { path, check } = route;
-  const answerSeconds = Math.ceil(remote.timeoutMs / 1000);
+  const { path } = route;
+  const paced = { answerSeconds: Math.ceil(remote.timeoutMs / 1000) };
   const read = answerReader(route);
   return {
     ...route,
     /** Tells the payment how long the answer may take (decisions §4). */
-    check(input, services, request): Refusal | undefined {
-      request.answerSeconds = answerSeconds;
-      return check?.(input, services, request);
-    },
+    readBody: () => paced,
     ready: () => (remote.canAsk() ? undefined : servicesUnavailable()),
     async handle(input): Promise<unknown> {
       const asked = await remote.ask({ path, query: queryOf(input), read });

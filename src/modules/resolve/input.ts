@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { parseUrl } from '../../base/parsed-url.ts';
 import { Refusal, refuse } from '../../http/errors.ts';
-import { type BodyRefusal, type BodyServices, jsonBody } from '../../http/json-body.ts';
+import { type BodyServices, jsonBody } from '../../http/json-body.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { LOOK_UP_MS, TARGET_LENGTH_MAX } from '../../outbound/limits.ts';
 import type { Target, TargetPolicy } from '../../outbound/target.ts';
@@ -40,20 +40,17 @@ const readJson = jsonBody(resolveBody);
 /** Seconds of the look-up, which precedes the settlement whatever the wait. */
 const LOOK_UP_SECONDS = LOOK_UP_MS / 1000;
 
-/** The `readBody` of the operation. Tells the payment how long the answer may take. */
-export async function readInput(
-  request: RequestView,
-  services: BodyServices & { readonly policy: TargetPolicy },
-): Promise<ResolveInput | BodyRefusal | Refusal<'INVALID_URL' | 'TARGET_NOT_ALLOWED'>> {
-  const body = await readJson(request, services);
-  if (body instanceof Refusal) return body;
-  const { url, include, max_wait_seconds: waitSeconds } = body;
+/** The `readBody` of the operation, which also says how long the answer may take. */
+export async function readInput(request: RequestView, services: BodyServices & { readonly policy: TargetPolicy }) {
+  const read = await readJson(request, services);
+  if (read instanceof Refusal) return read;
+  const { url, include, max_wait_seconds: waitSeconds } = read.body;
   if (url.length > TARGET_LENGTH_MAX || parseUrl(url) === null) {
     return refuse(INVALID_URL, `\`url\` must be ${URL_RULE}`);
   }
   const judged = services.policy.judge(url, 'resolve');
   if (!judged.ok) return refuse(TARGET_NOT_ALLOWED, judged.reason);
-  request.answerSeconds = Math.max(LOOK_UP_SECONDS, waitSeconds);
-  request.isSlow = waitSeconds > 0;
-  return { question: { url, include }, target: judged.target, waitSeconds };
+  const body: ResolveInput = { question: { url, include }, target: judged.target, waitSeconds };
+  const answerSeconds = Math.max(LOOK_UP_SECONDS, waitSeconds);
+  return { body, bytes: read.bytes, answerSeconds, isSlow: waitSeconds > 0 };
 }

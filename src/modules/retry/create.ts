@@ -36,13 +36,15 @@ const decodeBody = jsonBody(
   REQUEST_DEPTH_MAX,
 );
 
-/** Reads the order. Sets for the payment how long the look-ups before settlement may take, and the key that names the purchase. */
+/** Reads the order, and what its payment must know: how long the look-ups may take, and the key that names the purchase. */
 async function readOrder(request: RequestView, services: RetryServices) {
-  request.answerSeconds = LOOK_UP_MS / 1000;
+  const read = await decodeBody(request, services);
+  if (read instanceof Refusal) return read;
   const key = request.header('idempotency-key');
-  if (key !== null) request.purchaseKey = services.retries.purchaseKeyOf(key);
-  const body = await decodeBody(request, services);
-  return body instanceof Refusal ? body : checkedOrder(body, request, services.outbound.policy);
+  const body = checkedOrder(read, key, services.outbound.policy);
+  if (body instanceof Refusal) return body;
+  const purchaseKey = key === null ? undefined : services.retries.purchaseKeyOf(key);
+  return { body, bytes: read.bytes, answerSeconds: LOOK_UP_MS / 1000, purchaseKey };
 }
 
 /** Looks the names up. A name that does not resolve is not refused: it may resolve at a later attempt. */
@@ -79,9 +81,7 @@ export const createRetry = route<RetryServices>()({
   errors: [...BODY_ERRORS, TARGET_NOT_ALLOWED],
   examples: { bodies: { 'application/json': EXAMPLE_BODY }, answer: EXAMPLE_CREATED },
   readBody: readOrder,
-  async handle({ body: checked }, { outbound, retries, baseUrl }, request, principal) {
-    // The order has all of the body now, and a look-up may take seconds.
-    request.bodyBytes = undefined;
+  async handle({ body: checked }, { outbound, retries, baseUrl }, _request, principal) {
     const { order } = checked;
     const customer = customerOf(principal);
     const sold = 'payer' in principal ? principal.draft : undefined;

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { decodeUtf8 } from '../../base/codec.ts';
 import { memberText } from '../../base/json-member.ts';
 import { defineErrors, INVALID_BODY, type Refusal, refuse } from '../../http/errors.ts';
-import type { RequestView } from '../../http/request-view.ts';
+import type { JsonBody } from '../../http/json-body.ts';
 import { TARGET_LENGTH_MAX } from '../../outbound/limits.ts';
 import type { Purpose, Target, TargetPolicy } from '../../outbound/target.ts';
 import { IDEMPOTENCY_KEY_FORM } from '../../retry/identifier.ts';
@@ -86,7 +86,7 @@ export const createBody = v.strictObject({
   deadline_seconds: v.optional(whole(60, 86_400), 86_400),
 });
 
-type CreateBody = v.InferOutput<typeof createBody>;
+type Creation = JsonBody<typeof createBody>;
 type InputRefusal = Refusal<'INVALID_BODY' | 'TARGET_NOT_ALLOWED'>;
 
 /** A checked creation with its judged addresses. */
@@ -96,7 +96,7 @@ export interface CheckedOrder {
   readonly targets: readonly { readonly field: string; readonly target: Target }[];
 }
 
-const policyOf = (given: NonNullable<CreateBody['policy']>): RetryPolicy => ({
+const policyOf = (given: NonNullable<Creation['body']['policy']>): RetryPolicy => ({
   maxAttempts: given.max_attempts,
   backoff: given.backoff,
   initialDelaySeconds: given.initial_delay_seconds,
@@ -123,11 +123,11 @@ interface Body {
 }
 
 /** The text of a creation's body as received. */
-const writtenOf = ({ bodyBytes }: RequestView): string =>
-  (decodeUtf8(bodyBytes ?? new Uint8Array()) ?? '').replace(/^\ufeff/, '');
+const writtenOf = ({ bytes }: Creation): string => (decodeUtf8(bytes) ?? '').replace(/^\ufeff/, '');
 
 /** The body to be sent: a string as its text, any other JSON as it was written. */
-function bodyToSend({ request }: CreateBody, creation: RequestView): Body {
+function bodyToSend(creation: Creation): Body {
+  const { request } = creation.body;
   if (!('body' in request)) return { text: null, type: undefined };
   if (typeof request.body === 'string') return { text: request.body, type: 'text/plain; charset=utf-8' };
   return { text: memberText(writtenOf(creation), ['request', 'body']) ?? 'null', type: 'application/json' };
@@ -137,7 +137,7 @@ function bodyToSend({ request }: CreateBody, creation: RequestView): Body {
  * A name that the schema silently drops: valibot's `record` leaves out `__proto__`, `constructor` and `prototype`. Such a
  * request would be sent with other headers than the customer gave.
  */
-function droppedName(kept: Readonly<Record<string, string>>, creation: RequestView): string | undefined {
+function droppedName(kept: Readonly<Record<string, string>>, creation: Creation): string | undefined {
   const given = JSON.parse(memberText(writtenOf(creation), ['request', 'headers']) ?? '{}') as object;
   return Object.keys(given).find((name) => !Object.hasOwn(kept, name));
 }
@@ -147,24 +147,24 @@ function judged(policy: TargetPolicy, field: string, url: string, purpose: Purpo
   return found.ok ? { field, target: found.target } : notAllowed(field, found.reason);
 }
 
-/** Judges what the schema cannot. @param given accepted by {@link createBody} */
+/** Judges what the schema cannot. @param key the request's idempotency key */
 export function checkedOrder(
-  given: CreateBody,
-  request: RequestView,
+  creation: Creation,
+  key: string | null,
   policy: TargetPolicy,
 ): CheckedOrder | InputRefusal {
+  const given = creation.body;
   const { method, url, headers: record = {} } = given.request;
   if (method === 'GET' && 'body' in given.request) {
     return invalid('`request.body` must be left out with GET, null included');
   }
-  const dropped = given.request.headers && droppedName(record, request);
+  const dropped = given.request.headers && droppedName(record, creation);
   if (dropped !== undefined) return invalid(`${pathOf(dropped)} must not be set`);
   const headers: HeaderPairs = Object.entries(record);
   const fault = faultOfHeaders(headers);
   if (fault !== undefined) {
     return invalid(`${fault.name === undefined ? '`request.headers`' : pathOf(fault.name)} must ${fault.rule}`);
   }
-  const key = request.header('idempotency-key');
   if (key !== null && !IDEMPOTENCY_KEY_FORM.test(key)) {
     return invalid('the header Idempotency-Key must have 16 to 128 of the characters A-Z a-z 0-9 _ -');
   }
@@ -173,7 +173,7 @@ export function checkedOrder(
   const callbackUrl = given.callback_url ?? null;
   const callback = callbackUrl === null ? undefined : judged(policy, 'callback_url', callbackUrl, 'delivery');
   if (callback !== undefined && !('target' in callback)) return callback;
-  const body = bodyToSend(given, request);
+  const body = bodyToSend(creation);
   const isTyped = body.type === undefined || hasHeader(headers, 'content-type');
   return {
     order: {

@@ -21,12 +21,16 @@ export interface VerificationParts {
   readonly clock: Clock;
 }
 
-/** The client that pays, as far as fairness and abandoned requests need it. */
-export interface PayingClient {
+/** How long an answer takes, as far as its payment must know. */
+export interface Pace {
   /** Seconds that the answer may take before the payment settles. */
   readonly answerSeconds?: number;
   /** Whether an ordinary answer takes seconds: its purchase keeps no turn of the facilitator meanwhile. */
   readonly isSlow?: boolean;
+}
+
+/** The client that pays, as far as fairness and abandoned requests need it. */
+export interface PayingClient {
   /** What counts as one client (client-network.ts). */
   clientNetwork(): string;
   isDisconnected(): boolean;
