@@ -223,6 +223,22 @@ describe('import', () => {
     expect(await told('--since', '2026-08-02')).toEqual(['4 closed 3', '6 reopened 3']);
   });
 
+  it('opens a job that comes back changed before it records the change, and closes one after that', async () => {
+    const line = (title: string, status: string, day: number): string => {
+      const job = { id: '1', title, company: 'Acme', source_url: 'https://a.example/1', status };
+      const times = { first_observed_at: '2026-08-01', last_observed_at: `2026-08-0${day}` };
+      return file(`${day}.jsonl`, JSON.stringify({ ...job, ...times }));
+    };
+    await on(1, line('Cook', 'active', 1));
+    await on(2, line('Cook', 'closed', 2));
+    await on(3, line('Chef', 'active', 3));
+    await on(4, line('Head chef', 'closed', 4));
+    expect(await told()).toEqual([
+      ...['1 opened 1', '2 closed 1', '3 reopened 1'],
+      ...['3 changed 1', '4 changed 1', '4 closed 1'],
+    ]);
+  });
+
   it('starts counting anew when a partial feed has the job in between', async () => {
     const both = greenhouse('a.json', [1, 2]);
     const without = greenhouse('b.json', [1]);

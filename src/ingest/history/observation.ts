@@ -187,17 +187,29 @@ function closingEntries(before: number | null, after: number | null, seenMs: num
   return [{ kind: 'reopened', atMs: Math.max(before, seenMs) }, ...closed];
 }
 
-function outcomeOf(known: KnownJob, next: KnownJob, log: LogEntry[], seenMs: number, isChanged: boolean): Outcome {
+/**
+ * @param opening the entries before any other
+ * @param changes a reader of the log has the job open again before they apply to it, and they precede a closing of the same time
+ */
+function outcomeOf(
+  known: KnownJob,
+  next: KnownJob,
+  seenMs: number,
+  opening: readonly LogEntry[] = [],
+  changes: readonly LogEntry[] = [],
+): Outcome {
   const closing = closingEntries(known.closedMs, next.closedMs, seenMs);
+  const reopened = closing.filter(({ kind }) => kind === 'reopened');
+  const closed = closing.filter(({ kind }) => kind === 'closed');
   const { closedMs: before } = known;
   const { closedMs: after } = next;
   // A closing at or after the sighting turns out to be wrong, or to belong at another time.
   const wasClosed = before !== null && before < seenMs;
   return {
     next,
-    log: [...log, ...closing],
+    log: [...opening, ...reopened, ...changes, ...closed],
     isNew: false,
-    isChanged,
+    isChanged: changes.length > 0,
     isClosed: before !== after && after !== null && (before === null || wasClosed),
     isReopened: before !== after && before !== null && (wasClosed || after === null),
   };
@@ -252,10 +264,9 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
   const isLatest = isLatestSighting(known, found);
   const latest = isLatest ? succeeded(known, facts) : known;
   const presentMs = Math.max(known.presentMs, atMs);
-  const log: LogEntry[] = [];
-  if (firstMs < known.firstMs && hasOpening(found)) log.push({ kind: 'opened', atMs: firstMs });
+  const opening: LogEntry[] = firstMs < known.firstMs && hasOpening(found) ? [{ kind: 'opened', atMs: firstMs }] : [];
   const changes = isLatest ? changesBetween(known, latest) : [];
-  for (const change of changes) log.push({ kind: 'changed', atMs: lastMs, ...change });
+  const changed = changes.map((change): LogEntry => ({ kind: 'changed', atMs: lastMs, ...change }));
   let closedMs: number | null;
   if (!latest.isSourceClosed) closedMs = closingOf(completeMs, presentMs);
   else if (!isLatest) closedMs = closingSeenLate(known, found);
@@ -270,11 +281,11 @@ export function sighted(known: KnownJob | undefined, found: Sighting, completeMs
     presentMs,
     closedMs,
   };
-  return outcomeOf(known, next, log, lastMs, changes.length > 0);
+  return outcomeOf(known, next, lastMs, opening, changed);
 }
 
 /** What a new complete feed of its board without the job changes. */
 export function missed(known: KnownJob, completeMs: readonly number[]): Outcome {
   const closedMs = known.isSourceClosed ? known.closedMs : closingOf(completeMs, known.presentMs);
-  return outcomeOf(known, { ...known, closedMs }, [], known.presentMs, false);
+  return outcomeOf(known, { ...known, closedMs }, known.presentMs);
 }
