@@ -333,7 +333,7 @@ const FAULTS: readonly FaultCase[] = [
     name: 'a redirect to an address that is not public',
     faults: [status(302, { location: 'http://169.254.169.254/latest/meta-data' })],
     outcome: 'failed',
-    http: null,
+    http: 302,
     reason: /redirect leads where it must not/,
   },
   {
@@ -346,7 +346,8 @@ const FAULTS: readonly FaultCase[] = [
     name: 'a redirect without end',
     faults: Array(9).fill(status(302, { location: '?again' })),
     outcome: 'failed',
-    http: null,
+    http: 302,
+    reason: /more than 5 redirects/,
   },
   { name: 'a 304 that was not asked for', faults: [status(304)], outcome: 'failed', http: 304 },
   {

@@ -127,10 +127,14 @@ export class BoardClient {
   async #try(request: BoardRequest, settings: PageSettings, onPart?: OnPart): Promise<Tried> {
     const { outbound, clock } = this.#options;
     let address = request.url;
+    /** Of the last redirect: the host's answer, when its target is not requested. */
+    let redirected: number | null = null;
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
       const judged = outbound.policy.judge(address, 'resolve');
-      if (!judged.ok)
-        return failed(redirects === 0 ? judged.reason : `a redirect leads where it must not: ${judged.reason}`);
+      if (!judged.ok) {
+        const reason = redirects === 0 ? judged.reason : `a redirect leads where it must not: ${judged.reason}`;
+        return failed(reason, { status: redirected });
+      }
       const { target } = judged;
       const { url } = target;
       if (request.accept === 'text/html') {
@@ -139,7 +143,8 @@ export class BoardClient {
           const { reason, retryAfterMs } = robots;
           return failed(`the robots.txt of ${url.host} cannot be read: ${reason}`, { retryAfterMs, isOfHost: true });
         }
-        if (!isAllowed(robots.rules, url)) return failed(`the robots rules of ${url.host} do not allow it`);
+        if (!isAllowed(robots.rules, url))
+          return failed(`the robots rules of ${url.host} do not allow it`, { status: redirected });
       }
       const result = await this.#send(request, target, settings, onPart);
       if (result === undefined || result.kind === 'aborted') return failed('the watch is ending');
@@ -151,8 +156,9 @@ export class BoardClient {
       if (request.method === 'POST' && !REPEATING.has(status))
         return failed(`a redirect ${status} of a search`, { status });
       address = next.href;
+      redirected = status;
     }
-    return failed(`more than ${REDIRECTS_MAX} redirects`);
+    return failed(`more than ${REDIRECTS_MAX} redirects`, { status: redirected });
   }
 
   /** @returns undefined when the signal ended the wait for the host's turn */

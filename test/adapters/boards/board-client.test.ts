@@ -104,6 +104,16 @@ it.each([
   expect(answer).toMatchObject({ kind: 'failed', status: 302, reason: 'status 302 without a usable Location' });
 });
 
+it.each([
+  ['without end', '/jobs', 'more than 5 redirects'],
+  ['to an address that must not be asked', 'http://127.0.0.1/', 'a redirect leads where it must not: '],
+  ['to a page that the robots rules exclude', '/own', 'the robots rules of site.example do not allow it'],
+])('a redirect %s is a failure with the status of the redirect', async (_, location, reason) => {
+  const robots = { body: 'User-agent: *\nDisallow: /own' };
+  const answer = await asked({ 'https://site.example/robots.txt': robots, [PAGE]: movedTo(location) }, 'text/html');
+  expect(answer).toMatchObject({ kind: 'failed', status: 302, reason: expect.stringContaining(reason) });
+});
+
 it('the rules of the hosts that were asked first are dropped once all rules exceed their memory bound, and fetched again', async () => {
   const time = new ManualTime();
   const outbound = new TargetsByAddress();
