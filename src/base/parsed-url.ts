@@ -32,7 +32,7 @@ const AUTHORITY = /^[^:]*:\/\/[^/?#]*/;
 /**
  * An http or https address as a URI (RFC 3986): as it stands if it is one, otherwise with its host in ASCII and with what a
  * URI may not hold percent-encoded as UTF-8. Servers take both for the same.
- * @param address what {@link isUrl} accepts, without blanks and backslashes
+ * @param address what {@link isUrl} accepts, without backslashes, tabs and line breaks, and without blanks at its ends
  */
 export function uriOf(address: string): string {
   if (!MAY_BE_NO_URI.test(address)) return address;
