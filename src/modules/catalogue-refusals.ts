@@ -1,6 +1,6 @@
 /** Refusals of questions that the server cannot answer; none of them is charged. */
 import type { CompanyDomain } from '../catalogue/company-domain.ts';
-import type { CatalogueHolder } from '../catalogue/holder.ts';
+import type { CatalogueHolder, ServedCatalogue } from '../catalogue/holder.ts';
 import { SnapshotChangedError, SnapshotError } from '../catalogue/snapshot/snapshot-error.ts';
 import { defineErrors, type Refusal, refuse } from '../http/errors.ts';
 
@@ -20,13 +20,12 @@ export const {
   CATALOGUE_UNAVAILABLE: { status: 503 },
 });
 
-/** Codes of {@link fromCatalogue} and {@link hasCatalogue}, for the `errors` of a route. */
+/** Codes of {@link askServed} and {@link hasCatalogue}, for the `errors` of a route. */
 export const SNAPSHOT_ERRORS = [CATALOGUE_UNAVAILABLE, UPSTREAM_INVALID_RESPONSE] as const;
 
 /** Codes of every jobs route, whether the catalogue is in this process or in a jobs service. */
 export const CATALOGUE_ERRORS = [...SNAPSHOT_ERRORS, UPSTREAM_TIMEOUT] as const;
 
-/** A handler gets the current catalogue once for each request, so that no answer mixes two. */
 export interface CatalogueServices {
   readonly catalogue: Pick<CatalogueHolder, 'current' | 'isReadable'>;
 }
@@ -62,16 +61,21 @@ export const hasReadableCatalogue = ({
   return isReadable ? undefined : altered();
 };
 
-/** The catalogue's file was altered in place, or the disk cannot read it. */
+/** There is no catalogue, its file was altered in place, or the disk cannot read it. */
 export type Unread = Refusal<'CATALOGUE_UNAVAILABLE'> | Refusal<'UPSTREAM_INVALID_RESPONSE'>;
 
 /**
- * Asks the snapshot a question. Refuses with 503 when the snapshot's file was altered in place, and with 502, as for any
- * invalid answer of the catalogue, when the disk cannot read it.
+ * Asks the catalogue that is served now, the same one for the whole answer. Refuses with 503 when there is none or its file
+ * was altered in place, and with 502, as for any invalid answer of the catalogue, when the disk cannot read it.
  */
-export function fromCatalogue<T>(ask: () => T): T | Unread {
+export function askServed<T>(
+  catalogue: CatalogueServices['catalogue'],
+  ask: (served: ServedCatalogue) => T,
+): T | Unread {
+  const served = catalogue.current();
+  if (served === undefined) return noCatalogue();
   try {
-    return ask();
+    return ask(served);
   } catch (failure) {
     if (failure instanceof SnapshotChangedError) return altered(failure.message);
     if (!(failure instanceof SnapshotError)) throw failure;

@@ -10,7 +10,7 @@ import { KeptJson } from '../../http/hot/kept-json.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { count, dateTime } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
-import { fromCatalogue, noCatalogue, type Unread } from '../catalogue-refusals.ts';
+import { askServed, type Unread } from '../catalogue-refusals.ts';
 import { LIMITATIONS, SYNTHETIC } from '../limitations.ts';
 import { type DataText, dataText } from './pages-memo.ts';
 import type { DataServices } from './services.ts';
@@ -93,11 +93,11 @@ export function answered<D, C extends string = never>(
   request: RequestView,
   make: (catalogue: Catalogue, nowMs: number) => Costing<D> | Refusal<C>,
 ): Charged<D> | Refusal<C> | Unread {
-  const served = catalogue.current();
-  if (served === undefined) return noCatalogue();
-  const nowMs = clock.nowMs();
-  const made: Costing<D> | Refusal<C> | Unread = fromCatalogue(() => make(served.catalogue, nowMs));
-  return made instanceof Refusal ? made : charged(textOf(made), nowMs, served, request);
+  return askServed(catalogue, (served) => {
+    const nowMs = clock.nowMs();
+    const made: Costing<D> | Refusal<C> = make(served.catalogue, nowMs);
+    return made instanceof Refusal ? made : charged<D>(textOf(made), nowMs, served, request);
+  });
 }
 
 /**
@@ -110,8 +110,8 @@ export function answeredOnce<D, C extends string = never>(
   question: string,
   make: (served: ServedCatalogue) => DataText | Refusal<C>,
 ): Charged<D> | Refusal<C> | Unread {
-  const served = catalogue.current();
-  if (served === undefined) return noCatalogue();
-  const made: DataText | Refusal<C> | Unread = fromCatalogue(() => memo.over(served, question, make));
-  return made instanceof Refusal ? made : charged(made, clock.nowMs(), served, request);
+  return askServed(catalogue, (served) => {
+    const made: DataText | Refusal<C> = memo.over(served, question, make);
+    return made instanceof Refusal ? made : charged<D>(made, clock.nowMs(), served, request);
+  });
 }

@@ -9,7 +9,7 @@ import { route } from '../../http/route.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_ANSWERED_MS, EXAMPLE_JOB } from '../catalogue-examples.ts';
 import { keyword } from '../catalogue-parameters.ts';
-import { fromCatalogue, hasCatalogue, noCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
+import { askServed, hasCatalogue, SNAPSHOT_ERRORS } from '../catalogue-refusals.ts';
 import { LIMITATIONS } from '../limitations.ts';
 import { limitationsOf } from './envelope.ts';
 import { cached, PUBLIC_ANSWER_HEADERS, PUBLIC_CACHE_CONTROL } from './public.ts';
@@ -69,10 +69,8 @@ export const searchPublicSamples = route<DataServices>()({
   },
   ready: hasCatalogue,
   handle({ q }, { catalogue, clock }, request) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    return cached<'CATALOGUE_UNAVAILABLE' | 'UPSTREAM_INVALID_RESPONSE'>(served, `search\n${q}`, request, () =>
-      fromCatalogue(() => {
+    return askServed(catalogue, (served) =>
+      cached(served, `search\n${q}`, request, () => {
         const { poolSize, rows } = publicSamples(served.catalogue, q);
         const samples = served.catalogue.foundJobs.at(rows).map((job) => ({
           id: job.id,

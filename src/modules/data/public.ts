@@ -6,7 +6,6 @@ import type { ServedCatalogue } from '../../catalogue/holder.ts';
 import { Reply } from '../../http/answers.ts';
 import type { AnswerHeader } from '../../http/contract.ts';
 import { isListed } from '../../http/entity-tags.ts';
-import { Refusal } from '../../http/errors.ts';
 import type { RequestView } from '../../http/request-view.ts';
 
 /** Headers of their successes. */
@@ -23,16 +22,9 @@ const entityTagOf = (served: ServedCatalogue, question: string): string =>
   `W/"${sha256Base64Url(`${digestOf(served)}\n${question}`).slice(0, 22)}"`;
 
 /** The answer, or 304 if the client has it already. @param write gives the body; called only if it is sent */
-export function cached<C extends string = never>(
-  served: ServedCatalogue,
-  question: string,
-  request: RequestView,
-  write: () => object | Refusal<C>,
-): Reply | Refusal<C> {
+export function cached(served: ServedCatalogue, question: string, request: RequestView, write: () => object): Reply {
   const etag = entityTagOf(served, question);
   const headers = { etag };
   if (isListed(etag, request.header('if-none-match'))) return new Reply(null, headers, 304);
-  const body = write();
-  if (body instanceof Refusal) return body;
-  return new Reply(JSON.stringify(body), { ...headers, 'content-type': 'application/json' });
+  return new Reply(JSON.stringify(write()), { ...headers, 'content-type': 'application/json' });
 }

@@ -6,18 +6,16 @@ import { paid } from '../../access/x402.ts';
 import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { changes } from '../../catalogue/questions/changes.ts';
 import { observationPeriodEndingAt } from '../../catalogue/questions/period.ts';
-import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { observationPeriod, periodOf } from '../answer-period.ts';
 import { count, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_CLOSED_AT, EXAMPLE_COMPANY, EXAMPLE_JOB, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
 import { cohortFilters, companyDomain, period } from '../catalogue-parameters.ts';
 import {
+  askServed,
   CATALOGUE_ERRORS,
   COMPANY_NOT_FOUND,
-  fromCatalogue,
   hasReadableCatalogue,
-  noCatalogue,
   noCompany,
 } from '../catalogue-refusals.ts';
 import { closedJob, closedJobOf, job, jobOf } from '../job-answer.ts';
@@ -85,25 +83,24 @@ export const listChanges = route<JobsServices>()({
   },
   ready: hasReadableCatalogue,
   handle(input, { catalogue, clock }) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const { company, role, location, department, limit } = input;
-    const observed = observationPeriodEndingAt(clock.nowMs());
-    const filters = { role, location, department };
-    const found = fromCatalogue(() => changes(served.catalogue, company, filters, limit, observed));
-    if (found instanceof Refusal) return found;
-    if (found === undefined) return noCompany(company!);
-    const stated = periodOf(observed);
-    return {
-      data: {
-        first_observed: found.firstObserved.map(jobOf),
-        no_longer_observed: found.noLongerObserved.map(closedJobOf),
-        first_observed_jobs: found.firstObservedJobs,
-        no_longer_observed_jobs: found.noLongerObservedJobs,
-        observation_period: stated,
-        limit,
-      },
-      meta: metaOf(served, found.cohort, stated, HISTORY),
-    };
+    return askServed(catalogue, (served) => {
+      const { company, role, location, department, limit } = input;
+      const observed = observationPeriodEndingAt(clock.nowMs());
+      const filters = { role, location, department };
+      const found = changes(served.catalogue, company, filters, limit, observed);
+      if (found === undefined) return noCompany(company!);
+      const stated = periodOf(observed);
+      return {
+        data: {
+          first_observed: found.firstObserved.map(jobOf),
+          no_longer_observed: found.noLongerObserved.map(closedJobOf),
+          first_observed_jobs: found.firstObservedJobs,
+          no_longer_observed_jobs: found.noLongerObservedJobs,
+          observation_period: stated,
+          limit,
+        },
+        meta: metaOf(served, found.cohort, stated, HISTORY),
+      };
+    });
   },
 });

@@ -7,7 +7,7 @@ import { route } from '../../http/route.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT } from '../catalogue-examples.ts';
 import { terms } from '../catalogue-parameters.ts';
-import { CATALOGUE_ERRORS, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
+import { askServed, CATALOGUE_ERRORS, hasCatalogue } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
 import type { JobsServices } from './services.ts';
 
@@ -42,12 +42,12 @@ export const findCompanies = route<JobsServices>()({
   },
   ready: hasCatalogue,
   handle({ q }, { catalogue, clock }) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const companies = companiesCalled(served.catalogue.snapshot, q, COMPANY_COUNT_MAX);
-    return {
-      data: { companies, returned_companies: companies.length },
-      meta: { generated_at: isoTime(clock.nowMs()) },
-    };
+    return askServed(catalogue, (served) => {
+      const companies = companiesCalled(served.catalogue.snapshot, q, COMPANY_COUNT_MAX);
+      return {
+        data: { companies, returned_companies: companies.length },
+        meta: { generated_at: isoTime(clock.nowMs()) },
+      };
+    });
   },
 });

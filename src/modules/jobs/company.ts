@@ -4,19 +4,11 @@ import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import { companyActivity } from '../../catalogue/questions/company.ts';
-import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { periodEndingAt } from '../answer-period.ts';
 import { EXAMPLE_COMPANY } from '../catalogue-examples.ts';
 import { companyDomain, period } from '../catalogue-parameters.ts';
-import {
-  CATALOGUE_ERRORS,
-  COMPANY_NOT_FOUND,
-  fromCatalogue,
-  hasCatalogue,
-  noCatalogue,
-  noCompany,
-} from '../catalogue-refusals.ts';
+import { askServed, CATALOGUE_ERRORS, COMPANY_NOT_FOUND, hasCatalogue, noCompany } from '../catalogue-refusals.ts';
 import { companyDataOf, companyEntries, EXAMPLE_ACTIVITY } from '../company-answer.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { exampleMeta } from './examples.ts';
@@ -43,14 +35,13 @@ export const summarizeCompany = route<JobsServices>()({
   },
   ready: hasCatalogue,
   handle(input, { catalogue, clock }) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const activity = fromCatalogue(() => companyActivity(served.catalogue, input.company));
-    if (activity instanceof Refusal) return activity;
-    if (activity === undefined) return noCompany(input.company);
-    return {
-      data: companyDataOf(activity),
-      meta: metaOf(served, activity.cohort, periodEndingAt(clock.nowMs())),
-    };
+    return askServed(catalogue, (served) => {
+      const activity = companyActivity(served.catalogue, input.company);
+      if (activity === undefined) return noCompany(input.company);
+      return {
+        data: companyDataOf(activity),
+        meta: metaOf(served, activity.cohort, periodEndingAt(clock.nowMs())),
+      };
+    });
   },
 });

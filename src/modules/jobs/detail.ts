@@ -7,19 +7,11 @@ import type { JobFacts } from '../../catalogue/cohort.ts';
 import { isStated } from '../../catalogue/domain-evidence.ts';
 import type { Job } from '../../catalogue/job.ts';
 import { jobDetail as findJob } from '../../catalogue/questions/detail.ts';
-import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { periodEndingAt } from '../answer-period.ts';
 import { EXAMPLE_DETAIL } from '../catalogue-examples.ts';
 import { jobId } from '../catalogue-parameters.ts';
-import {
-  CATALOGUE_ERRORS,
-  fromCatalogue,
-  hasReadableCatalogue,
-  JOB_NOT_FOUND,
-  noCatalogue,
-  noJob,
-} from '../catalogue-refusals.ts';
+import { askServed, CATALOGUE_ERRORS, hasReadableCatalogue, JOB_NOT_FOUND, noJob } from '../catalogue-refusals.ts';
 import { jobDetail, jobDetailOf } from '../job-answer.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { exampleMeta } from './examples.ts';
@@ -60,14 +52,13 @@ export const getJob = route<JobsServices>()({
   },
   ready: hasReadableCatalogue,
   handle(input, { catalogue, clock }) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const found = fromCatalogue(() => findJob(served.catalogue, input.id));
-    if (found instanceof Refusal) return found;
-    if (found === undefined) return noJob();
-    return {
-      data: { job: jobDetailOf(found) },
-      meta: metaOf(served, factsOf(found), periodEndingAt(clock.nowMs()), HISTORY),
-    };
+    return askServed(catalogue, (served) => {
+      const found = findJob(served.catalogue, input.id);
+      if (found === undefined) return noJob();
+      return {
+        data: { job: jobDetailOf(found) },
+        meta: metaOf(served, factsOf(found), periodEndingAt(clock.nowMs()), HISTORY),
+      };
+    });
   },
 });

@@ -9,7 +9,7 @@ import { market } from '../../catalogue/questions/market.ts';
 import { route } from '../../http/route.ts';
 import { count } from '../answer-values.ts';
 import { cohortFilters, period } from '../catalogue-parameters.ts';
-import { CATALOGUE_ERRORS, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
+import { askServed, CATALOGUE_ERRORS, hasCatalogue } from '../catalogue-refusals.ts';
 import { envelope, metaOf } from './envelope.ts';
 import { exampleMeta } from './examples.ts';
 import type { JobsServices } from './services.ts';
@@ -82,36 +82,36 @@ export const describeMarket = route<JobsServices>()({
   },
   ready: hasCatalogue,
   handle(input, { catalogue, clock, memo }) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const { role, location, department } = input;
-    return memo.answer(served, clock.nowMs(), ['market', role, location, department], (observed) => {
-      const found = market(served.catalogue, { role, location, department }, observed);
-      return (stated) => ({
-        data: {
-          matching_active_jobs: found.matchingActiveJobs,
-          observed_sample_jobs: found.observedSampleJobs,
-          companies_in_sample: found.companiesInSample,
-          recently_observed_jobs: found.recentlyObservedJobs,
-          first_observed_jobs: found.firstObservedJobs,
-          by_department: found.byDepartment.map(({ department: shown, jobCount }) => ({
-            department: shown,
-            observed_job_count: jobCount,
-          })),
-          by_location: found.byLocation.map(({ location: shown, jobCount }) => ({
-            location: shown,
-            observed_job_count: jobCount,
-          })),
-          by_remote_status: found.byRemoteStatus.map(({ remoteStatus, jobCount }) => ({
-            remote_status: remoteStatus,
-            observed_job_count: jobCount,
-          })),
-          by_employment_type: found.byEmploymentType.map(({ employmentType, jobCount }) => ({
-            employment_type: employmentType,
-            observed_job_count: jobCount,
-          })),
-        },
-        meta: metaOf(served, found.cohort, stated),
+    return askServed(catalogue, (served) => {
+      const { role, location, department } = input;
+      return memo.answer(served, clock.nowMs(), ['market', role, location, department], (observed) => {
+        const found = market(served.catalogue, { role, location, department }, observed);
+        return (stated) => ({
+          data: {
+            matching_active_jobs: found.matchingActiveJobs,
+            observed_sample_jobs: found.observedSampleJobs,
+            companies_in_sample: found.companiesInSample,
+            recently_observed_jobs: found.recentlyObservedJobs,
+            first_observed_jobs: found.firstObservedJobs,
+            by_department: found.byDepartment.map(({ department: shown, jobCount }) => ({
+              department: shown,
+              observed_job_count: jobCount,
+            })),
+            by_location: found.byLocation.map(({ location: shown, jobCount }) => ({
+              location: shown,
+              observed_job_count: jobCount,
+            })),
+            by_remote_status: found.byRemoteStatus.map(({ remoteStatus, jobCount }) => ({
+              remote_status: remoteStatus,
+              observed_job_count: jobCount,
+            })),
+            by_employment_type: found.byEmploymentType.map(({ employmentType, jobCount }) => ({
+              employment_type: employmentType,
+              observed_job_count: jobCount,
+            })),
+          },
+          meta: metaOf(served, found.cohort, stated),
+        });
       });
     });
   },

@@ -4,13 +4,12 @@ import { unlessOverloaded } from '../../access/overload.ts';
 import { perClient } from '../../access/rate-limit.ts';
 import { paid } from '../../access/x402.ts';
 import { search } from '../../catalogue/questions/search.ts';
-import { Refusal } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { periodEndingAt } from '../answer-period.ts';
 import { wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_JOB } from '../catalogue-examples.ts';
 import { companyDomain, employmentType, keyword, location } from '../catalogue-parameters.ts';
-import { CATALOGUE_ERRORS, fromCatalogue, hasReadableCatalogue, noCatalogue } from '../catalogue-refusals.ts';
+import { askServed, CATALOGUE_ERRORS, hasReadableCatalogue } from '../catalogue-refusals.ts';
 import { job, jobOf } from '../job-answer.ts';
 import { boolean, integer } from '../parameter-rules.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -56,15 +55,14 @@ export const searchJobs = route<JobsServices>()({
   },
   ready: hasReadableCatalogue,
   handle(input, { catalogue, clock }) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const { keyword, location, company, remote, employment_type, limit } = input;
-    const filters = { keyword, location, company, remote, employmentType: employment_type };
-    const found = fromCatalogue(() => search(served.catalogue, filters, limit));
-    if (found instanceof Refusal) return found;
-    return {
-      data: { jobs: found.jobs.map(jobOf), returned_jobs: found.jobs.length, limit },
-      meta: metaOf(served, found.coverage, periodEndingAt(clock.nowMs())),
-    };
+    return askServed(catalogue, (served) => {
+      const { keyword, location, company, remote, employment_type, limit } = input;
+      const filters = { keyword, location, company, remote, employmentType: employment_type };
+      const found = search(served.catalogue, filters, limit);
+      return {
+        data: { jobs: found.jobs.map(jobOf), returned_jobs: found.jobs.length, limit },
+        meta: metaOf(served, found.coverage, periodEndingAt(clock.nowMs())),
+      };
+    });
   },
 });

@@ -8,7 +8,7 @@ import { type ObservationPeriod, observationPeriodEndingAt } from '../../catalog
 import type { JsonText } from '../../http/answers.ts';
 import { MemoizedAnswers, type WriteAnswer } from '../../http/hot/memoized-answers.ts';
 import { type AnswerPeriod, periodOf } from '../answer-period.ts';
-import { type CatalogueServices, fromCatalogue, type Unread } from '../catalogue-refusals.ts';
+import type { CatalogueServices } from '../catalogue-refusals.ts';
 
 export interface JobsServices extends CatalogueServices, RatedServices, OverloadServices, PaidServices {
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -22,7 +22,6 @@ export class AnswersMemo {
   #answers = new MemoizedAnswers<AnswerPeriod>();
 
   /**
-   * As `MemoizedAnswers`, over a catalogue that may still have to read a part of its file.
    * @param question the route's name and the input, as JSON
    * @param prepare called with the period that ends now
    */
@@ -31,7 +30,7 @@ export class AnswersMemo {
     nowMs: number,
     question: readonly unknown[],
     prepare: (observed: ObservationPeriod) => WriteAnswer<AnswerPeriod, A>,
-  ): A | JsonText | Unread {
+  ): A | JsonText {
     const observed = observationPeriodEndingAt(nowMs);
     const periodVersion = served.catalogue.ranking.setPeriod(observed);
     if (served !== this.#served || periodVersion !== this.#periodVersion) {
@@ -40,6 +39,6 @@ export class AnswersMemo {
       this.#answers = new MemoizedAnswers();
     }
     const period = periodOf(observed);
-    return fromCatalogue(() => this.#answers.answer(JSON.stringify(question), period, () => prepare(observed)));
+    return this.#answers.answer(JSON.stringify(question), period, () => prepare(observed));
   }
 }

@@ -11,7 +11,7 @@ import { observationPeriod } from '../answer-period.ts';
 import { count, dateTime, wholeNumber } from '../answer-values.ts';
 import { EXAMPLE_COMPANY, EXAMPLE_OBSERVED_AT, EXAMPLE_PERIOD } from '../catalogue-examples.ts';
 import { cohortFilters, period } from '../catalogue-parameters.ts';
-import { CATALOGUE_ERRORS, hasCatalogue, noCatalogue } from '../catalogue-refusals.ts';
+import { askServed, CATALOGUE_ERRORS, hasCatalogue } from '../catalogue-refusals.ts';
 import { companyName } from '../company-answer.ts';
 import { integer } from '../parameter-rules.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -108,36 +108,36 @@ export const findSignals = route<JobsServices>()({
   },
   ready: hasCatalogue,
   handle(input, { catalogue, clock, memo }) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const { role, location, department, limit } = input;
-    return memo.answer(served, clock.nowMs(), ['signals', role, location, department, limit], (observed) => {
-      const filters = { role, location, department };
-      const found = signals(served.catalogue, filters, limit, observed);
-      const criterion = criterionOf(filters);
-      return (period) => ({
-        data: {
-          companies: found.companies.map((entry) => ({
-            company: entry.company,
-            active_jobs: entry.activeJobs,
-            observed_sample_jobs: entry.observedSampleJobs,
-            recently_observed_jobs: entry.recentlyObservedJobs,
-            hiring_activity_score: entry.score,
-            supporting_evidence: {
-              criterion,
-              first_observed_jobs: entry.firstObservedJobs,
-              matching_sample_jobs: entry.observedSampleJobs,
-              scope: EVIDENCE_SCOPE,
-            },
-            last_observed_at: isoTimeOrNull(entry.lastObservedMs),
-            observation_period: period,
-          })),
-          returned_companies: found.companies.length,
-          limit,
-          matching_active_jobs: found.matchingActiveJobs,
-          observed_sample_jobs: found.observedSampleJobs,
-        },
-        meta: metaOf(served, found.cohort, period),
+    return askServed(catalogue, (served) => {
+      const { role, location, department, limit } = input;
+      return memo.answer(served, clock.nowMs(), ['signals', role, location, department, limit], (observed) => {
+        const filters = { role, location, department };
+        const found = signals(served.catalogue, filters, limit, observed);
+        const criterion = criterionOf(filters);
+        return (period) => ({
+          data: {
+            companies: found.companies.map((entry) => ({
+              company: entry.company,
+              active_jobs: entry.activeJobs,
+              observed_sample_jobs: entry.observedSampleJobs,
+              recently_observed_jobs: entry.recentlyObservedJobs,
+              hiring_activity_score: entry.score,
+              supporting_evidence: {
+                criterion,
+                first_observed_jobs: entry.firstObservedJobs,
+                matching_sample_jobs: entry.observedSampleJobs,
+                scope: EVIDENCE_SCOPE,
+              },
+              last_observed_at: isoTimeOrNull(entry.lastObservedMs),
+              observation_period: period,
+            })),
+            returned_companies: found.companies.length,
+            limit,
+            matching_active_jobs: found.matchingActiveJobs,
+            observed_sample_jobs: found.observedSampleJobs,
+          },
+          meta: metaOf(served, found.cohort, period),
+        });
       });
     });
   },

@@ -7,7 +7,7 @@ import { requestedSkills } from '../../catalogue/questions/skills.ts';
 import { route } from '../../http/route.ts';
 import { count } from '../answer-values.ts';
 import { cohortFilters, companyDomain, period } from '../catalogue-parameters.ts';
-import { CATALOGUE_ERRORS, COMPANY_NOT_FOUND, hasCatalogue, noCatalogue, noCompany } from '../catalogue-refusals.ts';
+import { askServed, CATALOGUE_ERRORS, COMPANY_NOT_FOUND, hasCatalogue, noCompany } from '../catalogue-refusals.ts';
 import { integer } from '../parameter-rules.ts';
 import { skillCounts, skillCountsOf } from '../skill-counts.ts';
 import { envelope, metaOf } from './envelope.ts';
@@ -55,20 +55,20 @@ export const listSkills = route<JobsServices>()({
   },
   ready: hasCatalogue,
   handle(input, { catalogue, clock, memo }) {
-    const served = catalogue.current();
-    if (served === undefined) return noCatalogue();
-    const { company, role, location, department, limit } = input;
-    const { snapshot } = served.catalogue;
-    if (company !== undefined && snapshot.companyOf(company) === undefined) return noCompany(company);
-    return memo.answer(served, clock.nowMs(), ['skills', company, role, location, department, limit], () => {
-      const found = requestedSkills(served.catalogue, company, { role, location, department }, limit)!;
-      return (stated) => ({
-        data: {
-          top_requested_skills: skillCountsOf(found.skills, found.observedSampleJobs),
-          observed_sample_jobs: found.observedSampleJobs,
-          matching_active_jobs: found.matchingActiveJobs,
-        },
-        meta: metaOf(served, found.cohort, stated),
+    return askServed(catalogue, (served) => {
+      const { company, role, location, department, limit } = input;
+      const { snapshot } = served.catalogue;
+      if (company !== undefined && snapshot.companyOf(company) === undefined) return noCompany(company);
+      return memo.answer(served, clock.nowMs(), ['skills', company, role, location, department, limit], () => {
+        const found = requestedSkills(served.catalogue, company, { role, location, department }, limit)!;
+        return (stated) => ({
+          data: {
+            top_requested_skills: skillCountsOf(found.skills, found.observedSampleJobs),
+            observed_sample_jobs: found.observedSampleJobs,
+            matching_active_jobs: found.matchingActiveJobs,
+          },
+          meta: metaOf(served, found.cohort, stated),
+        });
       });
     });
   },
