@@ -33,6 +33,7 @@ export const encodeBase64 = (bytes: Uint8Array): string => viewOf(bytes).toStrin
 export const encodeBase64Url = (bytes: Uint8Array): string => viewOf(bytes).toString('base64url');
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const BYTE_ORDER_MARK = '\ufeff';
 const utf8 = new TextEncoder();
 const BEYOND_ASCII = /[^\0-\x7f]/;
 
@@ -44,6 +45,10 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
     return undefined;
   }
 }
+
+/** A text as its author meant it: a byte order mark at its start says how it is encoded, and is no part of it. */
+export const withoutByteOrderMark = (text: string): string =>
+  text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
 
 /** {@link decodeUtf8} of bytes given as code units 0..255. */
 export const decodeUtf8Latin1 = (bytes: string): string | undefined =>

@@ -6,7 +6,7 @@
  * The words after "must be" are the `rule` in the metadata of the field's schema, or of the nearest one around it.
  */
 import * as v from 'valibot';
-import { decodeUtf8 } from '../base/codec.ts';
+import { decodeUtf8, withoutByteOrderMark } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
 import { parseJson } from '../base/json-value.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -48,7 +48,6 @@ export interface BodyServices {
 }
 
 const BOUNDS: BodyBounds = { bytesMax: INPUT_BYTES_MAX, deadlineMs: INPUT_DEADLINE_MS };
-const BYTE_ORDER_MARK = '\ufeff';
 
 /**
  * The `readBody` of a route whose body is required. Keep it in a constant before the declaration: inside the declaration its
@@ -91,7 +90,7 @@ export function unlessJson(request: RequestView): Refusal<'UNSUPPORTED_MEDIA_TYP
 function jsonOf(bytes: Uint8Array, depthMax: number): unknown {
   const text = decodeUtf8(bytes);
   if (text === undefined || isDeeperThan(depthMax, text)) return undefined;
-  return parseJson(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+  return parseJson(withoutByteOrderMark(text));
 }
 
 export const NO_OBJECT = 'the body must be a JSON object';

@@ -2,7 +2,7 @@
  * The body of a target's answer as customers see it (siblings §6): JSON as received, numbers and key order unchanged; text by
  * its charset; null for other types. A body longer than {@link RESPONSE_BYTES_MAX} is cut, and cut JSON is shown as text.
  */
-import { decodeUtf8 } from '../base/codec.ts';
+import { decodeUtf8, withoutByteOrderMark } from '../base/codec.ts';
 import { isDeeperThan } from '../base/json-depth.ts';
 import { parseJson } from '../base/json-value.ts';
 import { type BodyForm, bodyFormOf, UTF_8 } from '../base/media-type.ts';
@@ -35,8 +35,9 @@ const textOf = (bytes: Uint8Array, charset: string, isTruncated: boolean): strin
 
 /** The text of JSON, without a byte order mark; undefined for other bytes, and for values that nest too deep. */
 function jsonTextOf(bytes: Uint8Array): string | undefined {
-  const text = decodeUtf8(bytes)?.replace(/^\ufeff/, '');
-  if (text === undefined || isDeeperThan(RESULT_DEPTH_MAX, text)) return undefined;
+  const decoded = decodeUtf8(bytes);
+  if (decoded === undefined || isDeeperThan(RESULT_DEPTH_MAX, decoded)) return undefined;
+  const text = withoutByteOrderMark(decoded);
   return parseJson(text) === undefined ? undefined : text.trim();
 }
 

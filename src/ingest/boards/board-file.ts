@@ -2,7 +2,7 @@
  * The CSV file of `boards import` and `up --boards`: `address` (or `board`, `url`) and optionally `company` and `domain`.
  */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { csvRows, OPEN_QUOTE, SEMICOLONS } from '../input/csv-rows.ts';
+import { csvFileRows, OPEN_QUOTE, SEMICOLONS } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 
 /** What an operator says about one board. */
@@ -28,8 +28,7 @@ const ADDRESS_COLUMNS = ['address', 'board', 'url'];
 
 /** Reads the text of a file. A file of one column without a header is a list of addresses. */
 export function parseBoardFile(text: string): BoardFile {
-  const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
-  const { rows, isOpen } = csvRows(plain, ',', '\n', true);
+  const { rows, isOpen } = csvFileRows(text);
   const header = (rows[0] ?? []).map((name) => name.trim().toLowerCase());
   const hasHeader = ADDRESS_COLUMNS.some((name) => header.includes(name));
   // Each line would look like one address.
@@ -64,6 +63,6 @@ export function parseBoardFile(text: string): BoardFile {
     } else if (!boards.has(address)) boards.set(address, { address, company, domain });
   }
   if (isOpen) refused.push({ line: rows.length + 1, field: 'the record', reason: OPEN_QUOTE });
-  if (plain.trim() === '') refused.push({ line: 1, field: 'address', reason: 'is missing: the file is empty' });
+  if (text.trim() === '') refused.push({ line: 1, field: 'address', reason: 'is missing: the file is empty' });
   return { boards: [...boards.values()], refused };
 }

@@ -19,6 +19,7 @@
  * rows without a description in the catalogue; a list without descriptions erases none (ingest/history/observation.ts). A
  * change in the description alone is missed there, which costs less than a request for each job in each round.
  */
+import { withoutByteOrderMark } from '../../base/codec.ts';
 import { objectOf } from '../../base/json-value.ts';
 import { parsedJson } from '../input/lenient-json.ts';
 import { pageContent } from '../input/page-content.ts';
@@ -258,7 +259,7 @@ export function documentOf({ shape }: Pick<Board, 'shape'>, text: string): { rea
     const { document, hasNextPage } = pageContent(text);
     return { document: hasNextPage ? [...document, GOES_ON] : document };
   }
-  const parsed = parsedJson(text.replace(/^\uFEFF/, ''));
+  const parsed = parsedJson(withoutByteOrderMark(text));
   return parsed.ok ? { document: parsed.value } : undefined;
 }
 

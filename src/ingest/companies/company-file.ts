@@ -1,6 +1,6 @@
 /** The CSV file of `companies import`: `company` (a name, or `shape:token`), `domain`, `aliases` (separated by blanks). */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { csvRows, OPEN_QUOTE, SEMICOLONS } from '../input/csv-rows.ts';
+import { csvFileRows, OPEN_QUOTE, SEMICOLONS } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 import { SHAPES } from '../shapes/shapes.ts';
 import { identityOf, nameKeyOf, type OperatorWord } from './operator-words.ts';
@@ -59,11 +59,10 @@ function wordOf(row: readonly string[], places: Places): OperatorWord | Omit<Ref
 
 /** Reads the text of a file. A company that two lines name with different domains is refused. */
 export function parseCompanyFile(text: string): CompanyFile {
-  const plain = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const {
     rows: [header, ...rows],
     isOpen,
-  } = csvRows(plain, ',', '\n', true);
+  } = csvFileRows(text);
   const names = (header ?? []).map((name) => name.trim().toLowerCase());
   const missing = COLUMNS.slice(0, 2).filter((name) => !names.includes(name));
   if (missing.length > 0) {

@@ -3,6 +3,7 @@
  * fields quotes that are not doubled if neither a separator nor a line end follows. Time is linear in the text,
  * whatever it holds: each character is read a bounded number of times.
  */
+import { withoutByteOrderMark } from '../../base/codec.ts';
 
 export interface CsvRows {
   readonly rows: string[][];
@@ -67,6 +68,10 @@ export function csvRows(text: string, delimiter: string, newline: '\n' | '\r', i
     if (at >= length) return { rows, end, isOpen: false };
   }
 }
+
+/** The rows of a file that an operator wrote, with commas: without a byte order mark, lines ended by LF or CRLF. */
+export const csvFileRows = (text: string): Pick<CsvRows, 'rows' | 'isOpen'> =>
+  csvRows(withoutByteOrderMark(text).replaceAll('\r\n', '\n'), ',', '\n', true);
 
 /** The closing quote of the field that opens at `open`, and the mark or end of text after it and any blanks. */
 function closingQuote(

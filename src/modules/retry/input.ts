@@ -3,7 +3,7 @@
  * 9110, and addresses that are judged without a look-up. All of this precedes payment.
  */
 import * as v from 'valibot';
-import { decodeUtf8 } from '../../base/codec.ts';
+import { decodeUtf8, withoutByteOrderMark } from '../../base/codec.ts';
 import { memberText } from '../../base/json-member.ts';
 import { defineErrors, INVALID_BODY, type Refusal, refuse } from '../../http/errors.ts';
 import type { JsonBody } from '../../http/json-body.ts';
@@ -123,7 +123,7 @@ interface Body {
 }
 
 /** The text of a creation's body as received. */
-const writtenOf = ({ bytes }: Creation): string => (decodeUtf8(bytes) ?? '').replace(/^\ufeff/, '');
+const writtenOf = ({ bytes }: Creation): string => withoutByteOrderMark(decodeUtf8(bytes) ?? '');
 
 /** The body to be sent: a string as its text, any other JSON as it was written. */
 function bodyToSend(creation: Creation): Body {

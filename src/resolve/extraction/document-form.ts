@@ -17,7 +17,7 @@ export const essenceOf = (contentType: string): string =>
 
 function sniffed(body: Uint8Array): DocumentForm {
   const start = body.subarray(0, SNIFFED_BYTES);
-  const text = new TextDecoder().decode(start).replace(/^\ufeff/, '');
+  const text = new TextDecoder().decode(start);
   if (HTML_START.test(text)) return 'html';
   if (/^\s*<\?xml\s/.test(text)) return 'xml';
   return start.includes(0) ? 'other' : 'text';
