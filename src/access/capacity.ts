@@ -2,7 +2,7 @@
  * Capacity for a new callback (decisions §5; reliability 126, 127), in two ways in: one before the payment and one after it. A
  * full server answers 503 and makes no offer; a claim is made only for a payment that is verified and reserved, so forged
  * payments hold no capacity. A claim that fails releases the authorization. When the payment settles, the new callback commits
- * the claim; otherwise the gate releases it.
+ * the claim; otherwise the admitter releases it.
  */
 import { chain } from '../base/maybe-promise.ts';
 import type { CallbackCapacity } from '../callback/callbacks.ts';

@@ -6,7 +6,7 @@
 import type { Access } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED } from '../http/errors.ts';
 import type { KeyPrincipal } from './api-key.ts';
-import { type ClientRate, rateGate } from './rate-limit.ts';
+import { type ClientRate, rateAdmitter } from './rate-limit.ts';
 import type { Payer } from './x402.ts';
 
 /** Name of the counts that all surfaces share. */
@@ -22,5 +22,5 @@ export const perKey: Access<object, KeyRatedServices, Partial<KeyPrincipal> | Pa
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},
   open: ({ keyRate }) =>
-    rateGate(keyRate, 'with one API key', (_, principal) => ('keyId' in principal ? principal.keyId : undefined)),
+    rateAdmitter(keyRate, 'with one API key', (_, principal) => ('keyId' in principal ? principal.keyId : undefined)),
 };

@@ -1,13 +1,13 @@
 /**
  * Sheds new paid work while the server is overloaded (decisions §4; reliability 211, 212): 503 before the payment is read, so
  * that nothing is verified, reserved or charged. A paid route lists `unlessOverloaded` right before `paid`, a keyed route
- * lists it after the key; routes without it are never shed. Without overload the gate reads one field.
+ * lists it after the key; routes without it are never shed. Without overload the admitter reads one field.
  */
 import { RETRY_AFTER_SECONDS } from '../base/overload/limits.ts';
 import type { Overload } from '../base/overload/overload.ts';
 import { PRESSURE_KINDS, type PressureKind } from '../base/overload/pressure.ts';
 import type { Exposition } from '../base/prometheus.ts';
-import type { Access, Gate } from '../http/access.ts';
+import type { Access, Admitter } from '../http/access.ts';
 import { OVERLOADED, type Refusal, retryAfter } from '../http/errors.ts';
 import { RepeatedRefusal } from '../http/hot/repeated-refusal.ts';
 import type { RequestView } from '../http/request-view.ts';
@@ -61,7 +61,7 @@ const refusalsWith = (message: string): Record<PressureKind, Refusal> => {
   return { memory: refusalFor('memory'), loop: refusalFor('loop') };
 };
 
-class OverloadGate implements Gate {
+class OverloadAdmitter implements Admitter {
   readonly #overload: Overload;
   readonly #meter: ShedMeter;
   readonly #unpaid = refusalsWith(UNPAID_MESSAGE);
@@ -90,5 +90,5 @@ export const unlessOverloaded: Access<object, OverloadServices> = {
   errors: [OVERLOADED],
   documentation: {},
   open: ({ shedding }, { operation }, { labels }) =>
-    new OverloadGate(shedding.overload, shedding.open({ operation, ...labels })),
+    new OverloadAdmitter(shedding.overload, shedding.open({ operation, ...labels })),
 };

@@ -6,7 +6,7 @@
 import { MINUTE_MS } from '../base/durations.ts';
 import { chain } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
-import type { Access, Gate } from '../http/access.ts';
+import type { Access, Admitter } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, rateLimited } from '../http/errors.ts';
 import type { RequestView } from '../http/request-view.ts';
 
@@ -28,19 +28,19 @@ export const openClientRate = (rateLimits: RateLimits, name: string, limitPerMin
   limiter: rateLimits.open(name, Math.max(1, limitPerMinute), MINUTE_MS),
 });
 
-const OPEN_GATE = { admit: () => undefined };
+const OPEN_ADMITTER = { admit: () => undefined };
 
 /**
- * A gate that admits a limited number of requests a minute with the same name.
+ * An admitter that admits a limited number of requests a minute with the same name.
  * @param whose ends "at most 600 requests a minute"
  * @param nameOf gives undefined for a request that does not count
  */
-export function rateGate<N extends object>(
+export function rateAdmitter<N extends object>(
   { limitPerMinute, limiter }: ClientRate,
   whose: string,
   nameOf: (request: RequestView, principal: N) => string | undefined,
-): Gate<object, N> {
-  if (limitPerMinute === 0) return OPEN_GATE;
+): Admitter<object, N> {
+  if (limitPerMinute === 0) return OPEN_ADMITTER;
   const decisionOf = (waitMs: number): Refusal | undefined =>
     waitMs === 0 ? undefined : rateLimited(`at most ${limitPerMinute} requests a minute ${whose}`, waitMs);
   return {
@@ -55,5 +55,5 @@ export function rateGate<N extends object>(
 export const perClient: Access<object, RatedServices> = {
   errors: [RATE_LIMIT_EXCEEDED],
   documentation: {},
-  open: ({ clientRate }) => rateGate(clientRate, 'from one address', (request) => request.clientNetwork()),
+  open: ({ clientRate }) => rateAdmitter(clientRate, 'from one address', (request) => request.clientNetwork()),
 };

@@ -121,12 +121,12 @@ export const retryUsageKey: Access<KeyPrincipal, Pick<RetryAccessServices, 'acco
   ...usageKey,
   errors: [...KEY_ERRORS, API_KEY_REQUIRED],
   open(...opening) {
-    const gate = usageKey.open(...opening);
+    const admitter = usageKey.open(...opening);
     return {
       admit(request, principal, read) {
         const token = bearerToken(request.header('authorization'));
         const isReadToken = typeof token === 'string' && token.startsWith(READ_TOKEN_PREFIX);
-        return isReadToken ? keyRequired() : gate.admit(request, principal, read);
+        return isReadToken ? keyRequired() : admitter.admit(request, principal, read);
       },
     };
   },

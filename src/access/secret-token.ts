@@ -7,7 +7,7 @@ import { isSameDigest, sha256 } from '../base/digest.ts';
 import { MINUTE_MS } from '../base/durations.ts';
 import { chain, type MaybePromise } from '../base/maybe-promise.ts';
 import type { RateLimiter, RateLimits } from '../base/rate-limits.ts';
-import type { Access, Admission, Gate } from '../http/access.ts';
+import type { Access, Admission, Admitter } from '../http/access.ts';
 import { RATE_LIMIT_EXCEEDED, type Refusal, rateLimited } from '../http/errors.ts';
 import { bearerSecurity, bearerToken, TOKEN_ERRORS, wrongToken } from './bearer-token.ts';
 
@@ -30,7 +30,7 @@ export const secretHolderOf = (token: string, name: string, rateLimits: RateLimi
 const ADMITTED: Admission = {};
 
 /** @param name ends "this is not" in the refusal of a wrong token */
-function tokenGate({ tokenDigest, wrongTokens }: SecretHolder, name: string): Gate {
+function tokenAdmitter({ tokenDigest, wrongTokens }: SecretHolder, name: string): Admitter {
   const refused = (waitMs: number): Refusal =>
     waitMs === 0
       ? wrongToken(name)
@@ -70,5 +70,5 @@ export const secretToken = <Services>({
   },
   isBeforeInput: true,
   isPrivate: true,
-  open: (services) => tokenGate(holderOf(services), refused),
+  open: (services) => tokenAdmitter(holderOf(services), refused),
 });

@@ -4,7 +4,7 @@
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
-import { type Access, type Admission, type Gate, type Mount, type WayIn, waysIn } from '../http/access.ts';
+import { type Access, type Admission, type Admitter, type Mount, type WayIn, waysIn } from '../http/access.ts';
 import { AfterSettlement, Answer, type AnswerBody, type HeaderRecord, Reply } from '../http/answers.ts';
 import type { Contract } from '../http/contract.ts';
 import {
@@ -105,14 +105,14 @@ class PaymentAccess<D = unknown> implements Access<Payer<D>, PaidServices> {
     return this.soldBy(paid.seller);
   }
 
-  readonly open = ({ paid }: PaidServices, contract: Contract, mount: Mount): Gate<Payer<D>> => {
+  readonly open = ({ paid }: PaidServices, contract: Contract, mount: Mount): Admitter<Payer<D>> => {
     const labels = { operation: contract.operation, ...mount.labels };
     let offer: Offer | undefined;
     const offered = (): Offer => {
       offer ??= offerOf(contract, this.priceUsdc, paid.seller, mount);
       return offer;
     };
-    return new PaymentGate(paid, offered, this.priceUsdc, contract.operation, paid.meters.open(labels));
+    return new PaymentAdmitter(paid, offered, this.priceUsdc, contract.operation, paid.meters.open(labels));
   };
 }
 
@@ -176,7 +176,7 @@ function namesOf(
   return names;
 }
 
-class PaymentGate<D> implements Gate<Payer<D>> {
+class PaymentAdmitter<D> implements Admitter<Payer<D>> {
   readonly #checkout: Checkout;
   readonly #books: Books;
   readonly #keepsParameters: boolean;

@@ -51,7 +51,7 @@ export function openOverload(
   { clock, timers, memory, onOverload }: OverloadPorts,
 ): OpenOverload {
   const overload = new Overload();
-  // Without SHEDDING the gates read an overload that never begins.
+  // Without SHEDDING the admitters read an overload that never begins.
   const shedding = new Shedding(config.shedding ? overload : new Overload());
   const memoryLimitBytes = memory === undefined ? 0 : (config.memoryLimitBytes ?? defaultMemoryLimitBytes());
   const onChange = (): void => {

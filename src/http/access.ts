@@ -1,6 +1,6 @@
 /**
  * Ways in decide which requests get an answer. A route lists its ways in as values; each brings its error codes, its part of
- * the documents, and the gate that decides. The kit knows their order and none of their kinds, so a new way in is a new file
+ * the documents, and the admitter that decides. The kit knows their order and none of their kinds, so a new way in is a new file
  * in `access/`.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
@@ -11,11 +11,11 @@ import type { ReadBody, RequestView } from './request-view.ts';
 
 /**
  * A right to one answer. The kit calls `settle` once, after the handler has answered and before any of the answer leaves, or
- * `release` when there is no answer. Admissions settle in the reverse order of the gates. An admission without `settle`, such
- * as a claim of capacity, is released when any other refuses to settle, in whatever order their gates stand.
+ * `release` when there is no answer. Admissions settle in the reverse order of the admitters. An admission without `settle`, such
+ * as a claim of capacity, is released when any other refuses to settle, in whatever order their admitters stand.
  */
 export interface Admission<P extends object = object> {
-  /** Facts about the requester (the callback, the account, the payer), for later gates and for the handler. */
+  /** Facts about the requester (the callback, the account, the payer), for later admitters and for the handler. */
   readonly principal?: P;
   /**
    * @param answer what will leave, or what will create it after the settlement
@@ -24,7 +24,7 @@ export interface Admission<P extends object = object> {
   settle?(answer: AnswerBody | AfterSettlement<unknown>): MaybePromise<HeaderRecord | Refusal | undefined>;
   /**
    * Called with the body of an answer that was created after the settlement, and its draft, before it leaves; one admission after
-   * the other, in the order of the gates. A failure changes no outcome.
+   * the other, in the order of the admitters. A failure changes no outcome.
    */
   created?(body: AnswerBody, draft: unknown): MaybePromise<void>;
   /**
@@ -36,10 +36,10 @@ export interface Admission<P extends object = object> {
   release?(): MaybePromise<void>;
 }
 
-export interface Gate<P extends object = object, N extends object = object> {
+export interface Admitter<P extends object = object, N extends object = object> {
   /**
    * Answers synchronously where it can, because a promise would be a large part of the cost of an unpaid offer.
-   * @param principal the facts that earlier gates gave, among them those that this gate needs
+   * @param principal the facts that earlier admitters gave, among them those that this admitter needs
    * @param read with nothing in it before a body is read
    * @returns an admission, a refusal, or undefined: the request passes, and there is nothing to settle or release; or the
    *   answer itself, when it exists already and this requester has a right to it
@@ -85,16 +85,16 @@ export interface AccessDocumentation {
 /**
  * A way in.
  * @typeParam P principal that its admissions give
- * @typeParam S services that its gate needs; the module that lists the way in provides them
- * @typeParam N principal that its gate needs; ways in before it in the list provide it
+ * @typeParam S services that its admitter needs; the module that lists the way in provides them
+ * @typeParam N principal that its admitter needs; ways in before it in the list provide it
  */
 export interface Access<P extends object = object, S = never, N extends object = object> {
-  /** Codes that the gate refuses with. */
+  /** Codes that the admitter refuses with. */
   readonly errors: readonly ErrorCode[];
   /** Those for a request without the credential, which among alternatives only the last one receives. */
   readonly errorsWithout?: readonly ErrorCode[];
   readonly documentation: AccessDocumentation;
-  /** True: the gate decides before the kit decodes the input (an API key); otherwise after it (a payment). */
+  /** True: the admitter decides before the kit decodes the input (an API key); otherwise after it (a payment). */
   readonly isBeforeInput?: boolean;
   /** True: answers are for this requester only, so no cache may store them. */
   readonly isPrivate?: boolean;
@@ -102,8 +102,8 @@ export interface Access<P extends object = object, S = never, N extends object =
   boundTo?(services: S): Access<P, S, N>;
   /** Whether the request carries the credential of this way in. Alternatives need it, all but the last. */
   isPresented?(request: RequestView): boolean;
-  /** Makes the gate of one operation. @throws Error at start when the operation cannot have this way in */
-  readonly open: (services: S, contract: Contract, mount: Mount) => Gate<P, N>;
+  /** Makes the admitter of one operation. @throws Error at start when the operation cannot have this way in */
+  readonly open: (services: S, contract: Contract, mount: Mount) => Admitter<P, N>;
 }
 
 /**

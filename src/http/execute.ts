@@ -14,7 +14,7 @@
  */
 import { stackOf } from '../base/failure.ts';
 import { chain, chainWith, type MaybePromise } from '../base/maybe-promise.ts';
-import type { Admission, Gate } from './access.ts';
+import type { Admission, Admitter } from './access.ts';
 import { AfterSettlement, Answer, type AnswerBody, answerBodyOf, type HeaderRecord, type Outcome } from './answers.ts';
 import { INTERNAL_ERROR, Refusal, refuse } from './errors.ts';
 import { DeferredAnswer } from './hot/deferred-answer.ts';
@@ -25,7 +25,7 @@ import type { ReadBody, RequestView } from './request-view.ts';
 type Step = (execution: Execution) => MaybePromise<Outcome | undefined>;
 
 const NO_INPUT: Parameters = Object.freeze(Object.create(null));
-/** The principal before the first gate. */
+/** The principal before the first admitter. */
 const UNKNOWN_PRINCIPAL = Object.freeze({});
 const NOTHING_READ: ReadBody = Object.freeze({});
 
@@ -40,7 +40,7 @@ class Execution {
   input: Parameters = NO_INPUT;
   principal: object = UNKNOWN_PRINCIPAL;
   read = NOTHING_READ;
-  /** Admissions to settle or release, in the order of their gates. */
+  /** Admissions to settle or release, in the order of their admitters. */
   admissions: Admission[] | undefined;
   /** Index of the last admission that began to settle. From it on, admissions that settle are no longer released. */
   settledFrom = Number.POSITIVE_INFINITY;
@@ -93,9 +93,9 @@ function admitted(
 }
 
 const admit =
-  (gate: Gate): Step =>
+  (admitter: Admitter): Step =>
   (execution) =>
-    chainWith(execution, gate.admit(execution.request, execution.principal, execution.read), admitted);
+    chainWith(execution, admitter.admit(execution.request, execution.principal, execution.read), admitted);
 
 const decode =
   (decodeQuery: NonNullable<MountedOperation['decodeQuery']>): Step =>
@@ -257,20 +257,20 @@ const settle: Step = (execution) => {
 
 /** The steps of an operation, in their order. */
 function stepsOf({
-  gatesBeforeInput,
+  admittersBeforeInput,
   decodeQuery,
   check,
   ready,
   readBody: read,
-  gates,
+  admitters,
 }: MountedOperation): readonly Step[] {
   return [
-    ...gatesBeforeInput.map(admit),
+    ...admittersBeforeInput.map(admit),
     ...(decodeQuery === undefined ? [] : [decode(decodeQuery)]),
     ...(check === undefined ? [] : [checkInput(check)]),
     ...(ready === undefined ? [] : [ready]),
     ...(read === undefined ? [] : [readBody(read)]),
-    ...gates.map(admit),
+    ...admitters.map(admit),
     callHandler,
     settle,
   ];

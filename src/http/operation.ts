@@ -1,10 +1,10 @@
 /**
- * Operations: routes bound to the services of their handlers. Mounting an operation on a surface opens its gates and prepares,
+ * Operations: routes bound to the services of their handlers. Mounting an operation on a surface opens its admitters and prepares,
  * once, what every request needs.
  */
 import type { MaybePromise } from '../base/maybe-promise.ts';
 import { memoizeRecent } from '../base/memoize-recent.ts';
-import { type Access, errorsOfWay, type Gate, type Mount, type WayIn, waysIn } from './access.ts';
+import { type Access, type Admitter, errorsOfWay, type Mount, type WayIn, waysIn } from './access.ts';
 import type { Contract, Method } from './contract.ts';
 import {
   DUPLICATE_PARAMETER,
@@ -39,9 +39,9 @@ export interface MountedOperation {
   readonly decodesParams: boolean | undefined;
   readonly status: number;
   readonly cacheControl: string;
-  /** Gates that decide before the input is decoded; `gates` decide after it. */
-  readonly gatesBeforeInput: readonly Gate[];
-  readonly gates: readonly Gate[];
+  /** Admitters that decide before the input is decoded; `admitters` decide after it. */
+  readonly admittersBeforeInput: readonly Admitter[];
+  readonly admitters: readonly Admitter[];
   /** Never throws. Requests with the same query share a result. */
   readonly decodeQuery: QueryDecoder | undefined;
   readonly check: ((input: Parameters, request: RequestView) => Refusal | undefined) | undefined;
@@ -63,24 +63,24 @@ function lazyDecoder(query: QuerySchema): QueryDecoder {
   };
 }
 
-/** Makes the gate of one alternative decide only on the requests that use this alternative. */
-function gateAmong<S>(ways: readonly Access<object, S>[], chosen: Access<object, S>, gate: Gate): Gate {
+/** Makes the admitter of one alternative decide only on the requests that use this alternative. */
+function admitterAmong<S>(ways: readonly Access<object, S>[], chosen: Access<object, S>, admitter: Admitter): Admitter {
   const last = ways.at(-1);
   const chosenOf = (request: RequestView): Access<object, S> | undefined =>
     ways.find((way) => way === last || way.isPresented?.(request) === true);
   return {
     admit: (request, principal, read) =>
-      chosenOf(request) === chosen ? gate.admit(request, principal, read) : undefined,
+      chosenOf(request) === chosen ? admitter.admit(request, principal, read) : undefined,
   };
 }
 
-function openGates<S>(route: Route<S>, services: S, mount: Mount, isBeforeInput: boolean): Gate[] {
-  const open = (way: Access<object, S>): Gate => way.open(services, route, mount);
+function openAdmitters<S>(route: Route<S>, services: S, mount: Mount, isBeforeInput: boolean): Admitter[] {
+  const open = (way: Access<object, S>): Admitter => way.open(services, route, mount);
   return route.access.flatMap((entry) => {
     const ways = waysIn([entry]);
     return ways
       .filter((way) => (way.isBeforeInput ?? false) === isBeforeInput)
-      .map((way) => (ways.length === 1 ? open(way) : gateAmong(ways, way, open(way))));
+      .map((way) => (ways.length === 1 ? open(way) : admitterAmong(ways, way, open(way))));
   });
 }
 
@@ -97,8 +97,8 @@ function mounted<S>(route: Route<S>, services: S, mount: Mount): MountedOperatio
     decodesParams,
     status: route.status ?? 200,
     cacheControl: cacheControlOf(route) ?? 'no-store',
-    gatesBeforeInput: openGates(route, services, mount, true),
-    gates: openGates(route, services, mount, false),
+    admittersBeforeInput: openAdmitters(route, services, mount, true),
+    admitters: openAdmitters(route, services, mount, false),
     decodeQuery:
       query === undefined
         ? undefined

@@ -27,7 +27,7 @@ export interface RequestView {
   onDisconnect(listener: DisconnectListener): void;
 }
 
-/** What reading a body gave: the input for the handler, and what the gates must know. */
+/** What reading a body gave: the input for the handler, and what the admitters must know. */
 export interface ReadBody {
   /** The input; undefined where its content says nothing. */
   readonly body?: unknown;

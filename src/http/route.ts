@@ -29,7 +29,7 @@ interface Declaration<
   A extends v.GenericSchema,
   C extends string,
 > extends Contract {
-  /** Ways in, in the order of their gates, each after those whose principal it needs; an empty list is open to all. */
+  /** Ways in, in the order of their admitters, each after those whose principal it needs; an empty list is open to all. */
   readonly access: W & ([PrincipalOf<W>] extends [never] ? never : unknown);
   readonly query?: Q;
   readonly answer: A;

@@ -18,13 +18,13 @@ const LABELS = { operation: 'ask' };
 const MOUNT = { labels: {}, baseUrl: 'https://api.example.com' };
 const PAYER = `0x${'1'.repeat(40)}` as typeof PAYEE;
 
-/** The gate over a checkout that does as told, and what its meter has counted. */
+/** The admitter over a checkout that does as told, and what its meter has counted. */
 function setUp(checkout: Partial<Checkout>) {
   const meters = new PaymentMeters();
   const services = {
     paid: { checkout, seller: { payTo: PAYEE, network: BASE, prices: {}, isPlay: false }, meters },
   } as unknown as PaidServices;
-  const gate = paid('0.02').open(services, searchJobs, MOUNT);
+  const admitter = paid('0.02').open(services, searchJobs, MOUNT);
   const counted = (): Record<string, number> => {
     const page = new Exposition();
     page.family('payments_total', 'counter', 'Payments.');
@@ -34,7 +34,7 @@ function setUp(checkout: Partial<Checkout>) {
       samples.filter(({ value }) => value > 0).map(({ labels, value }) => [labels.outcome, value]),
     );
   };
-  return { gate, meters, counted };
+  return { admitter, meters, counted };
 }
 
 const request = (payment: string | null): RequestView =>
@@ -50,8 +50,8 @@ const BEGUN: readonly (readonly [begun: Begun, outcome: string])[] = [
 describe('the meter of a paid operation', () => {
   it.each(BEGUN)('counts %j as %s, at once and later', async (begun, outcome) => {
     for (const how of ['now', 'later'] as const) {
-      const { gate, counted } = setUp({ begin: () => (how === 'now' ? begun : Promise.resolve(begun)) });
-      const admitted = gate.admit(request(encodeHeader(await signedPayment())), {}, {});
+      const { admitter, counted } = setUp({ begin: () => (how === 'now' ? begun : Promise.resolve(begun)) });
+      const admitted = admitter.admit(request(encodeHeader(await signedPayment())), {}, {});
       expect(admitted instanceof Promise).toBe(how === 'later');
       await admitted;
       expect(counted()).toEqual({ [outcome]: 1 });
@@ -60,16 +60,16 @@ describe('the meter of a paid operation', () => {
 
   it('counts an offer, an offer that cannot be made, a malformed header and a bug', async () => {
     const offers = setUp({ offerFault: () => undefined });
-    await offers.gate.admit(request(null), {}, {});
+    await offers.admitter.admit(request(null), {}, {});
     expect(offers.counted()).toEqual({ offered: 1 });
     const away = setUp({ offerFault: () => ({ kind: 'unavailable', detail: 'away' }) });
-    await away.gate.admit(request(null), {}, {});
+    await away.admitter.admit(request(null), {}, {});
     expect(away.counted()).toEqual({ unavailable: 1 });
     const malformed = setUp({});
-    await malformed.gate.admit(request('!'), {}, {});
+    await malformed.admitter.admit(request('!'), {}, {});
     expect(malformed.counted()).toEqual({ invalid: 1 });
     const failing = setUp({ begin: () => Promise.reject(new Error('bug')) });
-    await expect(failing.gate.admit(request(encodeHeader(await signedPayment())), {}, {})).rejects.toThrow('bug');
+    await expect(failing.admitter.admit(request(encodeHeader(await signedPayment())), {}, {})).rejects.toThrow('bug');
     expect(failing.counted()).toEqual({ failed: 1 });
   });
 
@@ -96,13 +96,13 @@ describe('the meter of a paid operation', () => {
       Begun,
       { kind: 'purchase' }
     >['purchase'];
-    const { gate, counted } = setUp({
+    const { admitter, counted } = setUp({
       begin: () => ({ kind: 'purchase', purchase }),
       release: () => {
         released++;
       },
     });
-    ((await gate.admit(request(encodeHeader(await signedPayment())), {}, {})) as Admission).release?.();
+    ((await admitter.admit(request(encodeHeader(await signedPayment())), {}, {})) as Admission).release?.();
     expect([released, counted()]).toEqual([1, { released: 1 }]);
   });
 

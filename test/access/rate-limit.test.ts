@@ -9,9 +9,9 @@ function setUp(limit: number) {
   let now = 1_000;
   const limits = new MemoryRateLimits({ nowMs: () => 0, monotonicMs: () => now });
   const clientRate = openClientRate(limits, 'client', limit);
-  const gate = perClient.open({ clientRate }, searchJobs, { labels: {}, baseUrl: '' });
+  const admitter = perClient.open({ clientRate }, searchJobs, { labels: {}, baseUrl: '' });
   const from = (network: string) =>
-    gate.admit({ clientNetwork: () => network } as RequestView, {}, {}) as Refusal | undefined;
+    admitter.admit({ clientNetwork: () => network } as RequestView, {}, {}) as Refusal | undefined;
   return {
     from,
     at: (ms: number) => {

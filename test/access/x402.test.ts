@@ -1,11 +1,11 @@
-/** The gate from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
+/** The admitter from the header to the receipt, over the real parts; faults come from scripted settlements and stores. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import { clientNetworkOf } from '../../src/base/client-network.ts';
 import { OutageError } from '../../src/base/outage.ts';
-import type { Admission, Gate, Mount } from '../../src/http/access.ts';
+import type { Admission, Admitter, Mount } from '../../src/http/access.ts';
 import type { HeaderRecord } from '../../src/http/answers.ts';
 import { Answer } from '../../src/http/answers.ts';
 import type { Contract } from '../../src/http/contract.ts';
@@ -48,13 +48,13 @@ const HASH = `0x${'ab'.repeat(32)}`;
 const ROUTE: Contract = searchJobs;
 const MOUNT: Mount = { labels: {}, baseUrl: 'https://api.example.com' };
 
-/** What the gate gives for a payment that it accepts. */
+/** What the admitter gives for a payment that it accepts. */
 interface Pass {
   settle(): Promise<HeaderRecord | Refusal>;
   release(): void;
 }
 
-const gateOf = (services: PaidServices, contract: Contract = ROUTE): Gate =>
+const admitterOf = (services: PaidServices, contract: Contract = ROUTE): Admitter =>
   paid('0.02').open(services, contract, MOUNT);
 
 const passOf = (admission: Admission): Pass => ({
@@ -135,13 +135,13 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
       books: new MemoryBooks(new Chance(1)),
     },
   };
-  const gate = gateOf(services);
+  const admitter = admitterOf(services);
   const admit = async (
     header: string | null,
     one: RequestView = visit(header),
     read: ReadBody = {},
   ): Promise<Pass | Refusal> => {
-    const admitted = await gate.admit(one, {}, read);
+    const admitted = await admitter.admit(one, {}, read);
     if (admitted === undefined || admitted instanceof Answer)
       throw new Error('a paid operation let a request through with nothing held');
     return admitted instanceof Refusal ? admitted : passOf(admitted);
@@ -163,7 +163,7 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
     reconciler,
     settlement,
     services,
-    gate,
+    admitter,
     admit,
     refused,
     passed,
@@ -189,7 +189,7 @@ const responseOf = (headers: Readonly<Record<string, string>> | undefined): Reco
 describe('a request without a payment', () => {
   it.each([null, ''])('gets the offer at once, without any call to the settlement (header %j)', (header) => {
     const kit = setUp(new Scripted());
-    const answer = kit.gate.admit(visit(header, {}, '?keyword=rust'), {}, {});
+    const answer = kit.admitter.admit(visit(header, {}, '?keyword=rust'), {}, {});
     if (!(answer instanceof Refusal)) throw new Error('not synchronous');
     expect(answer.code).toBe('PAYMENT_REQUIRED');
     expect(offered(answer)).toMatchObject({
@@ -234,7 +234,7 @@ describe('a payment that is not acceptable', () => {
     headers.push(edited(payment, 'accepted.amount', '1'), edited(payment, 'payload.authorization.value', '20001'));
     headers.push(edited(payment, 'resource.url', 'https://api.example.com/v1/jobs/company'));
     for (const header of headers) {
-      const answer = kit.gate.admit(visit(header), {}, {});
+      const answer = kit.admitter.admit(visit(header), {}, {});
       if (!(answer instanceof Refusal)) throw new Error('not synchronous');
       expect(answer.code).toBe('PAYMENT_INVALID');
       expect(offered(answer).error).toMatch(/^[a-z_0-9]+$/);
@@ -755,12 +755,12 @@ describe('settlement', () => {
         paid('0.02').open({ paid: { ...kit.services.paid, seller } }, ROUTE, MOUNT),
         paid('0.02').open(kit.services, ROUTE, { ...MOUNT, baseUrl: 'https://jobs.example.com' }),
       ];
-      for (const gate of restarted) {
-        expect(await gate.admit(visit(header), {}, {})).toMatchObject({
+      for (const admitter of restarted) {
+        expect(await admitter.admit(visit(header), {}, {})).toMatchObject({
           code: 'PAYMENT_ALREADY_USED',
           extras: { detail: kind },
         });
-        expect(await gate.admit(visit(await signed()), {}, {})).toMatchObject({ code: 'PAYMENT_INVALID' });
+        expect(await admitter.admit(visit(await signed()), {}, {})).toMatchObject({ code: 'PAYMENT_INVALID' });
       }
     },
   );
@@ -787,8 +787,8 @@ describe('settlement', () => {
     const kit = setUp(new Scripted());
     const header = await signed();
     await (await kit.passed(header)).settle();
-    const gate = gateOf(kit.services, { ...ROUTE, path: '/v1/jobs/company' });
-    expect(await gate.admit(visit(header), {}, {})).toMatchObject({ code: 'PAYMENT_INVALID' });
+    const admitter = admitterOf(kit.services, { ...ROUTE, path: '/v1/jobs/company' });
+    expect(await admitter.admit(visit(header), {}, {})).toMatchObject({ code: 'PAYMENT_INVALID' });
   });
 
   it('is not asked for when the intent cannot be recorded', async () => {
@@ -1082,17 +1082,17 @@ describe('several operations of one checkout', () => {
 
   it('sell one authorization once in total (reliability 75)', async () => {
     const kit = setUp(new Scripted());
-    const other = gateOf(kit.services, { ...ROUTE, path: '/v1/callbacks' });
+    const other = admitterOf(kit.services, { ...ROUTE, path: '/v1/callbacks' });
     const header = edited(await signedPayment(), 'resource', undefined);
-    const admitted = await Promise.all([kit.gate.admit(visit(header), {}, {}), other.admit(visit(header), {}, {})]);
+    const admitted = await Promise.all([kit.admitter.admit(visit(header), {}, {}), other.admit(visit(header), {}, {})]);
     expect(admitted.filter((one) => one instanceof Refusal)).toMatchObject([{ code: 'PAYMENT_ALREADY_USED' }]);
   });
 
   it.each([searchJobs, createCallback])(
     'is listed under the method that it is served with: $method',
     async (contract) => {
-      const gate = gateOf(setUp(new Scripted()).services, contract);
-      const refusal = (await gate.admit(visit(null), {}, {})) as Refusal;
+      const admitter = admitterOf(setUp(new Scripted()).services, contract);
+      const refusal = (await admitter.admit(visit(null), {}, {})) as Refusal;
       const { extensions } = decodeHeader(refusal.extras.headers?.['payment-required'] ?? null) as {
         extensions: { bazaar: { info: { input: { method: string } } } };
       };

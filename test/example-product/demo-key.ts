@@ -1,6 +1,6 @@
 /**
  * A made-up way in: a demo key in the `Authorization` header. It shows all that a way in brings: its error codes, what
- * documents say of it, and the gate, which tells the handler whose key it is.
+ * documents say of it, and the admitter, which tells the handler whose key it is.
  */
 import { bearerToken, CHALLENGE, INVALID_AUTHORIZATION, MISSING_AUTHORIZATION } from '../../src/access/bearer-token.ts';
 import type { Access } from '../../src/http/access.ts';

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type Access, type Admission, anyOf, type Gate, type WayIn } from '../../src/http/access.ts';
+import { type Access, type Admission, type Admitter, anyOf, type WayIn } from '../../src/http/access.ts';
 import { AfterSettlement, Answer, type Outcome, outcomeOf, Reply } from '../../src/http/answers.ts';
 import { defineErrors, NOT_FOUND, Refusal, refuse } from '../../src/http/errors.ts';
 import { executorOf } from '../../src/http/execute.ts';
@@ -24,9 +24,12 @@ const { PAYMENT_REQUIRED, PAYMENT_NOT_SETTLED } = defineErrors({
 });
 
 type Handler = (input: object, request: RequestView, principal: object) => unknown;
-type MakeGate = (trail: string[]) => Gate;
+type MakeAdmitter = (trail: string[]) => Admitter;
 
-const wayIn = (open: () => Gate, more: Partial<Omit<Access, 'open' | 'boundTo'>> = {}): Access<object, undefined> => ({
+const wayIn = (
+  open: () => Admitter,
+  more: Partial<Omit<Access, 'open' | 'boundTo'>> = {},
+): Access<object, undefined> => ({
   errors: [],
   documentation: {},
   open,
@@ -35,7 +38,7 @@ const wayIn = (open: () => Gate, more: Partial<Omit<Access, 'open' | 'boundTo'>>
 
 interface Options {
   readonly handle: Handler;
-  readonly gates?: readonly MakeGate[];
+  readonly admitters?: readonly MakeAdmitter[];
   readonly access?: (trail: string[]) => readonly WayIn<object, undefined>[];
   readonly readBody?: Route['readBody'];
 }
@@ -54,14 +57,14 @@ const REQUEST: RequestView = {
   onDisconnect: () => {},
 };
 
-function setUp({ handle, gates = [], access, readBody }: Options) {
+function setUp({ handle, admitters = [], access, readBody }: Options) {
   const trail: string[] = [];
   const declared = route<undefined>()({
     operation: 'ask',
     method: 'GET',
     path: '/ask',
     summary: 'ask',
-    access: access?.(trail) ?? gates.map((makeGate) => wayIn(() => makeGate(trail))),
+    access: access?.(trail) ?? admitters.map((makeAdmitter) => wayIn(() => makeAdmitter(trail))),
     query: v.strictObject({ limit: v.optional(v.number(), 1) }),
     answer: v.any(),
     errors: [NOT_FOUND],
@@ -99,8 +102,8 @@ const admissionNamed = (name: string, trail: string[], settled: Record<string, s
   },
 });
 
-const gate =
-  (name: string, settled: Record<string, string> | Refusal = {}, how: 'now' | 'later' = 'now'): MakeGate =>
+const admitter =
+  (name: string, settled: Record<string, string> | Refusal = {}, how: 'now' | 'later' = 'now'): MakeAdmitter =>
   (trail) => ({
     admit() {
       trail.push(`admit ${name}`);
@@ -111,7 +114,7 @@ const gate =
 
 /** Holds something for the answer and has nothing to settle. */
 const holding =
-  (name: string): MakeGate =>
+  (name: string): MakeAdmitter =>
   (trail) => ({
     admit() {
       trail.push(`admit ${name}`);
@@ -120,7 +123,7 @@ const holding =
   });
 
 const closed =
-  (how: 'now' | 'later' = 'now'): MakeGate =>
+  (how: 'now' | 'later' = 'now'): MakeAdmitter =>
   (trail) => ({
     admit() {
       trail.push('refuse');
@@ -133,7 +136,7 @@ const closed =
   });
 
 const knowing =
-  (principal: object): MakeGate =>
+  (principal: object): MakeAdmitter =>
   (trail) => ({
     admit(_, known) {
       trail.push(`knows ${Object.keys(known).join()}`);
@@ -154,14 +157,14 @@ describe('a request through its operation', () => {
     expect((response as Response).headers.get('x-request-id')).toBe('req_1');
   });
 
-  it('refuses bad input before any gate', async () => {
-    const { outcome, trail } = setUp({ handle: () => 1, gates: [gate('paid')] });
+  it('refuses bad input before any admitter', async () => {
+    const { outcome, trail } = setUp({ handle: () => 1, admitters: [admitter('paid')] });
     expect(await outcome('?no=1')).toMatchObject({ code: 'UNKNOWN_PARAMETER', status: 400 });
     expect(trail).toEqual([]);
   });
 
-  it('refuses at the gate at once, with the members and headers that the gate adds', async () => {
-    const { ask, trail } = setUp({ handle: () => 1, gates: [closed()] });
+  it('refuses at the admitter at once, with the members and headers that the admitter adds', async () => {
+    const { ask, trail } = setUp({ handle: () => 1, admitters: [closed()] });
     const response = ask();
     expect(response).toBeInstanceOf(Response);
     expect((response as Response).status).toBe(402);
@@ -177,7 +180,7 @@ describe('a request through its operation', () => {
   it.each(['now', 'later'] as const)('admits in order and settles in reverse, after the answer (%s)', async (how) => {
     const { ask, trail } = setUp({
       handle: () => ({}),
-      gates: [gate('capacity', {}, how), gate('paid', { 'x-paid': '1' }, how)],
+      admitters: [admitter('capacity', {}, how), admitter('paid', { 'x-paid': '1' }, how)],
     });
     const response = await ask();
     expect(response.status).toBe(200);
@@ -186,16 +189,19 @@ describe('a request through its operation', () => {
   });
 
   it.each(['now', 'later'] as const)(
-    'releases what an earlier gate holds when a later one refuses (%s)',
+    'releases what an earlier admitter holds when a later one refuses (%s)',
     async (how) => {
-      const { ask, trail } = setUp({ handle: () => 1, gates: [gate('capacity', {}, how), closed(how)] });
+      const { ask, trail } = setUp({ handle: () => 1, admitters: [admitter('capacity', {}, how), closed(how)] });
       expect((await ask()).status).toBe(402);
       expect(trail).toEqual(['admit capacity', 'refuse', 'release capacity']);
     },
   );
 
   it('releases everything when the question is refused', async () => {
-    const { ask, trail } = setUp({ handle: () => refuse(NOT_FOUND, 'no'), gates: [gate('capacity'), gate('paid')] });
+    const { ask, trail } = setUp({
+      handle: () => refuse(NOT_FOUND, 'no'),
+      admitters: [admitter('capacity'), admitter('paid')],
+    });
     expect((await ask()).status).toBe(404);
     expect(trail).toEqual(['admit capacity', 'admit paid', 'answer', 'release capacity', 'release paid']);
   });
@@ -209,54 +215,60 @@ describe('a request through its operation', () => {
     ],
     ['rejects', () => Promise.reject(new Error('bug'))],
   ])('releases everything when the handler %s', async (_, handle) => {
-    const { ask, trail } = setUp({ handle: handle as Handler, gates: [gate('paid')] });
+    const { ask, trail } = setUp({ handle: handle as Handler, admitters: [admitter('paid')] });
     await expect((async () => ask())()).rejects.toThrow('bug');
     expect(trail).toEqual(['admit paid', 'answer', 'release paid']);
   });
 
   it('sends no answer when settlement refuses, and releases the rest', async () => {
-    const { ask, trail } = setUp({ handle: () => ({ secret: 1 }), gates: [gate('capacity'), gate('paid', unsettled)] });
+    const { ask, trail } = setUp({
+      handle: () => ({ secret: 1 }),
+      admitters: [admitter('capacity'), admitter('paid', unsettled)],
+    });
     const response = await ask();
     expect(response.status).toBe(402);
     expect(await response.text()).not.toContain('secret');
     expect(trail).toEqual(['admit capacity', 'admit paid', 'answer', 'settle paid', 'release capacity']);
   });
 
-  it('releases what a later gate only holds when settlement refuses (reliability 127)', async () => {
-    const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('paid', unsettled), holding('capacity')] });
+  it('releases what a later admitter only holds when settlement refuses (reliability 127)', async () => {
+    const { ask, trail } = setUp({ handle: () => ({}), admitters: [admitter('paid', unsettled), holding('capacity')] });
     expect((await ask()).status).toBe(402);
     expect(trail).toEqual(['admit paid', 'admit capacity', 'answer', 'settle paid', 'release capacity']);
   });
 
-  it('leaves to the answer what a later gate only holds once all has settled', async () => {
-    const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('paid'), holding('capacity')] });
+  it('leaves to the answer what a later admitter only holds once all has settled', async () => {
+    const { ask, trail } = setUp({ handle: () => ({}), admitters: [admitter('paid'), holding('capacity')] });
     expect((await ask()).status).toBe(200);
     expect(trail).toEqual(['admit paid', 'admit capacity', 'answer', 'settle paid']);
   });
 
-  it('releases the admissions of earlier gates when a settlement throws', async () => {
-    const throwing: MakeGate = () => ({ admit: () => ({ settle: () => Promise.reject(new Error('bug')) }) });
-    const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('capacity'), throwing] });
+  it('releases the admissions of earlier admitters when a settlement throws', async () => {
+    const throwing: MakeAdmitter = () => ({ admit: () => ({ settle: () => Promise.reject(new Error('bug')) }) });
+    const { ask, trail } = setUp({ handle: () => ({}), admitters: [admitter('capacity'), throwing] });
     await expect((async () => ask())()).rejects.toThrow('bug');
     expect(trail).toEqual(['admit capacity', 'answer', 'release capacity']);
   });
 
   const RECEIPT = { 'payment-response': 'abc' };
   const settling =
-    (settle: Admission['settle']): MakeGate =>
+    (settle: Admission['settle']): MakeAdmitter =>
     () => ({ admit: () => ({ settle: settle as never }) });
 
-  it('keeps the receipt when an earlier gate refuses after the payment has settled', async () => {
+  it('keeps the receipt when an earlier admitter refuses after the payment has settled', async () => {
     const refusing = settling(() => refuse(NOT_FOUND, 'gone', { headers: { 'retry-after': '1' } }));
-    const { ask } = setUp({ handle: () => ({}), gates: [refusing, gate('paid', RECEIPT)] });
+    const { ask } = setUp({ handle: () => ({}), admitters: [refusing, admitter('paid', RECEIPT)] });
     const response = await ask();
     expect([response.status, response.headers.get('payment-response')]).toEqual([404, 'abc']);
     expect(response.headers.get('retry-after')).toBe('1');
   });
 
-  it('keeps the receipt and releases the rest when an earlier gate throws after the payment has settled', async () => {
+  it('keeps the receipt and releases the rest when an earlier admitter throws after the payment has settled', async () => {
     const failing = settling(() => Promise.reject(new Error('disk')));
-    const { ask, trail } = setUp({ handle: () => ({}), gates: [gate('capacity'), failing, gate('paid', RECEIPT)] });
+    const { ask, trail } = setUp({
+      handle: () => ({}),
+      admitters: [admitter('capacity'), failing, admitter('paid', RECEIPT)],
+    });
     const response = await ask();
     expect([response.status, response.headers.get('payment-response')]).toEqual([500, 'abc']);
     expect(await response.text()).not.toContain('disk');
@@ -264,13 +276,13 @@ describe('a request through its operation', () => {
   });
 
   const releasing =
-    (release: NonNullable<Admission['release']>): MakeGate =>
+    (release: NonNullable<Admission['release']>): MakeAdmitter =>
     () => ({ admit: () => ({ release }) });
 
   it('lets the refusal leave after an asynchronous release', async () => {
     let release = (): void => {};
     const slow = releasing(() => new Promise((resolve) => (release = resolve)));
-    const { outcome } = setUp({ handle: () => refuse(NOT_FOUND, 'no'), gates: [slow] });
+    const { outcome } = setUp({ handle: () => refuse(NOT_FOUND, 'no'), admitters: [slow] });
     let ended: unknown;
     const outcomeEnded = Promise.resolve(outcome()).then((one) => (ended = one));
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -289,12 +301,12 @@ describe('a request through its operation', () => {
     ],
     ['rejects', () => Promise.reject(new Error('disk'))],
   ])('releases the rest and keeps the outcome when a release %s', async (_, release) => {
-    const gates = [releasing(release), gate('paid')];
-    const refused = setUp({ handle: () => refuse(NOT_FOUND, 'no'), gates });
+    const admitters = [releasing(release), admitter('paid')];
+    const refused = setUp({ handle: () => refuse(NOT_FOUND, 'no'), admitters });
     expect((await refused.ask()).status).toBe(404);
     expect(refused.trail.at(-1)).toBe('release paid');
     expect(refused.reported).toEqual([new Error('disk')]);
-    const failed = setUp({ handle: () => Promise.reject(new Error('bug')), gates });
+    const failed = setUp({ handle: () => Promise.reject(new Error('bug')), admitters });
     await expect((async () => failed.ask())()).rejects.toThrow('bug');
     expect(failed.trail.at(-1)).toBe('release paid');
     expect(failed.reported).toEqual([new Error('disk')]);
@@ -302,9 +314,9 @@ describe('a request through its operation', () => {
 
   it('passes what will leave, or what will create it, to each settlement', async () => {
     const seen: unknown[] = [];
-    const charging: MakeGate = () => ({ admit: () => ({ settle: (answer) => void seen.push(answer) }) });
+    const charging: MakeAdmitter = () => ({ admit: () => ({ settle: (answer) => void seen.push(answer) }) });
     const later = new AfterSettlement(null, () => 1);
-    for (const answer of [{ rows: [1, 2] }, later]) await setUp({ handle: () => answer, gates: [charging] }).ask();
+    for (const answer of [{ rows: [1, 2] }, later]) await setUp({ handle: () => answer, admitters: [charging] }).ask();
     expect(seen).toEqual(['{"rows":[1,2]}', later]);
   });
 
@@ -313,7 +325,7 @@ describe('a request through its operation', () => {
       super.give(answer);
     }
   }
-  const free: MakeGate = () => ({ admit: () => undefined });
+  const free: MakeAdmitter = () => ({ admit: () => undefined });
 
   it.each([
     ['an object', { a: 1 }, 200, '{"a":1}'],
@@ -321,7 +333,7 @@ describe('a request through its operation', () => {
     ['a refusal', refuse(NOT_FOUND, 'no'), 404, '{"error":{"code":"NOT_FOUND","message":"no","request_id":"req_2"}}'],
   ])('hands a deferred answer to its recipient when it is given: %s', async (_, answer, status, text) => {
     const deferred = new Later();
-    const { outcome } = setUp({ handle: () => deferred, gates: [free] });
+    const { outcome } = setUp({ handle: () => deferred, admitters: [free] });
     expect(outcome()).toBe(deferred);
     const given: unknown[] = [];
     deferred.deliverTo({ answered: (one) => given.push(one) });
@@ -343,10 +355,10 @@ describe('a request through its operation', () => {
     expect(await response.text()).toBe(text);
   });
 
-  it('defers an answer behind an asynchronous gate, even when it comes before its recipient is known', async () => {
+  it('defers an answer behind an asynchronous admitter, even when it comes before its recipient is known', async () => {
     const deferred = new Later();
-    const slow: MakeGate = () => ({ admit: () => Promise.resolve(undefined) });
-    const { outcome } = setUp({ handle: () => deferred, gates: [slow] });
+    const slow: MakeAdmitter = () => ({ admit: () => Promise.resolve(undefined) });
+    const { outcome } = setUp({ handle: () => deferred, admitters: [slow] });
     expect(await outcome()).toBe(deferred);
     deferred.give('early');
     const given: unknown[] = [];
@@ -355,7 +367,7 @@ describe('a request through its operation', () => {
   });
 
   it('defers no answer of a request with admissions to settle', () => {
-    const { outcome, trail } = setUp({ handle: () => new Later(), gates: [gate('paid')] });
+    const { outcome, trail } = setUp({ handle: () => new Later(), admitters: [admitter('paid')] });
     expect(() => outcome()).toThrow('defers an answer although it has admissions to settle');
     expect(trail).toEqual(['admit paid', 'answer', 'release paid']);
   });
@@ -363,25 +375,25 @@ describe('a request through its operation', () => {
   it('creates an after-settlement answer only once every admission has settled', async () => {
     let made = 0;
     const after = () => new AfterSettlement(null, () => ({ made: ++made }));
-    const paid = setUp({ handle: after, gates: [gate('paid')] });
+    const paid = setUp({ handle: after, admitters: [admitter('paid')] });
     expect(await (await paid.ask()).json()).toEqual({ made: 1 });
-    const unpaid = setUp({ handle: after, gates: [gate('paid', unsettled)] });
+    const unpaid = setUp({ handle: after, admitters: [admitter('paid', unsettled)] });
     expect((await unpaid.ask()).status).toBe(402);
     expect(made).toBe(1);
   });
 
-  it('releases earlier admissions when a later gate throws, and all of them when the answer cannot be written', () => {
-    const throwing: MakeGate = () => ({
+  it('releases earlier admissions when a later admitter throws, and all of them when the answer cannot be written', () => {
+    const throwing: MakeAdmitter = () => ({
       admit() {
         throw new Error('bug');
       },
     });
-    const first = setUp({ handle: () => 1, gates: [gate('capacity'), throwing] });
+    const first = setUp({ handle: () => 1, admitters: [admitter('capacity'), throwing] });
     expect(() => first.ask()).toThrow('bug');
     expect(first.trail).toEqual(['admit capacity', 'release capacity']);
     const circle: { self?: unknown } = {};
     circle.self = circle;
-    const second = setUp({ handle: () => circle, gates: [gate('paid')] });
+    const second = setUp({ handle: () => circle, admitters: [admitter('paid')] });
     expect(() => second.ask()).toThrow(/circular|cyclic/i);
     expect(second.trail).toEqual(['admit paid', 'answer', 'release paid']);
   });
@@ -391,7 +403,7 @@ describe('a request through its operation', () => {
       new AfterSettlement(null, () => {
         throw new Error('disk');
       });
-    const { ask, outcome } = setUp({ handle: failing, gates: [gate('paid', { 'payment-response': 'abc' })] });
+    const { ask, outcome } = setUp({ handle: failing, admitters: [admitter('paid', { 'payment-response': 'abc' })] });
     const response = await ask();
     expect(response.status).toBe(500);
     expect(response.headers.get('payment-response')).toBe('abc');
@@ -404,7 +416,7 @@ describe('a request through its operation', () => {
 
   it('shows a created body to every admission before it leaves, and tells each of the delivery', async () => {
     const watching =
-      (name: string): MakeGate =>
+      (name: string): MakeAdmitter =>
       (trail) => ({
         admit: () => ({
           async created(body) {
@@ -417,7 +429,7 @@ describe('a request through its operation', () => {
         }),
       });
     const handle = (): unknown => new AfterSettlement(null, () => 1);
-    const { outcome, trail, reported } = setUp({ handle, gates: [watching('first'), watching('second')] });
+    const { outcome, trail, reported } = setUp({ handle, admitters: [watching('first'), watching('second')] });
     const answer = (await outcome()) as Answer;
     trail.push('leaves');
     answer.delivered?.();
@@ -427,8 +439,10 @@ describe('a request through its operation', () => {
   });
 
   it('shows a created body to an admission that does nothing else', async () => {
-    const watching: MakeGate = (trail) => ({ admit: () => ({ created: (body) => void trail.push(`sees ${body}`) }) });
-    const { outcome, trail } = setUp({ handle: () => new AfterSettlement(null, () => 1), gates: [watching] });
+    const watching: MakeAdmitter = (trail) => ({
+      admit: () => ({ created: (body) => void trail.push(`sees ${body}`) }),
+    });
+    const { outcome, trail } = setUp({ handle: () => new AfterSettlement(null, () => 1), admitters: [watching] });
     await outcome();
     expect(trail).toEqual(['answer', 'sees 1']);
   });
@@ -445,10 +459,10 @@ describe('a request through its operation', () => {
 });
 
 describe('the principal', () => {
-  it('reaches later gates and the handler as one principal', async () => {
+  it('reaches later admitters and the handler as one principal', async () => {
     const { ask, trail } = setUp({
       handle: (_, __, principal) => principal,
-      gates: [knowing({ account: 'acme' }), knowing({ payer: '0x1' })],
+      admitters: [knowing({ account: 'acme' }), knowing({ payer: '0x1' })],
     });
     expect(await (await ask()).json()).toEqual({ account: 'acme', payer: '0x1' });
     expect(trail).toEqual(['knows ', 'knows account', 'answer']);
@@ -456,8 +470,8 @@ describe('the principal', () => {
 
   it('is known before the input is decoded, where the way in declares it', async () => {
     const access = (trail: string[]) => [
-      wayIn(() => gate('rate')(trail)),
-      wayIn(() => gate('key')(trail), { isBeforeInput: true }),
+      wayIn(() => admitter('rate')(trail)),
+      wayIn(() => admitter('key')(trail), { isBeforeInput: true }),
     ];
     const bad = setUp({ handle: () => 1, access });
     expect(await bad.outcome('?no=1')).toMatchObject({ status: 400 });
@@ -471,15 +485,15 @@ describe('the principal', () => {
     const { ask } = setUp({ handle: () => 1, access: () => [wayIn(() => free(), { isPrivate: true })] });
     expect((await ask()).headers.get('cache-control')).toBe('private, no-store');
   });
-  const free = (): Gate => ({ admit: () => undefined });
+  const free = (): Admitter => ({ admit: () => undefined });
 });
 
 describe('alternatives', () => {
   const presented = (header: string) => (request: RequestView) => request.header(header) !== null;
   const access = (trail: string[]) => [
     anyOf(
-      wayIn(() => gate('key')(trail), { isBeforeInput: true, isPresented: presented('authorization') }),
-      wayIn(() => gate('paid')(trail), { isPresented: presented('payment-signature') }),
+      wayIn(() => admitter('key')(trail), { isBeforeInput: true, isPresented: presented('authorization') }),
+      wayIn(() => admitter('paid')(trail), { isPresented: presented('payment-signature') }),
     ),
   ];
 
@@ -501,20 +515,22 @@ describe('alternatives', () => {
 });
 
 describe('a body that is input', () => {
-  it('is read after the query and before any gate, and reaches the handler', async () => {
+  it('is read after the query and before any admitter, and reaches the handler', async () => {
     const { ask, trail } = setUp({
       handle: (input) => input,
-      gates: [gate('paid')],
+      admitters: [admitter('paid')],
       readBody: async () => ({ body: { url: 'https://example.com' } }),
     });
     expect(await (await ask('?limit=2')).json()).toEqual({ limit: 2, body: { url: 'https://example.com' } });
     expect(trail).toEqual(['admit paid', 'answer', 'settle paid']);
   });
 
-  it('is known to the gates after it, and its bytes are not held while the handler works', async () => {
+  it('is known to the admitters after it, and its bytes are not held while the handler works', async () => {
     const told: unknown[] = [];
     let bytes: WeakRef<Uint8Array> | undefined;
-    const telling = (): Gate => ({ admit: (_, __, read) => void told.push(read.bytes?.length, read.answerSeconds) });
+    const telling = (): Admitter => ({
+      admit: (_, __, read) => void told.push(read.bytes?.length, read.answerSeconds),
+    });
     const { ask } = setUp({
       access: () => [wayIn(telling), wayIn(telling, { isBeforeInput: true })],
       readBody: async () => {
@@ -532,11 +548,11 @@ describe('a body that is input', () => {
     expect(told).toEqual([undefined, undefined, 9, 5]);
   });
 
-  it.each(['now', 'later'] as const)('is refused before any gate (%s)', async (how) => {
+  it.each(['now', 'later'] as const)('is refused before any admitter (%s)', async (how) => {
     const refusal = refuse(NOT_FOUND, 'no');
     const { ask, trail } = setUp({
       handle: () => 1,
-      gates: [gate('paid')],
+      admitters: [admitter('paid')],
       readBody: () => (how === 'now' ? refusal : Promise.resolve(refusal)),
     });
     expect((await ask()).status).toBe(404);

@@ -24,7 +24,7 @@ export function levelAfter(level: OverloadLevel, pressure: Pressure): OverloadLe
 export const pressingKindOf = ({ memoryShare, lateMs }: Pressure): PressureKind =>
   memoryShare / BEGINS.memoryShare >= lateMs / BEGINS.lateMs ? 'memory' : 'loop';
 
-/** The current overload: one part of the server reports the pressure, every gate of a paid route reads the level. */
+/** The current overload: one part of the server reports the pressure, every admitter of a paid route reads the level. */
 export class Overload {
   #level: OverloadLevel = 0;
   #pressure = NO_PRESSURE;

@@ -1,6 +1,6 @@
 /**
  * The capacity that one inbox has for callbacks (decisions §5; reliability 126, 127). Every callback claims the same number
- * of bytes, so the ledger counts claims. A new callback commits its claim, or the gate releases it; a callback's end releases
+ * of bytes, so the ledger counts claims. A new callback commits its claim, or the admitter releases it; a callback's end releases
  * a committed claim. The inbox never removes a live callback to free capacity.
  */
 import type { CallbackCapacity } from '../callbacks.ts';
