@@ -239,6 +239,20 @@ describe('import', () => {
     ]);
   });
 
+  it('counts no job as missing where one id stands for postings of different addresses, as in no sound list', async () => {
+    const posted = (id: number, place: number) => csvRow(id).replace(`a.example/${id}`, `a.example/${place}`);
+    const sound = file('a.csv', `${HEADER}${csvRow(1)}${csvRow(2)}${csvRow(3)}${csvRow(4)}`);
+    const mixed = file('b.csv', `${HEADER}${csvRow(1)}${csvRow(2)}${csvRow(3)}${posted(3, 4)}`);
+    const repeated = file('c.csv', `${HEADER}${csvRow(1)}${csvRow(2)}${csvRow(3)}${csvRow(3)}`);
+    await complete(1, sound);
+    await complete(2, mixed);
+    const { counts, stderr } = await complete(3, mixed);
+    expect(counts).toEqual([0, 3, 0, 0, 0]);
+    expect(stderr).toContain('merged as partial: a record has no id of its own, so it may be any of its jobs\n');
+    await complete(4, repeated);
+    expect((await complete(5, repeated)).counts).toEqual([0, 3, 0, 1, 0]);
+  });
+
   it('starts counting anew when a partial feed has the job in between', async () => {
     const both = greenhouse('a.json', [1, 2]);
     const without = greenhouse('b.json', [1]);
@@ -298,7 +312,7 @@ describe('import', () => {
       const { counts, stderr } = await complete(day, nameless);
       expect(counts).toEqual([0, 2, 0, 0, 0]);
       expect(stderr).toContain(
-        'lever:zz: merged as partial: a refused record has no id, so it may be any of its jobs\n',
+        'lever:zz: merged as partial: a record has no id of its own, so it may be any of its jobs\n',
       );
     }
     // One that its board does not list is missing.

@@ -288,7 +288,7 @@ class FileImport {
       for (const name of FEED_COUNTS) totals[name] += feed[name];
       if (feed.hasNameless) {
         this.#say(
-          `${boardName(feed.shape, feed.board)}: merged as partial: a refused record has no id, so it may be any of its jobs\n`,
+          `${boardName(feed.shape, feed.board)}: merged as partial: a record has no id of its own, so it may be any of its jobs\n`,
         );
       }
       if (feed.refusal === null) {

@@ -191,7 +191,7 @@ async function take(
   const taken = await takeFeed(merging, feed, settings.skills);
   switch (taken.kind) {
     case 'taken': {
-      const nameless = taken.feed.hasNameless ? 'a refused record has no id, so it may be any of its jobs' : null;
+      const nameless = taken.feed.hasNameless ? 'a record has no id of its own, so it may be any of its jobs' : null;
       return {
         ...{ counts: taken.feed, refused: taken.refused, isUnchanged: false },
         partialReason: partialReason ?? nameless,

@@ -162,7 +162,10 @@ export class HistoryImport implements JobSink {
       sighting,
     };
     const earlier = this.#staging.add(row);
-    if (earlier !== undefined) return earlier;
+    if (earlier !== undefined) {
+      if (!earlier.isSamePosting) feed.hasNameless = true;
+      return earlier.ordinal;
+    }
     this.#addHosts(feed, job, source);
     this.#rowCount++;
     // Native records state their own times, whatever day their file carries.

@@ -32,8 +32,8 @@ export interface FeedOutcome extends Readonly<FeedCounts> {
   /** Number of distinct jobs. */
   readonly rows: number;
   /**
-   * True when the operator declared the feed complete, but the merge treated it as partial because a refused record
-   * names no job.
+   * True when the operator declared the feed complete, but the merge treated it as partial because a record names no
+   * job: it was refused without an id, or has the id of another posting.
    */
   readonly hasNameless: boolean;
   /** Why the feed was refused; the numbers above are then 0. null = it was merged. */
@@ -63,7 +63,7 @@ export interface OpenFeed {
   isSaidEmpty: boolean;
   /** True when a file of it broke off, so missing jobs may be in the unread rest. */
   isCutShort: boolean;
-  /** True when a refused record of it names no job, so a missing job may be that record. */
+  /** True when a record of it names no job (`FeedOutcome.hasNameless`), so a missing job may be that record. */
   hasNameless: boolean;
 }
 

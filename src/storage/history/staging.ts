@@ -27,6 +27,13 @@ export interface StagedRow {
   readonly sighting: Sighting;
 }
 
+/** A row of the same member with the same id. */
+export interface EarlierRow {
+  readonly ordinal: number;
+  /** False: it has another address, so one of the two bears the id of a posting that it is not. */
+  readonly isSamePosting: boolean;
+}
+
 /** Every method throws HistoryError. */
 export class Staging {
   readonly #history: HistoryDatabase;
@@ -56,19 +63,22 @@ export class Staging {
   /**
    * Adds a row. If several members of a feed have the id, the one fetched last wins, or the one read last if that is
    * unknown.
-   * @returns undefined, or the ordinal of the row with this id when it is from the same member
+   * @returns undefined, or the row with this id when it is from the same member
    */
-  add({ feed, fetchedMs, member, ordinal, sighting }: StagedRow): number | undefined {
-    const { id } = sighting.job;
+  add({ feed, fetchedMs, member, ordinal, sighting }: StagedRow): EarlierRow | undefined {
+    const { id, sourceUrl } = sighting.job;
     const text = JSON.stringify(sighting);
     const insert = 'INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
     if (this.#history.run(insert, ordinal, feed, id, member, fetchedMs, text) > 0) return undefined;
     const known = this.#history.row(
-      'SELECT ordinal, member, fetched_ms FROM staged WHERE feed = ? AND id = ?',
+      'SELECT ordinal, member, fetched_ms, sighting FROM staged WHERE feed = ? AND id = ?',
       feed,
       id,
     )!;
-    if (known.member === member) return known.ordinal as number;
+    if (known.member === member) {
+      const earlier = JSON.parse(String(known.sighting)) as Sighting;
+      return { ordinal: known.ordinal as number, isSamePosting: earlier.job.sourceUrl === sourceUrl };
+    }
     const isOlder = fetchedMs !== null && known.fetched_ms !== null && fetchedMs < (known.fetched_ms as number);
     if (isOlder) return undefined;
     this.#history.run(
