@@ -157,4 +157,22 @@ describe('a try of a delivery', () => {
     expect((await retries.find(id))?.delivery).toMatchObject({ status: 'pending', attemptCount: 0 });
     expect(world.failures).toEqual([]);
   });
+
+  it('whose name does not resolve is said to have failed while the state does not take it, and comes once it does', async () => {
+    const world = opened();
+    let refusedCount = 0;
+    // The job has been created and its attempt has begun and ended.
+    let updates = 0;
+    world.isRefused = ({ kind }) => kind === 'update' && ++updates > 2 && ++refusedCount > 0;
+    const id = await world.create(orderTo('well.example', 'https://gone.example/'));
+    await world.pass(10_000);
+    expect(String(world.failures[0])).toBe('Error: the disk is full');
+    expect(refusedCount).toBeGreaterThan(1);
+    expect(refusedCount).toBeLessThanOrEqual(11);
+    const { retries } = world.process;
+    expect((await retries.find(id))?.delivery).toMatchObject({ status: 'pending', attemptCount: 0 });
+    world.isRefused = () => false;
+    await world.pass(2000);
+    expect((await retries.find(id))?.delivery).toMatchObject({ status: 'delivering', attemptCount: 1 });
+  });
 });
