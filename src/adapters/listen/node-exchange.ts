@@ -110,9 +110,6 @@ export class NodeExchange implements ClientConnection, DirectBody {
 
   /** Resets the connection: an HTTP/1.0 client or proxy would take an orderly close for the end of the answer. */
   cut(): void {
-    const { socket } = this.#outgoing;
-    // An answer queued behind another on its connection has no socket yet.
-    if (socket === null) this.#outgoing.destroy();
-    else socket.resetAndDestroy();
+    this.#incoming.socket.resetAndDestroy();
   }
 }

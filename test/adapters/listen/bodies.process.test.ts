@@ -1,6 +1,7 @@
 /** Bodies on real sockets, under both listeners: every size and framing, in one packet and in many, read, unread and cut. */
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { DISCARD_MS } from '../../../src/adapters/listen/limits.ts';
 import { answersIn } from '../../support/raw-socket.ts';
 import { RUNTIMES } from '../../support/server.ts';
 import { pause } from '../../support/until.ts';
@@ -83,15 +84,18 @@ describe.each(RUNTIMES)('bodies under the listener of %s', (runtime) => {
     return text;
   };
 
-  it.each(FRAMINGS)('of every size up to the bound are read whole, one after the other: %s', async (framing) => {
-    const one = await opened();
-    const bodies = SIZES.map((size) => randomBytes(size));
-    for (const [index, body] of bodies.entries()) {
-      one.send(post('/', body, framing));
-      expect((await one.answers(index + 1)).at(-1)).toBe(digestOf(body));
-    }
-    one.destroy();
-  });
+  it.each(FRAMINGS)(
+    'of every size are read whole where that is the bound, one after the other: %s',
+    async (framing) => {
+      const one = await opened();
+      const bodies = SIZES.map((size) => randomBytes(size));
+      for (const [index, body] of bodies.entries()) {
+        one.send(post(`/?max=${body.length}`, body, framing));
+        expect((await one.answers(index + 1)).at(-1)).toBe(digestOf(body));
+      }
+      one.destroy();
+    },
+  );
 
   it.each(FRAMINGS)('in many packets are read whole: %s', async (framing) => {
     const one = await opened();
@@ -143,6 +147,22 @@ describe.each(RUNTIMES)('bodies under the listener of %s', (runtime) => {
         one.destroy();
       }
     }
+  });
+
+  it.each([
+    ['that nobody reads', '/unread', 'unread'],
+    ['beyond the bound', '/?max=5000', 'too-large'],
+  ])('%s whose rest comes soon leave their connection open', async (_, target, text) => {
+    const one = await opened();
+    // Undeclared, so that one beyond the bound is found to be so while it is read.
+    const request = post(target, randomBytes(200_000), 'chunked');
+    one.send(request.subarray(0, 100_000));
+    expect(await one.answers(1)).toEqual([text]);
+    one.send(request.subarray(100_000));
+    await pause(DISCARD_MS + 100);
+    one.send(post('/', Buffer.from('next'), 'declared'));
+    expect((await one.answers(2))[1]).toBe(digestOf(Buffer.from('next')));
+    one.destroy();
   });
 
   it('with Expect: 100-continue are asked for once', async () => {
