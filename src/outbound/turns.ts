@@ -109,7 +109,6 @@ export class OutboundTurns {
     return new Promise((resolve) => {
       const line = this.#lineOf(customerName, hostName);
       const onAbort = (): void => {
-        if (waiting.grant === undefined) return;
         waiting.grant = undefined;
         this.#countWaiting(line, -1);
         resolve(undefined);

@@ -1,5 +1,5 @@
 /** Outcomes that come after the answer, while the state cannot be asked, and when the server stops. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import type { AfterSettlement } from '../../src/http/answers.ts';
 import { createResolve } from '../../src/modules/resolve/create.ts';
@@ -165,6 +165,16 @@ describe('a resolve that was answered with 202', () => {
     expect(outbound.sent[0]?.signal?.aborted).toBe(true);
     expect(store.finishCount).toBe(0);
   });
+});
+
+it('ends as INTERNAL_ERROR where the server itself is at fault, which is said and gives the place back', async () => {
+  const { failures, outbound, pending, resolver } = opened();
+  vi.spyOn(outbound, 'send').mockRejectedValue(new Error('a bug'));
+  const shown = await pending();
+  await expect.poll(() => resolver.claimCount).toBe(0);
+  const { status, outcome } = (await resolver.show(shown))!;
+  expect([status, JSON.parse(`{${outcome}}`).failure.code]).toEqual(['failed', 'INTERNAL_ERROR']);
+  expect(failures).toEqual([new Error('a bug')]);
 });
 
 it.each([
