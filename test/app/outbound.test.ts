@@ -100,8 +100,24 @@ describe('outbound requests of the app', () => {
   it('are counted, and so is what was blocked', async () => {
     const { app, outbound } = await open();
     outbound.policy.judge('https://169.254.169.254/', 'retry');
+    for (const url of ['https://a@example.com/', 'ftp://example.com/', 'http://example.com/', `${app.url}/`])
+      outbound.policy.judge(url, 'retry');
     const text = await (await app.fetch('/metrics')).text();
-    expect(text).toContain('paygrade_outbound_blocked_total{rule="address"} 1\n');
+    const counts = Object.fromEntries(
+      [...text.matchAll(/^paygrade_outbound_blocked_total\{rule="(.+)"\} (\d+)$/gm)].map(([, rule, count]) => [
+        rule,
+        count,
+      ]),
+    );
+    // Each rule by its name, from the start, and all ranges of addresses as one.
+    expect(counts).toMatchObject({
+      'user-info': '1',
+      scheme: '1',
+      'https-only': '1',
+      'own-address': '1',
+      address: '1',
+    });
+    expect(counts).toMatchObject({ length: '0', 'name-internal': '0', 'not-listed': '0' });
     expect(text).toContain('paygrade_outbound_in_flight 0\n');
     expect(text).toContain('paygrade_outbound_requests_total{result="answer"} 0\n');
   });

@@ -48,7 +48,7 @@ async function claimed(claim: ReturnType<Retries['claim']>) {
 
 describe('an idempotency key', () => {
   it('goes from one of many requests to the next, whatever is released twice', async () => {
-    const { claim } = opened();
+    const { claim, time } = opened();
     const first = await claimed(claim());
     const results: string[] = [];
     const another = async (number: number) => {
@@ -69,6 +69,7 @@ describe('an idempotency key', () => {
     (await waiting[1]).release();
     (await late).release();
     expect(results).toEqual(['claimed 1', 'claimed 2', 'claimed 3']);
+    expect(time.pendingCount).toBe(0);
   });
 
   it('is not waited for without end, however many have it one after the other', async () => {
