@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
+import { WINDOW_SECONDS_MAX } from '../../../src/payment/protocol/network.ts';
 import {
   ANSWER_BYTES_CLAIMED,
   KEPT_MS,
   type KeptAnswer,
+  RETENTION_SECONDS,
   RecordInDoubtError,
   type Reservation,
   type UnsettledCase,
@@ -58,6 +60,27 @@ describe('reservations in memory, over the records of a journal', () => {
     }));
     const loaded = { ends: [], cases, answers: [], usedBeforeSeconds: 0, lastSerial: 2 };
     expect(() => memoryReservations(new ManualTime(), { loaded })).toThrow('two records');
+  });
+
+  it('let go of what an earlier process left in its time, although the clock was a year behind at start', () => {
+    const YEAR_MS = 365 * 86_400_000;
+    const time = new ManualTime();
+    const [sold, next] = [orderFor(), orderFor({ nonce: `0x${'2'.repeat(64)}` })];
+    const claim = identifierClaim('order-0000000001' as PaymentIdentifier, 'GET /', sold.payer);
+    const endMs = time.nowMs() + YEAR_MS + 60_000;
+    const transaction = `0x${'ab'.repeat(32)}`;
+    const end = { kind: 'settled', key: sold.key, validBeforeSeconds: endMs / 1000, transaction, serial: 1 } as const;
+    const answers = [{ claim, serial: 1, byteCount: 1, transaction, keptUntilMs: endMs }];
+    const loaded = { ends: [end], cases: [], answers, usedBeforeSeconds: 0, lastSerial: 1 };
+    const store = memoryReservations(time, { loaded });
+    time.stepWall(YEAR_MS);
+    expect(store.find(next.key, [claim])?.kind).toBe('kept');
+    time.pass(KEPT_MS);
+    expect(store.find(next.key, [claim])).toBeUndefined();
+    expect(store.statusOf(sold.key)?.kind).toBe('settled');
+    time.pass((WINDOW_SECONDS_MAX + RETENTION_SECONDS) * 1000);
+    store.reserve(next.key, next.authorization.validBeforeSeconds, []);
+    expect([store.statusOf(sold.key), store.count]).toEqual([undefined, 1]);
   });
 
   it('keep a case of another kind of settlement as unknown and do not hand it over', () => {
@@ -148,6 +171,20 @@ describe('reservations in memory, and their journal', () => {
       ['unknown', HASH, false],
       ['settled', HASH, SALE.operation, 2],
     ]);
+  });
+
+  it('keep an authorization that is reserved anew when its release before is recorded a second time', async () => {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const writes = [Promise.resolve(), late];
+    const journal: ReservationJournal = { ...NO_JOURNAL, recordReleased: () => writes.shift()! };
+    const { store, begun } = journalKit({ journal });
+    const held = await begun('2');
+    const releases = [store.recordReleased(held), store.recordReleased(held)] as const;
+    await releases[0];
+    const { key } = await begun('2');
+    resolve();
+    await releases[1];
+    expect(store.statusOf(key)).toEqual({ kind: 'settling' });
   });
 
   it('take a case of an earlier process up with its answers, its hash and its refusal', async () => {
