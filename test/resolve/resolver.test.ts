@@ -4,7 +4,7 @@ import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import type { AfterSettlement } from '../../src/http/answers.ts';
 import { createResolve } from '../../src/modules/resolve/create.ts';
 import { newResolveId, resolveTokenDigest } from '../../src/resolve/identifier.ts';
-import { KEPT_MS, STORED_BYTES_IN_MEMORY, WORK_COUNT_MAX } from '../../src/resolve/limits.ts';
+import { KEPT_MS, OUTCOME_BYTES_MAX, STORED_BYTES_IN_MEMORY, WORK_COUNT_MAX } from '../../src/resolve/limits.ts';
 import type { ResolveRecord, ResolveStore } from '../../src/resolve/resolve-store.ts';
 import { Resolver } from '../../src/resolve/resolver.ts';
 import { MemoryResolves } from '../../src/storage/memory/resolves.ts';
@@ -24,11 +24,8 @@ class StoreThatGoesAway implements ResolveStore {
   room = (): number => 0;
   readonly #store: MemoryResolves;
 
-  constructor(time: ManualTime) {
-    this.#store = new MemoryResolves(
-      { clock: time, timers: time, onFailure: () => {} },
-      { capacityBytes: STORED_BYTES_IN_MEMORY },
-    );
+  constructor(time: ManualTime, capacityBytes: number) {
+    this.#store = new MemoryResolves({ clock: time, timers: time, onFailure: () => {} }, { capacityBytes });
   }
 
   get counts() {
@@ -58,10 +55,10 @@ class StoreThatGoesAway implements ResolveStore {
   }
 }
 
-function opened() {
+function opened(capacityBytes = STORED_BYTES_IN_MEMORY) {
   const time = new ManualTime();
   const random = new Chance(1);
-  const store = new StoreThatGoesAway(time);
+  const store = new StoreThatGoesAway(time, capacityBytes);
   const outbound = new TargetsByAddress();
   outbound.targets.set(URL_ASKED, 'held');
   const failures: unknown[] = [];
@@ -208,6 +205,18 @@ it.each([
   if (!isSold) return expect(answer).toMatchObject({ code: 'TARGET_TIMEOUT' });
   await (answer as AfterSettlement<unknown>).create();
   expect(await resolver.show(draft)).toMatchObject({ status: 'resolved' });
+});
+
+it('one has a place while what is stored leaves room for it, however long the outcomes under way become', async () => {
+  const { outbound, pending, resolver, store } = opened(2 * OUTCOME_BYTES_MAX);
+  const claims = ['a', 'b', 'c'].map((payer) => resolver.tryClaim(payer));
+  expect(claims.map((claim) => claim !== undefined)).toEqual([true, true, false]);
+  for (const claim of claims) claim?.release();
+  await pending();
+  await outbound.answer(URL_ASKED, { body: 'x' });
+  await expect.poll(() => resolver.claimCount).toBe(0);
+  expect(store.counts.storedBytes).toBeGreaterThan(0);
+  expect(['a', 'b'].map((payer) => resolver.tryClaim(payer) !== undefined)).toEqual([true, false]);
 });
 
 it('what a dead process left is not begun once this one is closed', async () => {
