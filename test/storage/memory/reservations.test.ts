@@ -200,7 +200,7 @@ describe('reservations in memory, and their journal', () => {
     expect(store.statusOf(sold.key)).toEqual({ kind: 'settled', transaction: OTHER_HASH });
     expect(store.statusOf(order.key)).toEqual({ kind: 'unknown', transaction: HASH });
     const unsettled: UnsettledCase[] = [];
-    store.handOver((found) => unsettled.push(found));
+    for (let hand = 1; hand <= 2; hand++) store.handOver((found) => unsettled.push(found));
     const { reservation } = unsettled[0]!;
     expect(unsettled.length).toBe(1);
     expect(reservation).toMatchObject({ isRefused: true, isTakenOver: false });
