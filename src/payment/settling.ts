@@ -98,8 +98,9 @@ export class Settling {
     const outcome = await this.#moveMoney(order);
     if (outcome.kind === 'settled') turn?.notePaid();
     if (outcome.kind === 'refused') turn?.noteRefused();
+    let recorded: Settled;
     try {
-      return await this.#record(order, reservation, client, outcome);
+      recorded = await this.#record(order, reservation, client, outcome);
     } catch (failure) {
       // The outcome is known but not on record, so no answer may leave; the reconciler records it in the background.
       const transaction = outcome.kind === 'settled' || outcome.kind === 'unknown' ? outcome.transaction : '';
@@ -111,6 +112,9 @@ export class Settling {
         detail: `the outcome could not be recorded: ${messageOf(failure)}`,
       };
     }
+    // The authorization is free again.
+    if (outcome.kind === 'unavailable' && outcome.bug !== undefined) throw outcome.bug;
+    return recorded;
   }
 
   /** How a purchase ends that must not be settled; undefined for others. Its authorization is then free, also on rejection. */

@@ -854,6 +854,14 @@ describe('settlement', () => {
     expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([1, 0]);
   });
 
+  it('that a bug kept from being sent is free again, and reported as a bug', async () => {
+    const kit = setUp(new Scripted());
+    const bug = new Error('a bug');
+    kit.settlement.settled = async () => ({ kind: 'unavailable', detail: bug.message, bug });
+    await expect((await kit.passed(await signed())).settle()).rejects.toBe(bug);
+    expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([1, 0]);
+  });
+
   it('whose hash cannot be recorded is not free after a refusal of another transaction', async () => {
     const kit = setUp(new Scripted());
     const record = kit.reservations.recordUnknown.bind(kit.reservations);

@@ -12,6 +12,8 @@ interface Failed {
 
 export interface Unavailable extends Failed {
   readonly kind: 'unavailable';
+  /** The failure, where it is a bug and no outage that nothing was sent. */
+  readonly bug?: Error;
   /** Seconds that the facilitator asked us to wait, or undefined. */
   readonly retryAfterSeconds?: number | undefined;
 }

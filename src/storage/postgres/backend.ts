@@ -23,6 +23,7 @@ import { PostgresPlayLedger } from './play-ledger.ts';
 import { PostgresReservations } from './reservations.ts';
 import { checkStateKey, keptSecret, PAYEE } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
+import { Wholeness } from './wholeness.ts';
 
 /** How long a start waits for a database that does not answer (siblings §9). */
 const START_MS = MINUTE_MS;
@@ -167,6 +168,7 @@ async function openOn(
     },
     onNotice: (notice) => ports.onNotice?.(notice),
   });
+  database.watchWith(await database.transaction((query) => Wholeness.of(query)));
   await owner.start();
   try {
     return await openStores(database, owner, identity, options, ports);

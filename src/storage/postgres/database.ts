@@ -7,7 +7,7 @@
  *
  * From the first failure to reach the database until a probe or a repeat succeeds, {@link Database.fault} says why, and
  * statements without patience fail at once, before they reserve anything. The same holds while its tables are refused
- * ({@link Database.refuse}).
+ * ({@link Database.refuse}). While the schema lacks something ({@link Database.watchWith}) nothing is sold, but statements go on.
  * Cost: one pool of connections, one probe at a time, no timer of its own while all is well.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,8 +16,18 @@ import { MINUTE_MS } from '../../base/durations.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import { Pauses } from '../../base/pauses.ts';
 import type { Timers } from '../../base/timers.ts';
+import { CLOCK_PROBE, ClockSkew } from './clock-skew.ts';
 import type { CheckConnection, Connection, Connections, Row, Statement } from './connections.ts';
-import { DatabaseAwayError, errorOf, type FailureKind, failureKindOf, type Stage } from './failures.ts';
+import {
+  AttemptError,
+  DatabaseAwayError,
+  errorOf,
+  failureKindOf,
+  LackError,
+  type Stage,
+  type StatementError,
+  unjudgedKindOf,
+} from './failures.ts';
 
 /** How long a statement is repeated at most. */
 export const PATIENCE_MS = 4000;
@@ -34,8 +44,6 @@ const END_MS = 1000;
 const PROBE_PAUSE_MS = 250;
 /** A slower probe means that the database cannot be used. */
 const PROBE_MS = 2000;
-/** How far a process's clock may be off (siblings §9). */
-export const SKEW_MS_MAX = 1000;
 
 export interface DatabasePorts {
   readonly clock: Clock;
@@ -54,27 +62,16 @@ export interface RunOptions {
 /** Runs the statements of a transaction in turn. */
 export type Query = (statement: Statement) => Promise<readonly Row[]>;
 
-/** Reads the database's wall clock, milliseconds since 1970, as `now_ms`; `read_only` is `on` for a stand-by. */
-const CLOCK_PROBE: Statement = {
-  text: `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
-    current_setting('transaction_read_only') AS read_only`,
-};
+/** What the schema lacks of what the process needs (wholeness.ts). */
+export interface Watch {
+  /** As the last look found it; undefined = nothing is missing. */
+  readonly fault: string | undefined;
+  look(query: Query): Promise<void>;
+}
 
 const BEGIN: Statement = { text: 'BEGIN' };
 const COMMIT: Statement = { text: 'COMMIT' };
 const ROLLBACK: Statement = { text: 'ROLLBACK' };
-
-/** A failed attempt: what it means, and the error for the caller. */
-class AttemptError extends Error {
-  readonly kind: FailureKind;
-  readonly error: Error;
-
-  constructor(kind: FailureKind, error: Error) {
-    super(error.message);
-    this.kind = kind;
-    this.error = error;
-  }
-}
 
 export class Database {
   readonly #connections: Connections;
@@ -83,13 +80,10 @@ export class Database {
   #onProbed: (row: Row) => void = () => {};
   #outage: string | undefined;
   #refusal: string | undefined;
-  #skew: string | undefined;
+  #watch: Watch | undefined;
+  readonly #skew: ClockSkew;
   /** The fault that was reported last. */
   #reported: string | undefined;
-  /** The wall clock less the monotonic one, when the last probe that succeeded was sent. */
-  #wallOriginMs: number | undefined;
-  /** Monotonic time of that moment. */
-  #probedMs = Number.NEGATIVE_INFINITY;
   #isProbing = false;
   #cancelProbe = (): void => {};
   /** Before repeats; a probe that succeeds ends them. */
@@ -103,16 +97,21 @@ export class Database {
   constructor(connections: Connections, ports: DatabasePorts) {
     this.#connections = connections;
     this.#ports = ports;
+    this.#skew = new ClockSkew(ports.clock);
     this.#pauses = new Pauses(ports.timers);
   }
 
   /** Why the database cannot be used now; undefined = it can. */
   fault(): string | undefined {
-    return this.#lasting() ?? this.#step();
+    const lasting = this.#lasting();
+    if (lasting !== undefined) return lasting;
+    const step = this.#skew.step();
+    if (step !== undefined) this.#probeLater();
+    return step;
   }
 
   #lasting(): string | undefined {
-    return this.#outage ?? this.#refusal ?? this.#skew;
+    return this.#outage ?? this.#refusal ?? this.#watch?.fault ?? this.#skew.fault;
   }
 
   /**
@@ -123,16 +122,6 @@ export class Database {
     if (this.#isClosed) return;
     this.#refusal = why;
     this.#report();
-  }
-
-  /** How the wall clock was set since the last probe. It may be right only now, so a probe asks soon. */
-  #step(): string | undefined {
-    const { clock } = this.#ports;
-    const originMs = clock.nowMs() - clock.monotonicMs();
-    const byMs = originMs - (this.#wallOriginMs ?? originMs);
-    if (Math.abs(byMs) <= SKEW_MS_MAX) return undefined;
-    this.#probeLater();
-    return `the clock of this machine was put ${(Math.abs(byMs) / 1000).toFixed(1)} s ${byMs > 0 ? 'ahead' : 'back'}`;
   }
 
   /** Statements that were sent, with repeats; thus the number of the latest one. */
@@ -147,6 +136,11 @@ export class Database {
   probeWith(statement: Statement, onProbed: (row: Row) => void = () => {}): void {
     this.#probe = statement;
     this.#onProbed = onProbed;
+  }
+
+  /** @param watch looks before each probe, and when a statement fails for want of something */
+  watchWith(watch: Watch): void {
+    this.#watch = watch;
   }
 
   /** @param check runs on each connection that is opened from now on, before its first statement */
@@ -168,14 +162,16 @@ export class Database {
     let pauseMs = PAUSE_MS;
     let doubt: Error | undefined;
     let isRepeat = false;
+    let hasBeenWhole = false;
     for (;;) {
       try {
         const rows = await this.#attempt(statement, isRepeat);
         if (isRepeat) this.#noteUsable();
         return rows;
       } catch (failure) {
-        const { kind, error } = failure as AttemptError;
-        if (kind === 'refused') throw doubt ?? error;
+        const { kind, error } = await this.#judged(failure as AttemptError, hasBeenWhole);
+        hasBeenWhole ||= (failure as AttemptError).kind === 'lacking';
+        if (kind === 'refused' || (kind === 'lacking' && !isPatient)) throw doubt ?? error;
         if (kind === 'lost') {
           doubt = error;
           onDoubt?.();
@@ -204,7 +200,8 @@ export class Database {
         return await this.#transactionOnce(work);
       } catch (failure) {
         if (!(failure instanceof AttemptError)) throw failure;
-        if (failure.kind !== 'again' || conflictCount >= CONFLICTS_MAX) throw failure.error;
+        const { kind, error } = await this.#judged(failure, conflictCount > 0);
+        if (kind !== 'again' || conflictCount >= CONFLICTS_MAX) throw error;
       }
     }
   }
@@ -227,26 +224,27 @@ export class Database {
    * @throws DatabaseAwayError, StatementError or InDoubtError
    */
   async probe(): Promise<boolean> {
-    const { clock } = this.#ports;
-    const beforeMs = clock.nowMs();
-    const startMs = clock.monotonicMs();
-    const rows = await this.#attempt({ query_timeout: PROBE_MS, ...this.#probe }, true).catch(
-      (failure: AttemptError) => {
-        // No request can be at fault: the tables are gone (a restore that runs), or the role may not use them.
-        if (failure.kind === 'refused') this.#noteAway(failure.error, this.#statementCount);
-        throw failure.error;
-      },
-    );
-    const tripMs = clock.monotonicMs() - startMs;
-    // A probe that was sent earlier may be answered later; this machine's clock may have been set in between.
-    if (startMs >= this.#probedMs) {
-      this.#probedMs = startMs;
-      this.#wallOriginMs = beforeMs - startMs;
-      this.#noteClock(Number(rows[0]?.now_ms) - (beforeMs + tripMs / 2), tripMs / 2);
-    }
+    await this.#ask(async (query) => this.#watch?.look(query));
+    const sent = this.#skew.now();
+    const rows = await this.#ask((query) => query(this.#probe));
+    this.#skew.note(sent, Number(rows[0]?.now_ms));
     if (rows[0] !== undefined) this.#onProbed(rows[0]);
     this.#noteUsable();
+    this.#report();
     return rows[0]?.read_only !== 'on';
+  }
+
+  /** Does a part of a probe. */
+  async #ask<T>(part: (query: Query) => Promise<T>): Promise<T> {
+    try {
+      return await part((statement) => this.#attempt({ query_timeout: PROBE_MS, ...statement }, true));
+    } catch (failure) {
+      const { kind, error } = failure as AttemptError;
+      // No request can be at fault: the tables are gone (a restore that runs), or the role may not use them.
+      if (kind === 'refused' || kind === 'lacking') this.#noteAway(this.#watch?.fault ?? error, this.#statementCount);
+      this.#report();
+      throw error;
+    }
   }
 
   /**
@@ -265,6 +263,30 @@ export class Database {
     this.#isClosed = true;
     // A connection that is out of the pool is closed with the process.
     await Promise.race([this.#connections.end().catch(() => {}), pause(END_MS, undefined, { ref: false })]);
+  }
+
+  /**
+   * What it means that a statement failed for want of something.
+   * @param hasBeenWhole it failed so before, although nothing was missing any more: then it is a bug
+   */
+  async #judged(failed: AttemptError, hasBeenWhole: boolean): Promise<AttemptError> {
+    if (failed.kind !== 'lacking') return failed;
+    const { error } = failed;
+    const watch = this.#watch;
+    if (watch === undefined) {
+      const kind = unjudgedKindOf(error as StatementError);
+      return new AttemptError(kind, errorOf(error.cause, kind));
+    }
+    try {
+      if (watch.fault === undefined) await watch.look((statement) => this.#attempt(statement, true));
+    } catch (failure) {
+      const { message } = (failure as AttemptError).error;
+      return new AttemptError('cancelled', new DatabaseAwayError(message, { cause: failure }));
+    }
+    if (watch.fault === undefined) return new AttemptError(hasBeenWhole ? 'refused' : 'again', error);
+    this.#report();
+    this.#probeLater();
+    return new AttemptError('lacking', new LackError(watch.fault, { cause: error }));
   }
 
   /** @param isTelling a lost connection means that the database cannot be used */
@@ -356,16 +378,6 @@ export class Database {
     this.#ports.onStateFault(fault);
   }
 
-  /** @param offMs how far the database's clock is ahead of ours, to within `unsureMs` */
-  #noteClock(offMs: number, unsureMs: number): void {
-    const isOff = Math.abs(offMs) - unsureMs > SKEW_MS_MAX;
-    if (isOff === (this.#skew !== undefined)) return;
-    this.#skew = isOff
-      ? `the clock of this machine is ${(Math.abs(offMs) / 1000).toFixed(1)} s ${offMs > 0 ? 'behind' : 'ahead of'} the database's`
-      : undefined;
-    this.#report();
-  }
-
   #probeLater(): void {
     if (this.#isProbing || this.#isEnding) return;
     this.#isProbing = true;
@@ -373,6 +385,7 @@ export class Database {
       this.probe().then(
         () => {
           this.#isProbing = false;
+          if (this.#watch?.fault !== undefined) this.#probeLater();
         },
         () => {
           this.#isProbing = false;

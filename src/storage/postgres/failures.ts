@@ -27,6 +27,14 @@ export class ContentionError extends DatabaseAwayError {
   override readonly name = 'ContentionError';
 }
 
+/**
+ * What the statement needs was there when this process started, and is missing or closed to its role (wholeness.ts): an operator's
+ * mistake, or a dump that is being read in. The statement changed nothing.
+ */
+export class LackError extends DatabaseAwayError {
+  override readonly name = 'LackError';
+}
+
 /** All connections stayed busy for as long as a statement waits for one. */
 export class PoolBusyError extends Error {
   override readonly name = 'PoolBusyError';
@@ -39,20 +47,22 @@ export class InDoubtError extends OutageError {
 
 /**
  * `again`: changed nothing, and may succeed at once when it is repeated. `cancelled`: changed nothing, because of a
- * timeout, a lock, an administrator, no free connection or tables that are being replaced; others may succeed. `away`: changed nothing, and the
+ * timeout, a lock, an administrator or no free connection; others may succeed. `away`: changed nothing, and the
  * database cannot be written now (starting, stopping, a stand-by, no connection left). `lost`: may have been carried
- * out. `refused`: an error of the statement or its values.
+ * out. `refused`: an error of the statement or its values. `lacking`: it names what is not there or is closed to the role, which is
+ * a bug unless that is missing for a while.
  */
-export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused';
+export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused' | 'lacking';
 
 /** Serialization failure, deadlock. */
 const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01']);
 /** Statement cancelled; lock not available in time. */
 const CANCELLED: ReadonlySet<string> = new Set(['57014', '55P03']);
-/**
- * No such table, schema, constraint for ON CONFLICT, or function: they were there at the start, so a dump is being read in. By
- * itself this does not stop the others, because a bug may name what never was there; the probe stops them.
- */
+/** SQLSTATE: insufficient privilege. */
+const DENIED = '42501';
+/** The same; no such table, schema, constraint for ON CONFLICT, function, or column. */
+const LACKING: ReadonlySet<string> = new Set([DENIED, '42P01', '3F000', '42P10', '42883', '42703']);
+/** Of these, what a command or a start also meets that comes while a dump is being read in. */
 const REPLACED: ReadonlySet<string> = new Set(['42P01', '3F000', '42P10', '42883']);
 /**
  * Cannot connect now; read-only transaction (a stand-by after a failover); disk error, missing or damaged file on the server.
@@ -86,9 +96,16 @@ export function failureKindOf(failure: unknown, stage: Stage): FailureKind {
   const state = sqlStateOf(failure);
   if (state === undefined || LOST.has(state) || state.startsWith('08')) return lost;
   if (AGAIN.has(state)) return 'again';
-  if (CANCELLED.has(state) || REPLACED.has(state)) return 'cancelled';
+  if (CANCELLED.has(state)) return 'cancelled';
+  if (LACKING.has(state)) return 'lacking';
   return AWAY.has(state) || state.startsWith('53') ? 'away' : 'refused';
 }
+
+/**
+ * What a `lacking` failure means to who does not know what the schema should have: a command, or a start. @see Wholeness
+ */
+export const unjudgedKindOf = (failure: StatementError): FailureKind =>
+  REPLACED.has(failure.code) ? 'cancelled' : 'refused';
 
 /** The error that callers get for a failure. */
 export function errorOf(failure: unknown, kind: FailureKind): Error {
@@ -97,6 +114,7 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
     case 'again':
       return new ContentionError(line, { cause: failure });
     case 'refused':
+    case 'lacking':
       return new StatementError(line, sqlStateOf(failure) ?? '', { cause: failure });
     case 'cancelled':
     case 'away':
@@ -105,6 +123,18 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
       return new InDoubtError(line, { cause: failure });
     default:
       return kind satisfies never;
+  }
+}
+
+/** A failed attempt: what it means, and the error for the caller. */
+export class AttemptError extends Error {
+  readonly kind: FailureKind;
+  readonly error: Error;
+
+  constructor(kind: FailureKind, error: Error) {
+    super(error.message);
+    this.kind = kind;
+    this.error = error;
   }
 }
 
@@ -117,9 +147,6 @@ const UNIQUE_VIOLATION = '23505';
 
 export const isUniqueViolation = (failure: unknown): boolean =>
   failure instanceof StatementError && failure.code === UNIQUE_VIOLATION;
-
-/** SQLSTATE: insufficient privilege. */
-const DENIED = '42501';
 
 /**
  * A missing privilege is for the operator to grant and no bug, so it becomes one line. Other failures pass unchanged.

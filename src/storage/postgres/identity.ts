@@ -14,7 +14,8 @@ import { isoTime } from '../../base/iso-time.ts';
 import { OutageError } from '../../base/outage.ts';
 import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { latestMs } from './both-clocks.ts';
-import { type Database, type Query, SKEW_MS_MAX } from './database.ts';
+import { SKEW_MS_MAX } from './clock-skew.ts';
+import type { Database, Query } from './database.ts';
 import { DatabaseAwayError } from './failures.ts';
 import { numbersFrom } from './tables/identity.ts';
 

@@ -28,7 +28,13 @@ const FOUNDATION = `
 const NOW_MS = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /** Domain -> version. */
-type Versions = ReadonlyMap<string, number>;
+export type Versions = ReadonlyMap<string, number>;
+
+/** Of a database that a release has migrated. */
+export async function readVersions(query: Query): Promise<Versions> {
+  const rows = await query({ text: 'SELECT domain, version FROM paygrade.versions' });
+  return new Map(rows.map(({ domain, version }) => [domain as string, version as number]));
+}
 
 /** Server encodings that can store every text; any other refuses statements with characters that it lacks. */
 const ENCODINGS: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII']);
@@ -44,8 +50,7 @@ async function versionsOf(query: Query): Promise<Versions> {
     );
   }
   if (found?.is_there !== true) return new Map();
-  const rows = await query({ text: 'SELECT domain, version FROM paygrade.versions' });
-  return new Map(rows.map(({ domain, version }) => [domain as string, version as number]));
+  return readVersions(query);
 }
 
 /** @throws StateError when a newer release has migrated the database */

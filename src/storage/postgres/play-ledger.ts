@@ -9,7 +9,7 @@ import { localTransactionOf, type PlayLedger, refusedTransfer } from '../../paym
 import type { SettleOutcome } from '../../payment/settlement/settlement.ts';
 import { hexOfKey } from './claims.ts';
 import type { Database } from './database.ts';
-import { changedNothing, InDoubtError, isUniqueViolation } from './failures.ts';
+import { DatabaseAwayError, InDoubtError, isUniqueViolation, StatementError } from './failures.ts';
 import { Group } from './groups.ts';
 
 /** How long a transfer stays on record after its window, in seconds: longer than the reconciler watches a case. */
@@ -97,7 +97,8 @@ export class PostgresPlayLedger implements PlayLedger {
         if (isUniqueViolation(failure)) continue;
         const detail = messageOf(failure);
         if (failure instanceof InDoubtError) return { kind: 'unknown', transaction: '', detail };
-        if (changedNothing(failure)) return { kind: 'unavailable', detail };
+        if (failure instanceof DatabaseAwayError) return { kind: 'unavailable', detail };
+        if (failure instanceof StatementError) return { kind: 'unavailable', detail, bug: failure };
         throw failure;
       }
     }

@@ -1,6 +1,7 @@
 /** What the statements about retry jobs of payers and their idempotency keys mean (src/storage/postgres/retries). */
+
+import { SKEW_MS_MAX } from '../../../src/storage/postgres/clock-skew.ts';
 import type { Row } from '../../../src/storage/postgres/connections.ts';
-import { SKEW_MS_MAX } from '../../../src/storage/postgres/database.ts';
 import type { Meanings, Processes } from './model.ts';
 
 interface RetryRow {

@@ -111,6 +111,8 @@ export class ModelDatabase {
       return ([name, hex]) => this.#keptSecret(name as unknown as string, hex as unknown as string);
     }
     if (text.includes('INTO paygrade.identity')) return NOTHING;
+    // Nothing is ever missing.
+    if (text.includes('FROM pg_class c')) return () => [{ role: 'model', digest: 'same', parts: [] }];
     if (text.includes('FROM paygrade.identity')) {
       return () => [{ tables: MODEL_TABLES, used_before_seconds: 0, claims: MODEL_CLAIMS }];
     }

@@ -5,7 +5,7 @@ import { nextMonthMs } from '../../../src/accounts/month.ts';
 import { Charges, type Purchase } from '../../../src/storage/postgres/accounts/charges.ts';
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
-import { DatabaseAwayError, InDoubtError, StatementError } from '../../../src/storage/postgres/failures.ts';
+import { DatabaseAwayError, InDoubtError, LackError, StatementError } from '../../../src/storage/postgres/failures.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 
@@ -180,6 +180,15 @@ describe('charges of an organization', () => {
     const three = () => Promise.all([JOB, JOB, undefined].map((one) => charges.charge('acme', 1, one)));
     expect(await named(three)).toEqual([[unavailable, unavailable, unavailable], ['charge-and-buy']]);
     expect(await three()).toEqual([16, 15, 14].map(charged));
+  });
+
+  it('that wait for one that lacks something do not fail with it: perhaps only what it bought lacks that', async () => {
+    const { charges, faults, named } = opened();
+    await charges.charge('acme', 1);
+    faults.push(new LackError('no jobs'));
+    const two = () => Promise.all([JOB, undefined].map((one) => charges.charge('acme', 1, one)));
+    const [ends] = await named(two);
+    expect(ends).toEqual([{ kind: 'unavailable', detail: 'no jobs' }, charged(16)]);
   });
 
   it('know nothing after a failure, which no other organization notices', async () => {

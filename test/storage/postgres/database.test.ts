@@ -6,6 +6,7 @@ import {
   ContentionError,
   DatabaseAwayError,
   InDoubtError,
+  LackError,
   StatementError,
 } from '../../../src/storage/postgres/failures.ts';
 import { Identifiers } from '../../../src/storage/postgres/identifiers.ts';
@@ -19,6 +20,18 @@ const LOST = Object.assign(new Error('the connection is gone'), { code: 'ECONNRE
 const NO_CONNECTION = Object.assign(new Error('nobody listens'), { code: 'ECONNREFUSED' });
 const ROWS: Row[] = [{ one: 1 }];
 const STATEMENT = { text: 'statement' };
+
+/** Finds what a test says. */
+const watchOf = () => {
+  const watch = {
+    now: undefined as string | undefined,
+    fault: undefined as string | undefined,
+    async look(): Promise<void> {
+      watch.fault = watch.now;
+    },
+  };
+  return watch;
+};
 
 type Answer = Row[] | Error | Promise<Row[]>;
 
@@ -132,6 +145,51 @@ describe('a statement', () => {
       expect(faults).toEqual([]);
     },
   );
+
+  it.each(['42501', '42P01', '42P10', '42883', '42703'])(
+    'that wants what is missing (%s) is an outage, which ends with a probe; patient ones are repeated',
+    async (code) => {
+      const { answers, database, faults, sentAfter } = opened();
+      const watch = watchOf();
+      database.watchWith(watch);
+      watch.now = 'no table';
+      answers.push(ofServer(code));
+      await expect(database.run(STATEMENT)).rejects.toEqual(new LackError('no table'));
+      answers.push(ofServer(code));
+      const patient = database.run(STATEMENT, { isPatient: true });
+      await settle();
+      await expect(database.transaction((query) => query(STATEMENT))).resolves.toBe(ROWS);
+      expect(faults).toEqual(['no table']);
+      watch.now = undefined;
+      await sentAfter(50);
+      expect(await patient).toBe(ROWS);
+      await sentAfter(250);
+      expect([faults, database.fault()]).toEqual([['no table', undefined], undefined]);
+    },
+  );
+
+  it('that wants what is not missing is repeated at once, as it may be back, and then a bug', async () => {
+    const { answers, database, faults, sent } = opened();
+    database.watchWith(watchOf());
+    answers.push(ofServer('42P10'));
+    expect(await database.run(STATEMENT)).toBe(ROWS);
+    answers.push(ofServer('42501'), ofServer('42501'));
+    await expect(database.run(STATEMENT)).rejects.toMatchObject({ name: 'StatementError', code: '42501' });
+    answers.push(ROWS, ofServer('42P01'), ROWS, ROWS, ofServer('42P01'));
+    await expect(database.transaction((query) => query(STATEMENT))).rejects.toBeInstanceOf(StatementError);
+    expect([answers, faults, sent.length]).toEqual([[], [], 10]);
+  });
+
+  it('that wants something while nobody can look what is missing is an outage', async () => {
+    const { answers, database, sentAfter } = opened();
+    const watch = watchOf();
+    database.watchWith({ ...watch, fault: undefined, look: (query) => query(STATEMENT).then(() => {}) });
+    answers.push(ofServer('42P10'), LOST);
+    const running = database.run(STATEMENT);
+    await settle();
+    await sentAfter(50);
+    expect(await running).toBe(ROWS);
+  });
 
   it.each([LOST, ofServer('08006'), ofServer('57P01'), ofServer('57P05'), ofServer('25P03')])(
     'that fails with one connection (%s) says nothing of the database',

@@ -5,8 +5,9 @@ import { headOf, headRest, type InboxEvent, inboxEventOf } from '../../../src/ca
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
 import { WAIT_COUNT_MAX } from '../../../src/callback/limits.ts';
 import { POLL_MS, Waits } from '../../../src/storage/postgres/callbacks/waits.ts';
+import { SKEW_MS_MAX } from '../../../src/storage/postgres/clock-skew.ts';
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
-import { type Database, SKEW_MS_MAX } from '../../../src/storage/postgres/database.ts';
+import type { Database } from '../../../src/storage/postgres/database.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 import { client } from '../../support/opened-inbox.ts';
 

@@ -16,7 +16,7 @@ import { OutageError } from '../../../base/outage.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Row } from '../connections.ts';
 import type { Database } from '../database.ts';
-import { changedNothing } from '../failures.ts';
+import { changedNothing, LackError } from '../failures.ts';
 import { CHARGE, GIVE_BACK, READ } from './statements.ts';
 
 /** Charges in one statement. */
@@ -171,11 +171,13 @@ export class Charges {
       try {
         const charges = await this.#chargeGroup(organization, group);
         for (const [index, one] of group.entries()) one.resolve(charges[index] as Charge);
-        // What waited for it has waited as long: one after the other would fail later and later.
-        const [first] = charges;
-        if (first?.kind === 'unavailable') for (const one of waiting.splice(0)) one.resolve(first);
       } catch (failure) {
-        for (const one of group) one.reject(failure);
+        const ended = endedBy(failure);
+        for (const one of group) ended === undefined ? one.reject(failure) : one.resolve(ended);
+        // What waited for it has waited as long: one after the other would fail later and later. But a want of something fails at
+        // once, and perhaps only what buys something.
+        if (ended !== undefined && !(failure instanceof LackError))
+          for (const one of waiting.splice(0)) one.resolve(ended);
       }
     }
     this.#waiting.delete(organization);
@@ -194,9 +196,7 @@ export class Charges {
       if (attempt.inDoubt !== undefined && purchase === undefined) {
         this.#failed.add([organization, attempt.entry, ...attempt.inDoubt]);
       }
-      if (!(failure instanceof OutageError)) throw failure;
-      const detail = failure.message;
-      return amounts.map(() => ({ kind: 'unavailable', detail }));
+      throw failure;
     }
   }
 
@@ -262,6 +262,10 @@ function groupLengthOf(waiting: readonly Waiting[]): number {
   const first = waiting.findIndex(({ purchase }) => purchase !== undefined);
   return first === -1 ? Math.min(waiting.length, COUNT_MAX) : Math.min(Math.max(first, 1), COUNT_MAX);
 }
+
+/** undefined = a bug. */
+const endedBy = (failure: unknown): Charge | undefined =>
+  failure instanceof OutageError ? { kind: 'unavailable', detail: failure.message } : undefined;
 
 class UnknownOrganizationError extends Error {
   constructor() {

@@ -4,7 +4,7 @@
  */
 import { KEPT_MS, TOMBSTONE_MS } from '../../../resolve/limits.ts';
 import { passedMs } from '../both-clocks.ts';
-import { SKEW_MS_MAX } from '../database.ts';
+import { SKEW_MS_MAX } from '../clock-skew.ts';
 import { ownerIsStillDead } from '../owners.ts';
 
 /** Most resolves that one sweep ends. */

@@ -2,7 +2,7 @@
 import { MINUTE_MS } from '../../../base/durations.ts';
 import { chargeText, PURCHASE_FIRST } from '../accounts/statements.ts';
 import { latestMs, passedMs } from '../both-clocks.ts';
-import { SKEW_MS_MAX } from '../database.ts';
+import { SKEW_MS_MAX } from '../clock-skew.ts';
 import { ownerIsStillDead } from '../owners.ts';
 
 /** No request holds an idempotency key longer than this. */

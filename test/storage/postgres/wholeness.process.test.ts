@@ -1,0 +1,137 @@
+/**
+ * A server that runs while an operator takes rights and constraints from its database, and gives them back: nothing is sold that is not
+ * on record, nothing twice, every payment is free or sold afterwards, and `/ready` and the log say what is missing.
+ */
+import { Client } from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Callback, createCallback, eventsOf, post } from '../../support/callback-client.ts';
+import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
+import { SERVER } from '../../support/postgres-database.ts';
+import { until } from '../../support/until.ts';
+import { encodeHeader, offerFrom, paymentFor, wallet } from '../../support/wallet.ts';
+
+const ADMIN_TOKEN = 'operator-token-of-forty-characters-0001';
+const ROLE = `gate_${process.pid}`;
+/** Payments that are sent one after the other while the state changes. */
+const PAYMENT_COUNT = 60;
+const PAUSE_MS = 20;
+
+describe.skipIf(SERVER === undefined)('a server whose database is not whole', () => {
+  let url: string;
+  let operator: Client;
+  let app: OpenedApp;
+  let callback: Callback;
+  let key: string;
+  const faults: (string | undefined)[] = [];
+  const sql = async (text: string): Promise<Record<string, unknown>[]> => (await operator.query(text)).rows;
+  const isReady = async (): Promise<boolean> => (await app.fetch('/ready')).status === 200;
+  const header = async (): Promise<string> =>
+    encodeHeader(await paymentFor(await offerFrom(app.fetch('/v1/callbacks', { method: 'POST' })), wallet()));
+  const buy = async (payment: string): Promise<number> =>
+    (await app.fetch('/v1/callbacks', { method: 'POST', headers: { 'payment-signature': payment } })).status;
+  const usage = async (): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${key}` };
+    return ((await (await app.fetch('/retry/v1/usage', { headers })).json()) as { credits: unknown }).credits;
+  };
+
+  beforeAll(async () => {
+    url = await SERVER!.freshUrl();
+    operator = new Client({ connectionString: url });
+    await operator.connect();
+    await sql(`CREATE ROLE ${ROLE} LOGIN PASSWORD 'gate'`);
+    await sql(`GRANT CREATE ON DATABASE "${new URL(url).pathname.slice(1)}" TO ${ROLE}`);
+    const address = new URL(url);
+    [address.username, address.password] = [ROLE, 'gate'];
+    app = await openedApp(
+      {
+        DATABASE_URL: address.href,
+        STATE_SYNC: 'normal',
+        STATE_KEY: Buffer.alloc(32, 7).toString('base64'),
+        ADMIN_TOKEN,
+      },
+      { onStateFault: (fault) => void faults.push(fault) },
+    );
+    callback = await createCallback(app);
+    const admin = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+    const asked = async (path: string, body: unknown) =>
+      (await app.fetch(path, { method: 'POST', headers: admin, body: JSON.stringify(body) })).json();
+    await asked('/admin/v1/grants', { organization: 'acme', kind: 'onboarding', amount: 1000 });
+    const scopes = ['jobs:read', 'retries:read', 'retries:write'];
+    ({ key } = (await asked('/admin/v1/keys', { organization: 'acme', scopes })) as { key: string });
+  });
+  beforeEach(() => {
+    faults.length = 0;
+  });
+  afterAll(async () => {
+    await app.close();
+    await operator.end();
+    await SERVER!.drop(url);
+  });
+
+  /** Sends payments while something is missing for a time, and checks what became of each. */
+  async function sellWhile(take: string, give: string): Promise<void> {
+    const payments = await Promise.all(Array.from({ length: PAYMENT_COUNT }, header));
+    const before = Number((await sql('SELECT count(*) FROM paygrade.sales'))[0]?.count);
+    const spentBefore = await sql(
+      'SELECT sum(atomic) / (SELECT max(amount) FROM paygrade.sales) AS bought FROM paygrade.play_spent',
+    );
+    const first = Promise.all(
+      payments.map(async (payment, index) => {
+        await new Promise((resolve) => setTimeout(resolve, index * PAUSE_MS));
+        return buy(payment);
+      }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, (PAYMENT_COUNT / 3) * PAUSE_MS));
+    await sql(take);
+    let unpaid: Response;
+    try {
+      await until('it is not ready', async () => !(await isReady()), 10_000);
+      expect(await (await app.fetch('/ready')).json()).toMatchObject({ state: false });
+      unpaid = await app.fetch('/v1/callbacks', { method: 'POST' });
+      // What needs nothing of that goes on.
+      const { event_id } = (await (await post(app, callback.id, 'meanwhile')).json()) as { event_id: string };
+      expect(await eventsOf(app, callback)).toContainEqual(expect.objectContaining({ id: event_id }));
+      expect(await usage()).toMatchObject({ charged: 0 });
+      await first;
+    } finally {
+      await sql(give);
+    }
+    expect([unpaid.status, unpaid.headers.get('payment-required')]).toEqual([503, null]);
+    await until('it is ready', isReady, 10_000);
+    const statuses = await first;
+    expect(new Set(statuses)).toEqual(new Set([201, 503]));
+    await until('no settlement is open', async () => (await sql('SELECT FROM paygrade.cases')).length === 0, 10_000);
+    // Nobody loses a payment: it buys now, unless it has bought.
+    const again = await Promise.all(payments.map(buy));
+    expect(new Set(again)).toEqual(new Set([201, 409]));
+    expect(statuses.flatMap((status, index) => (status === 201 ? again[index] : []))).toEqual(
+      statuses.flatMap((status) => (status === 201 ? 409 : [])),
+    );
+    const [sales] = await sql('SELECT count(*), count(DISTINCT key) AS keys FROM paygrade.sales');
+    expect([Number(sales?.count) - before, sales?.keys]).toEqual([PAYMENT_COUNT, sales?.count]);
+    const spent = await sql(
+      'SELECT sum(atomic) / (SELECT max(amount) FROM paygrade.sales) AS bought FROM paygrade.play_spent',
+    );
+    expect(Number(spent[0]?.bought) - Number(spentBefore[0]?.bought)).toBe(PAYMENT_COUNT);
+    expect(app.failures).toEqual([]);
+  }
+
+  it.each([
+    ['sales', 'INSERT'],
+    ['claims', 'UPDATE'],
+  ])('whose role may not write %s (%s) sells nothing until it may', async (table, right) => {
+    await sellWhile(
+      `REVOKE ${right} ON paygrade.${table} FROM ${ROLE}`,
+      `GRANT ${right} ON paygrade.${table} TO ${ROLE}`,
+    );
+    expect(faults).toEqual([`its role ${ROLE} has lost ${right} on table ${table} in the schema paygrade`, undefined]);
+  });
+
+  it('that lacks the key of its claims sells nothing until that is back', async () => {
+    await sellWhile(
+      'ALTER TABLE paygrade.claims DROP CONSTRAINT claims_pkey',
+      'ALTER TABLE paygrade.claims ADD PRIMARY KEY (key)',
+    );
+    expect(faults).toEqual(['the database lacks UNIQUE (key) of table claims in the schema paygrade', undefined]);
+  });
+});
