@@ -118,7 +118,7 @@ export class Wholeness implements Watch {
 
   /** The schema as a newer release has left it, if one has migrated it. */
   async #migrated(query: Query): Promise<Wholeness | undefined> {
-    // Without this table, or a right to it, nobody has migrated anything.
+    // Where this table or a right to it is missing, no release has migrated anything.
     const latest = await Wholeness.of(query).catch(() => undefined);
     if (latest === undefined) return undefined;
     const isNewer = [...latest.#versions].some(([domain, version]) => version > (this.#versions.get(domain) ?? 0));

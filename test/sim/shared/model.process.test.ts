@@ -32,6 +32,7 @@ interface Said {
 /** Statements without a meaning for tables, and those whose answers are of no account. */
 const isLeftOut = ({ text, name }: Statement): boolean =>
   name === 'hint' ||
+  name === 'schema-parts' ||
   /^(BEGIN|COMMIT|ROLLBACK|SET |LISTEN |SELECT (set_config|current_setting)\('paygrade\.session')/.test(text) ||
   /clock_timestamp|has_any/.test(text);
 

@@ -63,10 +63,12 @@ interface Outage {
   readonly untilMs: number;
 }
 
-/** What changes or reads the tables; a renewal waits for no other. */
-const needsLocks = ({ name }: Statement): boolean => name !== undefined && name !== 'renew-lease';
+/** What changes or reads the tables; a renewal waits for no other, nor does a look at the catalogue. */
+const needsLocks = ({ name }: Statement): boolean =>
+  name !== undefined && name !== 'renew-lease' && name !== 'schema-parts';
 
-const isRead = ({ name }: Statement): boolean => name === undefined || /^(find|count|list|look|poll|read)-/.test(name);
+const isRead = ({ name }: Statement): boolean =>
+  name === undefined || /^(find|count|list|look|poll|read|schema)-/.test(name);
 
 type Listener = (message: never) => void;
 
