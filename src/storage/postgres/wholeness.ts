@@ -140,6 +140,6 @@ function faultOf(missing: readonly string[], role: string): string {
   const rights = others.flatMap(([name, kind, text]) => (kind === 'right' ? [`${text} on ${name}`] : []));
   return [
     ...(lacks.length > 0 ? [`the database lacks ${listOf(lacks)} in the schema paygrade`] : []),
-    ...(rights.length > 0 ? [`its role ${role} has lost ${listOf(rights)} in the schema paygrade`] : []),
+    ...(rights.length > 0 ? [`the role ${role} has lost ${listOf(rights)} in the schema paygrade`] : []),
   ].join('; ');
 }

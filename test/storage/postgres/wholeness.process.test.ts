@@ -129,7 +129,7 @@ describe.skipIf(SERVER === undefined)('a server whose database is not whole', ()
       `REVOKE ${right} ON paygrade.${table} FROM ${ROLE}`,
       `GRANT ${right} ON paygrade.${table} TO ${ROLE}`,
     );
-    expect(faults).toEqual([`its role ${ROLE} has lost ${right} on table ${table} in the schema paygrade`, undefined]);
+    expect(faults).toEqual([`the role ${ROLE} has lost ${right} on table ${table} in the schema paygrade`, undefined]);
   });
 
   it('that lacks the key of its claims sells nothing until that is back', async () => {
