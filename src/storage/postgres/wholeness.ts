@@ -25,7 +25,7 @@ const PARTS = `
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = 'paygrade' AND c.relkind IN ('r', 'S')
   ), function AS (
-    SELECT p.oid, format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)) AS name
+    SELECT p.oid, format('function %s(%s)', p.proname, oidvectortypes(p.proargtypes)) AS name
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'paygrade'
   ), part(name, kind, text) AS (
     SELECT name, 'object', '' FROM relation

@@ -4,7 +4,16 @@
  */
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { parseDatabaseUrl } from '../../../src/storage/postgres/address.ts';
+import { CONNECTION_LIMITS } from '../../../src/storage/postgres/backend.ts';
+import { openConnections } from '../../../src/storage/postgres/connections.ts';
+import { Database, type Query } from '../../../src/storage/postgres/database.ts';
+import { migrate } from '../../../src/storage/postgres/migrations.ts';
+import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
+import { Wholeness } from '../../../src/storage/postgres/wholeness.ts';
 import { type Callback, createCallback, eventsOf, post } from '../../support/callback-client.ts';
+import { ManualTime } from '../../support/manual-time.ts';
 import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
 import { SERVER } from '../../support/postgres-database.ts';
 import { until } from '../../support/until.ts';
@@ -138,5 +147,75 @@ describe.skipIf(SERVER === undefined)('a server whose database is not whole', ()
       'ALTER TABLE paygrade.claims ADD PRIMARY KEY (key)',
     );
     expect(faults).toEqual(['the database lacks UNIQUE (key) of table claims in the schema paygrade', undefined]);
+  });
+});
+
+describe.skipIf(SERVER === undefined)('what a process needs of the schema', () => {
+  let url: string;
+  let client: Client;
+  let wholeness: Wholeness;
+  const query: Query = async ({ text, values = [] }) => (await client.query(text, [...values])).rows;
+  const faultAfter = async (text: string): Promise<string | undefined> => {
+    await client.query(text);
+    await wholeness.look(query);
+    return wholeness.fault;
+  };
+
+  beforeAll(async () => {
+    url = await SERVER!.freshUrl();
+    const database = new Database(openConnections(parseDatabaseUrl(url), CONNECTION_LIMITS), {
+      clock: systemClock,
+      timers: new ManualTime(),
+      onStateFault() {},
+    });
+    await migrate(database, TABLES, 'test');
+    await database.close();
+    client = new Client({ connectionString: url });
+    await client.connect();
+  });
+  beforeEach(async () => {
+    wholeness = await Wholeness.of(query);
+  });
+  afterAll(async () => {
+    await client.end();
+    await SERVER!.drop(url);
+  });
+
+  it('is named while it is missing, and by one text as long as no more is missing', async () => {
+    const lacks = (what: string): string => `the database lacks ${what} in the schema paygrade`;
+    const both = lacks('function is_alive(text), table resolves');
+    await client.query('ALTER TABLE paygrade.resolves RENAME TO aside');
+    expect(await faultAfter('ALTER FUNCTION paygrade.is_alive RENAME TO aside')).toBe(both);
+    expect(await faultAfter('ALTER FUNCTION paygrade.aside RENAME TO is_alive')).toBe(both);
+    expect(await faultAfter('ALTER TABLE paygrade.cases RENAME COLUMN sale TO aside')).toBe(
+      lacks('table resolves, column sale text NOT NULL of table cases'),
+    );
+    await client.query('ALTER TABLE paygrade.cases RENAME COLUMN aside TO sale');
+    expect(await faultAfter('ALTER TABLE paygrade.aside RENAME TO resolves')).toBeUndefined();
+    expect(await faultAfter('ALTER SCHEMA paygrade RENAME TO aside')).toMatch(
+      /^the database lacks .*, .* and \d+ more/,
+    );
+    expect(await faultAfter('ALTER SCHEMA aside RENAME TO paygrade')).toBeUndefined();
+  });
+
+  it('may have more beside it, and other names, indexes and search paths', async () => {
+    for (const text of [
+      'CREATE TABLE paygrade.mine (one integer); ALTER TABLE paygrade.sales ADD COLUMN mine integer',
+      'ALTER INDEX paygrade.claims_serial RENAME TO mine_serial',
+      'DROP INDEX paygrade.sales_time',
+      'SET search_path = paygrade',
+    ]) {
+      expect(await faultAfter(text)).toBeUndefined();
+    }
+  });
+
+  it('is what a newer release leaves, once that has migrated it', async () => {
+    expect(await faultAfter('DROP INDEX paygrade.mine_serial')).toMatch(/UNIQUE \(serial\) of table claims/);
+    expect(
+      await faultAfter("UPDATE paygrade.versions SET version = version + 1 WHERE domain = 'payments'"),
+    ).toBeUndefined();
+    expect(await faultAfter('ALTER TABLE paygrade.claims DROP COLUMN attempt')).toMatch(
+      /column attempt bigint NOT NULL/,
+    );
   });
 });
