@@ -58,7 +58,7 @@ export const PLACES: readonly Place[] = [
   ],
   [
     'payment/settling.ts',
-    '      return await this.#record(order, reservation, client, outcome);\n',
+    '      recorded = await this.#record(order, reservation, client, outcome);\n',
     `      const recorded = await this.#record(order, reservation, client, outcome);
       if (names.length > 0 && recorded.kind === 'settled') ${at('step: outcome recorded')}
       return recorded;\n`,
