@@ -59,9 +59,8 @@ export const PLACES: readonly Place[] = [
   [
     'payment/settling.ts',
     '      recorded = await this.#record(order, reservation, client, outcome);\n',
-    `      const recorded = await this.#record(order, reservation, client, outcome);
-      if (names.length > 0 && recorded.kind === 'settled') ${at('step: outcome recorded')}
-      return recorded;\n`,
+    `      recorded = await this.#record(order, reservation, client, outcome);
+      if (names.length > 0 && recorded.kind === 'settled') ${at('step: outcome recorded')}\n`,
   ],
   [
     'storage/sqlite/tables/payments.ts',

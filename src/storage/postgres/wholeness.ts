@@ -52,8 +52,8 @@ const PARTS = `
   ), listed AS (
     SELECT coalesce(array_agg(concat_ws(E'\\t', name, kind, text) ORDER BY name, kind, text), '{}') AS parts FROM part
   )
-  SELECT current_user::text AS role, md5(parts::text) AS digest, CASE WHEN md5(parts::text) <> $1 THEN parts END AS parts
-  FROM listed`;
+  SELECT current_user::text AS role, digest, CASE WHEN digest <> $1 THEN parts END AS parts
+  FROM listed, encode(sha256(convert_to(parts::text, 'UTF8')), 'hex') AS digest`;
 
 const readParts = async (query: Query, digest: string) => {
   const [row] = await query({ name: 'schema-parts', text: PARTS, values: [digest] });
