@@ -11,9 +11,14 @@ import { readVersions, type Versions } from './migrations.ts';
 /** Most parts that a fault names of those that are gone, and of the rights. */
 const NAMED_COUNT_MAX = 5;
 
-/** Each index of a unique key by its columns, because an operator may replace it by one of another name. */
-const KEY_COLUMNS = `(SELECT string_agg(pg_get_indexdef(i.indexrelid, k, true), ', ' ORDER BY k)
-  FROM generate_series(1, i.indnkeyatts) AS k)`;
+/**
+ * SQL: the names of these columns. PostgreSQL's functions for whole definitions wait for any lock of the table (`VACUUM FULL`), and
+ * show nothing of an index that `REINDEX CONCURRENTLY` has just replaced.
+ */
+const columnsOf = (relation: string, numbers: string): string => `(
+  SELECT string_agg(a.attname, ', ' ORDER BY n.place)
+  FROM unnest(${numbers}) WITH ORDINALITY AS n(number, place)
+  JOIN pg_attribute a ON a.attrelid = ${relation} AND a.attnum = n.number)`;
 
 /**
  * $1 the digest that is known. `parts` is null where that has not changed; a part is `object TAB kind TAB text`. Names of our
@@ -36,10 +41,13 @@ const PARTS = `
     FROM relation r JOIN pg_attribute a ON a.attrelid = r.oid
     WHERE r.name LIKE 'table %' AND a.attnum > 0 AND NOT a.attisdropped
     UNION ALL
-    SELECT r.name, 'part', concat('UNIQUE (', ${KEY_COLUMNS}, ')', ' WHERE ' || pg_get_expr(i.indpred, i.indrelid))
+    -- By its columns, because an operator may replace an index by one of another name.
+    SELECT r.name, 'part', concat('UNIQUE (', ${columnsOf('i.indrelid', 'i.indkey[0:i.indnkeyatts - 1]')}, ')',
+      CASE WHEN i.indpred IS NOT NULL THEN ' for some rows' END)
     FROM relation r JOIN pg_index i ON i.indrelid = r.oid WHERE i.indisunique AND i.indisvalid
     UNION ALL
-    SELECT r.name, 'part', replace(pg_get_constraintdef(c.oid), 'paygrade.', '')
+    SELECT r.name, 'part', CASE c.contype WHEN 'c' THEN format('CHECK of (%s)', ${columnsOf('c.conrelid', 'c.conkey')})
+      ELSE replace(pg_get_constraintdef(c.oid), 'paygrade.', '') END
     FROM relation r JOIN pg_constraint c ON c.conrelid = r.oid WHERE c.contype IN ('c', 'f')
     UNION ALL
     SELECT r.name, 'right', u.name

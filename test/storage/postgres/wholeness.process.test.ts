@@ -209,6 +209,29 @@ describe.skipIf(SERVER === undefined)('what a process needs of the schema', () =
     }
   });
 
+  it('can be looked at while its tables are locked or their indexes are made again', async () => {
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    try {
+      const tables = await client.query(
+        "SELECT format('paygrade.%I', tablename) AS name FROM pg_tables WHERE schemaname = 'paygrade'",
+      );
+      await other.query(`BEGIN; LOCK TABLE ${tables.rows.map(({ name }) => name).join(', ')} IN ACCESS EXCLUSIVE MODE`);
+      await client.query('SET statement_timeout = 2000');
+      expect(await faultAfter('SELECT')).toBeUndefined();
+      await client.query('RESET statement_timeout');
+      await other.query('ROLLBACK');
+      let isOver = false;
+      const again = other.query('REINDEX TABLE CONCURRENTLY paygrade.claims').finally(() => {
+        isOver = true;
+      });
+      while (!isOver) expect(await faultAfter('SELECT')).toBeUndefined();
+      await again;
+    } finally {
+      await other.end();
+    }
+  });
+
   it('is what a newer release leaves, once that has migrated it', async () => {
     expect(await faultAfter('DROP INDEX paygrade.mine_serial')).toMatch(/UNIQUE \(serial\) of table claims/);
     expect(
