@@ -170,7 +170,7 @@ export class Database {
         return rows;
       } catch (failure) {
         const { kind, error } = await this.#judged(failure as AttemptError, hasBeenWhole);
-        hasBeenWhole ||= (failure as AttemptError).kind === 'lacking';
+        hasBeenWhole ||= (failure as AttemptError).kind === 'lacking' && kind === 'again';
         if (kind === 'refused' || (kind === 'lacking' && !isPatient)) throw doubt ?? error;
         if (kind === 'lost') {
           doubt = error;

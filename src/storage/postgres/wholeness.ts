@@ -104,16 +104,18 @@ export class Wholeness implements Watch {
     const { role, parts, digest } = await readParts(query, this.#digest);
     const found = new Set(parts);
     const missing = parts === null ? [] : [...this.#needed].filter((part) => !found.has(part));
-    const migrated = missing.length === 0 ? undefined : await this.#migrated(query);
+    const latest = digest === this.#digest ? undefined : await this.#latest(query);
     // One that was sent earlier may be answered later.
     if (number < this.#decided) return;
     this.#decided = number;
     if (missing.length === 0) {
       this.#digest = digest;
-    } else if (migrated !== undefined) {
-      this.#needed = migrated.#needed;
-      this.#versions = migrated.#versions;
-      this.#digest = migrated.#digest;
+      // A release that took nothing away must not account for what goes missing after it.
+      if (latest !== undefined && latest.#digest === digest) this.#versions = latest.#versions;
+    } else if (latest !== undefined && this.#isOlderThan(latest)) {
+      this.#needed = latest.#needed;
+      this.#versions = latest.#versions;
+      this.#digest = latest.#digest;
     } else {
       if (missing.every((part) => this.#missing.has(part))) return;
       this.#missing = new Set(missing);
@@ -124,13 +126,15 @@ export class Wholeness implements Watch {
     this.#fault = undefined;
   }
 
-  /** The schema as a newer release has left it, if one has migrated it. */
-  async #migrated(query: Query): Promise<Wholeness | undefined> {
-    // Where this table or a right to it is missing, no release has migrated anything.
-    const latest = await Wholeness.of(query).catch(() => undefined);
-    if (latest === undefined) return undefined;
-    const isNewer = [...latest.#versions].some(([domain, version]) => version > (this.#versions.get(domain) ?? 0));
-    return isNewer ? latest : undefined;
+  /** The schema as it is now, if it tells its versions. */
+  #latest(query: Query): Promise<Wholeness | undefined> {
+    // Where their table or a right to it is missing, no release has migrated anything.
+    return Wholeness.of(query).catch(() => undefined);
+  }
+
+  /** Whether a newer release has left the schema as it is in `latest`. */
+  #isOlderThan(latest: Wholeness): boolean {
+    return [...latest.#versions].some(([domain, version]) => version > (this.#versions.get(domain) ?? 0));
   }
 }
 

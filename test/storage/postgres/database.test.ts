@@ -180,6 +180,19 @@ describe('a statement', () => {
     expect([answers, faults, sent.length]).toEqual([[], [], 10]);
   });
 
+  it('that wants what was missing, and is back before anyone looks, is repeated once more', async () => {
+    const { answers, database, sentAfter } = opened();
+    const watch = watchOf();
+    database.watchWith(watch);
+    watch.now = 'no table';
+    answers.push(ofServer('42P01'), ofServer('42P01'));
+    const running = database.run(STATEMENT, { isPatient: true });
+    await settle();
+    watch.now = watch.fault = undefined;
+    await sentAfter(50);
+    expect(await running).toBe(ROWS);
+  });
+
   it('that wants something while nobody can look what is missing is an outage', async () => {
     const { answers, database, sentAfter } = opened();
     const watch = watchOf();

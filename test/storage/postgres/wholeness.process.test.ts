@@ -241,4 +241,12 @@ describe.skipIf(SERVER === undefined)('what a process needs of the schema', () =
       /column attempt bigint NOT NULL/,
     );
   });
+
+  it('may go missing after a newer release that took nothing away', async () => {
+    expect(
+      await faultAfter(`ALTER TABLE paygrade.cases ADD COLUMN newer integer;
+        UPDATE paygrade.versions SET version = version + 1 WHERE domain = 'payments'`),
+    ).toBeUndefined();
+    expect(await faultAfter('ALTER TABLE paygrade.cases DROP COLUMN sale')).toMatch(/column sale text NOT NULL/);
+  });
 });
