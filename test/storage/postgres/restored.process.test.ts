@@ -399,8 +399,7 @@ describe.skipIf(SERVER === undefined).concurrent('a restored database', () => {
       address.username = 'granted';
       const running = await trial.open(address.href);
       await restore(trial.url, (await dumped(trial.url)).replace(/^ALTER .* OWNER TO .*$/gm, ''));
-      const isTold = () =>
-        trial.faults.some((fault) => /the role granted has lost .* on sequence/.test(fault ?? ''));
+      const isTold = () => trial.faults.some((fault) => /the role granted has lost .* on sequence/.test(fault ?? ''));
       await client.query('GRANT USAGE ON SCHEMA paygrade TO granted');
       await client.query('GRANT ALL ON ALL TABLES IN SCHEMA paygrade TO granted');
       await until('the server has told that it may not enter', isTold);
