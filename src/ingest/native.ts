@@ -77,7 +77,7 @@ const ALIAS_COUNT_MAX = 1000;
 
 const HTTP_URL = /^https?:\/\//i;
 /** What the URL Standard drops before it parses: C0 controls and blanks at both ends, tabs and line breaks anywhere. */
-const URL_DROPPED = /^[\u0000- ]+|[\u0000- ]+$|[\t\n\r]+/g;
+const URL_DROPPED = /^[\u0000- ]+|(?<![\u0000- ])[\u0000- ]+$|[\t\n\r]+/g;
 
 const NOT_DOMAINS = 'must be an array of domain names such as example.com';
 const NOT_TEXT = 'must be a string';

@@ -272,6 +272,14 @@ describe('a native record becomes a job', () => {
     expect(parseNative({ ...LEAST, [field]: value }, skills)).toEqual({ ok: false, field, reason });
   });
 
+  it('reads addresses of blanks in time that grows with their length', () => {
+    const record = { ...LEAST, source_url: `https://acme.example/${' '.repeat(URL_LENGTH_MAX - 100)}x` };
+    const before = process.threadCpuUsage();
+    for (let count = 0; count < 100; count++) expect(parseNative(record, skills)).toMatchObject({ ok: false });
+    // Reading each blank up to the end of its run took 2 seconds.
+    expect(process.threadCpuUsage(before).user / 1000).toBeLessThan(500);
+  });
+
   it('names where a domain is from only if it was assigned', () => {
     const stated = jobOf({ company_domain: 'acme.example', company_domain_evidence: 'source' });
     expect(Object.keys(stated)).toEqual(Object.keys(jobOf({})));
