@@ -20,6 +20,10 @@ const columnsOf = (relation: string, numbers: string): string => `(
   FROM unnest(${numbers}) WITH ORDINALITY AS n(number, place)
   JOIN pg_attribute a ON a.attrelid = ${relation} AND a.attnum = n.number)`;
 
+/** SQL: whether this object belongs to an extension, whose update may change or drop it. */
+const isOfExtension = (catalogue: string, oid: string): string =>
+  `EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = ${oid} AND d.deptype = 'e')`;
+
 /**
  * $1 the digest that is known. `parts` is null where that has not changed; a part is `object TAB kind TAB text`. Names of our
  * schema are left out of definitions, which have them or not, depending on the search_path.
@@ -28,10 +32,11 @@ const PARTS = `
   WITH relation AS (
     SELECT c.oid, CASE c.relkind WHEN 'S' THEN 'sequence ' ELSE 'table ' END || c.relname AS name
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'paygrade' AND c.relkind IN ('r', 'S')
+    WHERE n.nspname = 'paygrade' AND c.relkind IN ('r', 'S') AND NOT ${isOfExtension('pg_class', 'c.oid')}
   ), function AS (
     SELECT p.oid, format('function %s(%s)', p.proname, oidvectortypes(p.proargtypes)) AS name
-    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'paygrade'
+    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    WHERE n.nspname = 'paygrade' AND NOT ${isOfExtension('pg_proc', 'p.oid')}
   ), part(name, kind, text) AS (
     SELECT name, 'object', '' FROM relation
     UNION ALL SELECT name, 'object', '' FROM function

@@ -209,6 +209,12 @@ describe.skipIf(SERVER === undefined)('what a process needs of the schema', () =
     }
   });
 
+  it('is nothing of an extension', async () => {
+    await client.query('CREATE EXTENSION pgcrypto SCHEMA paygrade');
+    wholeness = await Wholeness.of(query);
+    expect(await faultAfter('DROP EXTENSION pgcrypto')).toBeUndefined();
+  });
+
   it('can be looked at while its tables are locked or their indexes are made again', async () => {
     const other = new Client({ connectionString: url });
     await other.connect();
