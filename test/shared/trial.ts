@@ -35,6 +35,8 @@ const ANSWER_MS = 20_000;
 /** What a dead process held is taken over within this time (siblings §9). */
 const TAKEN_OVER_MS = 30_000;
 const PRICE_ATOMIC = 20_000;
+/** The line of a request has come by then. */
+const LOGGED_MS = 500;
 
 interface Sent {
   readonly status: number;
@@ -196,7 +198,10 @@ export class Trial {
     this.counts.free++;
     // Uncharged is free: the same authorization buys now.
     const again = await this.#fleet.client(this.#chance.below(3)).pay(path, payment);
-    if (again.status !== 200) throw says(`is free and cannot be used: ${again.text} ${this.#loggedOf(again.text)}`);
+    if (again.status !== 200) {
+      await pause(LOGGED_MS);
+      throw says(`is free and cannot be used: ${again.text} ${this.#loggedOf(again.text)}`);
+    }
     this.#settled.add(nonce);
   }
 

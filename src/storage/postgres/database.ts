@@ -138,7 +138,7 @@ export class Database {
     this.#onProbed = onProbed;
   }
 
-  /** @param watch looks before each probe, and when a statement fails for want of something */
+  /** @param watch looks when a statement fails for want of something, and with each probe until nothing is missing */
   watchWith(watch: Watch): void {
     this.#watch = watch;
   }
@@ -224,7 +224,8 @@ export class Database {
    * @throws DatabaseAwayError, StatementError or InDoubtError
    */
   async probe(): Promise<boolean> {
-    await this.#ask(async (query) => this.#watch?.look(query));
+    const watch = this.#watch;
+    if (watch?.fault !== undefined) await this.#ask((query) => watch.look(query));
     const sent = this.#skew.now();
     const rows = await this.#ask((query) => query(this.#probe));
     this.#skew.note(sent, Number(rows[0]?.now_ms));
@@ -239,8 +240,10 @@ export class Database {
     try {
       return await part((statement) => this.#attempt({ query_timeout: PROBE_MS, ...statement }, true));
     } catch (failure) {
-      const { kind, error } = failure as AttemptError;
+      if (!(failure instanceof AttemptError)) throw failure;
+      const { kind, error } = failure;
       // No request can be at fault: the tables are gone (a restore that runs), or the role may not use them.
+      if (kind === 'lacking') await this.#watch?.look((statement) => this.#attempt(statement, true)).catch(() => {});
       if (kind === 'refused' || kind === 'lacking') this.#noteAway(this.#watch?.fault ?? error, this.#statementCount);
       this.#report();
       throw error;
