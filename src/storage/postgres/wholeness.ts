@@ -3,7 +3,7 @@
  * functions, and its role's rights. They are missing while a dump is read in, and after a mistake of an operator. The process needs
  * what it finds at its start, unless a newer release has migrated the tables since: then it needs what that one left.
  *
- * Nobody looks while no statement fails, so what no statement needs may come and go. Cost of a look: one statement over the
+ * There is no look while no statement fails, so what no statement needs may come and go. Cost of a look: one statement over the
  * catalogue, about a millisecond; its answer is one digest while nothing changes.
  */
 import type { Query, Watch } from './database.ts';
