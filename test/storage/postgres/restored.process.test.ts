@@ -409,6 +409,7 @@ describe.skipIf(SERVER === undefined).concurrent('a restored database', () => {
       });
       await client.query('GRANT ALL ON ALL SEQUENCES IN SCHEMA paygrade TO granted');
       await trial.entered();
+      await until('nothing is missing any more', () => running.fault() === undefined);
       expect(await reserve(running, orderFrom(1000))).toMatchObject({ kind: 'reserved' });
       await running.close();
       await client.query('DROP OWNED BY granted; DROP ROLE granted');
