@@ -77,7 +77,7 @@ export class Database {
   readonly #connections: Connections;
   readonly #ports: DatabasePorts;
   #probe: Statement = CLOCK_PROBE;
-  #onProbed: (row: Row) => void = () => {};
+  #onProbed: (row: Row, sentMs: number) => void = () => {};
   #outage: string | undefined;
   #refusal: string | undefined;
   #watch: Watch | undefined;
@@ -131,9 +131,9 @@ export class Database {
 
   /**
    * The statement that shows that the database can be used; its row has `now_ms`. It may write.
-   * @param onProbed called with the row, before the database counts as usable again
+   * @param onProbed called with the row and the monotonic time of sending, before the database counts as usable again
    */
-  probeWith(statement: Statement, onProbed: (row: Row) => void = () => {}): void {
+  probeWith(statement: Statement, onProbed: (row: Row, sentMs: number) => void = () => {}): void {
     this.#probe = statement;
     this.#onProbed = onProbed;
   }
@@ -229,7 +229,7 @@ export class Database {
     const sent = this.#skew.now();
     const rows = await this.#ask((query) => query(this.#probe));
     this.#skew.note(sent, Number(rows[0]?.now_ms));
-    if (rows[0] !== undefined) this.#onProbed(rows[0]);
+    if (rows[0] !== undefined) this.#onProbed(rows[0], sent.monotonicMs);
     this.#noteUsable();
     this.#report();
     return rows[0]?.read_only !== 'on';

@@ -20,8 +20,8 @@ import { DatabaseAwayError } from './failures.ts';
 export const LEASE_MS = 10_000;
 /** Between two renewals, and between two looks for processes that have died. */
 export const LOOK_MS = 3000;
-/** The owner considers its lease lost this long before others may. */
-const LOSS_MARGIN_MS = 1000;
+/** How long its owner counts on a lease: a second less than others do. */
+const HELD_MS = LEASE_MS - 1000;
 
 const isRegistered = (column: string): string =>
   `EXISTS (SELECT FROM paygrade.processes alive WHERE alive.id = ${column})`;
@@ -89,7 +89,7 @@ export class Owner {
   #cancel = (): void => {};
   #renewing: Promise<void> = Promise.resolve();
   /** The renewal of a lost lease, for which decisions wait. */
-  #regaining: Promise<void> | undefined;
+  #regaining: Promise<unknown> | undefined;
   /** The look that runs. */
   #looking: Promise<void> | undefined;
 
@@ -113,7 +113,7 @@ export class Owner {
    * Whether others may take over this process's work. Reads the clock, because timers are late in a process that was suspended.
    */
   get isLeaseLost(): boolean {
-    return this.#ports.clock.monotonicMs() >= this.#renewedMs + LEASE_MS - LOSS_MARGIN_MS;
+    return this.#ports.clock.monotonicMs() >= this.#renewedMs + HELD_MS;
   }
 
   /**
@@ -123,7 +123,7 @@ export class Owner {
   async renewLostLease(): Promise<void> {
     if (!this.isLeaseLost) return;
     if (this.#isEnded) throw new DatabaseAwayError('this process has ended its lease');
-    this.#regaining ??= this.#renewLease().finally(() => {
+    this.#regaining ??= this.#database.probe().finally(() => {
       this.#regaining = undefined;
     });
     await this.#regaining;
@@ -132,8 +132,11 @@ export class Owner {
   /** Registers this process. From now on the database's probe renews its lease. */
   async start(): Promise<void> {
     const renew = { name: 'renew-lease', text: RENEW, values: [this.id, LEASE_MS] };
-    this.#database.probeWith(renew, ({ tables }) => this.#ports.onTables?.(tables as string));
-    await this.#renewLease();
+    this.#database.probeWith(renew, ({ tables }, sentMs) => {
+      this.#ports.onTables?.(tables as string);
+      this.#renewed(sentMs);
+    });
+    await this.#database.probe();
     this.#renewLater();
   }
 
@@ -159,19 +162,19 @@ export class Owner {
   }
 
   /**
-   * The lease counts from the database's renewal, which comes after `startMs`; counting from `startMs` errs on the safe side.
+   * Called for each renewal that has succeeded, also for probes that ask whether an outage is over: with outages every few seconds
+   * all renewals of {@link #renewLater} may fail. The lease counts from the database's renewal, which comes after `sentMs`;
+   * counting from `sentMs` errs on the safe side.
    */
-  async #renewLease(): Promise<void> {
+  #renewed(sentMs: number): void {
+    // A renewal that was sent earlier may be answered later.
+    if (this.#isEnded || sentMs < this.#renewedMs) return;
     const { clock, timers } = this.#ports;
     // Too long out of contact: the others may not have been able to renew their leases either.
-    if (this.isLeaseLost) this.#seen = new Map();
-    const startMs = clock.monotonicMs();
-    await this.#database.probe();
-    // A renewal that began earlier may be answered later.
-    if (this.#isEnded || startMs < this.#renewedMs) return;
-    this.#renewedMs = startMs;
+    if (sentMs >= this.#renewedMs + HELD_MS) this.#seen = new Map();
+    this.#renewedMs = sentMs;
     this.#cancelLoss();
-    this.#cancelLoss = timers.after(startMs + LEASE_MS - LOSS_MARGIN_MS - clock.monotonicMs(), () => {
+    this.#cancelLoss = timers.after(sentMs + HELD_MS - clock.monotonicMs(), () => {
       for (const lose of this.#losses) lose();
     });
   }
@@ -179,7 +182,7 @@ export class Owner {
   /** Renews the lease, then looks, unless a look is still running: a look may take longer than a lease lasts. */
   async #renew(): Promise<void> {
     try {
-      await this.#renewLease();
+      await this.#database.probe();
     } catch {
       this.#seen = new Map();
       return;

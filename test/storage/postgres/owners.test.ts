@@ -1,7 +1,7 @@
 /** The lease of a process, over a database whose answers a test holds back. */
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/base/random.ts';
-import type { Statement } from '../../../src/storage/postgres/connections.ts';
+import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
 import type { Database } from '../../../src/storage/postgres/database.ts';
 import { DatabaseAwayError } from '../../../src/storage/postgres/failures.ts';
 import { LEASE_MS, LOOK_MS, Owner } from '../../../src/storage/postgres/owners.ts';
@@ -18,12 +18,17 @@ function opened() {
   /** The last renewals of the other processes. */
   const others = new Map<string, number>();
   let fault: string | undefined;
+  let onProbed: (row: Row, sentMs: number) => void;
   const database = {
-    probeWith() {},
+    probeWith(_: Statement, run: typeof onProbed) {
+      onProbed = run;
+    },
     fault: () => fault,
     async probe() {
+      const sentMs = time.monotonicMs();
       await renewals.answer();
       done.push('renewed');
+      onProbed({ tables: 'these' }, sentMs);
     },
     async run({ name, values = [] }: Statement) {
       if (fault !== undefined) throw new DatabaseAwayError(fault);
@@ -52,7 +57,7 @@ function opened() {
   const setFault = (what: string | undefined): void => {
     fault = what;
   };
-  return { owner, time, done, failures, renewals, others, passed, setFault };
+  return { owner, database, time, done, failures, renewals, others, passed, setFault };
 }
 
 describe('a lease', () => {
@@ -122,6 +127,34 @@ describe('a lease', () => {
     expect(await passed(LOOK_MS)).toEqual(['renewed']);
     renewals.answer = async () => {};
     for (let i = 0; i < 3; i++) expect(await passed(LOOK_MS)).toEqual(['renewed']);
+    expect(await passed(LOOK_MS)).toEqual(['renewed', 'removed late']);
+  });
+
+  it('is renewed by the probes of outages, which may meet all its own renewals', async () => {
+    const { database, owner, passed, renewals } = opened();
+    await owner.start();
+    for (let i = 0; i < 9; i++) {
+      renewals.answer = AWAY;
+      expect(await passed(LOOK_MS)).toEqual([]);
+      renewals.answer = async () => {};
+      await database.probe();
+    }
+    expect(owner.isLeaseLost).toBe(false);
+  });
+
+  it('that another has not renewed is left for another lease when a probe ends the time without contact', async () => {
+    const { database, owner, others, passed, renewals } = opened();
+    await owner.start();
+    others.set('late', 1);
+    expect(await passed(LOOK_MS)).toEqual(['renewed']);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    // The renewal waits for its answer meanwhile.
+    renewals.answer = () => promise;
+    expect(await passed(LOOK_MS + LEASE_MS)).toEqual(['lost']);
+    renewals.answer = async () => {};
+    await database.probe();
+    resolve();
+    for (let i = 0; i < 4; i++) expect(await passed(LOOK_MS)).not.toContain('removed late');
     expect(await passed(LOOK_MS)).toEqual(['renewed', 'removed late']);
   });
 
