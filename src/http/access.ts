@@ -110,18 +110,24 @@ export interface Access<P extends object = object, S = never, N extends object =
  * Several ways in of which a request uses one: the first whose credential it carries, else the last. "A key or a payment"
  * is `anyOf(apiKey('retries:write'), paid('0.001'))`; where the request has a key, its payment header is ignored.
  */
-export interface Alternatives<P extends object = object, S = never> {
-  readonly anyOf: readonly Access<P, S>[];
+export interface Alternatives<P extends object = object, S = never, N extends object = object> {
+  readonly anyOf: readonly Access<P, S, N>[];
 }
 
 type Principal<A> = A extends Access<infer P, never> ? P : never;
-type Services<A> = A extends Access<object, infer S> ? (services: S) => void : never;
-type Both<U> = U extends (services: infer S) => void ? S : never;
+type TakesServices<A> = A extends Access<object, infer S> ? (services: S) => void : never;
+type TakesPrincipal<A> = A extends Access<object, never, infer N> ? (principal: N) => void : never;
+/** What a value must be to be taken by each of the functions. Without the brackets: by any of them. */
+type TakenByAll<F> = [F] extends [(given: infer T) => void] ? T : never;
 
 /** @throws Error for fewer than two ways in, and where the credential of one that is not the last cannot be recognized */
 export function anyOf<const A extends readonly Access[]>(
   ...ways: A
-): Alternatives<Principal<A[number]>, Both<Services<A[number]>>> {
+): Alternatives<
+  Principal<A[number]>,
+  TakenByAll<TakesServices<A[number]>>,
+  TakenByAll<TakesPrincipal<A[number]>> & object
+> {
   if (ways.length < 2) throw new Error('anyOf needs two ways in');
   if (ways.slice(0, -1).some(({ isPresented }) => isPresented === undefined)) {
     throw new Error('anyOf needs isPresented of every way in but the last');
@@ -132,7 +138,7 @@ export function anyOf<const A extends readonly Access[]>(
 /** An entry of a route's list of ways in. */
 export type WayIn<P extends object = object, S = never, N extends object = object> =
   | Access<P, S, N>
-  | Alternatives<P, S>;
+  | Alternatives<P, S, N>;
 
 /** Every way in of the list, with the alternatives one by one. */
 export const waysIn = <S = never>(access: readonly WayIn<object, S>[]): readonly Access<object, S>[] =>
