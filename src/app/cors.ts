@@ -1,4 +1,5 @@
 /** Headers for browsers of other origins (decisions §2 `CORS_ORIGIN`). */
+import { MODULES } from './modules.ts';
 
 const PREFLIGHT_AGE_SECONDS = '600';
 /**
@@ -23,11 +24,11 @@ export function corsHeaders(origin: string): Headers {
   };
 }
 
-/** Paths of the operator and of gates: no page of another origin may call or read them, whatever CORS_ORIGIN permits elsewhere. */
-const OPERATOR_PATH = /^\/(?:admin|boards|internal|sales)(?:\/|$)/;
+const OPERATOR_PATHS = MODULES.flatMap(({ operatorPaths = [] }) => operatorPaths);
 
 /** Whether a path never has headers for browsers of other origins, not even on 404, 405 and preflights below it. */
-export const isOperatorPath = (path: string): boolean => OPERATOR_PATH.test(path);
+export const isOperatorPath = (path: string): boolean =>
+  OPERATOR_PATHS.some((own) => path.startsWith(own) && (path.length === own.length || path[own.length] === '/'));
 
 /** Headers of the answer to a preflight, beside the methods of the path; undefined: the server answers no preflights. */
 export const preflightHeaders = (origin: string | null): Headers | undefined =>

@@ -137,6 +137,8 @@ export interface Module<S extends SettingsTable = SettingsTable> {
   /** What a client must know about all its operations together, for documents: paragraphs of Markdown. */
   readonly guide?: readonly string[];
   readonly settings: S;
+  /** Paths of the operator or of gates: pages of other origins may call nothing at or below them, whatever `CORS_ORIGIN` permits. */
+  readonly operatorPaths?: readonly `/${string}`[];
   /** Names that its readiness reports. */
   readonly componentNames?: readonly string[];
   /** Its declarations, for documents and tests. */

@@ -1,7 +1,7 @@
 /**
  * The admin module: operations of the operator. They exist only with `ADMIN_TOKEN`, those about boards only with `CATALOGUE` too,
  * and appear in no public document, because the module has no summary. Every one of them lists the way in `adminToken`, and its
- * path begins with `/admin/` (app/cors.ts).
+ * path begins with `/admin/`.
  */
 import { secretHolderOf } from '../../access/secret-token.ts';
 import { bind } from '../../http/operation.ts';
@@ -25,6 +25,7 @@ const BOARD_ROUTES = [listBoards, stateDomain];
 export const admin = defineModule({
   tag: TAG,
   settings: {},
+  operatorPaths: ['/admin'],
   routes: [...ROUTES, ...BOARD_ROUTES],
   open({ config, accounts, bodies, books, catalogue, clock, rateLimits, watchedBoards }) {
     const { adminToken } = config;

@@ -29,6 +29,7 @@ const INTERNAL_ROUTES = ROUTES.map(internalRoute);
 export const internal = defineModule({
   tag: 'internal',
   settings: {},
+  operatorPaths: ['/internal'],
   routes: INTERNAL_ROUTES,
   open({ config, catalogue, clock, rateLimits, remoteCatalogue }) {
     if (config.engineToken === null || remoteCatalogue !== undefined) return { operations: [] };

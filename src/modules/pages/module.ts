@@ -16,6 +16,7 @@ import type { PageServices } from './services.ts';
 export const pages = defineModule({
   tag: 'pages',
   settings: {},
+  operatorPaths: ['/boards', '/sales'],
   routes: [home, docs, pageFile, inbox, sales, boards],
   open({ config, server, surface, catalogue, remoteCatalogue, clock, paid, pageFiles, hookBaseUrl, watchedBoards }) {
     const has = (product: SurfaceName): boolean => config.surfaces.includes(product);
