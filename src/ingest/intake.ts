@@ -80,11 +80,17 @@ interface Reading {
 
 export class Intake {
   readonly #settings: IntakeSettings;
+  /** The shape of all inputs; undefined: the content of an input decides. */
+  readonly #given: Shape | undefined;
+  readonly #shapes: readonly Shape[];
   readonly #report: IntakeReport;
   #adoptable: AdoptableFacts | undefined;
 
   constructor(settings: IntakeSettings) {
+    const { shape } = settings;
     this.#settings = settings;
+    this.#given = 'nativeOf' in shape ? shape : undefined;
+    this.#shapes = 'nativeOf' in shape ? [shape] : shape;
     this.#report = new IntakeReport(settings.namesFiles);
   }
 
@@ -135,7 +141,7 @@ export class Intake {
       }
       if (sink.undo === undefined) throw error;
       sink.undo();
-      const lost = summary.taken - taken + summary.repeated - repeated;
+      const lost = takenCount + summary.repeated - repeated;
       if (lost > 0) summary.refused.set(BROKEN_OFF, (summary.refused.get(BROKEN_OFF) ?? 0) + lost);
       summary.taken = taken;
       summary.repeated = repeated;
@@ -144,9 +150,7 @@ export class Intake {
   }
 
   async #read(member: Member, current: CurrentMember): Promise<void> {
-    const { shape: configured } = this.#settings;
-    const given = 'nativeOf' in configured ? configured : undefined;
-    const shapes = 'nativeOf' in configured ? [configured] : configured;
+    const given = this.#given;
     if (given === nativeShape) return this.#takeLines(member, current, nativeShape, member.bytes);
     const content = await contentOf(member);
     switch (content.kind) {
@@ -154,19 +158,15 @@ export class Intake {
         throw new InputError(`${member.name}: is empty`);
       case 'unreadable':
         throw new InputError(`${member.name}: ${content.reason}`);
-      case 'lines': {
-        const sample = objectsIn(content.head);
-        const found = given ? fitting(given, sample) : shapeOfRecords(sample, shapes);
-        const shape = this.#requireRecognised(member, sample, found);
-        return this.#takeLines(member, current, shape, content.bytes);
-      }
+      case 'lines':
+        return this.#takeLines(member, current, this.#shapeOf(member, objectsIn(content.head)), content.bytes);
       case 'table':
-        return this.#takeTable(member, current, shapes, given, content.rows);
+        return this.#takeTable(member, current, content.rows);
       case 'document':
       case 'page': {
         const found = given && recordsIn(content.document, given);
         if (found?.ok === false) throw new InputError(`${member.name}: ${found.reason}`);
-        const fits = given && found ? fittingDocument(given, found) : shapeOfDocument(content.document, shapes);
+        const fits = given && found ? fittingDocument(given, found) : shapeOfDocument(content.document, this.#shapes);
         const recognised = this.#requireRecognised(member, found?.records ?? sampleOf(content.document), fits);
         // A page's address is that of its posting only when it has exactly one.
         const url = content.kind === 'page' && recognised.found.records.length === 1 ? content.url : null;
@@ -193,8 +193,13 @@ export class Intake {
   /** @throws InputError when nothing was found; the message names the marks that the first records lack */
   #requireRecognised<Found>(member: Member, sample: readonly unknown[], found: Found | undefined): Found {
     if (found !== undefined) return found;
-    const { shape } = this.#settings;
-    throw new InputError(`${member.name}: ${unrecognised(sample, 'nativeOf' in shape ? [shape] : shape)}`);
+    throw new InputError(`${member.name}: ${unrecognised(sample, this.#shapes)}`);
+  }
+
+  /** The shape of records by the first of them. @throws InputError */
+  #shapeOf(member: Member, sample: readonly unknown[]): Shape {
+    const found = this.#given ? fitting(this.#given, sample) : shapeOfRecords(sample, this.#shapes);
+    return this.#requireRecognised(member, sample, found);
   }
 
   async #takeLines(member: Member, current: CurrentMember, shape: Shape, bytes: Bytes): Promise<void> {
@@ -247,20 +252,12 @@ export class Intake {
     return refused === undefined ? undefined : { ...refused, id: undefined };
   }
 
-  async #takeTable(
-    member: Member,
-    current: CurrentMember,
-    shapes: readonly Shape[],
-    given: Shape | undefined,
-    rows: AsyncIterable<SourceRecord>,
-  ): Promise<void> {
+  async #takeTable(member: Member, current: CurrentMember, rows: AsyncIterable<SourceRecord>): Promise<void> {
     let reading: Reading | undefined;
     let number = 0;
     const sample: SourceRecord[] = [];
     const settle = (): Reading => {
-      const found = given ? fitting(given, sample) : shapeOfRecords(sample, shapes);
-      const shape = this.#requireRecognised(member, sample, found);
-      const settled = this.#reading(member, current, shape, NO_ENVELOPE);
+      const settled = this.#reading(member, current, this.#shapeOf(member, sample), NO_ENVELOPE);
       for (const row of sample) this.#takeRecord(settled, row, ++number);
       sample.length = 0;
       return settled;
