@@ -46,10 +46,7 @@ interface OpenSettlement {
   readonly settlement: Settlement;
   readonly turns: SettlementTurns | undefined;
   isReachable(): boolean;
-  start(): void;
-  drain(): void;
-  stop(): void;
-  writeMetrics(page: Exposition): void;
+  readonly component: Component;
 }
 
 function writeTurns(page: Exposition, turns: SettlementTurns): void {
@@ -67,16 +64,11 @@ function openSettlement(
   ports: PaymentPorts,
 ): OpenSettlement {
   if (playLedger !== undefined) {
-    const none = (): void => {};
-    const settlement = new LocalSettlement(playLedger);
     return {
-      settlement,
+      settlement: new LocalSettlement(playLedger),
       turns: undefined,
       isReachable: () => true,
-      start: none,
-      drain: none,
-      stop: none,
-      writeMetrics: none,
+      component: {},
     };
   }
   const { facilitatorUrl: url, facilitatorToken: token } = config;
@@ -89,12 +81,14 @@ function openSettlement(
     settlement,
     turns,
     isReachable: () => settlement.isReachable(),
-    start: () => settlement.start(),
-    drain: () => settlement.drain(),
-    stop: () => settlement.stop(),
-    writeMetrics(page) {
-      writeTurns(page, turns);
-      settlement.signals.writeMetrics(page);
+    component: {
+      metrics(page) {
+        writeTurns(page, turns);
+        settlement.signals.writeMetrics(page);
+      },
+      start: () => settlement.start(),
+      drain: () => settlement.drain(),
+      close: () => settlement.stop(),
     },
   };
 }
@@ -198,8 +192,7 @@ export async function openPayments(
   const { clock, random, timers } = ports;
   const { reservations, books } = backend;
   const payTo = config.payTo ?? (await backend.throwawayPayee());
-  const opened = openSettlement(config, backend, recoveries, ports);
-  const { settlement, turns } = opened;
+  const { settlement, turns, isReachable, component } = openSettlement(config, backend, recoveries, ports);
   const reportCounts = zeroCounts(CASE_REPORT_KINDS);
   const onCaseReport = (report: CaseReport): void => {
     reportCounts[report.kind]++;
@@ -210,19 +203,19 @@ export async function openPayments(
   const meters = new PaymentMeters();
   return {
     component: {
-      readiness: () => ({ settlement: opened.isReachable() && !recoveries.isOutOfOrder() }),
+      readiness: () => ({ settlement: isReachable() && !recoveries.isOutOfOrder() }),
       metrics(page) {
         writePaymentMetrics(page, { meters, reportCounts, reconciler, reservations, books });
-        opened.writeMetrics(page);
+        component.metrics?.(page);
       },
-      start: () => opened.start(),
+      start: () => component.start?.(),
       drain() {
         reconciler.drain();
-        opened.drain();
+        component.drain?.();
       },
       close() {
         reconciler.stop();
-        opened.stop();
+        return component.close?.();
       },
     },
     paid: {
