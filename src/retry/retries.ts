@@ -131,10 +131,7 @@ export class Retries {
   }
 
   #claimed(key: string): () => void {
-    let end = (): void => {};
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const release = (): void => {
       if (this.#claims.get(key) === claim) {
         this.#claims.delete(key);

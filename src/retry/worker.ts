@@ -131,11 +131,10 @@ export class RetryWorker {
     // The look may have taken jobs, which must be released.
     await this.#look;
     if (this.#held.size > 0) {
-      const idle = new Promise<void>((resolve) => {
-        this.#onIdle = resolve;
-      });
+      const idle = Promise.withResolvers<void>();
+      this.#onIdle = idle.resolve;
       this.#beginGrace();
-      await idle;
+      await idle.promise;
     }
     this.#cancelGrace?.();
   }

@@ -16,14 +16,11 @@ interface Lane {
 /** Whether the promise, which never rejects, resolves before the signal aborts. */
 async function settlesFirst(promise: Promise<void>, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false;
-  let stop = (): void => {};
-  const aborted = new Promise<false>((resolve) => {
-    const end = (): void => resolve(false);
-    signal.addEventListener('abort', end, { once: true });
-    stop = () => signal.removeEventListener('abort', end);
-  });
-  const isFirst = await Promise.race([promise.then(() => true), aborted]);
-  stop();
+  const aborted = Promise.withResolvers<false>();
+  const onAbort = (): void => aborted.resolve(false);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const isFirst = await Promise.race([promise.then(() => true), aborted.promise]);
+  signal.removeEventListener('abort', onAbort);
   return isFirst;
 }
 
@@ -47,10 +44,8 @@ export class HostPace {
   async inTurn<Result>(host: string, signal: AbortSignal, send: () => Promise<Result>): Promise<Result | undefined> {
     const lane = this.#laneOf(host);
     const before = lane.tail;
-    let end = (): void => {};
-    lane.tail = new Promise((resolve) => {
-      end = resolve;
-    });
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    lane.tail = promise;
     lane.waiting++;
     const leave = (): void => {
       lane.waiting--;

@@ -23,14 +23,12 @@ export interface FetchedPorts {
   onSnapshotFault?(fault: string): void;
 }
 
-/** The value of a promise, or undefined if it takes longer than a start may. */
+/** The value of a promise, or `waited` if it takes longer than a start may. */
 async function inTime<T>(promise: Promise<T>, waitMs: number, timers: Timers): Promise<T | 'waited'> {
-  let cancel = (): void => {};
-  const waited = new Promise<'waited'>((resolve) => {
-    cancel = timers.after(waitMs, () => resolve('waited'));
-  });
+  const late = Promise.withResolvers<'waited'>();
+  const cancel = timers.after(waitMs, () => late.resolve('waited'));
   try {
-    return await Promise.race([promise, waited]);
+    return await Promise.race([promise, late.promise]);
   } finally {
     cancel();
   }

@@ -31,20 +31,17 @@ export class OwnHooks {
 
   /** Never rejects. A delivery that the signal ended is `aborted`. */
   async deliver(request: OutboundRequest, onAnswer: () => void, signal: AbortSignal): Promise<ExchangeResult> {
-    let stopWaiting = (): void => {};
+    const ended = Promise.withResolvers<never>();
+    const onAbort = (): void => ended.reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const ended = new Promise<never>((_, reject) => {
-        const onAbort = (): void => reject(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-        stopWaiting = () => signal.removeEventListener('abort', onAbort);
-      });
-      return await Promise.race([this.#answer(request, onAnswer, signal), ended]);
+      return await Promise.race([this.#answer(request, onAnswer, signal), ended.promise]);
     } catch (failure) {
       if (signal.aborted) return { kind: 'aborted', detail: 'the request was ended' };
       if (failure instanceof BodyTooLargeError) return { kind: 'too-large', detail: failure.message };
       return { kind: 'unreachable', detail: 'the webhook address of this server gave no answer' };
     } finally {
-      stopWaiting();
+      signal.removeEventListener('abort', onAbort);
     }
   }
 
