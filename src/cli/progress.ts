@@ -67,7 +67,13 @@ export class Progress {
     this.#output.write(line);
   }
 
-  /** Clears the line. Call it before writing anything else. */
+  /** Writes lines in place of the progress. */
+  say(text: string): void {
+    this.clear();
+    this.#output.write(text);
+  }
+
+  /** Clears the line. Call it before writing anything else to the terminal. */
   clear(): void {
     if (this.#drawn) this.#output.clearLine();
     this.#drawn = false;

@@ -143,14 +143,15 @@ class FileImport {
     this.#plan = plan;
     this.#io = io;
     this.#progress = new Progress(io.stderr, io.clock);
-    this.#complaints = new Complaints((line) => this.#say(line));
+    this.#complaints = new Complaints((line) => this.#progress.say(line));
   }
 
   /** @returns the exit code @throws UsageError, CommandError */
   async run(): Promise<number> {
     const { catalogue, observedAtMs, manifestPath, rejectsPath } = this.#plan;
     // Until that time, no later import could change what this one observed.
-    if (observedAtMs > this.#io.clock.nowMs()) this.#say("warning: --observed-at is later than this machine's clock\n");
+    if (observedAtMs > this.#io.clock.nowMs())
+      this.#progress.say("warning: --observed-at is later than this machine's clock\n");
     const manifest = await manifestFrom(manifestPath).catch((error: unknown) => {
       throw usageErrorOf(error);
     });
@@ -172,7 +173,7 @@ class FileImport {
         mayHaveDays: this.#plan.isFromName,
         skillsVersion: skills.version,
         onUnknownEmpty: (shape, board, { member }) =>
-          this.#say(
+          this.#progress.say(
             `${member.name}: an empty listing of no known board${board === null ? '' : ` (${boardName(shape.name, board)})`}: ` +
               'nothing was recorded\n',
           ),
@@ -181,7 +182,7 @@ class FileImport {
       const sources = await this.#openSources(streams);
       const intake = await this.#readAll(sources, { sink: merging, skills, manifest: manifestOf(words), rejects });
       const merged = this.#merge(merging);
-      for (const key of unfittingKeys(history, manifest.keys())) this.#say(unfittingLine(key));
+      for (const key of unfittingKeys(history, manifest.keys())) this.#progress.say(unfittingLine(key));
       rejects?.finish();
       merging.commit();
       rejects?.commit();
@@ -197,18 +198,13 @@ class FileImport {
     }
   }
 
-  #say(line: string): void {
-    this.#progress.clear();
-    this.#io.stderr.write(line);
-  }
-
   /** @throws error unless it says that an input cannot be read */
   #leaveOut(error: unknown): void {
     if (!(error instanceof InputError)) throw error;
     this.#leftOutCount++;
     const taken =
       error instanceof BrokenOffError ? `; ${grouped(error.takenCount)} before it are in a partial feed` : '';
-    this.#say(`${error.message}${taken}\n`);
+    this.#progress.say(`${error.message}${taken}\n`);
   }
 
   async #openSources(streams: ReadonlyMap<string, Bytes>): Promise<readonly Source[]> {
@@ -242,7 +238,7 @@ class FileImport {
     const total = totalBytesOf(sources);
     let bytesBefore = 0;
     let current: Inputs | null = null;
-    const tellShape = shapeTeller((line) => this.#say(line));
+    const tellShape = shapeTeller((line) => this.#progress.say(line));
     const intake: Intake = new Intake({
       sink,
       skills,
@@ -287,7 +283,7 @@ class FileImport {
     merging.merge(this.#plan.isComplete, this.#plan.isForced, (feed) => {
       for (const name of FEED_COUNTS) totals[name] += feed[name];
       if (feed.hasNameless) {
-        this.#say(
+        this.#progress.say(
           `${boardName(feed.shape, feed.board)}: merged as partial: a record has no id of its own, so it may be any of its jobs\n`,
         );
       }
@@ -302,7 +298,7 @@ class FileImport {
         const before = refusedRows.get(file);
         refusedRows.set(file, { ...before, [kind]: (before?.[kind] ?? 0) + rows });
       }
-      this.#say(`${boardName(feed.shape, feed.board)}: ${refusalText(feed.rows, feed.refusal)}\n`);
+      this.#progress.say(`${boardName(feed.shape, feed.board)}: ${refusalText(feed.rows, feed.refusal)}\n`);
     });
     return { totals, feedCount, feeds, refusedRows };
   }
@@ -312,20 +308,22 @@ class FileImport {
     const summaries = new Map(intake.files.map((file) => [file.name, file] as const));
     const names = [...new Set(sources.map(({ name }) => inputName(name)))];
     const files = names.map((name) => fileReportOf(name, summaries.get(name), refusedRows.get(name) ?? {}));
-    for (const file of files) this.#say(fileLine(file));
+    for (const file of files) this.#progress.say(fileLine(file));
     if (feedCount <= LISTED_FEED_COUNT_MAX) {
       for (const feed of feeds) {
-        this.#say(`${boardName(feed.shape, feed.board)}: ${quantity(feed.rows, 'job')}, ${countsText(feed)}\n`);
+        this.#progress.say(
+          `${boardName(feed.shape, feed.board)}: ${quantity(feed.rows, 'job')}, ${countsText(feed)}\n`,
+        );
       }
     }
     const otherDates = files.filter(({ file, imported }) => imported > 0 && this.#otherDates.has(file));
     if (otherDates.length > 0 && !isObservedAtGiven) {
-      this.#say(
+      this.#progress.say(
         `note: ${otherDates.length === 1 ? `${otherDates[0]?.file} carries` : `${grouped(otherDates.length)} files carry`} ` +
           'another date in the name; the import recorded them as observed now. --observed-at from-name takes each at its date\n',
       );
     }
-    this.#say(`${catalogue}: ${quantity(feedCount, 'feed')}, ${countsText(totals)}\n`);
+    this.#progress.say(`${catalogue}: ${quantity(feedCount, 'feed')}, ${countsText(totals)}\n`);
     const report: ImportReport = {
       catalogue,
       observed_at: isFromName ? null : isoTime(observedAtMs),

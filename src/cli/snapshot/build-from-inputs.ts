@@ -182,10 +182,7 @@ async function finish(build: Build, intake: Intake, unreadCount: number, io: Io)
 /** @returns the exit code @throws CommandError */
 export async function buildFromInputs(plan: BuildPlan, io: Io): Promise<number> {
   const progress = new Progress(io.stderr, io.clock);
-  const say = (line: string): void => {
-    progress.clear();
-    io.stderr.write(line);
-  };
+  const say = (line: string): void => progress.say(line);
   const rejects = plan.rejectsPath === undefined ? null : new NewFile(plan.rejectsPath);
   let spill: Spill | undefined;
   try {

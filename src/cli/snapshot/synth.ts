@@ -112,8 +112,7 @@ export const snapshotSynth = command({
 
     try {
       const { byteLength, rowCount } = await writeCatalogue(out, records, asOfMs, onRow);
-      progress.clear();
-      io.stderr.write(`${out}: ${quantity(rowCount, 'job')}, ${grouped(byteLength)} bytes\n`);
+      progress.say(`${out}: ${quantity(rowCount, 'job')}, ${grouped(byteLength)} bytes\n`);
     } catch (error) {
       progress.clear();
       throw commandErrorOf(error, SnapshotError);

@@ -106,7 +106,7 @@ export class Watcher {
     while (!signal.aborted) {
       await this.#makeDueAfterSetBack();
       const boards = this.#tables.list();
-      if (boards.length === 0 && !hasSaidNone) this.#say(`${NO_BOARDS}; this waits for some\n`);
+      if (boards.length === 0 && !hasSaidNone) this.#progress.say(`${NO_BOARDS}; this waits for some\n`);
       hasSaidNone = boards.length === 0;
       const nowMs = clock.nowMs();
       const due = boards.filter((board) => (isAll ? !isHeld(board, nowMs) : board.nextMs <= nowMs));
@@ -114,7 +114,8 @@ export class Watcher {
       if (isAll) this.#tellLeft(boards.filter((board) => isHeld(board, nowMs)));
       if (due.length > 0) await this.#round(due);
       // Elsewhere cron would send it by mail.
-      else if (isOnce && !isAll && this.#ports.io.stderr.isTerminal) this.#say(`no board is due${this.#nextText()}\n`);
+      else if (isOnce && !isAll && this.#ports.io.stderr.isTerminal)
+        this.#progress.say(`no board is due${this.#nextText()}\n`);
       if (signal.aborted) return;
       await this.#buildWhereOutdated(isOnce);
       if (isOnce || signal.aborted) return;
@@ -129,7 +130,7 @@ export class Watcher {
       removeLeftovers(this.#plan.out, beforeMs);
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
-      this.#say(`warning: ${error.message}\n`);
+      this.#progress.say(`warning: ${error.message}\n`);
     }
   }
 
@@ -138,18 +139,13 @@ export class Watcher {
     const nowMs = io.clock.nowMs();
     const ahead = setBackBoards(this.#tables.list(), nowMs);
     if (ahead.length === 0) return;
-    this.#say(setBackLine(ahead));
+    this.#progress.say(setBackLine(ahead));
     while (!this.#history.tryBegin()) {
       await wayOut.pace.pause(BUSY_PAUSE_MS, signal);
       if (signal.aborted) return;
     }
     makeDue(ahead, nowMs, this.#tables);
     this.#history.commit();
-  }
-
-  #say(line: string): void {
-    this.#progress.clear();
-    this.#ports.io.stderr.write(line);
   }
 
   async #round(due: readonly WatchedBoard[]): Promise<void> {
@@ -174,7 +170,7 @@ export class Watcher {
         act: () => this.#buildWhereOutdated(false),
       },
       onHeld: (held) => this.#tellHeld(held),
-      onBusy: () => this.#say('the catalogue is in use by an import; this waits for it\n'),
+      onBusy: () => this.#progress.say('the catalogue is in use by an import; this waits for it\n'),
       onVisit: (report) => {
         counts.boards++;
         if (report.status === 'failed' || report.status === 'unhealthy') counts.failed++;
@@ -195,7 +191,7 @@ export class Watcher {
     } finally {
       done.abort();
     }
-    this.#say(
+    this.#progress.say(
       `${grouped(counts.boards)} of ${quantity(due.length, 'board')} visited: ${countsText(counts)}${this.#nextText()}\n`,
     );
   }
@@ -209,20 +205,15 @@ export class Watcher {
 
   /** With `--json` prints one object for each board, as for visited ones. */
   #tellHeld(held: HeldHost): void {
-    this.#say(heldLine(held));
+    this.#progress.say(heldLine(held));
     if (!this.#plan.isJson) return;
     for (const { name } of held.boards) this.#ports.io.stdout.write(visitJson(unvisited(name, held)));
   }
 
   #tell(report: VisitReport, counts: RoundCounts, total: number): void {
-    const { stdout, stderr } = this.#ports.io;
-    const { isJson } = this.#plan;
     // One write for the whole line: a progress line on the same terminal is redrawn after each write.
-    if (isJson) stdout.write(visitJson(report));
-    else if (report.status !== 'unchanged') {
-      this.#progress.clear();
-      stderr.write(visitLine(report));
-    }
+    if (this.#plan.isJson) this.#ports.io.stdout.write(visitJson(report));
+    else if (report.status !== 'unchanged') this.#progress.say(visitLine(report));
     this.#progress.showLine((elapsedMs) => {
       const rate = elapsedMs < 1000 ? '' : `  ${((counts.boards * 1000) / elapsedMs).toFixed(1)}/s`;
       return `${grouped(counts.boards)} of ${quantity(total, 'board')}${rate}  ${countsText(counts)}`;
@@ -261,7 +252,7 @@ export class Watcher {
       if (signal.aborted && error === signal.reason) return;
       // A full disk or a file held by another process: the visits are stored, and a later build includes them.
       if (!(error instanceof CommandError) || isLast) throw error;
-      this.#say(`the snapshot was not built: ${firstLineOf(error)}\n`);
+      this.#progress.say(`the snapshot was not built: ${firstLineOf(error)}\n`);
     }
     this.#buildMs = io.clock.monotonicMs() - startMs;
   }
