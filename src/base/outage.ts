@@ -6,3 +6,8 @@
 export class OutageError extends Error {
   override readonly name: string = 'OutageError';
 }
+
+/** The store could not confirm a record, which may exist all the same. After any other rejection it does not exist. */
+export class RecordInDoubtError extends OutageError {
+  override readonly name = 'RecordInDoubtError';
+}

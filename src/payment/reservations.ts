@@ -22,7 +22,6 @@
  */
 import { MINUTE_MS } from '../base/durations.ts';
 import type { MaybePromise } from '../base/maybe-promise.ts';
-import { OutageError } from '../base/outage.ts';
 import { MIB } from '../base/sizes.ts';
 import type { SaleFacts } from './books.ts';
 import type { IdentifierClaim } from './protocol/identifier.ts';
@@ -115,14 +114,9 @@ export interface UnsettledCase {
   readonly order: PaymentOrder;
 }
 
-/** The store could not confirm a record, which may exist all the same. After any other rejection it does not exist. */
-export class RecordInDoubtError extends OutageError {
-  override readonly name = 'RecordInDoubtError';
-}
-
 /**
  * {@link Reservations.find}, {@link Reservations.statusOf} and {@link Reservations.readKept} reject with an
- * {@link OutageError} while the state cannot be read; `reserve` then returns `unavailable`.
+ * `OutageError` while the state cannot be read; `reserve` then returns `unavailable`.
  *
  * The recording methods resolve once the record will survive whatever the store promises to survive. They reject when the
  * store could not make it; the key then keeps its status, except that an intent in doubt stays settling. A transition that

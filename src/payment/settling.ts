@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
-import { OutageError } from '../base/outage.ts';
+import { OutageError, RecordInDoubtError } from '../base/outage.ts';
 import type { Random } from '../base/random.ts';
 import type { SaleFacts } from './books.ts';
 import { runwayFault } from './protocol/authorization.ts';
@@ -12,13 +12,7 @@ import { identifierDigest, type PaymentIdentifier } from './protocol/identifier.
 import type { PaymentOrder } from './protocol/order.ts';
 import { reasonOf } from './protocol/reasons.ts';
 import type { Purchase, Settled } from './purchase.ts';
-import {
-  ANSWER_BYTES_CLAIMED,
-  type KeptAnswer,
-  RecordInDoubtError,
-  type Reservation,
-  type Reservations,
-} from './reservations.ts';
+import { ANSWER_BYTES_CLAIMED, type KeptAnswer, type Reservation, type Reservations } from './reservations.ts';
 import { sealAnswer } from './sealed-answer.ts';
 import type { CaseOutcome, Reconciler } from './settlement/reconciler.ts';
 import { type Settlement, type SettleOutcome, unavailable } from './settlement/settlement.ts';

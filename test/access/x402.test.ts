@@ -4,7 +4,7 @@ import { PaymentMeters } from '../../src/access/payment-meter.ts';
 import { type PaidServices, paid } from '../../src/access/x402.ts';
 import { bazaarOf } from '../../src/access/x402-discovery.ts';
 import { clientNetworkOf } from '../../src/base/client-network.ts';
-import { OutageError } from '../../src/base/outage.ts';
+import { OutageError, RecordInDoubtError } from '../../src/base/outage.ts';
 import type { Admission, Admitter, Mount } from '../../src/http/access.ts';
 import type { HeaderRecord } from '../../src/http/answers.ts';
 import { Answer } from '../../src/http/answers.ts';
@@ -17,7 +17,7 @@ import { Checkout, type CheckoutParts } from '../../src/payment/checkout.ts';
 import type { PaymentIdentifier } from '../../src/payment/protocol/identifier.ts';
 import { type Address, BASE } from '../../src/payment/protocol/network.ts';
 import { digestOf } from '../../src/payment/protocol/typed-data.ts';
-import { ANSWER_BYTES_CLAIMED, RecordInDoubtError } from '../../src/payment/reservations.ts';
+import { ANSWER_BYTES_CLAIMED } from '../../src/payment/reservations.ts';
 import { LocalSettlement } from '../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../src/payment/settlement/reconciler.ts';
 import type {

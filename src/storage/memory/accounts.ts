@@ -25,10 +25,9 @@ import { GRANT_COUNT_MAX, KEY_COUNT_MAX, ORGANIZATION_COUNT_MAX } from '../../ac
 import { DEMO_ORGANIZATION } from '../../accounts/organization.ts';
 import type { Clock } from '../../base/clock.ts';
 import { chain, type MaybePromise } from '../../base/maybe-promise.ts';
-import { OutageError } from '../../base/outage.ts';
+import { OutageError, RecordInDoubtError } from '../../base/outage.ts';
 import type { Random } from '../../base/random.ts';
 import type { Timers } from '../../base/timers.ts';
-import { RecordInDoubtError } from '../../payment/reservations.ts';
 import {
   type AccountChange,
   type AccountsJournal,

@@ -10,7 +10,9 @@
  * removing it would turn that bug into a double sale.
  * Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; no scan and no timer.
  */
+
 import type { Clock } from '../../base/clock.ts';
+import { RecordInDoubtError } from '../../base/outage.ts';
 import type { Sale, SaleFacts, SettlementKind } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
@@ -20,7 +22,6 @@ import {
   type KeptAnswer,
   type Known,
   RETENTION_SECONDS,
-  RecordInDoubtError,
   type Reservation,
   type ReservationStatus,
   type Reservations,

@@ -7,19 +7,18 @@
  * also takes over cases of dead processes (owners.ts).
  */
 import type { Clock } from '../../base/clock.ts';
-import { OutageError } from '../../base/outage.ts';
+import { OutageError, RecordInDoubtError } from '../../base/outage.ts';
 import type { SaleFacts, SettlementKind } from '../../payment/books.ts';
 import type { IdentifierClaim } from '../../payment/protocol/identifier.ts';
 import type { PaymentOrder, ReservationKey } from '../../payment/protocol/order.ts';
-import {
-  type KeptAnswer,
-  type Known,
-  RecordInDoubtError,
-  type Reservation,
-  type ReservationStatus,
-  type Reservations,
-  type Reserved,
-  type UnsettledCase,
+import type {
+  KeptAnswer,
+  Known,
+  Reservation,
+  ReservationStatus,
+  Reservations,
+  Reserved,
+  UnsettledCase,
 } from '../../payment/reservations.ts';
 import { answersFor, checkedAnswer } from '../memory/kept-answers.ts';
 import { Cases, type EndItem, type Recorded } from './cases.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RecordInDoubtError } from '../../../src/base/outage.ts';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
 import { WINDOW_SECONDS_MAX } from '../../../src/payment/protocol/network.ts';
 import {
@@ -6,7 +7,6 @@ import {
   KEPT_MS,
   type KeptAnswer,
   RETENTION_SECONDS,
-  RecordInDoubtError,
   type Reservation,
   type UnsettledCase,
 } from '../../../src/payment/reservations.ts';

@@ -1,8 +1,10 @@
 /** Answers of the database that are lost, processes that die, and databases that may not be used. */
+
 import { describe, expect, it } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { RecordInDoubtError } from '../../../src/base/outage.ts';
 import type { Timers } from '../../../src/base/timers.ts';
 import { newCallbackId } from '../../../src/callback/identifier.ts';
 import { CLAIM_BYTES, RATE_COUNT_MAX } from '../../../src/callback/limits.ts';
@@ -12,7 +14,7 @@ import {
   type PaymentIdentifier,
 } from '../../../src/payment/protocol/identifier.ts';
 import { facilitatorBodyOf, type PaymentOrder } from '../../../src/payment/protocol/order.ts';
-import { RecordInDoubtError, type Reservation, type UnsettledCase } from '../../../src/payment/reservations.ts';
+import type { Reservation, UnsettledCase } from '../../../src/payment/reservations.ts';
 import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
 import { Reconciler } from '../../../src/payment/settlement/reconciler.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';

@@ -1,8 +1,10 @@
 /** Room for the kept answers of payment identifiers in a database (decisions §4, siblings §9). */
+
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import { RecordInDoubtError } from '../../../src/base/outage.ts';
 import { identifierClaim, type PaymentIdentifier } from '../../../src/payment/protocol/identifier.ts';
-import { ANSWER_BYTES_CLAIMED, KEPT_MS, RecordInDoubtError } from '../../../src/payment/reservations.ts';
+import { ANSWER_BYTES_CLAIMED, KEPT_MS } from '../../../src/payment/reservations.ts';
 import type { Backend } from '../../../src/storage/backend.ts';
 import { ANSWER_ROOM } from '../../../src/storage/memory/kept-answers.ts';
 import { Claims } from '../../../src/storage/postgres/claims.ts';

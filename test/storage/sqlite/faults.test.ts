@@ -1,13 +1,14 @@
 /** What one record, a full file or a disk that fails does to the others, and what comes back. */
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { RecordInDoubtError } from '../../../src/base/outage.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import type { EventPart, EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId, EventId } from '../../../src/callback/identifier.ts';
-import { RecordInDoubtError } from '../../../src/payment/reservations.ts';
 import { localTransactionOf } from '../../../src/payment/settlement/play-ledger.ts';
 import { MemoryAccounts } from '../../../src/storage/memory/accounts.ts';
 import { StateDatabase } from '../../../src/storage/sqlite/database.ts';

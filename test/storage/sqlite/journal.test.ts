@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RecordInDoubtError } from '../../../src/payment/reservations.ts';
+import { RecordInDoubtError } from '../../../src/base/outage.ts';
 import { Journal } from '../../../src/storage/sqlite/journal.ts';
 import { StateRefusedError } from '../../../src/storage/sqlite/refused.ts';
 import { ANSWERS } from '../../../src/storage/sqlite/tables/answers.ts';

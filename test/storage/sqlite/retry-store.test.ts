@@ -1,7 +1,6 @@
 /** A job that is bought while the state does not say whether it is on record. */
 import { expect, it, onTestFinished } from 'vitest';
-import { OutageError } from '../../../src/base/outage.ts';
-import { RecordInDoubtError } from '../../../src/payment/reservations.ts';
+import { OutageError, RecordInDoubtError } from '../../../src/base/outage.ts';
 import { newRetryId } from '../../../src/retry/identifier.ts';
 import { newJob } from '../../../src/retry/job.ts';
 import { DEFAULT_POLICY } from '../../../src/retry/policy.ts';
