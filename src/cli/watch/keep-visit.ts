@@ -24,7 +24,7 @@ import { HistoryImport } from '../../storage/history/import.ts';
 import type { FeedOutcome } from '../../storage/history/merge.ts';
 import type { FoundDetails } from './details.ts';
 import { takeFeed } from './take-feed.ts';
-import type { VisitReport } from './visit-line.ts';
+import { NOTHING, type VisitReport } from './visit-line.ts';
 
 export interface VisitSettings {
   readonly history: HistoryDatabase;
@@ -45,8 +45,6 @@ export interface MadeVisit {
 }
 
 type Counts = Pick<FeedOutcome, 'rows' | 'new' | 'changed' | 'closed' | 'reopened'>;
-
-const NOTHING: Counts = { rows: 0, new: 0, changed: 0, closed: 0, reopened: 0 };
 
 interface Failure {
   readonly health: Exclude<BoardHealth, 'new' | 'ok' | 'partial'>;
@@ -191,11 +189,9 @@ async function take(
   const taken = await takeFeed(merging, feed, settings.skills);
   switch (taken.kind) {
     case 'taken': {
-      const nameless = taken.feed.hasNameless ? 'a record has no id of its own, so it may be any of its jobs' : null;
-      return {
-        ...{ counts: taken.feed, refused: taken.refused, isUnchanged: false },
-        partialReason: partialReason ?? nameless,
-      };
+      const { feed: counts, refused } = taken;
+      const nameless = counts.hasNameless ? 'a record has no id of its own, so it may be any of its jobs' : null;
+      return { counts, refused, isUnchanged: false, partialReason: partialReason ?? nameless };
     }
     case 'unreadable':
       return { ...failed, health: 'failed', reason: taken.reason, rows: null };

@@ -23,12 +23,18 @@ export interface VisitReport {
   readonly reason?: string;
 }
 
+/** Counts of a visit that took no feed. */
+export const NOTHING = { rows: 0, new: 0, changed: 0, closed: 0, reopened: 0 };
+
 /** The report of a board that was not visited, because its host fails or asked for a pause. */
 export const unvisited = (
   board: string,
   { host, untilMs }: { readonly host: string; readonly untilMs: number },
 ): VisitReport => ({
-  ...{ board, status: 'failed', http_status: null, rows: 0, new: 0, changed: 0, closed: 0, reopened: 0 },
+  board,
+  status: 'failed',
+  http_status: null,
+  ...NOTHING,
   next_at: isoTime(untilMs),
   reason: `not asked: ${host} fails or asks for fewer requests`,
 });
