@@ -6,6 +6,7 @@
  *   node bench/retry-crowd.ts          ten customers with as many jobs each
  *   node bench/retry-crowd.ts large    one of the ten has two thirds of the jobs
  */
+
 import { ok } from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -18,10 +19,10 @@ import { SystemResolver } from '../src/adapters/outbound/resolver.ts';
 import { systemTimers } from '../src/adapters/process/system-timers.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { systemRandom } from '../src/base/random.ts';
+import { targetList } from '../src/config/parsers.ts';
 import type { Outbound, OutboundRequest, OutboundResult } from '../src/outbound/outbound.ts';
 import { OutboundPolicy } from '../src/outbound/policy.ts';
 import type { Target } from '../src/outbound/target.ts';
-import { parseTargetAllow } from '../src/outbound/target-allow.ts';
 import { newRetryId } from '../src/retry/identifier.ts';
 import { newJob } from '../src/retry/job.ts';
 import { RetryMeter } from '../src/retry/meter.ts';
@@ -75,10 +76,8 @@ class WatchedPolicy extends OutboundPolicy {
 }
 
 function policyFor(port: number): WatchedPolicy {
-  const parsed = parseTargetAllow(`127.0.0.0/8:${port}`);
-  if (!parsed.ok) throw new Error(parsed.entry);
   const own = { urls: [], hookBaseUrl: 'https://hooks.example.com', listening: { ranges: [], port: 1 } };
-  return new WatchedPolicy({ own, allow: parsed.allow });
+  return new WatchedPolicy({ own, allow: targetList(`127.0.0.0/8:${port}`) });
 }
 
 /** Records what goes out, until the first attempts at all answering hosts have gone out. */

@@ -8,7 +8,6 @@ import type { Clock } from '../base/clock.ts';
 import type { Timers } from '../base/timers.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { OutboundPolicy } from '../outbound/policy.ts';
-import { NOTHING_ALLOWED, parseTargetAllow } from '../outbound/target-allow.ts';
 import type { Config } from './configuration.ts';
 import type { SurfaceMount } from './mounts.ts';
 import type { Server } from './server.ts';
@@ -38,12 +37,11 @@ export function openOutbound(
 ): Outbound {
   const { host, port, hookBaseUrl, outboundConcurrency, targetAllow, contact } = config;
   const { clock, timers, resolver = new SystemResolver({ clock, timers }), exchange } = ports;
-  const parsed = parseTargetAllow(targetAllow);
   const listening = { ranges: listeningRanges(host), port };
   const userAgent = userAgentOf(contact);
   const policy = new OutboundPolicy({
     own: { urls: mounts.map(({ mount }) => mount.baseUrl), hookBaseUrl, listening },
-    allow: parsed.ok ? parsed.allow : NOTHING_ALLOWED, // the setting's parser has accepted it
+    allow: targetAllow,
   });
   const client = new OutboundClient({
     policy,

@@ -1,7 +1,7 @@
 /** Parsers of settings. Each refuses with words that complete "VARIABLE must be ...". */
 import { base64Bytes } from '../base/codec.ts';
 import { isHomePath, NO_HOME_PATH } from '../base/home-path.ts';
-import { parseTargetAllow } from '../outbound/target-allow.ts';
+import { parseTargetAllow, type TargetAllow } from '../outbound/target-allow.ts';
 import { type Prices, parsePrices } from '../payment/prices.ts';
 import { type Address, NETWORK_IDS, networkOf, parseAddress, ZERO_ADDRESS } from '../payment/protocol/network.ts';
 import { InvalidSettingError, mayHoldSecret, type Parse } from './setting.ts';
@@ -58,10 +58,10 @@ export const priceList: Parse<Prices> = (text) => {
     : refuse(`a list such as search=0.02,company=0.05${aboutEntry(text, ` (${parsed.fault})`)}`);
 };
 
-/** Entries of `TARGET_ALLOW`, `host:port` or `cidr:port`, as given. */
-export const targetList: Parse<string> = (text) => {
+/** Entries `host:port` or `cidr:port`, comma-separated. */
+export const targetList: Parse<TargetAllow> = (text) => {
   const parsed = parseTargetAllow(text);
-  if (parsed.ok) return text;
+  if (parsed.ok) return parsed.allow;
   const fault = aboutEntry(text, `; ${JSON.stringify(parsed.entry)} is neither`);
   return refuse(`host:port or cidr:port, comma-separated, IPv6 in brackets${fault}`);
 };

@@ -12,8 +12,6 @@ export interface TargetAllow {
   readonly ranges: readonly { readonly range: IpRange; readonly port: number }[];
 }
 
-export const NOTHING_ALLOWED: TargetAllow = { hosts: new Set(), ranges: [] };
-
 const PORT_MAX = 65_535;
 
 /** `name:1`, `1.2.3.4/8:1`, `[::1]:1` or `[::1]/128:1`: the host with or without brackets, the prefix length, the port. */

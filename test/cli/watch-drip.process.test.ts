@@ -1,4 +1,5 @@
 /** Rounds of `watch` over boards that send their bytes one after another: bounded in time, and no job closes. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FeedMemory } from '../../src/adapters/boards/feed-memory.ts';
 import { FEEDS_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
@@ -8,6 +9,7 @@ import { FailingHosts } from '../../src/cli/watch/failing-hosts.ts';
 import { runRound } from '../../src/cli/watch/round.ts';
 import type { VisitReport } from '../../src/cli/watch/visit-line.ts';
 import { openWayOut } from '../../src/cli/watch/way-out.ts';
+import { targetList } from '../../src/config/parsers.ts';
 import type { Board } from '../../src/ingest/boards/board.ts';
 import { parseBoardOrigins } from '../../src/ingest/boards/origins.ts';
 import { loadSkillExtractor } from '../../src/ingest/skills/skills.ts';
@@ -78,7 +80,7 @@ async function round(
   const draw = (): number => 0.5;
   const ports = { clock: systemClock, timers: awakeTimers };
   const wayOut = openWayOut({
-    ...{ contact: null, targetAllow: hosts.join(','), pauseMs: 0, draw, requestMs },
+    ...{ contact: null, targetAllow: targetList(hosts.join(',')), pauseMs: 0, draw, requestMs },
     ...ports,
   });
   const history = HistoryDatabase.openForWatching(folder);

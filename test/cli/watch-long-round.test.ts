@@ -1,4 +1,5 @@
 /** `watch` in virtual time: a round that a slow host holds up has what it found built meanwhile, and gives way to other hosts. */
+
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -9,6 +10,7 @@ import type { Board } from '../../src/ingest/boards/board.ts';
 import { BoardTables } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { ManualTime } from '../support/manual-time.ts';
+import { NOTHING_ALLOWED } from '../support/nothing-allowed.ts';
 import { testFolder } from '../support/scratch-folder.ts';
 import { answer } from '../support/targets-by-host.ts';
 import { type Played, SlowOutbound } from '../support/virtual-rounds.ts';
@@ -60,7 +62,10 @@ function watching(
     },
     {
       io: { ...io, clock: time },
-      wayOut: openWayOut({ contact: null, targetAllow: '', pauseMs: 1000, draw, clock: time, timers: time }, outbound),
+      wayOut: openWayOut(
+        { contact: null, targetAllow: NOTHING_ALLOWED, pauseMs: 1000, draw, clock: time, timers: time },
+        outbound,
+      ),
       origins: new Map(),
       draw,
       signal: end.signal,

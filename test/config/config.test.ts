@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIGURATION, type ConfigOptions } from '../../src/app/configuration.ts';
 import { ConfigError } from '../../src/config/config.ts';
+import { NOTHING_ALLOWED } from '../support/nothing-allowed.ts';
 
 const readConfig = CONFIGURATION.read;
+
+const TEN_SLASH_EIGHT = { family: 4, bits: 10n << 24n, length: 8 };
 
 describe('the configuration', () => {
   it('has the defaults of the contract', () => {
@@ -46,7 +49,7 @@ describe('the configuration', () => {
       salesDays: 400,
       salesParameters: false,
       callbackLimitPerMinute: 600,
-      targetAllow: '',
+      targetAllow: NOTHING_ALLOWED,
       trustProxy: false,
       callbackBytes: 21_474_836_480,
       catalogue: null,
@@ -207,8 +210,8 @@ describe('the configuration', () => {
     ['CORS_ORIGIN', '*', '*'],
     ['CORS_ORIGIN', 'https://app.example', 'https://app.example'],
     ['PAY_TO', '0x209693Bc6afc0C5328bA36FaF03C514EF312287C', '0x209693Bc6afc0C5328bA36FaF03C514EF312287C'],
-    ['TARGET_ALLOW', '10.0.0.0/8:443', '10.0.0.0/8:443'],
-    ['TARGET_ALLOW', ' ', ' '],
+    ['TARGET_ALLOW', '10.0.0.0/8:443', { hosts: new Set(), ranges: [{ range: TEN_SLASH_EIGHT, port: 443 }] }],
+    ['TARGET_ALLOW', ' ', NOTHING_ALLOWED],
   ])('takes %s=%j', (name, value, expected) => {
     expect(Object.values(readConfig({ [name]: value }))).toContainEqual(expected);
   });

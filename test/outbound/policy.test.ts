@@ -1,16 +1,15 @@
 /** The policy of outbound requests against the table of targets, with each rule and without it, and TARGET_ALLOW. */
+
 import { describe, expect, it } from 'vitest';
+import { targetList } from '../../src/config/parsers.ts';
 import { OutboundPolicy } from '../../src/outbound/policy.ts';
 import type { Purpose } from '../../src/outbound/target.ts';
-import { NOTHING_ALLOWED, parseTargetAllow } from '../../src/outbound/target-allow.ts';
+import { parseTargetAllow } from '../../src/outbound/target-allow.ts';
+import { NOTHING_ALLOWED } from '../support/nothing-allowed.ts';
 import { ROWS } from './targets.ts';
 import { isTableMet, OWN, RULES, wrongVerdicts } from './verdicts.ts';
 
-function allowing(text: string): OutboundPolicy {
-  const parsed = parseTargetAllow(text);
-  if (!parsed.ok) throw new Error(parsed.entry);
-  return new OutboundPolicy({ own: OWN, allow: parsed.allow });
-}
+const allowing = (text: string): OutboundPolicy => new OutboundPolicy({ own: OWN, allow: targetList(text) });
 
 const without = <T>(list: readonly T[], one: T): readonly T[] => list.filter((other) => other !== one);
 
@@ -205,6 +204,7 @@ describe('TARGET_ALLOW', () => {
   it('takes blanks around entries, and nothing at all', () => {
     expect(parseTargetAllow(' a.test:1 , b.test:2')).toMatchObject({ ok: true });
     expect(parseTargetAllow('')).toEqual({ ok: true, allow: NOTHING_ALLOWED });
+    expect(NOTHING_ALLOWED).toEqual({ hosts: new Set(), ranges: [] });
     expect(parseTargetAllow(' ')).toEqual({ ok: true, allow: NOTHING_ALLOWED });
   });
 });

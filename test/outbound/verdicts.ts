@@ -1,9 +1,10 @@
 /** What a policy says to the table of targets; run under both runtimes. */
+
 import { parseIpRange } from '../../src/base/ip-address.ts';
 import { ADDRESS_RULES, type AddressRules } from '../../src/outbound/address-rules.ts';
 import { OutboundPolicy, type PolicyOptions } from '../../src/outbound/policy.ts';
-import { NOTHING_ALLOWED } from '../../src/outbound/target-allow.ts';
 import { TARGET_RULES, type TargetRules } from '../../src/outbound/target-rules.ts';
+import { NOTHING_ALLOWED } from '../support/nothing-allowed.ts';
 import { OWN_HOOKS, OWN_PORT, OWN_RANGES, OWN_URLS, ROWS, type Row } from './targets.ts';
 
 export const RULES: TargetRules & AddressRules = { ...TARGET_RULES, ...ADDRESS_RULES };

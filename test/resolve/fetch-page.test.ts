@@ -1,10 +1,11 @@
 /** Chains of redirects: their time, their judgement and their fragments. */
+
 import { expect, it } from 'vitest';
 import { OutboundPolicy } from '../../src/outbound/policy.ts';
-import { NOTHING_ALLOWED } from '../../src/outbound/target-allow.ts';
 import { fetchPage } from '../../src/resolve/fetch-page.ts';
 import { OWN } from '../outbound/verdicts.ts';
 import { ManualTime } from '../support/manual-time.ts';
+import { NOTHING_ALLOWED } from '../support/nothing-allowed.ts';
 import { type FakeAnswer, TargetsByAddress } from '../support/targets-by-address.ts';
 
 const FIRST = 'https://first.example.com/';

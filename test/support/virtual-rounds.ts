@@ -1,4 +1,5 @@
 /** Rounds of `watch` in virtual time, against hosts simulated by a function. */
+
 import { FeedMemory } from '../../src/adapters/boards/feed-memory.ts';
 import { FEEDS_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
@@ -12,6 +13,7 @@ import type { Outbound, OutboundRequest, OutboundResult } from '../../src/outbou
 import { BoardTables, type WatchedBoard } from '../../src/storage/history/board-tables.ts';
 import { HistoryDatabase } from '../../src/storage/history/database.ts';
 import { ManualTime } from './manual-time.ts';
+import { NOTHING_ALLOWED } from './nothing-allowed.ts';
 
 export interface Asked {
   readonly url: string;
@@ -99,7 +101,7 @@ export async function virtualRounds(
   for (const board of boards) tables.put(board, time.nowMs());
   const draw = (): number => 0.5;
   const wayOut = openWayOut(
-    { contact: null, targetAllow: '', pauseMs: 1000, draw, clock: time, timers: time },
+    { contact: null, targetAllow: NOTHING_ALLOWED, pauseMs: 1000, draw, clock: time, timers: time },
     outbound,
   );
   const hosts = new FailingHosts(draw);

@@ -13,13 +13,13 @@ import type { Clock } from '../../base/clock.ts';
 import type { Timers } from '../../base/timers.ts';
 import type { Outbound } from '../../outbound/outbound.ts';
 import { OutboundPolicy } from '../../outbound/policy.ts';
-import { NOTHING_ALLOWED, parseTargetAllow } from '../../outbound/target-allow.ts';
+import type { TargetAllow } from '../../outbound/target-allow.ts';
 
 export interface WayOutSettings {
   /** CONTACT. */
   readonly contact: string | null;
   /** TARGET_ALLOW, as given. */
-  readonly targetAllow: string;
+  readonly targetAllow: TargetAllow;
   /** Between two requests to one host, milliseconds. */
   readonly pauseMs: number;
   readonly draw: () => number;
@@ -38,12 +38,11 @@ export interface WayOut {
 const NO_SERVER = 'http://paygrade.invalid';
 
 function guardedClient({ contact, targetAllow, clock, timers }: WayOutSettings): Outbound {
-  const parsed = parseTargetAllow(targetAllow);
   const userAgent = userAgentOf(contact);
   return new OutboundClient({
     policy: new OutboundPolicy({
       own: { urls: [], hookBaseUrl: NO_SERVER, listening: { ranges: [], port: 0 } },
-      allow: parsed.ok ? parsed.allow : NOTHING_ALLOWED, // the setting's parser has accepted it
+      allow: targetAllow,
     }),
     concurrency: VISITS_AT_ONCE,
     resolver: new SystemResolver({ clock, timers }),

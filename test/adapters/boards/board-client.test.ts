@@ -1,4 +1,5 @@
 /** Requests for the pages of boards: the redirects that they follow. */
+
 import { expect, it } from 'vitest';
 import { HostPace } from '../../../src/adapters/boards/host-pace.ts';
 import { RobotsFiles } from '../../../src/adapters/boards/robots-files.ts';
@@ -6,6 +7,7 @@ import { openWayOut } from '../../../src/cli/watch/way-out.ts';
 import { ROBOTS_BYTES_MAX, ROBOTS_KEPT_MS } from '../../../src/ingest/watch/robots.ts';
 import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outbound.ts';
 import { ManualTime } from '../../support/manual-time.ts';
+import { NOTHING_ALLOWED } from '../../support/nothing-allowed.ts';
 import { type TargetAnswer, TargetsByAddress } from '../../support/targets-by-address.ts';
 import { answer } from '../../support/targets-by-host.ts';
 import { SlowOutbound } from '../../support/virtual-rounds.ts';
@@ -26,7 +28,14 @@ function asked(targets: Readonly<Record<string, TargetAnswer>>, accept: 'applica
   const time = new ManualTime();
   const outbound = new PackedTargets();
   for (const [address, target] of Object.entries(targets)) outbound.targets.set(address, target);
-  const settings = { contact: null, targetAllow: '', pauseMs: 0, draw: () => 0, clock: time, timers: time };
+  const settings = {
+    contact: null,
+    targetAllow: NOTHING_ALLOWED,
+    pauseMs: 0,
+    draw: () => 0,
+    clock: time,
+    timers: time,
+  };
   const { client } = openWayOut(settings, outbound);
   const { signal } = new AbortController();
   return client.ask({ method: 'GET', url: PAGE, body: null, accept }, { validators: null, bytesMax: 1000, signal });
@@ -76,7 +85,14 @@ it('a robots.txt whose first asker gives up is asked for again by one that waits
     },
     0,
   );
-  const settings = { contact: null, targetAllow: '', pauseMs: 0, draw: () => 0, clock: time, timers: time };
+  const settings = {
+    contact: null,
+    targetAllow: NOTHING_ALLOWED,
+    pauseMs: 0,
+    draw: () => 0,
+    clock: time,
+    timers: time,
+  };
   const { client } = openWayOut(settings, outbound);
   const answers = [first, new AbortController()].map(({ signal }) =>
     client.ask(

@@ -1,9 +1,11 @@
 /** Addresses as people paste them, through the guarded client and a server that stands for the platforms and the companies. */
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BoardLook } from '../../../src/adapters/boards/board-look.ts';
 import { awakeTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { openWayOut } from '../../../src/cli/watch/way-out.ts';
+import { targetList } from '../../../src/config/parsers.ts';
 import { nameOfBoard } from '../../../src/ingest/boards/board.ts';
 import { loadCompanyList } from '../../../src/ingest/companies/company-list.ts';
 import { FURTHER_PAGES, PASTED, type Pasted, REFUSED } from '../../ingest/boards/pasted-addresses.ts';
@@ -36,7 +38,7 @@ beforeAll(async () => {
   );
   const { client } = openWayOut({
     contact: null,
-    targetAllow: site.target,
+    targetAllow: targetList(site.target),
     pauseMs: 0,
     draw: Math.random,
     clock: systemClock,

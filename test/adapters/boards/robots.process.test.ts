@@ -1,4 +1,5 @@
 /** The robots.txt of a real server. */
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { zstdCompressSync } from 'node:zlib';
@@ -6,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { openWayOut } from '../../../src/cli/watch/way-out.ts';
+import { targetList } from '../../../src/config/parsers.ts';
 
 it('a robots.txt in a coding that was not asked for allows nothing', async () => {
   const asked: string[] = [];
@@ -18,7 +20,7 @@ it('a robots.txt in a coding that was not asked for allows nothing', async () =>
   onTestFinished(() => void server.close());
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const times = { clock: systemClock, timers: systemTimers, pauseMs: 0, draw: () => 0 };
-  const { client } = openWayOut({ contact: null, targetAllow: host, ...times });
+  const { client } = openWayOut({ contact: null, targetAllow: targetList(host), ...times });
   const answer = await client.ask(
     { method: 'GET', url: `http://${host}/jobs`, body: null, accept: 'text/html' },
     { validators: null, bytesMax: 1000, signal: new AbortController().signal },

@@ -2,6 +2,7 @@
  * Trials of the guarded client against real sockets, run as a process of its own under each runtime. Prints one JSON object:
  * what each trial came to, by its name.
  */
+
 import { createSocket } from 'node:dgram';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -15,10 +16,10 @@ import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
 import { SeededRandom } from '../../../src/base/seeded-random.ts';
+import { targetList } from '../../../src/config/parsers.ts';
 import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outbound.ts';
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';
 import { redirectTarget } from '../../../src/outbound/redirect.ts';
-import { parseTargetAllow } from '../../../src/outbound/target-allow.ts';
 import { wrongVerdicts } from '../../outbound/verdicts.ts';
 import { selfSigned } from './certificate.ts';
 
@@ -109,13 +110,11 @@ interface Opened {
 }
 
 function opened(allow: string, resolver: NameResolver, options: Partial<OutboundClientOptions> = {}): Opened {
-  const parsed = parseTargetAllow(allow);
-  if (!parsed.ok) throw new Error(parsed.entry);
   const hookBaseUrl = 'https://hooks.example.com/pay';
   const client = new OutboundClient({
     policy: new OutboundPolicy({
       own: { urls: [], hookBaseUrl, listening: { ranges: [], port: 1 } },
-      allow: parsed.allow,
+      allow: targetList(allow),
     }),
     concurrency: 64,
     resolver,

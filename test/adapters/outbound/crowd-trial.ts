@@ -2,6 +2,7 @@
  * 10,000 requests due at once to 1,000 hosts of which every tenth never answers, through the guarded client, as a
  * process of its own. Prints one JSON object of what was seen up to the moment when the last request to the others was sent.
  */
+
 import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import { userAgentOf } from '../../../src/adapters/outbound/exchange.ts';
@@ -10,8 +11,8 @@ import { OwnHooks } from '../../../src/adapters/outbound/own-hooks.ts';
 import { SystemResolver } from '../../../src/adapters/outbound/resolver.ts';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { targetList } from '../../../src/config/parsers.ts';
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';
-import { parseTargetAllow } from '../../../src/outbound/target-allow.ts';
 
 const HOSTS = 1000;
 const REQUESTS = 10_000;
@@ -35,12 +36,10 @@ if (process.argv[2] === 'server') {
   const { port } = await new Promise<{ port: number }>((resolve) => {
     server.once('message', (address) => resolve(address as { port: number }));
   });
-  const parsed = parseTargetAllow(`127.0.0.0/8:${port}`);
-  if (!parsed.ok) throw new Error(parsed.entry);
   const own = { urls: [], hookBaseUrl: 'https://hooks.example.com', listening: { ranges: [], port: 1 } };
   const userAgent = userAgentOf(null);
   const client = new OutboundClient({
-    policy: new OutboundPolicy({ own, allow: parsed.allow }),
+    policy: new OutboundPolicy({ own, allow: targetList(`127.0.0.0/8:${port}`) }),
     concurrency: 1024,
     resolver: new SystemResolver({ clock: systemClock, timers: systemTimers }),
     ownHooks: new OwnHooks(() => new Response(), own.hookBaseUrl, userAgent),

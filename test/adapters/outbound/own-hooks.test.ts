@@ -1,8 +1,9 @@
 /** Requests to webhook addresses of this server, delivered inside the process. */
+
 import { expect, it } from 'vitest';
 import { type OwnFetch, OwnHooks } from '../../../src/adapters/outbound/own-hooks.ts';
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';
-import { NOTHING_ALLOWED } from '../../../src/outbound/target-allow.ts';
+import { NOTHING_ALLOWED } from '../../support/nothing-allowed.ts';
 
 const HOOKS = 'https://hooks.example.com/pay/';
 

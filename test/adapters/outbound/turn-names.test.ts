@@ -1,4 +1,5 @@
 /** Whose turns count together, those of one host and apart from them those of own webhook addresses, and what ends with a turn. */
+
 import { describe, expect, it } from 'vitest';
 import { OutboundClient, type OutboundClientOptions } from '../../../src/adapters/outbound/outbound-client.ts';
 import { OwnHooks } from '../../../src/adapters/outbound/own-hooks.ts';
@@ -6,7 +7,7 @@ import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { HOST_SLOTS_MAX } from '../../../src/outbound/limits.ts';
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';
-import { NOTHING_ALLOWED } from '../../../src/outbound/target-allow.ts';
+import { NOTHING_ALLOWED } from '../../support/nothing-allowed.ts';
 
 const HOOKS = 'https://hooks.example.com';
 
