@@ -68,16 +68,16 @@ function changeOrganization(
 ): void {
   const row = connection.row('SELECT * FROM organization WHERE name = ?', name);
   const before = row === undefined ? { name, ...EMPTY_BALANCE } : organizationOf(row);
-  const { monthMs, charged, subscription, subscriptionCharged, ...after } = { ...before, ...change(before) };
+  const after: OrganizationRow = { ...before, ...change(before) };
   connection.run(
     `INSERT OR REPLACE INTO organization (name, month_ms, charged, subscription, subscription_charged, checksum)
      VALUES (?, ?, ?, ?, ?, ?)`,
-    after.name,
-    monthMs,
-    charged,
-    subscription,
-    subscriptionCharged,
-    checksumOfOrganization({ name, monthMs, charged, subscription, subscriptionCharged }),
+    name,
+    after.monthMs,
+    after.charged,
+    after.subscription,
+    after.subscriptionCharged,
+    checksumOfOrganization(after),
   );
 }
 
