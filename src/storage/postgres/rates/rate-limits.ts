@@ -160,6 +160,8 @@ export interface SharedRateLimitsPorts {
 type Sums = Readonly<Record<string, Readonly<Record<string, number>>>>;
 type Heard = readonly [process: string, serial: number, atMs: number, sums: Sums];
 
+const nameOf = ([process, serial]: Heard): string => `${process} ${serial}`;
+
 export class SharedRateLimits implements RateLimits, Sharing {
   readonly clock: Clock;
   processCount = 1;
@@ -168,7 +170,6 @@ export class SharedRateLimits implements RateLimits, Sharing {
   readonly #limiters = new Map<string, SharedLimiter>();
   /** Sums of others in the present window, which limiters that are opened later count too. */
   #heard: Heard[] = [];
-  readonly #lastSerials = new Map<string, Set<number>>();
   #serial = 0;
   /** The database's clock and ours at the last share. */
   #databaseMs = 0;
@@ -251,23 +252,13 @@ export class SharedRateLimits implements RateLimits, Sharing {
   #hear(heard: readonly Heard[]): void {
     const { clock } = this.#ports;
     const oldestMs = this.#databaseMs - WINDOW_MS_MAX;
+    const counted = new Set(this.#heard.map(nameOf));
     this.#heard = this.#heard.filter(([, , atMs]) => atMs > oldestMs);
     for (const one of heard) {
-      const [process, serial] = one;
-      let serials = this.#lastSerials.get(process);
-      if (serials === undefined) {
-        serials = new Set();
-        this.#lastSerials.set(process, serials);
-      }
-      if (serials.has(serial)) continue;
-      serials.add(serial);
+      if (counted.has(nameOf(one))) continue;
+      counted.add(nameOf(one));
       this.#heard.push(one);
       for (const [name, limiter] of this.#limiters) this.#count(name, limiter, one);
-    }
-    const present = new Set(this.#heard.map(([process, serial]) => `${process} ${serial}`));
-    for (const [process, serials] of this.#lastSerials) {
-      for (const serial of serials) if (!present.has(`${process} ${serial}`)) serials.delete(serial);
-      if (serials.size === 0) this.#lastSerials.delete(process);
     }
     for (const { others } of this.#limiters.values()) others.forget(clock.monotonicMs());
   }
