@@ -103,8 +103,8 @@ function creditStateOf(rows: readonly Row[]): CreditState | undefined {
   };
 }
 
-/** What several charges took together. */
-function sumOf(taken: readonly Taken[]): Taken & { readonly serials: number[]; readonly amounts: number[] } {
+/** What several charges took together; `serials` and `amounts` are those of the onboarding grants, one by one. */
+function sumOf(taken: readonly Taken[]) {
   const parts = new Map<number, number>();
   let amount = 0;
   let subscription = 0;
@@ -115,7 +115,7 @@ function sumOf(taken: readonly Taken[]): Taken & { readonly serials: number[]; r
   }
   const serials = [...parts.keys()];
   const amounts = [...parts.values()];
-  return { monthMs: taken[0]?.monthMs ?? 0, amount, subscription, onboarding: [], serials, amounts };
+  return { monthMs: taken[0]?.monthMs ?? 0, amount, subscription, serials, amounts };
 }
 
 export class Charges {
