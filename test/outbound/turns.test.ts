@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../../src/base/seeded-random.ts';
-import { SILENCE_MS, SILENT_KEPT_MS } from '../../src/outbound/limits.ts';
+import { SILENCE_MS, SILENT_HOSTS_MAX, SILENT_KEPT_MS, SILENT_LOOKS_MAX } from '../../src/outbound/limits.ts';
 import { OutboundTurns, type Turn } from '../../src/outbound/turns.ts';
 import { partOf } from '../support/whole.ts';
 
@@ -211,6 +211,17 @@ describe('turns of outbound requests', () => {
         other?.end();
       }),
     ).toBe(1 + 2);
+    // A minute after the first silence, whatever was silent during it.
+    expect(
+      await grantedAfter(async (trial) => {
+        later(trial);
+        firstOf(trial).end();
+        const again = await trial.turns.take('a', 'h');
+        trial.clock.nowMs += SILENT_KEPT_MS / 2;
+        again?.end();
+        trial.clock.nowMs += SILENT_KEPT_MS / 2;
+      }),
+    ).toBe(1 + 4);
     expect(
       await grantedAfter((trial) => {
         firstOf(trial).answered();
@@ -230,6 +241,77 @@ describe('turns of outbound requests', () => {
     expect(await trial.granted()).toBe(4);
     trial.asked[0]?.turn?.answered();
     expect(await trial.granted()).toBe(5);
+  });
+
+  it('are not for a silent host either while its customer has half of the slots and another waits', async () => {
+    const trial = new Trial(20);
+    times(4, () => trial.ask('c', 'hangs'));
+    await settled();
+    trial.clock.nowMs = SILENCE_MS;
+    const one = trial.ask('a', 'hangs');
+    times(10, (i) => trial.ask('a', `a${i}`));
+    times(5, () => trial.ask('b', 'full'));
+    await settled();
+    trial.asked[0]?.turn?.end();
+    await settled();
+    expect(one.turn).toBeUndefined();
+    trial.asked.find(({ host }) => host === 'full')?.turn?.end();
+    await settled();
+    expect(one.turn).toBeDefined();
+  });
+
+  it('go round among silent hosts: one for which few wait does not wait for all of another', async () => {
+    const trial = new Trial(4);
+    for (const host of ['many', 'few']) trial.ask('z', host);
+    await settled();
+    trial.clock.nowMs = SILENCE_MS;
+    times(8, (i) => trial.ask(`c${i}`, 'many'));
+    const few = trial.ask('d', 'few');
+    await settled();
+    times(2, (i) => trial.asked.find(({ customer }) => customer === `c${i}`)?.turn?.end());
+    await settled();
+    expect(few.turn).toBeDefined();
+  });
+
+  it.each([
+    ['at their four', 5],
+    ['without any who wait', 0],
+  ])('are for a silent host at once, past any number of others that are %s', async (_, askedOfEach) => {
+    const trial = new Trial(128);
+    const OTHERS = SILENT_LOOKS_MAX + 1;
+    times(OTHERS, (i) => trial.ask('z', `silent${i}`));
+    trial.ask('z', 'hangs');
+    await settled();
+    trial.clock.nowMs = SILENCE_MS;
+    times(OTHERS, (i) => times(askedOfEach, () => trial.ask(`c${i}`, `full${i}`)));
+    const one = trial.ask('d', 'hangs');
+    await settled();
+    expect(one.turn).toBeDefined();
+    expect(trial.turns.counts.waiting).toBe(askedOfEach === 0 ? 0 : OTHERS);
+  });
+
+  it('are four to one host also when others have waited for it while it had none', async () => {
+    const trial = new Trial(8);
+    times(7, (i) => trial.ask('z', `x${i % 2}`));
+    trial.ask('a', 'h');
+    trial.ask('b', 'h');
+    await settled();
+    trial.asked[7]?.turn?.end();
+    times(7, (i) => trial.asked[i]?.turn?.end());
+    times(4, () => trial.ask('a', 'h'));
+    expect(await trial.granted(({ host }) => host === 'h')).toBe(1 + 4);
+    expect(trial.turns.counts).toMatchObject({ inUse: 4, waiting: 1 });
+  });
+
+  it('remember ten thousand silent hosts at most', async () => {
+    const trial = new Trial(1000);
+    for (let hosts = 0; hosts <= SILENT_HOSTS_MAX; hosts += 1000) {
+      times(1000, (i) => trial.ask('a', `h${hosts + i}`));
+      await settled();
+      trial.clock.nowMs += SILENCE_MS;
+      for (const { turn } of trial.asked.splice(0)) turn?.end();
+    }
+    expect(trial.turns.counts).toMatchObject({ inUse: 0, hosts: SILENT_HOSTS_MAX });
   });
 
   it('are no longer waited for after an abort, and the rest is served', async () => {
