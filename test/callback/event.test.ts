@@ -71,6 +71,11 @@ describe('retained headers (reliability 172 to 174)', () => {
     expect(JSON.parse(`${head}null}`).headers).toEqual({ 'x-signature': 'é"\\\u0085' });
   });
 
+  it('keep characters above U+00FF, which no header has, as escapes', () => {
+    const head = eventHead(ID, 0, 'POST', [['x-signature', '\u0100\uffff']]);
+    expect(head).toContain('"\\u0100\\uffff"');
+  });
+
   it.each<readonly [string, Record<string, string>, readonly string[]]>([
     ['one at the bound', { 'x-signature': 'a'.repeat(RETAINED_CHARACTERS_MAX) }, ['x-signature']],
     ['one above it', { 'x-signature': 'a'.repeat(RETAINED_CHARACTERS_MAX + 1), 'user-agent': 'b' }, ['user-agent']],

@@ -39,7 +39,6 @@ export class ExpiryMap<V extends object> {
       ttl: lifetimeMs,
       ttlResolution: 0,
       allowStale: true,
-      noDeleteOnStaleGet: true,
       perf: { now: () => clock.monotonicMs() + CLOCK_ORIGIN_MS },
       // Entries of size 1 instead of the package's `max`, for which it allocates everything at once and would delay the start.
       maxSize: countMax ?? Number.MAX_SAFE_INTEGER,

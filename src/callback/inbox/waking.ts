@@ -48,7 +48,7 @@ export class Waking {
     client: Client,
     waiter: Waiter,
   ): Waited | Parked | Promise<Waited> {
-    const known = after === null ? -1 : callback.events.findIndex((event) => event.id === after);
+    const known = callback.events.findIndex(({ id }) => id === after);
     if (after !== null && known < 0) return UNKNOWN_EVENT;
     const next = callback.events[known + 1];
     if (next !== undefined) return this.#found(callback, next);

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { Waited } from '../../../src/callback/callbacks.ts';
+import type { EventJson, Waited } from '../../../src/callback/callbacks.ts';
 import type { EventRecord } from '../../../src/callback/event.ts';
 import type { CallbackId } from '../../../src/callback/identifier.ts';
 import type { LoadedCallback } from '../../../src/callback/inbox/event-store.ts';
@@ -7,8 +7,10 @@ import { Inbox } from '../../../src/callback/inbox/inbox.ts';
 import {
   CLAIM_BYTES,
   EVENT_COUNT_MAX,
+  FRAME_BYTES_MAX,
   LIFETIME_MS,
   PAYLOAD_BYTES_MAX,
+  PIECE_BYTES_MAX,
   RATE_COUNT_MAX,
   SWEEP_COUNT_MAX,
   SWEEP_PAUSE_MS,
@@ -444,6 +446,26 @@ describe('a callback that a start found expired', () => {
     expect([kindOf(), inbox.capacity.claimedBytes]).toEqual(['not-found', 0]);
   });
 
+  it('lives on beside one that has ended by the same clock, which follows once the clock is set back further', async () => {
+    const time = new ManualTime();
+    const store = new KeptStore();
+    const before = openInbox({ store, time });
+    const first = await before.create();
+    time.pass(100_000);
+    const second = await before.create();
+    before.inbox.close();
+    time.stepWall(AHEAD_MS);
+    const { inbox } = openInbox({ store, time, roomCount: 0, tokens: before.inbox.tokens });
+    await inbox.load();
+    const kinds = () => [first, second].map(({ id, readToken }) => inbox.authorize(id, readToken).kind);
+    time.stepWall(LIFETIME_MS - 50_000 - AHEAD_MS);
+    time.pass(1_000);
+    expect(kinds()).toEqual(['not-found', 'allowed']);
+    time.stepWall(50_000 - LIFETIME_MS);
+    time.pass(1_000);
+    expect(kinds()).toEqual(['allowed', 'allowed']);
+  });
+
   it('lives no longer than one lifetime from the start, however far the clock is set back', async () => {
     const { time, kindOf } = await startedAhead(LIFETIME_MS - 1);
     time.stepWall(-2 * AHEAD_MS);
@@ -479,6 +501,8 @@ describe('a callback that a start found expired', () => {
       const { inbox } = openInbox({ store, time });
       await inbox.load();
       time.pass(LIFETIME_MS + 10_000);
+      await settle();
+      time.pass(0);
       await settle();
       const answered = async (): Promise<void> => {
         for (const answer of answers.splice(0)) answer();
@@ -719,6 +743,23 @@ describe('storing', () => {
     const times = events.map(({ received_at }) => received_at);
     expect(times).toEqual([...times].sort());
     expect(new Set(times).size).toBe(2);
+  });
+
+  it('gives no event an earlier time than one before a restart', async () => {
+    const time = new ManualTime();
+    const store = new KeptStore();
+    const before = openInbox({ store, time });
+    const { id } = await before.create();
+    await before.post(id, 'a');
+    before.inbox.close();
+    time.stepWall(-60_000);
+    const { inbox, post } = openInbox({ store, time, tokens: before.inbox.tokens });
+    await inbox.load();
+    await post(id, 'b');
+    const listing = await inbox.eventsOf(id);
+    if (listing.kind !== 'events') throw new Error(listing.kind);
+    const times = listing.events.map((event) => (JSON.parse(event) as { received_at: string }).received_at);
+    expect(times[1]).toBe(times[0]);
   });
 
   it('makes two events of the same webhook sent twice (reliability 184)', async () => {
@@ -1117,6 +1158,48 @@ describe('reading and deleting', () => {
   it('takes no handle but its own', async () => {
     const { inbox } = openInbox();
     expect(() => inbox.events({ id: UNKNOWN_ID, expiresAtMs: 0 })).toThrow('not a callback of this inbox');
+  });
+
+  it('fails to read an event that the store has lost, also after a deletion that failed', async () => {
+    const store = new MemoryEventStore();
+    const { inbox, create, post } = openInbox({ store });
+    const { id } = await create();
+    await post(id, 'x'.repeat(9_000));
+    vi.spyOn(store, 'delete').mockRejectedValueOnce(new Error('disk full'));
+    await expect(inbox.deleteOf(id)).rejects.toThrow('disk full');
+    await store.delete(id);
+    await expect(inbox.eventsOf(id)).rejects.toThrow('the store has lost');
+  });
+
+  it('fails before the first byte where the first event too long for one piece cannot be read', async () => {
+    const { inbox, create, post } = openInbox({ store: new Unreadable() });
+    const { id } = await create();
+    await post(id, 'short');
+    await post(id, 'x'.repeat(PAYLOAD_BYTES_MAX));
+    const handle = inbox.find(id);
+    if (!('id' in handle)) throw new Error(handle.kind);
+    await expect(inbox.events(handle)).rejects.toThrow('the disk');
+  });
+
+  it('finishes as many events as fit one piece of the answer, to the byte', async () => {
+    const { inbox, create, post } = openInbox();
+    const finished = async (bodies: readonly string[]): Promise<readonly EventJson[]> => {
+      const { id } = await create();
+      for (const body of bodies) await post(id, body);
+      const handle = inbox.find(id);
+      const listing = 'id' in handle ? await inbox.events(handle) : handle;
+      return listing.kind === 'events' ? listing.events : [];
+    };
+    const [sample] = await finished(['x'.repeat(1_000)]);
+    const aroundBytes = String(sample).length - 1_000;
+    const roomBytes = PIECE_BYTES_MAX - FRAME_BYTES_MAX - 1;
+    const longest = '\u0001'.repeat(3_500);
+    const restBytes = roomBytes - 2 * 6 * longest.length - 3 * aroundBytes;
+    const filling = '\u0001'.repeat(Math.floor(restBytes / 6)) + 'x'.repeat(restBytes % 6);
+    const kinds = async (last: string) => (await finished([longest, longest, last, 'x'])).map((event) => typeof event);
+    expect(await kinds(filling)).toEqual(['string', 'string', 'string', 'object']);
+    expect(await kinds(`${filling}x`)).toEqual(['string', 'string', 'object', 'object']);
+    expect((await finished(['x'.repeat(9_000), 'x'])).map((event) => typeof event)).toEqual(['string', 'string']);
   });
 
   it('answers a read that a deletion overtakes as not found (reliability 200)', async () => {
