@@ -65,6 +65,7 @@ describe(`a resolve, under ${RUNTIME}`, () => {
       final_url: PAGE,
       redirects: [],
       status_code: 200,
+      content_type: 'text/html; charset=utf-8',
       size_bytes: HTML.length,
       content_sha256: createHash('sha256').update(HTML).digest('hex'),
       truncated: false,

@@ -4,9 +4,16 @@ import type { DisconnectListener } from '../../src/base/disconnect-listener.ts';
 import type { AfterSettlement } from '../../src/http/answers.ts';
 import { createResolve } from '../../src/modules/resolve/create.ts';
 import { newResolveId, resolveTokenDigest } from '../../src/resolve/identifier.ts';
-import { KEPT_MS, OUTCOME_BYTES_MAX, STORED_BYTES_IN_MEMORY, WORK_COUNT_MAX } from '../../src/resolve/limits.ts';
+import {
+  KEPT_MS,
+  OUTCOME_BYTES_MAX,
+  PAYER_WORK_COUNT_MAX,
+  STORED_BYTES_IN_MEMORY,
+  WORK_COUNT_MAX,
+  WORK_MS,
+} from '../../src/resolve/limits.ts';
 import type { ResolveRecord, ResolveStore } from '../../src/resolve/resolve-store.ts';
-import { Resolver } from '../../src/resolve/resolver.ts';
+import { Resolver, type WaitingClient } from '../../src/resolve/resolver.ts';
 import { MemoryResolves } from '../../src/storage/memory/resolves.ts';
 import { Chance } from '../support/chance.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
@@ -62,27 +69,46 @@ function opened(capacityBytes = STORED_BYTES_IN_MEMORY) {
   const outbound = new TargetsByAddress();
   outbound.targets.set(URL_ASKED, 'held');
   const failures: unknown[] = [];
+  const finished: (readonly [status: string, durationMs: number])[] = [];
+  const extractionsMs: number[] = [];
   const resolver = new Resolver({
     clock: time,
     timers: time,
     random,
     outbound,
     extractor: {
-      extract: async () => ({ kind: 'read', sha256: '0'.repeat(64), sizeBytes: 1, content: { ...NOTHING } }),
+      extract: async (_, timeoutMs) => {
+        extractionsMs.push(timeoutMs);
+        return { kind: 'read', sha256: '0'.repeat(64), sizeBytes: 1, content: { ...NOTHING } };
+      },
     },
     store,
     onFailure: (failure) => failures.push(failure),
-    onFinished: () => {},
+    onFinished: ({ status }, durationMs) => finished.push([status, durationMs]),
   });
-  /** A resolve whose answer was 202. */
-  const pending = async () => {
-    const judged = outbound.policy.judge(URL_ASKED);
+  /** A place, and the wait for its work. */
+  const begun = (waitMs: number, client: WaitingClient | undefined, url = URL_ASKED) => {
+    const judged = outbound.policy.judge(url);
     const claim = resolver.tryClaim('0xpayer');
     if (!judged.ok || claim === undefined) throw new Error('the test cannot begin');
-    expect(await claim.run(QUESTION, judged.target, 0, { onDisconnect: () => {} })).toEqual({ kind: 'pending' });
+    return { claim, waited: claim.run({ ...QUESTION, url }, judged.target, waitMs, client) };
+  };
+  /** A resolve whose answer was 202. */
+  const pending = async () => {
+    const { claim, waited } = begun(0, new Leaving());
+    expect(await waited).toEqual({ kind: 'pending' });
     return claim.keep(resolver.draft(), QUESTION);
   };
-  return { failures, outbound, pending, random, resolver, store, time };
+  return { begun, extractionsMs, failures, finished, outbound, pending, random, resolver, store, time };
+}
+
+/** A client that leaves, or whose answer was sent, when the test says so. */
+class Leaving implements WaitingClient {
+  leave = (): void => {};
+
+  onDisconnect(listener: DisconnectListener): void {
+    this.leave = () => listener.handleEvent();
+  }
 }
 
 const NOTHING = { metadata: null, text: null, links: null, warnings: [] };
@@ -121,11 +147,9 @@ describe('a resolve that was answered with 202', () => {
   });
 
   it('gives its place back when its hour is over while its creation could not be recorded', async () => {
-    const { outbound, resolver, store, time } = opened();
-    const judged = outbound.policy.judge(URL_ASKED);
-    const claim = resolver.tryClaim('0xpayer');
-    if (!judged.ok || claim === undefined) throw new Error('the test cannot begin');
-    await claim.run(QUESTION, judged.target, 0, { onDisconnect: () => {} });
+    const { begun, outbound, resolver, store, time } = opened();
+    const { claim, waited } = begun(0, new Leaving());
+    await waited;
     store.isAway = true;
     await expect(claim.keep(resolver.draft(), QUESTION)).rejects.toThrow('away');
     await outbound.answer(URL_ASKED, { body: 'x' });
@@ -137,6 +161,42 @@ describe('a resolve that was answered with 202', () => {
     time.pass(5000);
     await settle();
     expect(resolver.claimCount).toBe(0);
+  });
+
+  it('is recorded with its outcome although its creation failed at first', async () => {
+    const { begun, outbound, resolver, store, time } = opened();
+    const { claim, waited } = begun(0, new Leaving());
+    await waited;
+    store.isAway = true;
+    const draft = resolver.draft();
+    await expect(claim.keep(draft, QUESTION)).rejects.toThrow('away');
+    await outbound.answer(URL_ASKED, { body: 'x' });
+    await expect.poll(() => store.finishCount + time.pendingCount).toBeGreaterThan(0);
+    store.isAway = false;
+    time.pass(5000);
+    await expect.poll(() => resolver.claimCount).toBe(0);
+    expect(await resolver.show(draft)).toMatchObject({ status: 'resolved' });
+  });
+
+  it('goes on once it is kept, whether its client leaves or its place is released', async () => {
+    const { begun, outbound, resolver } = opened();
+    const client = new Leaving();
+    const { claim, waited } = begun(0, client);
+    await waited;
+    await claim.keep(resolver.draft(), QUESTION);
+    client.leave();
+    claim.release();
+    while (!outbound.isHeld(URL_ASKED)) await settle();
+    expect([outbound.sent[0]?.signal?.aborted, resolver.claimCount]).toEqual([false, 1]);
+  });
+
+  it('has expired when its outcome has gone by the time it is read', async () => {
+    const { outbound, pending, resolver, store } = opened();
+    const shown = await pending();
+    await outbound.answer(URL_ASKED, { body: 'x' });
+    await expect.poll(() => resolver.claimCount).toBe(0);
+    store.readOutcome = async () => undefined;
+    expect(await resolver.show(shown)).toBeUndefined();
   });
 
   it('is left to the next process when this one closes while the state is away', async () => {
@@ -172,6 +232,79 @@ it('ends as INTERNAL_ERROR where the server itself is at fault, which is said an
   const { status, outcome } = (await resolver.show(shown))!;
   expect([status, JSON.parse(`{${outcome}}`).failure.code]).toEqual(['failed', 'INTERNAL_ERROR']);
   expect(failures).toEqual([new Error('a bug')]);
+});
+
+describe('a place', () => {
+  it('is given back once, and its payer may take another', () => {
+    const { resolver } = opened();
+    const claims = Array.from({ length: PAYER_WORK_COUNT_MAX }, () => resolver.tryClaim('0xpayer'));
+    expect(resolver.tryClaim('0xpayer')).toBeUndefined();
+    for (let i = 0; i < 2; i++) claims[0]?.release();
+    expect(resolver.claimCount).toBe(PAYER_WORK_COUNT_MAX - 1);
+    expect([resolver.tryClaim('0xpayer'), resolver.tryClaim('0xpayer')]).toEqual([expect.anything(), undefined]);
+  });
+
+  it('that is released unpaid ends its work, which counts as no finished one', async () => {
+    const { begun, finished, outbound } = opened();
+    const { claim, waited } = begun(0, new Leaving());
+    await waited;
+    while (!outbound.isHeld(URL_ASKED)) await settle();
+    claim.release();
+    await settle();
+    expect([outbound.sent[0]?.signal?.aborted, finished]).toEqual([true, []]);
+  });
+
+  it('has its work done within 30 seconds, reading included, and leaves no timer of its wait', async () => {
+    const { begun, extractionsMs, finished, outbound, time } = opened();
+    const { waited } = begun(20_000, new Leaving());
+    while (!outbound.isHeld(URL_ASKED)) await settle();
+    time.pass(7000);
+    await outbound.answer(URL_ASKED, { body: 'x' });
+    expect(await waited).toEqual({ kind: 'resolved' });
+    expect([extractionsMs, finished, time.pendingCount]).toEqual([[WORK_MS - 7000], [['resolved', 7000]], 0]);
+  });
+
+  it.each(['drain', 'close'] as const)('is waited for no longer from the %s on', async (end) => {
+    const { begun, resolver } = opened();
+    const { waited } = begun(20_000, new Leaving());
+    await settle();
+    resolver[end]();
+    expect(await waited).toEqual({ kind: 'pending' });
+    expect(await begun(20_000, new Leaving()).waited).toEqual({ kind: 'pending' });
+  });
+
+  it('counts a look-up that fails as finished, not one whose client has left', async () => {
+    const { begun, finished, outbound, time } = opened();
+    const looks: ((found: 'unreachable') => void)[] = [];
+    vi.spyOn(outbound, 'lookUp').mockImplementation(() => new Promise((resolve) => looks.push(resolve)));
+    const client = new Leaving();
+    const works = [begun(0, new Leaving()), begun(0, client)];
+    client.leave();
+    time.pass(1000);
+    looks[1]?.('unreachable');
+    await settle();
+    time.pass(2000);
+    looks[0]?.('unreachable');
+    for (const { waited } of works) expect(await waited).toMatchObject({ kind: 'failed' });
+    expect(finished).toEqual([['failed', 3000]]);
+  });
+
+  it('keeps a resolve that was paid for before and fails at its look-up', async () => {
+    const { begun, resolver } = opened();
+    const { claim, waited } = begun(0, undefined, 'https://missing.example/');
+    await waited;
+    expect(await claim.keep(resolver.draft(), QUESTION)).toMatchObject({ status: 'failed' });
+    expect(resolver.claimCount).toBe(0);
+  });
+
+  it('keeps nothing as recorded whose creation failed, though its outcome was taken', async () => {
+    const { begun, outbound, resolver, store } = opened();
+    outbound.targets.set(URL_ASKED, { body: 'x' });
+    vi.spyOn(store, 'create').mockRejectedValueOnce(new Error('full'));
+    const { claim, waited } = begun(20_000, new Leaving());
+    await waited;
+    await expect(claim.keep(resolver.draft(), QUESTION)).rejects.toThrow('full');
+  });
 });
 
 it.each([
@@ -228,6 +361,24 @@ it('what a dead process left is not begun once this one is closed', async () => 
   store.tellPending();
   await settle();
   expect(outbound.sent).toEqual([]);
+});
+
+it('what a dead process left is taken up at the start, and fails where its address is not allowed any more', async () => {
+  const { outbound, random, resolver, store, time } = opened();
+  const record = { tokenDigest: resolveTokenDigest('x'), createdAtMs: time.nowMs() };
+  const [allowed, refused] = [URL_ASKED, 'http://127.0.0.1/'].map((url) => {
+    return { ...record, id: newResolveId(random), question: { ...QUESTION, url } };
+  });
+  for (const one of [allowed!, refused!]) {
+    await store.create(one);
+    store.pending.push(one);
+  }
+  await resolver.start();
+  await outbound.answer(URL_ASKED, { body: 'x' });
+  await expect.poll(() => resolver.claimCount).toBe(0);
+  expect(await resolver.show(allowed!)).toMatchObject({ status: 'resolved' });
+  const shown = await resolver.show(refused!);
+  expect(JSON.parse(`{${shown?.outcome}}`).failure.code).toBe('TARGET_NOT_ALLOWED');
 });
 
 it('what a dead process left takes room for take-overs until it ends', async () => {
