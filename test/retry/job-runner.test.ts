@@ -1,11 +1,12 @@
 /** What the runner puts on record of a job, and what it leaves behind, where nothing went out or the state failed (siblings §6). */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Exposition } from '../../src/base/prometheus.ts';
-import { DELIVERY_TIMEOUT_MS, KEPT_MS } from '../../src/retry/limits.ts';
+import type { RetryJob } from '../../src/retry/job.ts';
+import { CLOSE_GRACE_MS, DELIVERY_TIMEOUT_MS, KEPT_MS } from '../../src/retry/limits.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
 import { settle } from '../support/manual-time.ts';
-import { answer, failure } from '../support/targets-by-host.ts';
+import { answer, failure, hanging } from '../support/targets-by-host.ts';
 import { heldCountOf, RetryWorld } from './model.ts';
 
 const orderTo = (host: string, callbackUrl: string | null = null): RetryOrder => ({
@@ -42,16 +43,18 @@ describe('a job that is carried on', () => {
     const judged = vi.spyOn(world.outbound.policy, 'judge');
     const sent = vi.spyOn(world.outbound, 'send');
     const order = orderTo('well.example', 'https://hook.example/');
-    await world.create({ ...order, policy: { ...order.policy, attemptTimeoutSeconds: 7 } });
+    const request = { ...order.request, method: 'POST', body: 'grüße' } as const;
+    await world.create({ ...order, request, policy: { ...order.policy, attemptTimeoutSeconds: 7 } });
     await world.pass(1000);
     expect(judged.mock.calls).toEqual([
       ['https://well.example/', 'retry'],
       ['https://hook.example/', 'delivery'],
     ]);
-    expect(sent.mock.calls.map(([{ body, customer, timeoutMs }]) => ({ body, customer, timeoutMs }))).toEqual([
-      { body: null, customer: 'org:acme', timeoutMs: 7000 },
-      { body: null, customer: 'org:acme', timeoutMs: DELIVERY_TIMEOUT_MS },
+    expect(sent.mock.calls.map(([{ customer, timeoutMs }]) => ({ customer, timeoutMs }))).toEqual([
+      { customer: 'org:acme', timeoutMs: 7000 },
+      { customer: 'org:acme', timeoutMs: DELIVERY_TIMEOUT_MS },
     ]);
+    expect(world.outbound.seenBy('well.example')).toMatchObject([{ method: 'POST', body: 'grüße' }]);
   });
 
   it('has its pauses drawn where its policy wants jitter', async () => {
@@ -87,6 +90,47 @@ describe('a job that is carried on', () => {
       attempts: [{ outcome: 'blocked' }],
     });
     expect(world.time.pendingCount).toBe(before);
+  });
+
+  it('is not sent to an address that is not allowed any more', async () => {
+    const world = opened();
+    const order = orderTo('well.example');
+    const id = await world.create({ ...order, request: { ...order.request, url: 'http://well.example/' } });
+    await world.pass(1000);
+    expect(await world.process.retries.find(id)).toMatchObject({
+      status: 'failed',
+      attempts: [{ outcome: 'blocked' }],
+    });
+    expect([world.outbound.seen, world.failures]).toEqual([[], []]);
+  });
+
+  const HOOK = 'https://hangs.example/';
+  type Shown = RetryJob | undefined;
+  it.each([
+    [
+      'interrupts its attempt',
+      'update',
+      'hangs.example',
+      null,
+      1000,
+      (job: Shown) => job?.attempts[0]?.outcome,
+      'interrupted',
+    ],
+    ['interrupts its delivery', 'update', 'well.example', HOOK, 1000, (job: Shown) => job?.delivery?.isUnderWay, false],
+    ['ends it at its deadline', 'update', 'crowded.example', null, 599_000, (job: Shown) => job?.status, 'expired'],
+    ['removes it', 'remove', 'well.example', null, KEPT_MS - 1000, (job: Shown) => job, undefined],
+  ] as const)('goes on after the state has failed as it %s', async (_, kind, host, hook, untilMs, of, expected) => {
+    const world = opened();
+    world.outbound.target('hangs.example', hanging);
+    const id = await world.create(orderTo(host, hook));
+    await world.pass(untilMs, 60_000);
+    if (untilMs === 1000) world.kill();
+    world.isRefused = (operation) => operation.kind === kind;
+    await world.pass(5000);
+    expect(new Set(world.failures.map(String))).toEqual(new Set(['Error: the disk is full']));
+    world.isRefused = () => false;
+    await world.pass(2000);
+    expect(of(await world.process.retries.find(id))).toBe(expected);
   });
 
   it('ends at its deadline while it waits for its turn, although the state gives no look', async () => {
@@ -173,6 +217,46 @@ describe('a try of a delivery', () => {
     expect((await retries.find(id))?.delivery).toMatchObject({ status: 'pending', attemptCount: 0 });
     world.isRefused = () => false;
     await world.pass(2000);
-    expect((await retries.find(id))?.delivery).toMatchObject({ status: 'delivering', attemptCount: 1 });
+    expect((await retries.find(id))?.delivery).toMatchObject({
+      status: 'delivering',
+      attemptCount: 1,
+      lastStatusCode: null,
+    });
+  });
+
+  it('whose end the state does not take is said to have failed, and counts as one without an answer', async () => {
+    const world = opened();
+    world.outbound.target('hook.example', () => answer(200));
+    let updates = 0;
+    // Its attempt and this try have begun.
+    world.isRefused = ({ kind }) => kind === 'update' && ++updates > 3;
+    const id = await world.create(orderTo('well.example', 'https://hook.example/'));
+    await world.pass(1000);
+    world.isRefused = () => false;
+    await world.pass(1000);
+    expect(world.failures.map(String)).toEqual(['Error: the disk is full']);
+    expect((await world.process.retries.find(id))?.delivery).toMatchObject({ attemptCount: 1, lastStatusCode: null });
+  });
+
+  it('that is taken while the worker closes waits for its turn five seconds at most', async () => {
+    const world = opened();
+    const { store, worker } = world.process;
+    const looked = Promise.withResolvers<void>();
+    const take = store.takeDue.bind(store);
+    store.takeDue = async (query) => {
+      await looked.promise;
+      return take(query);
+    };
+    await world.create(orderTo('crowded.example'));
+    let isClosed = false;
+    const closing = worker.close().then(() => {
+      isClosed = true;
+    });
+    looked.resolve();
+    await world.pass(CLOSE_GRACE_MS - 250);
+    expect(isClosed).toBe(false);
+    await world.pass(250);
+    await closing;
+    expect(heldCountOf(worker)).toBe(0);
   });
 });

@@ -10,7 +10,14 @@ import {
   TAKEN_COUNT_MAX,
 } from '../../src/retry/limits.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
-import type { DueJob, DueQuery, RetryRecord, RetryStore, Taken } from '../../src/retry/store.ts';
+import {
+  DamagedJobError,
+  type DueJob,
+  type DueQuery,
+  type RetryRecord,
+  type RetryStore,
+  type Taken,
+} from '../../src/retry/store.ts';
 import { RetryWorker, type WorkerPorts } from '../../src/retry/worker.ts';
 import { ManualTime, settle } from '../support/manual-time.ts';
 import { heldCountOf } from './model.ts';
@@ -28,6 +35,7 @@ function opened(lookPauseMs?: number) {
   const looks: DueQuery[] = [];
   const answers: (Taken | Error | Promise<Taken>)[] = [];
   const released: string[] = [];
+  const setAside: string[] = [];
   const failures: string[] = [];
   const found: string[] = [];
   /** Job -> what its first step waits for; without it has none. */
@@ -68,7 +76,7 @@ function opened(lookPauseMs?: number) {
       released.push(id);
       return undefined;
     },
-    setAside() {},
+    setAside: (id) => void setAside.push(id),
   };
   const worker = new RetryWorker({
     ...{ store, clock: time, timers: time },
@@ -80,7 +88,10 @@ function opened(lookPauseMs?: number) {
     await settle();
     return looks.length;
   };
-  return { time, worker, looks, answers, released, failures, found, work, passed, loseLease: () => loseLease() };
+  return {
+    ...{ time, worker, store, looks, answers, released, setAside, failures, found, work, passed },
+    loseLease: () => loseLease(),
+  };
 }
 
 describe('the worker of retries looks', () => {
@@ -143,6 +154,36 @@ describe('the worker of retries looks', () => {
     for (const { bytesMax } of looks) expect(bytesMax).toBe(TAKEN_BYTES_MAX);
     // Those who hold as much as is left are passed over.
     expect(looks.at(-1)?.without).toEqual(['org:b', 'org:c', 'org:d']);
+  });
+
+  it('once at a time, and once more when it was woken meanwhile', async () => {
+    const { answers, looks, worker } = opened();
+    const first = Promise.withResolvers<Taken>();
+    answers.push(first.promise);
+    worker.start();
+    await settle();
+    for (let i = 0; i < 3; i++) worker.wake();
+    await settle();
+    expect(looks).toHaveLength(1);
+    first.resolve(NONE);
+    await settle();
+    expect(looks).toHaveLength(2);
+  });
+
+  it('for none while it holds as many as it may', async () => {
+    const { answers, looks, work, worker } = opened();
+    const jobs = Array.from({ length: HELD_COUNT_MAX }, (_, at) => dueJob(`${at}`));
+    const ends: (() => void)[] = [];
+    for (const { id } of jobs) work.set(id, new Promise((resolve) => ends.push(resolve)));
+    answers.push({ jobs, nextDueMs: undefined });
+    worker.start();
+    await settle();
+    worker.wake();
+    await settle();
+    expect(looks).toHaveLength(1);
+    ends[0]!();
+    await settle();
+    expect(looks.at(-1)).toMatchObject({ countMax: 1 });
   });
 
   it('for no customer who holds as many jobs as there is room left for', async () => {
@@ -215,6 +256,20 @@ describe('a job that the worker took', () => {
     time.pass(1000);
     await settle();
     expect(released).toEqual(['a', 'a']);
+  });
+});
+
+describe('a job that is found damaged as it is released', () => {
+  it('is set aside, said once, and held no more', async () => {
+    const { answers, failures, setAside, store, work, worker } = opened();
+    work.set('a', Promise.resolve());
+    store.release = async (id) => {
+      throw new DamagedJobError(id, 'its state');
+    };
+    answers.push({ jobs: [dueJob('a')], nextDueMs: null });
+    worker.start();
+    await settle();
+    expect([setAside, failures, heldCountOf(worker)]).toEqual([['a'], ['retry a is damaged: its state'], 0]);
   });
 });
 

@@ -5,6 +5,7 @@ import { Exposition } from '../../src/base/prometheus.ts';
 import { endDelivery, startDelivery } from '../../src/retry/delivery.ts';
 import type { RetryId } from '../../src/retry/identifier.ts';
 import { withDelivery } from '../../src/retry/job.ts';
+import { KEPT_MS } from '../../src/retry/limits.ts';
 import { DEFAULT_POLICY } from '../../src/retry/policy.ts';
 import type { RetryOrder } from '../../src/retry/retries.ts';
 import { settle } from '../support/manual-time.ts';
@@ -246,7 +247,7 @@ describe('the worker of retries', () => {
       await world.pass(1000);
       expect(world.outbound.seen).toEqual([]);
       expect(await retries.find(id)).toMatchObject({ status: 'cancelled', attempts: [] });
-      expect(metricsOf(world)).toEqual([]);
+      expect([metricsOf(world), world.failures]).toEqual([[], []]);
     });
 
     it('sends no delivery that has been made meanwhile', async () => {
@@ -293,6 +294,9 @@ describe('the worker of retries', () => {
     await world.pass(1000);
     expect(await world.process.retries.find(id)).toMatchObject({ delivery: { attemptCount: 1, status: 'delivering' } });
     expect((await world.process.store.find(id))?.secrets?.length).toBeLessThan(1000);
+    const other = await world.create(long);
+    await world.pass(1000);
+    expect((await world.process.store.find(other))?.secrets).toBeNull();
   });
 
   it('closes without waiting out the pause after a failure of the state', async () => {
@@ -393,6 +397,69 @@ describe('the worker of retries', () => {
     for (let i = 0; i < 100 && world.outbound.seen.length < 3001; i++) await settle();
     expect(world.outbound.seen).toHaveLength(3001);
     expect(world.outbound.seen.slice(0, 1200).map(({ customer }) => customer)).toContain(small.customer);
+  });
+});
+
+describe('a job', () => {
+  it('is sent as soon as it is on record, however long that takes', async () => {
+    const world = opened();
+    world.outbound.target('well.example', () => answer(200));
+    const { store } = world.process;
+    const written = Promise.withResolvers<void>();
+    const create = store.create.bind(store);
+    store.create = async (record) => {
+      await written.promise;
+      return create(record);
+    };
+    const creating = world.create(orderTo('well.example'));
+    await settle();
+    written.resolve();
+    await creating;
+    await settle();
+    expect(world.outbound.seen).toHaveLength(1);
+  });
+
+  it('is not there where the state does not take it, which its customer hears', async () => {
+    const world = opened();
+    world.isRefused = ({ kind }) => kind === 'create';
+    await expect(world.create(orderTo('well.example'))).rejects.toThrow('the disk is full');
+  });
+
+  it('that waits for its next attempt tells its callback at once that it was cancelled', async () => {
+    const world = opened();
+    world.outbound.target('busy.example', () => answer(503));
+    world.outbound.target('hook.example', () => answer(200));
+    const id = await world.create({ ...orderTo('busy.example'), callbackUrl: 'https://hook.example/' });
+    await world.pass(1000);
+    expect(await world.process.retries.cancel(id)).toMatchObject({ status: 'cancelled' });
+    await settle();
+    expect(world.outbound.seenBy('hook.example')).toHaveLength(1);
+  });
+
+  it('that has ended is not cancelled, and its delivery goes on', async () => {
+    const world = opened();
+    world.outbound.target('well.example', () => answer(200));
+    world.outbound.target('hook.example', hanging);
+    const id = await world.create({ ...orderTo('well.example'), callbackUrl: 'https://hook.example/' });
+    await world.pass(1000);
+    expect(await world.process.retries.cancel(id)).toBeUndefined();
+    await settle();
+    expect((await world.process.retries.find(id))?.delivery?.isUnderWay).toBe(true);
+  });
+
+  it('is unknown when its day is over, also while the state cannot remove it', async () => {
+    const world = opened();
+    world.outbound.target('well.example', () => answer(200));
+    world.isRefused = ({ kind }) => kind === 'remove';
+    const id = await world.create(orderTo('well.example'));
+    await world.pass(1000);
+    const { retries } = world.process;
+    expect(await retries.read(id)).toMatchObject({ job: { status: 'succeeded' } });
+    await world.pass(KEPT_MS, 60_000);
+    expect([await retries.find(id), await retries.read(id), world.jobCount]).toEqual([undefined, undefined, 1]);
+    world.isRefused = () => false;
+    await world.pass(2000);
+    expect([await retries.find(id), await retries.read(id), world.jobCount]).toEqual([undefined, undefined, 0]);
   });
 });
 
