@@ -156,6 +156,16 @@ describe('the worker of retries looks', () => {
     expect(looks.at(-1)?.without).toEqual(['org:b', 'org:c', 'org:d']);
   });
 
+  it('when it starts, whatever woke it before', async () => {
+    const { looks, worker } = opened();
+    worker.wake();
+    await settle();
+    expect(looks).toEqual([]);
+    worker.start();
+    await settle();
+    expect(looks).toHaveLength(1);
+  });
+
   it('once at a time, and once more when it was woken meanwhile', async () => {
     const { answers, looks, worker } = opened();
     const first = Promise.withResolvers<Taken>();
