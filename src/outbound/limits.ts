@@ -8,7 +8,7 @@ export const TARGET_LENGTH_MAX = 2048;
 export const HOST_SLOTS_MAX = 4;
 /** Milliseconds without an answer after which a host gets no further slot while others wait. */
 export const SILENCE_MS = 2000;
-/** Milliseconds for which a silent host with nothing in flight counts as silent; then it gets another chance. */
+/** Milliseconds after which a silent host gets another chance; with a request in flight by then, it waits as long again. */
 export const SILENT_KEPT_MS = MINUTE_MS;
 /** Silent hosts that are remembered; beyond that, the one that fell silent first is forgotten. */
 export const SILENT_HOSTS_MAX = 10_000;
