@@ -55,6 +55,8 @@ describe('a job that is carried on', () => {
       { customer: 'org:acme', timeoutMs: DELIVERY_TIMEOUT_MS },
     ]);
     expect(world.outbound.seenBy('well.example')).toMatchObject([{ method: 'POST', body: 'grüße' }]);
+    const [event] = world.outbound.seenBy('hook.example').map(({ body }) => JSON.parse(body!));
+    expect(Date.parse(event.completed_at)).toBe(world.time.nowMs() - 1000);
   });
 
   it('has its pauses drawn where its policy wants jitter', async () => {
