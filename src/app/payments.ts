@@ -32,6 +32,7 @@ export interface PaymentPorts extends FacilitatorPorts {
   readonly random: Random;
   /** Called with each report of the reconciler. */
   onCaseReport(report: CaseReport): void;
+  onFailure(failure: unknown, source: string): void;
 }
 
 export interface OpenPayments {
@@ -198,7 +199,8 @@ export async function openPayments(
     reportCounts[report.kind]++;
     ports.onCaseReport(report);
   };
-  const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport });
+  const onBug = (bug: Error): void => ports.onFailure(bug, 'payments');
+  const reconciler = new Reconciler({ settlement, reservations, clock, timers, onCaseReport, onBug });
   await reservations.handOver((one) => reconciler.takeOver(one));
   const meters = new PaymentMeters();
   return {

@@ -99,14 +99,10 @@ export class Settling {
       // The outcome is known but not on record, so no answer may leave; the reconciler records it in the background.
       const transaction = outcome.kind === 'settled' || outcome.kind === 'unknown' ? outcome.transaction : '';
       reconciler.watch(reservation, order, endOf(outcome), transaction);
-      return {
-        kind: 'pending',
-        payer,
-        transaction,
-        detail: `the outcome could not be recorded: ${messageOf(failure)}`,
-      };
+      const detail = `the outcome could not be recorded: ${messageOf(failure)}`;
+      recorded = { kind: 'pending', payer, transaction, detail };
     }
-    // The authorization is free again.
+    // The authorization is free again, or will be once the reconciler has recorded that.
     if (outcome.kind === 'unavailable' && outcome.bug !== undefined) throw outcome.bug;
     return recorded;
   }

@@ -116,7 +116,8 @@ function setUp<S extends Settlement>(settlement: S, change: Partial<CheckoutPart
     recoverCount++;
     return recoverAsServer(digest, signature);
   };
-  const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, onCaseReport: () => {} });
+  const heard = { onCaseReport() {}, onBug() {} };
+  const reconciler = new Reconciler({ settlement, reservations, clock: time, timers: time, ...heard });
   const checkout = new Checkout({
     reservations,
     settlement,
@@ -854,11 +855,20 @@ describe('settlement', () => {
     expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([1, 0]);
   });
 
-  it('that a bug kept from being sent is free again, and reported as a bug', async () => {
+  it.each([
+    ['is', 1],
+    ['will be', 0],
+  ])('that a bug kept from being sent %s free again, and is reported as a bug', async (_, recordedAtOnce) => {
     const kit = setUp(new Scripted());
     const bug = new Error('a bug');
     kit.settlement.settled = async () => ({ kind: 'unavailable', detail: bug.message, bug });
+    const record = kit.reservations.recordReleased.bind(kit.reservations);
+    if (recordedAtOnce === 0) kit.reservations.recordReleased = () => Promise.reject(new OutageError('disk full'));
     await expect((await kit.passed(await signed())).settle()).rejects.toBe(bug);
+    expect(kit.reservations.count).toBe(1 - recordedAtOnce);
+    kit.reservations.recordReleased = record;
+    kit.time.pass(1000);
+    await settle();
     expect([kit.settlement.settleCount, kit.reservations.count]).toEqual([1, 0]);
   });
 

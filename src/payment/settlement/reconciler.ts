@@ -54,6 +54,8 @@ export interface ReconcilerPorts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly onCaseReport: (report: CaseReport) => void;
+  /** Called with the first bug that kept the order of a case from being sent; its repeats meet the same. */
+  readonly onBug: (bug: Error) => void;
 }
 
 /** The certain outcome of a case. */
@@ -73,6 +75,7 @@ interface WatchedCase extends UnsettledCase {
   outcome: CaseOutcome | undefined;
   /** The last hash that this process knows of; '' = none. The store lacks it if recording failed. */
   transaction: string;
+  hasBug: boolean;
   pauseMs: number;
   cancel: () => void;
 }
@@ -116,6 +119,7 @@ export class Reconciler {
       ...one,
       sinceMs: clock.monotonicMs(),
       sincePastMs: clock.nowMs() - one.order.authorization.validBeforeSeconds * 1000,
+      hasBug: false,
       pauseMs: FIRST_PAUSE_MS,
       cancel: () => {},
     };
@@ -192,6 +196,10 @@ export class Reconciler {
     if (outcome.kind === 'refused' && isInside) {
       const isFree = !one.reservation.isTakenOver && (await this.#provesNothingMoved(one, outcome));
       if (isFree) return { kind: 'released', detail: outcome.detail };
+    }
+    if (outcome.kind === 'unavailable' && outcome.bug !== undefined && !one.hasBug) {
+      one.hasBug = true;
+      this.#ports.onBug(outcome.bug);
     }
     if (outcome.kind === 'unknown') {
       if (outcome.transaction !== '') one.transaction = outcome.transaction;

@@ -15,6 +15,8 @@ const refusedAs = (reason: string): SettleOutcome => ({ kind: 'refused', reason,
 const REFUSED = refusedAs('invalid_exact_evm_signature');
 const SETTLED: SettleOutcome = { kind: 'settled', transaction: HASH };
 const AWAY: SettleOutcome = { kind: 'unavailable', detail: 'refused connection' };
+/** Reports that a test does not look at. */
+const UNHEARD = { onCaseReport() {}, onBug() {} };
 
 /** A settlement that gives its answers in order and then repeats the last one. */
 class Script implements Settlement {
@@ -40,12 +42,14 @@ async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
   const time = new ManualTime();
   const reservations = store ?? memoryReservations(time);
   const reports: CaseReport[] = [];
+  const bugs: Error[] = [];
   const reconciler = new Reconciler({
     settlement,
     reservations,
     clock: time,
     timers: time,
     onCaseReport: (report) => reports.push(report),
+    onBug: (bug) => bugs.push(bug),
   });
   const add = async (windowSeconds = 120): Promise<{ order: PaymentOrder; reservation: Reservation }> => {
     const order = orderFor({ validBeforeSeconds: Math.floor(time.nowMs() / 1000) + windowSeconds });
@@ -63,7 +67,7 @@ async function unknownCase(settlement: Settlement, store?: MemoryReservations) {
       await settle();
     }
   };
-  return { time, reservations, reconciler, reports, add, seconds };
+  return { time, reservations, reconciler, reports, bugs, add, seconds };
 }
 
 describe('reconciling an unknown settlement', () => {
@@ -79,6 +83,15 @@ describe('reconciling an unknown settlement', () => {
     await kit.seconds(300);
     expect(script.asked).toHaveLength(3);
     expect(kit.time.pendingCount).toBe(0);
+  });
+
+  it('reports a bug that keeps the order from being sent once for each case', async () => {
+    const bug = new Error('a bug');
+    const kit = await unknownCase(new Script({ kind: 'unavailable', detail: bug.message, bug }));
+    await kit.add();
+    await kit.seconds(60);
+    expect([kit.bugs, kit.reports]).toEqual([[bug], []]);
+    expect(kit.reconciler.openCount).toBe(1);
   });
 
   it('frees the authorization when it was refused for certain inside its window', async () => {
@@ -163,7 +176,7 @@ describe('reconciling an unknown settlement', () => {
       await first.time.pass((atSeconds - 2) * 1000);
       const next = new Script(SETTLED);
       const { reservations, time } = first;
-      new Reconciler({ settlement: next, reservations, clock: time, timers: time, onCaseReport() {} }).watch(
+      new Reconciler({ settlement: next, reservations, clock: time, timers: time, ...UNHEARD }).watch(
         reservation,
         order,
       );
@@ -278,7 +291,7 @@ describe('reconciling an unknown settlement', () => {
     const { time } = first;
     time.stepWall(3_600_000);
     store.fault = () => 'the clock of this machine is 3600.0 s ahead of the database’s';
-    new Reconciler({ settlement: script, reservations: store, clock: time, timers: time, onCaseReport() {} }).watch(
+    new Reconciler({ settlement: script, reservations: store, clock: time, timers: time, ...UNHEARD }).watch(
       reservation,
       order,
     );
@@ -300,7 +313,7 @@ describe('reconciling an unknown settlement', () => {
       first.reconciler.stop();
       const { reservations, time } = first;
       time.stepWall(byMs);
-      const ports = { settlement: new Script(UNKNOWN), reservations, clock: time, timers: time, onCaseReport() {} };
+      const ports = { settlement: new Script(UNKNOWN), reservations, clock: time, timers: time, ...UNHEARD };
       new Reconciler(ports).takeOver({ reservation, order });
       await first.seconds(150 + 59);
       expect(reservations.statusOf(order.key)).toMatchObject({ kind: 'unknown' });

@@ -697,6 +697,7 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
         clock: systemClock,
         timers: { after: (_, run) => systemTimers.after(0, run) },
         onCaseReport() {},
+        onBug() {},
       });
       reconciler.watch(theirs!, order);
       await until('it was refused', () => theirs!.isRefused || reconciler.openCount === 0);
