@@ -28,6 +28,7 @@ import {
   type StatementError,
   unjudgedKindOf,
 } from './failures.ts';
+import { inTransaction, type Query } from './transaction.ts';
 
 /** How long a statement is repeated at most. */
 export const PATIENCE_MS = 4000;
@@ -59,19 +60,12 @@ export interface RunOptions {
   readonly onDoubt?: () => void;
 }
 
-/** Runs the statements of a transaction in turn. */
-export type Query = (statement: Statement) => Promise<readonly Row[]>;
-
 /** What the schema lacks of what the process needs (wholeness.ts). */
 export interface Watch {
   /** As the last look found it; undefined = nothing is missing. */
   readonly fault: string | undefined;
   look(query: Query): Promise<void>;
 }
-
-const BEGIN: Statement = { text: 'BEGIN' };
-const COMMIT: Statement = { text: 'COMMIT' };
-const ROLLBACK: Statement = { text: 'ROLLBACK' };
 
 export class Database {
   readonly #connections: Connections;
@@ -307,28 +301,7 @@ export class Database {
 
   async #transactionOnce<T>(work: (query: Query) => Promise<T>): Promise<T> {
     const connection = await this.#connected();
-    let isCommitting = false;
-    let isBroken = true;
-    const query: Query = (statement) => this.#send(connection, statement, isCommitting ? 'sent' : 'uncommitted', true);
-    try {
-      await query(BEGIN);
-      const result = await work(query);
-      isCommitting = true;
-      await query(COMMIT);
-      isBroken = false;
-      return result;
-    } catch (failure) {
-      // A ROLLBACK would wait behind an unanswered statement; closing the connection rolls back too.
-      if (!isCommitting && !(failure instanceof AttemptError && failure.kind === 'away')) {
-        isBroken = await connection.query(ROLLBACK).then(
-          () => false,
-          () => true,
-        );
-      }
-      throw failure;
-    } finally {
-      connection.release(isBroken);
-    }
+    return inTransaction(connection, (statement, stage) => this.#send(connection, statement, stage, true), work);
   }
 
   async #send(connection: Connection, statement: Statement, stage: Stage, isTelling: boolean): Promise<readonly Row[]> {

@@ -15,9 +15,10 @@ import { OutageError } from '../../base/outage.ts';
 import { WINDOW_SECONDS_MAX } from '../../payment/protocol/network.ts';
 import { latestMs } from './both-clocks.ts';
 import { SKEW_MS_MAX } from './clock-skew.ts';
-import type { Database, Query } from './database.ts';
+import type { Database } from './database.ts';
 import { DatabaseAwayError } from './failures.ts';
 import { numbersFrom } from './tables/identity.ts';
+import type { Query } from './transaction.ts';
 
 /** The clocks of the process that sold and of the one that starts may be off in opposite directions. */
 const WINDOW_MS = WINDOW_SECONDS_MAX * 1000 + 2 * SKEW_MS_MAX;

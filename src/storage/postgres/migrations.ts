@@ -5,9 +5,10 @@
  */
 import { HOUR_MS } from '../../base/durations.ts';
 import { StateError } from '../state-error.ts';
-import type { Database, Query } from './database.ts';
+import type { Database } from './database.ts';
 import { StatementError } from './failures.ts';
 import type { DomainTables } from './tables/table.ts';
+import type { Query } from './transaction.ts';
 
 /** After this time another process may continue the migration of a dead one. */
 const LEASE_MS = 10_000;

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { StateError } from '../state-error.ts';
 import type { DatabaseAddress } from './address.ts';
-import type { Query } from './database.ts';
+import type { Query } from './transaction.ts';
 
 /** Name of the throwaway recipient's address, 20 bytes. */
 export const PAYEE = 'pay-to';

@@ -6,8 +6,9 @@
  * There is no look while no statement fails, so what no statement needs may come and go. Cost of a look: one statement over the
  * catalogue, about a millisecond; its answer is one digest while nothing changes.
  */
-import type { Query, Watch } from './database.ts';
+import type { Watch } from './database.ts';
 import { readVersions, type Versions } from './migrations.ts';
+import type { Query } from './transaction.ts';
 
 /** Most parts that a fault names of those that are gone, and of the rights. */
 const NAMED_COUNT_MAX = 5;

@@ -1,9 +1,10 @@
 /** Which tables a process has entered, over a database whose answers a test holds back. */
 import { describe, expect, it } from 'vitest';
 import type { Row, Statement } from '../../../src/storage/postgres/connections.ts';
-import type { Database, Query } from '../../../src/storage/postgres/database.ts';
+import type { Database } from '../../../src/storage/postgres/database.ts';
 import { DatabaseAwayError } from '../../../src/storage/postgres/failures.ts';
 import { Identity } from '../../../src/storage/postgres/identity.ts';
+import type { Query } from '../../../src/storage/postgres/transaction.ts';
 import { ManualTime, settle } from '../../support/manual-time.ts';
 
 const USED_BEFORE_SECONDS = 7;

@@ -1,5 +1,5 @@
 /** The rows that a copy inserts into one table, in statements of bounded size. */
-import type { Query } from '../database.ts';
+import type { Query } from '../transaction.ts';
 
 /** Column and type; values of `bytea` are given as bytes. */
 export type Columns = readonly (readonly [
