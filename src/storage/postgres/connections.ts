@@ -5,7 +5,7 @@
 import { type ClientBase, Pool, type PoolClient, type QueryResult, types } from 'pg';
 import { errorCodeOf } from '../../base/failure.ts';
 import type { DatabaseAddress } from './address.ts';
-import { PoolBusyError } from './failures.ts';
+import { isReadOnly, PoolBusyError } from './failures.ts';
 
 /** A statement whose values are parameters, never part of its text. */
 export interface Statement {
@@ -81,9 +81,29 @@ const queryOf =
   (statement) =>
     client.query(statement as never) as Promise<QueryResult>;
 
+function connectionOf(client: PoolClient, onFailure: (failure: unknown) => never, onRelease: () => void): Connection {
+  const query = queryOf(client);
+  const swallow = (): void => {};
+  client.on('error', swallow);
+  return {
+    query: (statement) => query(statement).catch(onFailure),
+    on: (event: string, listener: never) => client.on(event as 'notification', listener),
+    release(isBroken) {
+      client.removeListener('error', swallow);
+      onRelease();
+      client.release(isBroken);
+    },
+  };
+}
+
 export function openConnections(address: DatabaseAddress, limits: ConnectionLimits): Connections {
   let openCount = 0;
   let checkConnection: CheckConnection = async () => {};
+  /**
+   * Those opened since a session was found read-only. All new ones are once that is the default, and while older ones went on
+   * writing, statements would succeed and fail in turns.
+   */
+  let alike = new WeakSet<ClientBase>();
   const pool = new Pool({
     ...serverOf(address),
     max: limits.countMax,
@@ -97,6 +117,7 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
     // The pool awaits what this returns.
     onConnect: (async (client: ClientBase) => {
       openCount++;
+      alike.add(client);
       client.once('end', () => openCount--);
       await client.query(sessionText(limits.statementMs));
       await checkConnection({ query: queryOf(client) });
@@ -122,7 +143,9 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
     const untilMs = performance.now() + limits.connectMs;
     for (;;) {
       try {
-        return await pool.connect();
+        const client = await pool.connect();
+        if (alike.has(client)) return client;
+        client.release(true);
       } catch (failure) {
         const code = errorCodeOf(failure);
         // All connections are open, so this was a timeout waiting for one, not a failed connect. One that hangs will be
@@ -136,22 +159,16 @@ export function openConnections(address: DatabaseAddress, limits: ConnectionLimi
       }
     }
   };
+  const noted = (failure: unknown): never => {
+    if (isReadOnly(failure)) alike = new WeakSet();
+    throw failure;
+  };
   return {
     async connect(isKept = false) {
       if (isKept && pool.options.max - kept.size < 2) throw new Error('statements need all connections');
       const client = await taken();
       if (isKept) kept.add(client);
-      const swallow = (): void => {};
-      client.on('error', swallow);
-      return {
-        query: queryOf(client),
-        on: (event: string, listener: never) => client.on(event as 'notification', listener),
-        release(isBroken) {
-          client.removeListener('error', swallow);
-          kept.delete(client);
-          client.release(isBroken);
-        },
-      };
+      return connectionOf(client, noted, () => kept.delete(client));
     },
     checkEach(check) {
       checkConnection = check;

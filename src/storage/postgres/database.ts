@@ -23,6 +23,8 @@ import {
   DatabaseAwayError,
   errorOf,
   failureKindOf,
+  isDiskFull,
+  isTooMuch,
   LackError,
   type Stage,
   type StatementError,
@@ -45,6 +47,12 @@ const END_MS = 1000;
 const PROBE_PAUSE_MS = 250;
 /** A slower probe means that the database cannot be used. */
 const PROBE_MS = 2000;
+/** Puts some two megabytes on the disk that has the tables, unless they were spread over several: a file that ends with this. */
+const ROOM: Statement = {
+  text: `BEGIN; SET LOCAL work_mem = '64kB'; SET LOCAL temp_tablespaces = '';
+    SELECT count(*) FROM generate_series(1, 100000); COMMIT`,
+  query_timeout: PROBE_MS,
+};
 
 export interface DatabasePorts {
   readonly clock: Clock;
@@ -73,6 +81,8 @@ export class Database {
   #probe: Statement = CLOCK_PROBE;
   #onProbed: (row: Row, sentMs: number) => void = () => {};
   #outage: string | undefined;
+  /** The disk was full: the outage lasts until there is {@link ROOM}, because statements that need less may succeed. */
+  #isFull = false;
   #refusal: string | undefined;
   #watch: Watch | undefined;
   readonly #skew: ClockSkew;
@@ -311,7 +321,8 @@ export class Database {
       this.#succeeded = Math.max(this.#succeeded, number);
       return rows;
     } catch (failure) {
-      throw this.#failed(failure, stage, isTelling, number);
+      this.#isFull ||= isDiskFull(failure);
+      throw this.#failed(failure, stage, isTelling, this.#isFull ? this.#statementCount : number);
     }
   }
 
@@ -341,10 +352,20 @@ export class Database {
   }
 
   #noteUsable(): void {
-    if (this.#outage === undefined) return;
+    if (this.#outage === undefined || this.#isFull) return;
     this.#outage = undefined;
     this.#pauses.endAll();
     this.#report();
+  }
+
+  async #findRoom(): Promise<void> {
+    if (!this.#isFull) return;
+    await this.#attempt(ROOM, true).catch((failure: AttemptError) => {
+      // A server that allows no such file cannot be asked.
+      if (!isTooMuch(failure.error.cause)) throw failure;
+    });
+    this.#isFull = false;
+    this.#noteUsable();
   }
 
   #report(): void {
@@ -358,10 +379,11 @@ export class Database {
     if (this.#isProbing || this.#isEnding) return;
     this.#isProbing = true;
     this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
-      this.probe().then(
+      const probing = this.probe().then(() => this.#findRoom());
+      probing.then(
         () => {
           this.#isProbing = false;
-          if (this.#watch?.fault !== undefined) this.#probeLater();
+          if (this.#outage !== undefined || this.#watch?.fault !== undefined) this.#probeLater();
         },
         () => {
           this.#isProbing = false;

@@ -54,6 +54,9 @@ export class InDoubtError extends OutageError {
  */
 export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused' | 'lacking';
 
+const DISK_FULL = '53100';
+/** SQLSTATE: a limit of the server's configuration was exceeded. */
+const TOO_MUCH = '53400';
 /** Serialization failure, deadlock. */
 const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01']);
 /** Statement cancelled; lock not available in time. */
@@ -64,11 +67,13 @@ const DENIED = '42501';
 const LACKING: ReadonlySet<string> = new Set([DENIED, '42P01', '3F000', '42P10', '42883', '42703']);
 /** Of these, what a command or a start also meets that comes while a dump is being read in. */
 const REPLACED: ReadonlySet<string> = new Set(['42P01', '3F000', '42P10', '42883']);
+/** SQLSTATE: the transaction is read-only (a stand-by after a failover, or a setting). */
+const READ_ONLY = '25006';
 /**
- * Cannot connect now; read-only transaction (a stand-by after a failover); disk error, missing or damaged file on the server.
+ * Cannot connect now; read-only transaction; disk error, missing or damaged file on the server.
  * Class 53 (no memory, disk or connection left) counts too.
  */
-const AWAY: ReadonlySet<string> = new Set(['57P03', '25006', '58030', '58P01', 'XX001']);
+const AWAY: ReadonlySet<string> = new Set(['57P03', READ_ONLY, '58030', '58P01', 'XX001']);
 /**
  * Shutdown by an administrator, crash, database dropped, session ended for its time: a commit may have been in flight.
  */
@@ -83,6 +88,12 @@ const sqlStateOf = (failure: unknown): string | undefined => {
     code !== undefined && SQLSTATE.test(code) && !code.startsWith('E') && 'severity' in (failure as object);
   return isOfServer ? code : undefined;
 };
+
+export const isDiskFull = (failure: unknown): boolean => sqlStateOf(failure) === DISK_FULL;
+
+export const isTooMuch = (failure: unknown): boolean => sqlStateOf(failure) === TOO_MUCH;
+
+export const isReadOnly = (failure: unknown): boolean => sqlStateOf(failure) === READ_ONLY;
 
 /**
  * Where a statement failed. `connecting`: there was no connection. `uncommitted`: in a transaction whose commit was not

@@ -304,6 +304,38 @@ describe('a database that is away', () => {
     expect(faults).toEqual([expect.stringContaining('nobody listens'), undefined]);
   });
 
+  it('is also one whose disk is full, until there is room again, whatever else succeeds', async () => {
+    const { answers, broken, database, faults, sent, sentAfter } = opened();
+    const full = ofServer('53100');
+    answers.push(full);
+    const repeated = database.run(STATEMENT);
+    await settle();
+    await sentAfter(50);
+    expect(await repeated).toBe(ROWS);
+    await database.probe();
+    answers.push(ROWS, full);
+    await sentAfter(200);
+    expect([sent.at(-1), broken.at(-1)]).toEqual([expect.stringContaining('temp_tablespaces'), true]);
+    expect([database.fault(), faults]).toEqual([expect.stringContaining('53100'), [expect.any(String)]]);
+    await sentAfter(250);
+    expect([database.fault(), faults.slice(1)]).toEqual([undefined, [undefined]]);
+    const count = sent.length;
+    await sentAfter(1000);
+    expect(sent).toHaveLength(count);
+  });
+
+  it('is not full for long where the server cannot tell whether there is room', async () => {
+    const { answers, database, sentAfter } = opened();
+    answers.push(ofServer('53100'), ROWS, ROWS, ofServer('53400'));
+    const repeated = database.run(STATEMENT);
+    await settle();
+    await sentAfter(50);
+    await repeated;
+    expect(database.fault()).toContain('53100');
+    await sentAfter(200);
+    expect([answers, database.fault()]).toEqual([[], undefined]);
+  });
+
   it('is also one that refuses the probe, which no request causes', async () => {
     const { answers, database, faults, sentAfter } = opened();
     answers.push(ofServer('42501'), ofServer('42501'));
