@@ -15,7 +15,7 @@ import { PostgresBooks } from './books.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { Database } from './database.ts';
 import { openDomainStores } from './domain-stores.ts';
-import { DatabaseAwayError, deniedOr, InDoubtError } from './failures.ts';
+import { DatabaseAwayError, InDoubtError, lackOr } from './failures.ts';
 import { Identity } from './identity.ts';
 import { migrate } from './migrations.ts';
 import { Owner } from './owners.ts';
@@ -63,7 +63,7 @@ export async function openPostgresBackend(options: PostgresOptions, ports: Postg
     const isOfDatabase = failure instanceof DatabaseAwayError || failure instanceof InDoubtError;
     throw isOfDatabase
       ? new StateError(`the database ${address.shown} cannot be used: ${firstLineOf(failure)}`, { cause: failure })
-      : deniedOr(failure, address.shown);
+      : lackOr(failure, address.shown);
   }
 }
 

@@ -7,7 +7,7 @@ import { StateError } from '../state-error.ts';
 import { type DatabaseAddress, parseDatabaseUrl } from './address.ts';
 import { openConnections } from './connections.ts';
 import { Database } from './database.ts';
-import { DatabaseAwayError, deniedOr, InDoubtError } from './failures.ts';
+import { DatabaseAwayError, InDoubtError, lackOr } from './failures.ts';
 import { checkMigrated, migrate } from './migrations.ts';
 import { TABLES } from './tables/tables.ts';
 
@@ -58,7 +58,7 @@ export async function onReached<T>(
         { cause: failure },
       );
     }
-    throw deniedOr(failure, shown);
+    throw lackOr(failure, shown);
   } finally {
     await database.close();
   }

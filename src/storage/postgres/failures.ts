@@ -61,10 +61,8 @@ const TOO_MUCH = '53400';
 const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01']);
 /** Statement cancelled; lock not available in time. */
 const CANCELLED: ReadonlySet<string> = new Set(['57014', '55P03']);
-/** SQLSTATE: insufficient privilege. */
-const DENIED = '42501';
-/** The same; no such table, schema, constraint for ON CONFLICT, function, or column. */
-const LACKING: ReadonlySet<string> = new Set([DENIED, '42P01', '3F000', '42P10', '42883', '42703']);
+/** Insufficient privilege; no such table, schema, constraint for ON CONFLICT, function, or column. */
+const LACKING: ReadonlySet<string> = new Set(['42501', '42P01', '3F000', '42P10', '42883', '42703']);
 /** Of these, what a command or a start also meets that comes while a dump is being read in. */
 const REPLACED: ReadonlySet<string> = new Set(['42P01', '3F000', '42P10', '42883']);
 /** SQLSTATE: the transaction is read-only (a stand-by after a failover, or a setting). */
@@ -160,9 +158,10 @@ export const isUniqueViolation = (failure: unknown): boolean =>
   failure instanceof StatementError && failure.code === UNIQUE_VIOLATION;
 
 /**
- * A missing privilege is for the operator to grant and no bug, so it becomes one line. Other failures pass unchanged.
+ * What a start or a command finds missing or closed is for the operator to make again or to grant, so it becomes one line. Other
+ * failures pass unchanged.
  */
-export const deniedOr = (failure: unknown, shown: string): unknown =>
-  failure instanceof StatementError && failure.code === DENIED
+export const lackOr = (failure: unknown, shown: string): unknown =>
+  failure instanceof StatementError && LACKING.has(failure.code)
     ? new StateError(`the database ${shown} cannot be used: ${failure.message}`, { cause: failure })
     : failure;

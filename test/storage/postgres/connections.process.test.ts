@@ -209,9 +209,10 @@ describe.skipIf(SERVER === undefined)('a pooler before the database', () => {
   });
 });
 
-describe.skipIf(server === undefined)('a database whose user lacks a right', () => {
-  it('is refused in one line by a start, a command and a look at it', async () => {
-    const url = new URL(await server!.freshUrl());
+describe.skipIf(server === undefined)('a database that lacks something', () => {
+  it('or whose user lacks a right is refused in one line by a start, a command and a look at it', async () => {
+    const freshUrl = await server!.freshUrl();
+    const url = new URL(freshUrl);
     const ports = { clock: systemClock, timers: systemTimers };
     const start = () =>
       openPostgresBackend(
@@ -237,9 +238,14 @@ describe.skipIf(server === undefined)('a database whose user lacks a right', () 
       refused('is empty, and its user may not create the tables: grant it CREATE on the database$'),
     );
     await migrate(owner, TABLES, 'owner');
+    await owner.run({ text: 'ALTER FUNCTION paygrade.is_alive RENAME TO aside' });
     await owner.close();
     const closed = refused('cannot be used: permission denied for schema paygrade$');
     for (const refusedOne of [start, command, inspect]) await expect(refusedOne()).rejects.toMatchObject(closed);
+    url.username = new URL(freshUrl).username;
+    await expect(start()).rejects.toMatchObject(
+      refused('cannot be used: function paygrade.is_alive\\(text\\) does not exist$'),
+    );
   });
 });
 
