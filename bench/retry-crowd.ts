@@ -6,7 +6,6 @@
  *   node bench/retry-crowd.ts          ten customers with as many jobs each
  *   node bench/retry-crowd.ts large    one of the ten has two thirds of the jobs
  */
-
 import { ok } from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -10,7 +10,6 @@
  * removing it would turn that bug into a double sale.
  * Cost: O(1) a call, at most {@link REMOVALS_MAX} removals; no scan and no timer.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import { RecordInDoubtError } from '../../base/outage.ts';
 import type { Sale, SaleFacts, SettlementKind } from '../../payment/books.ts';

@@ -173,8 +173,8 @@ export class Database {
         if (isRepeat) this.#noteUsable();
         return rows;
       } catch (failure) {
-        const { kind, error } = await this.#judged(failure as AttemptError, hasBeenWhole);
-        hasBeenWhole ||= (failure as AttemptError).kind === 'lacking' && kind === 'again';
+        const { kind, error } = await this.#judged(failure, hasBeenWhole);
+        hasBeenWhole ||= kind === 'again' && failure instanceof AttemptError && failure.kind === 'lacking';
         if (kind === 'refused' || (kind === 'lacking' && !isPatient)) throw doubt ?? error;
         if (kind === 'lost') {
           doubt = error;
@@ -203,7 +203,6 @@ export class Database {
       try {
         return await this.#transactionOnce(work);
       } catch (failure) {
-        if (!(failure instanceof AttemptError)) throw failure;
         const { kind, error } = await this.#judged(failure, conflictCount > 0);
         if (kind !== 'again' || conflictCount >= CONFLICTS_MAX) throw error;
       }
@@ -273,10 +272,11 @@ export class Database {
   }
 
   /**
-   * What it means that a statement failed for want of something.
+   * What a failure means, also one for want of something. Throws a bug, which is no failure of a statement, as it is.
    * @param hasBeenWhole it failed so before, although nothing was missing any more: then it is a bug
    */
-  async #judged(failed: AttemptError, hasBeenWhole: boolean): Promise<AttemptError> {
+  async #judged(failed: unknown, hasBeenWhole: boolean): Promise<AttemptError> {
+    if (!(failed instanceof AttemptError)) throw failed;
     if (failed.kind !== 'lacking') return failed;
     const { error } = failed;
     const watch = this.#watch;
@@ -287,8 +287,8 @@ export class Database {
     try {
       if (watch.fault === undefined) await watch.look((statement) => this.#attempt(statement, true));
     } catch (failure) {
-      const { message } = (failure as AttemptError).error;
-      return new AttemptError('cancelled', new DatabaseAwayError(message, { cause: failure }));
+      if (!(failure instanceof AttemptError)) throw failure;
+      return new AttemptError('cancelled', new DatabaseAwayError(failure.error.message, { cause: failure }));
     }
     if (watch.fault === undefined) return new AttemptError(hasBeenWhole ? 'refused' : 'again', error);
     this.#report();

@@ -8,7 +8,6 @@
  * hold anything; this process writes nothing more, since the sync after a failed one may report success although the data
  * is lost. A commit that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
  */
-
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
 import { RecordInDoubtError } from '../../base/outage.ts';

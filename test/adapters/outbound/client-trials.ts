@@ -2,7 +2,6 @@
  * Trials of the guarded client against real sockets, run as a process of its own under each runtime. Prints one JSON object:
  * what each trial came to, by its name.
  */
-
 import { createSocket } from 'node:dgram';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

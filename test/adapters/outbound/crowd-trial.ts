@@ -2,7 +2,6 @@
  * 10,000 requests due at once to 1,000 hosts of which every tenth never answers, through the guarded client, as a
  * process of its own. Prints one JSON object of what was seen up to the moment when the last request to the others was sent.
  */
-
 import { fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import { userAgentOf } from '../../../src/adapters/outbound/exchange.ts';

@@ -204,6 +204,17 @@ describe('a statement', () => {
     expect(await running).toBe(ROWS);
   });
 
+  it('that meets a bug, also one of the look for what is missing, ends with it at once', async () => {
+    const { answers, database, faults, sent } = opened();
+    const bug = new TypeError('a bug');
+    database.watchWith({ ...watchOf(), look: () => Promise.reject(bug) });
+    answers.push(ofServer('42P01'), ofServer('42P01'), ROWS, ofServer('42P01'));
+    await expect(database.run(STATEMENT)).rejects.toBe(bug);
+    await expect(database.run(STATEMENT, { isPatient: true })).rejects.toBe(bug);
+    await expect(database.transaction((query) => query(STATEMENT))).rejects.toBe(bug);
+    expect([answers, faults, sent.length]).toEqual([[], [], 5]);
+  });
+
   it.each([LOST, ofServer('08006'), ofServer('57P01'), ofServer('57P05'), ofServer('25P03')])(
     'that fails with one connection (%s) says nothing of the database',
     async (failure) => {
