@@ -40,6 +40,7 @@ const BATCH_COUNT_MAX = 4_096;
 const BATCH_BYTES_MAX = 16 * MIB;
 /** reliability 268: with a slower disk the server accepts no payments. */
 const SLOW_COMMIT_MS = 2000;
+const SLOW = `the disk has not finished a write to the state for ${SLOW_COMMIT_MS} ms`;
 const PROBE_PAUSE_MS = 1000;
 
 interface Waiting {
@@ -81,6 +82,9 @@ export class Journal {
   /** The writer's thread has ended. */
   #hasEnded = false;
   #cancelProbe: (() => void) | undefined;
+  #cancelWatch: (() => void) | undefined;
+  /** The commit in flight was reported as a fault. */
+  #isSlowReported = false;
   #onIdle: (() => void) | undefined;
   #onClosed: (() => void) | undefined;
   #isClosing = false;
@@ -132,10 +136,13 @@ export class Journal {
   fault(): string | undefined {
     if (this.#broken !== undefined) return this.#broken;
     if (this.#refused !== undefined) return this.#refused;
-    if (this.#startedMs !== undefined && this.#ports.clock.monotonicMs() - this.#startedMs > SLOW_COMMIT_MS) {
-      return `the disk has not finished a write to the state for ${SLOW_COMMIT_MS} ms`;
-    }
-    return undefined;
+    return this.#leftMs() < 0 ? SLOW : undefined;
+  }
+
+  /** Until the commit in flight is slow; without one the whole time. */
+  #leftMs(): number {
+    if (this.#startedMs === undefined) return SLOW_COMMIT_MS;
+    return this.#startedMs + SLOW_COMMIT_MS - this.#ports.clock.monotonicMs();
   }
 
   /** Resolves when the operation is on disk. @throws StateRefusedError, RequestRefusedError, RecordInDoubtError by rejecting */
@@ -173,6 +180,7 @@ export class Journal {
     if (this.#isClosing) return;
     this.#isClosing = true;
     this.#cancelProbe?.();
+    this.#cancelWatch?.();
     if (this.#queue.length > 0 || this.#inFlight.length > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
@@ -211,6 +219,7 @@ export class Journal {
     this.#inFlight = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
     this.#startedMs = this.#ports.clock.monotonicMs();
+    if (this.#cancelWatch === undefined) this.#watch();
     this.#post({ kind: 'batch', operations: this.#inFlight.map(({ operation }) => operation) });
   }
 
@@ -242,8 +251,9 @@ export class Journal {
       case 'done':
         this.batchCount++;
         this.operationCount += finished.length - result.refused.length;
-        if (this.#refused !== undefined) {
+        if (this.#refused !== undefined || this.#isSlowReported) {
           this.#refused = undefined;
+          this.#isSlowReported = false;
           this.#cancelProbe?.();
           this.#cancelProbe = undefined;
           this.#ports.onStateFault(undefined);
@@ -271,6 +281,18 @@ export class Journal {
     }
     this.#rest();
     this.#commitNext();
+  }
+
+  /** Reports a commit that is slow. One timer looks after all commits, since most take milliseconds. */
+  #watch(): void {
+    if (this.#isClosing) return;
+    this.#cancelWatch = this.#ports.timers.after(this.#leftMs() + 1, () => {
+      this.#cancelWatch = undefined;
+      if (this.#startedMs === undefined || this.#refused !== undefined) return;
+      if (this.#leftMs() >= 0) return this.#watch();
+      this.#isSlowReported = true;
+      this.#ports.onStateFault(SLOW);
+    });
   }
 
   /** Lets the writer keep the process alive only while a request, or the close, waits for it. */

@@ -382,8 +382,9 @@ describe('a commit', () => {
     const time = new ManualTime();
     const slow = new Folder();
     try {
-      const opened = await slow.open({ commitDelayMs: 250 }, time);
+      const opened = await slow.open({ commitDelayMs: 250 }, time, undefined, time);
       const fault = (): string | undefined => opened.fault();
+      const told = expect.stringMatching(/^the disk has not finished a write to the state for 2000 ms/);
       let hasEnded = false;
       const written = opened.journal!.write(callback(1)).then(() => {
         hasEnded = true;
@@ -393,11 +394,26 @@ describe('a commit', () => {
       time.pass(2_000);
       expect(fault()).toBeUndefined();
       time.pass(1);
-      expect(fault()).toMatch(/^the disk has not finished a write to the state for 2000 ms/);
+      expect(fault()).toEqual(told);
+      // The operator is told of it and of its end, though no request comes.
+      expect(slow.faults).toEqual([told]);
       // The thread of the server goes on meanwhile.
       expect(hasEnded).toBe(false);
       await written;
       expect(fault()).toBeUndefined();
+      expect(slow.faults).toEqual([told, undefined]);
+
+      // The timer that looked after a quick commit looks after the slow one behind it.
+      await opened.journal!.write(callback(2));
+      time.pass(1_999);
+      const behind = opened.journal!.write(callback(3));
+      await new Promise((resolve) => setImmediate(resolve));
+      time.pass(2_000);
+      expect(slow.faults).toHaveLength(2);
+      time.pass(1);
+      expect(slow.faults.slice(2)).toEqual([told]);
+      await behind;
+      expect(slow.faults.slice(2)).toEqual([told, undefined]);
     } finally {
       await slow.remove();
     }

@@ -166,7 +166,7 @@ it('a journal that is closed refuses records and reads, and leaves no timer', as
   const refused = journal.write(PROBE);
   writer.reply({ kind: 'batch', result: { kind: 'refused', detail: 'disk full' } });
   await expect(refused).rejects.toThrow('disk full');
-  expect(time.pendingCount).toBe(1);
+  expect(time.pendingCount).toBe(2);
   const closing = journal.close();
   expect(time.pendingCount).toBe(0);
   await expect(journal.write(PROBE)).rejects.toThrow('closed');
