@@ -2,10 +2,21 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bearer, type Callback, createCallback, eventsText, postJson } from '../support/callback-client.ts';
+import { expectError, receiptOf } from '../support/answers.ts';
+import {
+  bearer,
+  type Callback,
+  callbackCounts,
+  createCallback,
+  eventsText,
+  postJson,
+} from '../support/callback-client.ts';
 import { suiteFolder, testFolder } from '../support/scratch-folder.ts';
 import { oneRuntime, startServer } from '../support/server.ts';
 import { encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
+import { type Facilitated, openFacilitated, settled, transactionOf } from './facilitated-server.ts';
+
+const ADMIN_TOKEN = 'admin-token-canary-0123456789-0123456789';
 
 describe.each(oneRuntime('bun'))('a server under %s that is killed', (runtime) => {
   const stateDir = suiteFolder();
@@ -13,7 +24,7 @@ describe.each(oneRuntime('bun'))('a server under %s that is killed', (runtime) =
     startServer(runtime, { STATE_DIR: stateDir, LOG_LEVEL: 'error', BASE_URL: 'https://shop.example' });
   const account = wallet();
 
-  it('still knows used payments, callbacks, their events and deletions (reliability 79, 133, 134, 181)', async () => {
+  it('still knows used payments, callbacks, their events and deletions (reliability 79, 134, 181)', async () => {
     const before = await start();
     const search = '/v1/jobs/search?keyword=engineer';
     const payment = encodeHeader(await paymentFor(await offerOf(before.url + search), account));
@@ -67,6 +78,75 @@ describe.each(oneRuntime('bun'))('a server under %s that is killed', (runtime) =
       load: true,
     });
     expect(await next.stop()).toBe(0);
+  });
+});
+
+describe.each(oneRuntime('bun'))('a server under %s that is killed when the facilitator has settled', (runtime) => {
+  const payTo = wallet().address;
+  const open = (variables: Record<string, string>): Promise<Facilitated> =>
+    openFacilitated(runtime, payTo, {
+      STATE_DIR: testFolder(),
+      BASE_URL: 'https://shop.example',
+      ADMIN_TOKEN,
+      ...variables,
+    });
+
+  it('and has answered neither a search nor a creation: both have their receipt and are listed as undelivered, and no room is held (reliability 117, 133)', async () => {
+    const killed = await open({});
+    const { jobs, facilitator } = killed;
+    const exited = jobs.server.exited;
+    const account = wallet();
+    const purchases = await Promise.all(
+      (
+        [
+          ['GET', jobs.search],
+          ['POST', '/v1/callbacks'],
+        ] as const
+      ).map(async ([method, path]) => {
+        const payment = await paymentFor(await jobs.offer(path, { method }), account);
+        const headers = { 'PAYMENT-SIGNATURE': encodeHeader(payment) };
+        return { payment, send: (shop: Facilitated) => shop.jobs.send(path, { method, headers }) };
+      }),
+    );
+    let settledCount = 0;
+    for (const { payment } of purchases) {
+      killed.plan(
+        payment,
+        '/settle',
+        async (call) => {
+          if (++settledCount === purchases.length) jobs.server.child.kill('SIGKILL');
+          await exited;
+          return settled(call);
+        },
+        settled,
+      );
+    }
+    for (const sent of await Promise.allSettled(purchases.map(({ send }) => send(killed)))) {
+      expect(sent.status).toBe('rejected');
+    }
+    const next = await open({ STATE_DIR: jobs.server.stateDir, FACILITATOR_URL: facilitator.url });
+    for (const { payment, send } of purchases) {
+      const { nonce } = payment.payload.authorization;
+      await expect
+        .poll(async () => {
+          const again = await send(next);
+          expectError(again, 409, 'PAYMENT_ALREADY_USED');
+          return receiptOf(again);
+        })
+        .toMatchObject({ success: true, transaction: transactionOf(nonce), payer: account.address });
+      expect(killed.callsOf(payment, '/verify')).toHaveLength(1);
+      const [first, ...repeated] = killed.callsOf(payment, '/settle').map(({ body }) => body);
+      expect(repeated).toEqual([first]);
+    }
+    const authorization = `Bearer ${ADMIN_TOKEN}`;
+    const listed = await next.jobs.get('/admin/v1/sales?undelivered=true', { authorization });
+    const { data } = JSON.parse(listed.text) as { data: { sales: { nonce: string; delivered: boolean }[] } };
+    expect(data.sales.map(({ nonce, delivered }) => `${nonce} ${delivered}`).toSorted()).toEqual(
+      purchases.map(({ payment }) => `${payment.payload.authorization.nonce} false`).toSorted(),
+    );
+    expect(await callbackCounts(next.jobs.server)).toMatchObject({ live: 0, claimedBytes: 0 });
+    expect(await next.close()).toBe(0);
+    await facilitator.close();
   });
 });
 
