@@ -1,8 +1,8 @@
-/** Requests that no honest sender makes (reliability 167, 169, 171). */
+/** Requests that no honest sender makes (reliability 150, 163, 167, 169, 171, 173, 187). */
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callbackCounts, createCallback, eventsOf } from '../support/callback-client.ts';
-import { exchange } from '../support/raw-socket.ts';
+import { exchange, requestText } from '../support/raw-socket.ts';
 import { RUNTIMES, type RunningServer, startServer } from '../support/server.ts';
 
 const HOOK = `/hooks/cb_${'A'.repeat(24)}`;
@@ -88,6 +88,54 @@ describe.each(RUNTIMES)('the edge of the hooks under %s', (runtime) => {
     expect((await callbackCounts(server)).residentBytes - residentBytes).toBeLessThan(
       (EXTENSION_MEBIBYTES * MEBIBYTE) / 2,
     );
+  });
+
+  it('a header that counts once is refused when it comes twice, and the others are joined (reliability 150, 173, 187)', async () => {
+    const callback = await createCallback(server);
+    const posted = async (...lines: string[]): Promise<string> => {
+      const request = requestText('POST', `/hooks/${callback.id}`, ['Host: x', ...lines, 'Content-Length: 2'], '{}');
+      const { answers } = await exchange(server.port, request);
+      return `${answers[0]?.status} ${/"code":"(\w+)"/.exec(answers[0]?.text ?? '')?.[1]}`;
+    };
+    const JSON_TYPE = 'Content-Type: application/json';
+    expect(await posted(JSON_TYPE, JSON_TYPE)).toBe('415 UNSUPPORTED_MEDIA_TYPE');
+    expect(await posted(JSON_TYPE, 'content-type: text/plain')).toBe('415 UNSUPPORTED_MEDIA_TYPE');
+    expect(await eventsOf(server, callback)).toEqual([]);
+    expect(await posted('User-Agent: a', 'svix-id: one', 'User-Agent: b', 'Svix-Id: two')).toBe('200 undefined');
+    const [event] = await eventsOf(server, callback);
+    expect(event).toMatchObject({
+      content_type: 'text/plain',
+      headers: { 'user-agent': 'a, b', 'svix-id': 'one, two' },
+    });
+    const right = `Authorization: Bearer ${callback.read_token}`;
+    for (const second of [right, 'Authorization: Bearer x', 'Authorization:']) {
+      const request = requestText('GET', `/v1/callbacks/${callback.id}/events`, ['Host: x', right, second]);
+      const [answer] = (await exchange(server.port, request)).answers;
+      expect(answer?.status).toBe(401);
+      expect(answer?.text).toContain('"INVALID_AUTHORIZATION"');
+    }
+  });
+
+  it('262,144 bytes are stored and one more is our own 413, declared or in chunks (reliability 163)', async () => {
+    const callback = await createCallback(server);
+    const most = 'é'.repeat(131_072);
+    for (const [text, status] of [
+      [most, 200],
+      [`${most}x`, 413],
+    ] as const) {
+      const body = Buffer.from(text).toString('latin1');
+      for (const framed of [
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+        `${CHUNKED}\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+      ]) {
+        const head = `POST /hooks/${callback.id} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n`;
+        const [answer] = (await exchange(server.port, head + framed)).answers;
+        expect(answer?.status).toBe(status);
+        expect(answer?.text).toContain(status === 200 ? '"received":true' : '"PAYLOAD_TOO_LARGE"');
+      }
+    }
+    const events = await eventsOf(server, callback);
+    expect(events.map(({ size_bytes, body }) => [size_bytes, body === most])).toEqual(Array(2).fill([262_144, true]));
   });
 
   it('a body in a transfer coding is not stored (reliability 167)', async () => {
