@@ -18,6 +18,7 @@ import { withSection } from '../support/altered-snapshot.ts';
 import { type Answer, expectError } from '../support/answers.ts';
 import { buildSnapshot, jobLine } from '../support/catalogue-files.ts';
 import { JobsClient } from '../support/jobs-client.ts';
+import { metricsOf } from '../support/metrics-page.ts';
 import { oneRuntime, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { until as untilIn } from '../support/until.ts';
 import { buyOver, wallet } from '../support/wallet.ts';
@@ -58,6 +59,12 @@ async function salesOf(gate: RunningServer): Promise<number> {
   const text = await (await gate.fetch('/metrics')).text();
   const counts = [...text.matchAll(/^paygrade_sales_total\{[^}]*\} (\d+)$/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+/** Nothing was charged, and no authorization stays taken. */
+async function expectUncharged(gate: RunningServer): Promise<void> {
+  expect(await salesOf(gate)).toBe(0);
+  expect((await metricsOf(gate)).value('paygrade_reservations')).toBe(0);
 }
 
 /** Without a look at the published contract. */
@@ -233,18 +240,21 @@ describe.each(oneRuntime('bun'))('a gate under %s', (runtime) => {
       'UPSTREAM_INVALID_RESPONSE',
     ],
     ['nothing in time', silent, 504, 'UPSTREAM_TIMEOUT'],
-  ] as const)('refuses %s', async (_, script, status, code) => {
-    service.answerBy(script);
-    await until('an offer', async () => (await gate.fetch('/v1/jobs/search')).status === 402);
-    const startMs = Date.now();
-    const response = await buyOver(gate, '/v1/jobs/search?limit=3');
-    expect([response.status, await codeOf(response)]).toEqual([status, code]);
-    // Its default is five seconds.
-    expect(Date.now() - startMs).toBeLessThan(TIMEOUT_MS + 4000);
-    expect(response.headers.get('payment-response')).toBeNull();
-    expect(await salesOf(gate)).toBe(0);
-    await expectReasonOf(response, gate);
-  });
+  ] as const)(
+    'refuses %s, charges nothing and frees the authorization (reliability 103)',
+    async (_, script, status, code) => {
+      service.answerBy(script);
+      await until('an offer', async () => (await gate.fetch('/v1/jobs/search')).status === 402);
+      const startMs = Date.now();
+      const response = await buyOver(gate, '/v1/jobs/search?limit=3');
+      expect([response.status, await codeOf(response)]).toEqual([status, code]);
+      // Its default is five seconds.
+      expect(Date.now() - startMs).toBeLessThan(TIMEOUT_MS + 4000);
+      expect(response.headers.get('payment-response')).toBeNull();
+      await expectUncharged(gate);
+      await expectReasonOf(response, gate);
+    },
+  );
 
   it.each([
     ['401', sending(401, '{}')],
@@ -264,7 +274,7 @@ describe.each(oneRuntime('bun'))('a gate under %s', (runtime) => {
       // A look of the gate may have come before, also between the offer and the payment: then it asks nobody.
       if (service.questions.length > askedBefore) await expectReasonOf(response, gate);
     }
-    expect(await salesOf(gate)).toBe(0);
+    await expectUncharged(gate);
   });
 });
 
