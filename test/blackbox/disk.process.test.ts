@@ -1,20 +1,25 @@
-/** A disk that is full or fails, under a running server (reliability 266, 267): what is refused, what goes on, what comes back. */
+/** A disk that is full or fails, or is slow, under a running server (reliability 266 to 268): what is refused, what goes on, what comes back. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Callback, createCallback, eventsOf, postJson } from '../support/callback-client.ts';
-import { suiteFolder } from '../support/scratch-folder.ts';
-import { oneRuntime, type RunningServer, type Runtime, startServer } from '../support/server.ts';
+import { suiteFolder, testFolder } from '../support/scratch-folder.ts';
+import { oneRuntime, RUNTIMES, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { buy, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
+import { IS_WHOLE } from '../support/whole.ts';
 
 const SEARCH = '/v1/jobs/search?keyword=engineer';
 const LONG = `{"long":"${'x'.repeat(150_000)}"}`;
 const account = wallet();
 
-const start = (runtime: Runtime, stateDir: string): Promise<RunningServer> =>
-  startServer(runtime, { STATE_DIR: stateDir, LOG_LEVEL: 'error', BASE_URL: 'https://shop.example' });
+const start = (
+  runtime: Runtime,
+  stateDir: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<RunningServer> =>
+  startServer(runtime, { STATE_DIR: stateDir, LOG_LEVEL: 'error', BASE_URL: 'https://shop.example', ...variables });
 
 async function eventIdOf(response: Response): Promise<string> {
   expect(response.status).toBe(200);
@@ -50,6 +55,13 @@ async function expectReadingOnly(server: RunningServer, callback: Callback, even
   expect(await listedIds(server, callback)).toEqual(eventIds);
 }
 
+/** A way to make every commit of one server fail, and to let it succeed again. */
+interface Failing {
+  readonly variables: Readonly<Record<string, string>>;
+  begin(server: RunningServer): void;
+  end(server: RunningServer): void;
+}
+
 /** An I/O error that is real: past this size the system refuses to write (EFBIG), which SQLite calls SQLITE_IOERR. */
 const limitFiles = (server: RunningServer, bytes: number | 'unlimited'): void => {
   execFileSync('prlimit', ['--pid', String(server.child.pid), `--fsize=${bytes}:`]);
@@ -58,45 +70,128 @@ const limitFiles = (server: RunningServer, bytes: number | 'unlimited'): void =>
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 if (!hasPrlimit) console.warn('skipping the disk that fails: no prlimit (Debian: util-linux)');
 
-describe.runIf(hasPrlimit).each(oneRuntime('bun'))('a disk that fails, under %s', (runtime) => {
+const writesFailing: Failing = {
+  variables: {},
+  begin: (server) => limitFiles(server, 1),
+  end: (server) => limitFiles(server, 'unlimited'),
+};
+
+/** Takes the place of the system's calls in a process: a file says how many ms a sync takes, or -1 for EIO. */
+const SYNC_SOURCE = `
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int instead(int fd, const char *name) {
+  int ms = 0;
+  FILE *file = fopen(getenv("SYNC_MS_FILE"), "r");
+  if (file) { if (fscanf(file, "%d", &ms) != 1) ms = 0; fclose(file); }
+  if (ms < 0) { errno = EIO; return -1; }
+  if (ms > 0) usleep(ms * 1000);
+  return ((int (*)(int))dlsym(RTLD_NEXT, name))(fd);
+}
+int fsync(int fd) { return instead(fd, "fsync"); }
+int fdatasync(int fd) { return instead(fd, "fdatasync"); }
+`;
+const syncFolder = mkdtempSync(join(tmpdir(), 'paygrade-sync-'));
+afterAll(() => rmSync(syncFolder, { recursive: true, force: true }));
+const SYNC_LIBRARY = join(syncFolder, 'sync.so');
+const hasSync =
+  spawnSync('cc', ['-shared', '-fPIC', '-o', SYNC_LIBRARY, '-x', 'c', '-', '-ldl'], { input: SYNC_SOURCE }).status ===
+  0;
+if (!hasSync) console.warn('skipping the sync that fails: no C compiler (Debian: gcc)');
+
+const SYNC_MS_FILE = join(syncFolder, 'ms');
+const setSyncMs = (ms: number): void => writeFileSync(SYNC_MS_FILE, String(ms));
+const SYNC_VARIABLES = { LD_PRELOAD: SYNC_LIBRARY, SYNC_MS_FILE };
+const syncsFailing: Failing = {
+  variables: SYNC_VARIABLES,
+  begin: () => setSyncMs(-1),
+  end: () => setSyncMs(0),
+};
+
+const failures = [
+  ...oneRuntime('bun').map((runtime) => ({ what: 'write', runtime, failing: writesFailing, isPossible: hasPrlimit })),
+  ...oneRuntime('node').map((runtime) => ({ what: 'sync', runtime, failing: syncsFailing, isPossible: hasSync })),
+];
+
+describe.each(failures)('a $what that fails, under $runtime', ({ runtime, failing, isPossible }) => {
   const stateDir = suiteFolder();
 
-  it('ends all selling until the next start, keeps what was acknowledged and sells nothing twice (reliability 267)', async () => {
-    const server = await start(runtime, stateDir);
-    const paid = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
-    expect((await fetch(server.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': paid } })).status).toBe(200);
-    const callback = await createCallback(server, account);
-    const eventIds = [await eventIdOf(await postJson(server, callback.id, LONG))];
-    const caught = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
+  it.runIf(isPossible)(
+    'ends all selling until the next start, keeps what was acknowledged and sells nothing twice (reliability 267)',
+    async () => {
+      const server = await start(runtime, stateDir, failing.variables);
+      const paid = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
+      expect((await fetch(server.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': paid } })).status).toBe(200);
+      const callback = await createCallback(server, account);
+      const eventIds = [await eventIdOf(await postJson(server, callback.id, LONG))];
+      const caught = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
 
-    limitFiles(server, 1);
-    const refused = await fetch(server.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': caught } });
-    expect(refused.status).toBe(503); // 402 would ask for a second signature while the first may be on record
-    expect(refused.headers.get('payment-required')).toBeNull();
-    await refused.arrayBuffer();
-    expect((await postJson(server, callback.id, LONG)).status).toBe(500); // the one code that the specification has for it
-    await expectReadingOnly(server, callback, eventIds);
+      failing.begin(server);
+      const refused = await fetch(server.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': caught } });
+      expect(refused.status).toBe(503); // 402 would ask for a second signature while the first may be on record
+      expect(refused.headers.get('payment-required')).toBeNull();
+      await refused.arrayBuffer();
+      expect((await postJson(server, callback.id, LONG)).status).toBe(500); // the one code that the specification has for it
+      await expectReadingOnly(server, callback, eventIds);
+      await expect
+        .poll(server.stdout)
+        .toMatch(/"level":"error","message":"the server accepts no payments","fault":"[^"]+"/);
 
-    // A sync that failed once may succeed the next time without the data.
-    limitFiles(server, 'unlimited');
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    await expectReadingOnly(server, callback, eventIds);
-    await server.kill();
+      // A sync that failed once may succeed the next time without the data.
+      failing.end(server);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      await expectReadingOnly(server, callback, eventIds);
+      await server.kill();
 
-    const next = await start(runtime, stateDir);
-    const replay = await fetch(next.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': paid } });
-    expect(replay.status).toBe(409);
-    // The one that was caught is either unused or was taken over; in both cases it buys one answer at most.
-    const statuses: number[] = [];
-    for (let round = 0; round < 3; round++) {
-      const again = await fetch(next.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': caught } });
-      statuses.push(again.status);
-      await again.arrayBuffer();
-    }
-    expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
-    expect(statuses.slice(1)).toEqual([409, 409]);
-    expect(await listedIds(next, callback)).toEqual(eventIds);
-    expect(await next.stop()).toBe(0);
+      const next = await start(runtime, stateDir);
+      const replay = await fetch(next.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': paid } });
+      expect(replay.status).toBe(409);
+      // The one that was caught is either unused or was taken over; in both cases it buys one answer at most.
+      const statuses: number[] = [];
+      for (let round = 0; round < 3; round++) {
+        const again = await fetch(next.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': caught } });
+        statuses.push(again.status);
+        await again.arrayBuffer();
+      }
+      expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
+      expect(statuses.slice(1)).toEqual([409, 409]);
+      expect(await listedIds(next, callback)).toEqual(eventIds);
+      expect(await next.stop()).toBe(0);
+    },
+    30_000,
+  );
+});
+
+describe.runIf(hasSync && IS_WHOLE).each(RUNTIMES)('a slow disk, under %s', (runtime) => {
+  it('sells nothing while a commit takes more than two seconds, says so, and holds up no other request (reliability 268)', async () => {
+    const server = await start(runtime, testFolder(), { ...SYNC_VARIABLES, LOG_LEVEL: 'warn' });
+    const statusOf = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
+      const response = await fetch(server.url + path, { headers });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    const pay = async (): Promise<() => Promise<number>> => {
+      const payment = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
+      return () => statusOf(SEARCH, { 'PAYMENT-SIGNATURE': payment });
+    };
+    const [slow, late] = [await pay(), await pay()];
+    setSyncMs(4_000);
+    const slowed = slow();
+    await expect.poll(() => statusOf(SEARCH)).toBe(503);
+    expect(await late()).toBe(503);
+    const startMs = performance.now();
+    expect(await statusOf('/health')).toBe(200);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+    await expect.poll(server.stdout).toContain('"fault":"the disk has not finished a write to the state for 2000 ms"');
+    setSyncMs(0);
+    expect(await slowed).toBe(200);
+    await expect.poll(server.stdout).toContain('the server can write its state again');
+    expect(await late()).toBe(200);
+    expect(await server.stop()).toBe(0);
   }, 30_000);
 });
 
