@@ -43,6 +43,8 @@ const EVERY_BAD_START: readonly BadStart[] = [
   ...variable('STATE_DIR', ''),
   ...variable('PAY_TO', '0x1234', '0x209693bc6afc0C5328bA36FaF03C514EF312287C'),
   ...variable('SETTLEMENT', 'Local'),
+  ...variable('NETWORK', 'base'),
+  ...variable('PRICES', 'search=0', 'search=-0.02', 'search=0.0000001'),
   ...variable('FACILITATOR_URL', 'facilitator'),
   ...variable('FACILITATOR_TOKEN', ' '),
   ...variable('LOCAL_BALANCE', '-1'),

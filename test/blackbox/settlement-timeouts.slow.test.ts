@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, expectError, receiptOf } from '../support/answers.ts';
+import { createCallback, eventsOf, post } from '../support/callback-client.ts';
 import { RUNTIMES } from '../support/server.ts';
 import { type Payment, wallet } from '../support/wallet.ts';
 import {
@@ -71,13 +72,19 @@ describe('a facilitator that does not come to an end', () => {
     },
   );
 
-  it.each(RUNTIMES)('under %s free routes answer at once in the meantime (reliability 99)', async (runtime) => {
-    const { jobs } = shops.get(runtime)!;
-    const startMs = performance.now();
-    expect((await jobs.get('/health')).status).toBe(200);
-    expectError(await jobs.get(jobs.search), 402, 'PAYMENT_REQUIRED');
-    expect(performance.now() - startMs).toBeLessThan(1000);
-  });
+  it.each(RUNTIMES)(
+    'under %s free routes and webhooks answer at once in the meantime (reliability 99)',
+    async (runtime) => {
+      const { jobs } = shops.get(runtime)!;
+      const callback = await createCallback(jobs.server);
+      const startMs = performance.now();
+      expect((await jobs.get('/health')).status).toBe(200);
+      expectError(await jobs.get(jobs.search), 402, 'PAYMENT_REQUIRED');
+      expect((await post(jobs.server, callback.id, 'x')).status).toBe(200);
+      expect(await eventsOf(jobs.server, callback)).toHaveLength(1);
+      expect(performance.now() - startMs).toBeLessThan(1000);
+    },
+  );
 
   it.each(ROWS)(
     'under %s a settlement that is a %s is cut at its deadline: 503, held, and settled by asking again (reliability 91, 96)',
