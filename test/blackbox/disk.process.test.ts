@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Callback, createCallback, eventsOf, postJson } from '../support/callback-client.ts';
+import { interposed } from '../support/interposed.ts';
 import { suiteFolder, testFolder } from '../support/scratch-folder.ts';
 import { oneRuntime, RUNTIMES, type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { buy, encodeHeader, offerOf, paymentFor, wallet } from '../support/wallet.ts';
@@ -76,38 +77,21 @@ const writesFailing: Failing = {
   end: (server) => limitFiles(server, 'unlimited'),
 };
 
-/** Takes the place of the system's calls in a process: a file says how many ms a sync takes, or -1 for EIO. */
-const SYNC_SOURCE = `
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+/** How many ms a sync takes, or -1 for EIO. */
+const syncs = interposed(`
 static int instead(int fd, const char *name) {
-  int ms = 0;
-  FILE *file = fopen(getenv("SYNC_MS_FILE"), "r");
-  if (file) { if (fscanf(file, "%d", &ms) != 1) ms = 0; fclose(file); }
+  long ms = number();
   if (ms < 0) { errno = EIO; return -1; }
   if (ms > 0) usleep(ms * 1000);
-  return ((int (*)(int))dlsym(RTLD_NEXT, name))(fd);
+  return ORIGINAL(int (*)(int), name)(fd);
 }
 int fsync(int fd) { return instead(fd, "fsync"); }
 int fdatasync(int fd) { return instead(fd, "fdatasync"); }
-`;
-const syncFolder = mkdtempSync(join(tmpdir(), 'paygrade-sync-'));
-afterAll(() => rmSync(syncFolder, { recursive: true, force: true }));
-const SYNC_LIBRARY = join(syncFolder, 'sync.so');
-const hasSync =
-  spawnSync('cc', ['-shared', '-fPIC', '-o', SYNC_LIBRARY, '-x', 'c', '-', '-ldl'], { input: SYNC_SOURCE }).status ===
-  0;
-if (!hasSync) console.warn('skipping the sync that fails: no C compiler (Debian: gcc)');
-
-const SYNC_MS_FILE = join(syncFolder, 'ms');
-const setSyncMs = (ms: number): void => writeFileSync(SYNC_MS_FILE, String(ms));
-const SYNC_VARIABLES = { LD_PRELOAD: SYNC_LIBRARY, SYNC_MS_FILE };
+`);
+const hasSync = syncs !== undefined;
+const setSyncMs = (ms: number): void => writeFileSync(syncs!.file, String(ms));
 const syncsFailing: Failing = {
-  variables: SYNC_VARIABLES,
+  variables: syncs?.variables ?? {},
   begin: () => setSyncMs(-1),
   end: () => setSyncMs(0),
 };
@@ -168,7 +152,7 @@ describe.each(failures)('a $what that fails, under $runtime', ({ runtime, failin
 
 describe.runIf(hasSync && IS_WHOLE).each(RUNTIMES)('a slow disk, under %s', (runtime) => {
   it('sells nothing while a commit takes more than two seconds, says so, and holds up no other request (reliability 268)', async () => {
-    const server = await start(runtime, testFolder(), { ...SYNC_VARIABLES, LOG_LEVEL: 'warn' });
+    const server = await start(runtime, testFolder(), { ...syncsFailing.variables, LOG_LEVEL: 'warn' });
     const statusOf = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
       const response = await fetch(server.url + path, { headers });
       await response.arrayBuffer();
