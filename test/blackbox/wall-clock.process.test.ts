@@ -23,10 +23,11 @@ int gettimeofday(struct timeval *at, void *zone) {
 `);
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
-const STEPS_SECONDS = [0, -HOUR_SECONDS, -DAY_SECONDS, HOUR_SECONDS, DAY_SECONDS];
+/** The last is the system's own time: a thread that waits for a moment ahead of it would wait until then. */
+const STEPS_SECONDS = [HOUR_SECONDS, DAY_SECONDS, -HOUR_SECONDS, -DAY_SECONDS, 0];
 const CLOSE_MS = 10_000;
 
-describe.runIf(clock !== undefined).each(oneRuntime('bun'))('a server under %s whose wall clock is set', (runtime) => {
+describe.runIf(clock !== undefined).each(oneRuntime('node'))('a server under %s whose wall clock is set', (runtime) => {
   it('sells nothing twice at any time that it comes to, and ends no callback early (reliability 71, 182, 206)', async () => {
     writeFileSync(clock!.file, '0');
     const jobs = await startJobsServer(runtime, clock!.variables);

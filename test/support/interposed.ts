@@ -16,7 +16,8 @@ const HEAD = `
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
-#define ORIGINAL(type, name) ((type)dlsym(RTLD_NEXT, name))
+/* Looked up once: dlsym takes a lock, and a collector may stop the thread that holds it. */
+#define ORIGINAL(type, name) ({ static void *found; if (!found) found = dlsym(RTLD_NEXT, name); (type)found; })
 /* The number that stands in INTERPOSED_FILE; 0 without one. */
 static long number(void) {
   char text[32] = {0};
