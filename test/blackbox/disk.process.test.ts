@@ -151,7 +151,7 @@ describe.each(failures)('a $what that fails, under $runtime', ({ runtime, failin
 });
 
 describe.runIf(hasSync && IS_WHOLE).each(RUNTIMES)('a slow disk, under %s', (runtime) => {
-  it('sells nothing while a commit takes more than two seconds, says so, and holds up no other request (reliability 268)', async () => {
+  it('sells nothing while commits take more than two seconds, says so, and holds up no other request (reliability 268)', async () => {
     const server = await start(runtime, testFolder(), { ...syncsFailing.variables, LOG_LEVEL: 'warn' });
     const statusOf = async (path: string, headers: Record<string, string> = {}): Promise<number> => {
       const response = await fetch(server.url + path, { headers });
@@ -170,9 +170,15 @@ describe.runIf(hasSync && IS_WHOLE).each(RUNTIMES)('a slow disk, under %s', (run
     const startMs = performance.now();
     expect(await statusOf('/health')).toBe(200);
     expect(performance.now() - startMs).toBeLessThan(1_000);
-    await expect.poll(server.stdout).toContain('"fault":"the disk has not finished a write to the state for 2000 ms"');
-    setSyncMs(0);
+    await expect.poll(server.stdout).toContain('"fault":"the disk takes longer than 2000 ms for a write to the state"');
     expect(await slowed).toBe(200);
+    // That was the first of several commits, each as slow.
+    for (let i = 0; i < 20; i++) {
+      expect(await statusOf(SEARCH)).toBe(503);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    expect(server.stdout()).not.toContain('the server can write its state again');
+    setSyncMs(0);
     await expect.poll(server.stdout).toContain('the server can write its state again');
     expect(await late()).toBe(200);
     expect(await server.stop()).toBe(0);

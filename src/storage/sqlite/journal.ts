@@ -6,7 +6,8 @@
  * have taken all file descriptors; the journal still tries every later batch and sends a probe each second, and one success
  * ends the fault. `broken`: a file of the folder is no longer where it was opened, or an I/O error after which the disk may
  * hold anything; this process writes nothing more, since the sync after a failed one may report success although the data
- * is lost. A commit that takes longer than {@link SLOW_COMMIT_MS} counts as a fault until it ends.
+ * is lost. A commit that takes longer than {@link SLOW_COMMIT_MS} counts as `refused` from then on, although what it writes counts
+ * too: a disk that is slow each time must not be sold on between two commits.
  */
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
@@ -40,7 +41,7 @@ const BATCH_COUNT_MAX = 4_096;
 const BATCH_BYTES_MAX = 16 * MIB;
 /** reliability 268: with a slower disk the server accepts no payments. */
 const SLOW_COMMIT_MS = 2000;
-const SLOW = `the disk has not finished a write to the state for ${SLOW_COMMIT_MS} ms`;
+const SLOW = `the disk takes longer than ${SLOW_COMMIT_MS} ms for a write to the state`;
 const PROBE_PAUSE_MS = 1000;
 
 interface Waiting {
@@ -77,14 +78,15 @@ export class Journal {
   #isScheduled = false;
   readonly #readings = new Map<number, (result: QueryResult) => void>();
   #readCount = 0;
+  /** Why the last commit failed or was slow; one that succeeds in time ends it. */
   #refused: string | undefined;
   #broken: string | undefined;
   /** The writer's thread has ended. */
   #hasEnded = false;
   #cancelProbe: (() => void) | undefined;
   #cancelWatch: (() => void) | undefined;
-  /** The commit in flight was reported as a fault. */
-  #isSlowReported = false;
+  /** The fault that was reported last. */
+  #reported: string | undefined;
   #onIdle: (() => void) | undefined;
   #onClosed: (() => void) | undefined;
   #isClosing = false;
@@ -245,19 +247,14 @@ export class Journal {
 
   #onResult(result: BatchResult): void {
     const finished = this.#inFlight;
+    const isLate = this.#leftMs() < 0;
     this.#inFlight = [];
     this.#startedMs = undefined;
     switch (result.kind) {
       case 'done':
         this.batchCount++;
         this.operationCount += finished.length - result.refused.length;
-        if (this.#refused !== undefined || this.#isSlowReported) {
-          this.#refused = undefined;
-          this.#isSlowReported = false;
-          this.#cancelProbe?.();
-          this.#cancelProbe = undefined;
-          this.#ports.onStateFault(undefined);
-        }
+        this.#setRefused(isLate ? SLOW : undefined);
         for (const { index, detail, isBug } of result.refused) {
           const why = `the state refused the record: ${detail}`;
           finished[index]?.reject(isBug ? new RequestRefusedError(why) : new StateRefusedError(why));
@@ -265,11 +262,9 @@ export class Journal {
         for (const { resolve } of finished) resolve();
         break;
       case 'refused': {
-        const isNew = this.#refused === undefined;
-        this.#refused = `the state cannot be written: ${result.detail}`;
-        if (isNew) this.#ports.onStateFault(this.#refused);
-        for (const { reject } of finished) reject(new StateRefusedError(this.#refused));
-        this.#probeLater();
+        const why = `the state cannot be written: ${result.detail}`;
+        this.#setRefused(why);
+        for (const { reject } of finished) reject(new StateRefusedError(why));
         break;
       }
       case 'broken':
@@ -288,11 +283,26 @@ export class Journal {
     if (this.#isClosing) return;
     this.#cancelWatch = this.#ports.timers.after(this.#leftMs() + 1, () => {
       this.#cancelWatch = undefined;
-      if (this.#startedMs === undefined || this.#refused !== undefined) return;
-      if (this.#leftMs() >= 0) return this.#watch();
-      this.#isSlowReported = true;
-      this.#ports.onStateFault(SLOW);
+      if (this.#startedMs === undefined) return;
+      if (this.#leftMs() < 0) this.#report(this.fault());
+      else this.#watch();
     });
+  }
+
+  /** While it is set, a probe follows each commit: at once where that was slow, as it may have been this process that stood still. */
+  #setRefused(why: string | undefined): void {
+    this.#cancelProbe?.();
+    this.#cancelProbe = undefined;
+    // One that goes on for another reason is the same fault to the operator.
+    if (why === undefined || this.#refused === undefined) this.#report(why);
+    this.#refused = why;
+    if (why !== undefined) this.#probeLater(why === SLOW ? 0 : PROBE_PAUSE_MS);
+  }
+
+  #report(fault: string | undefined): void {
+    if (fault === this.#reported) return;
+    this.#reported = fault;
+    this.#ports.onStateFault(fault);
   }
 
   /** Lets the writer keep the process alive only while a request, or the close, waits for it. */
@@ -302,10 +312,9 @@ export class Journal {
     if (this.#queue.length === 0) this.#onIdle?.();
   }
 
-  #probeLater(): void {
+  #probeLater(pauseMs: number): void {
     if (this.#isClosing) return;
-    this.#cancelProbe?.();
-    this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
+    this.#cancelProbe = this.#ports.timers.after(pauseMs, () => {
       this.write(PROBE).catch(() => {});
     });
   }
@@ -349,6 +358,6 @@ export class Journal {
     for (const { reject } of inFlight) reject(failure);
     for (const { reject } of waiting) reject(new StateRefusedError(this.#broken));
     this.#rest();
-    this.#ports.onStateFault(this.#broken);
+    this.#report(this.#broken);
   }
 }
