@@ -1,5 +1,6 @@
 /** The settings that belong to the server as a whole. A module declares its own settings in its folder. */
 import { MIB } from '../base/sizes.ts';
+import { CONCURRENCY_MAX } from '../outbound/limits.ts';
 import { PRICE_KEYS } from '../payment/prices.ts';
 import { NETWORK_IDS } from '../payment/protocol/network.ts';
 import { ENGINE_SETTINGS } from './engine-settings.ts';
@@ -272,7 +273,7 @@ export const STATE_SETTINGS = {
 export const OUTBOUND_SETTINGS = {
   outboundConcurrency: setting({
     variable: 'OUTBOUND_CONCURRENCY',
-    parse: wholeNumber(1, 10_000),
+    parse: wholeNumber(1, CONCURRENCY_MAX),
     default: '64',
     help: 'requests that the server makes for customers at a time',
     detail:

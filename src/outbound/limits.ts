@@ -10,8 +10,13 @@ export const HOST_SLOTS_MAX = 4;
 export const SILENCE_MS = 2000;
 /** Milliseconds after which a silent host gets another chance; with a request in flight by then, it waits as long again. */
 export const SILENT_KEPT_MS = MINUTE_MS;
-/** Silent hosts that are remembered; beyond that, the one that fell silent first is forgotten. */
-export const SILENT_HOSTS_MAX = 10_000;
+/** Requests under way at a time (`OUTBOUND_CONCURRENCY`). */
+export const CONCURRENCY_MAX = 10_000;
+/**
+ * Silent hosts that are remembered; beyond that, the one that fell silent first is forgotten. Not fewer than requests under way,
+ * because a host that has one is not forgotten.
+ */
+export const SILENT_HOSTS_MAX = CONCURRENCY_MAX;
 /** Silent hosts that are checked for one slot that nothing else can use: all their customers may be at their half. */
 export const SILENT_LOOKS_MAX = 8;
 /** Connecting, the TLS handshake included (siblings §5), milliseconds. */

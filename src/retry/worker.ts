@@ -57,7 +57,8 @@ export class RetryWorker {
   /** Monotonic: a wall clock that is set meanwhile must not hide an earlier wake-up. */
   #wakeAtMs = Number.POSITIVE_INFINITY;
   #cancelWake = (): void => {};
-  #lastFault: string | undefined;
+  /** The failure that was reported last, of looks and of work on jobs. One that goes well forgets it. */
+  readonly #reported = new Map<'looks' | 'work', string>();
   #onIdle = (): void => {};
   /** Pauses after failures of the store. */
   readonly #pauses: Pauses;
@@ -148,9 +149,9 @@ export class RetryWorker {
       this.#isLookWanted = false;
       try {
         await this.#takeAll();
-        this.#lastFault = undefined;
+        this.#reported.delete('looks');
       } catch (failure) {
-        this.#fail(failure);
+        this.#fail('looks', failure);
         this.wakeAt(this.#ports.clock.nowMs() + FAULT_PAUSE_MS);
       }
     }
@@ -241,9 +242,10 @@ export class RetryWorker {
     let failed: unknown;
     try {
       await held.work;
+      this.#reported.delete('work');
     } catch (failure) {
       failed = failure;
-      this.#fail(failure);
+      this.#fail('work', failure);
     }
     let dueAtMs: number | undefined;
     // If released, it would be due again at once, without end.
@@ -266,7 +268,7 @@ export class RetryWorker {
       try {
         return await this.#ports.store.release(id);
       } catch (failure) {
-        this.#fail(failure);
+        this.#fail('work', failure);
         if (failure instanceof DamagedJobError) {
           this.#ports.store.setAside(id);
           return undefined;
@@ -286,10 +288,10 @@ export class RetryWorker {
     return this.#pauses.wait(FAULT_PAUSE_MS);
   }
 
-  #fail(failure: unknown): void {
+  #fail(part: 'looks' | 'work', failure: unknown): void {
     const message = messageOf(failure);
-    if (message === this.#lastFault) return;
-    this.#lastFault = message;
+    if (message === this.#reported.get(part)) return;
+    this.#reported.set(part, message);
     this.#ports.onFailure(failure);
   }
 }

@@ -137,6 +137,34 @@ describe('the worker of retries looks', () => {
     expect(failures).toEqual(['away', 'away']);
   });
 
+  it('again after work that failed, and says a failure that repeats once, until some work is done', async () => {
+    const { answers, failures, passed, work, worker } = opened();
+    const failing = (): void => {
+      const failed = Promise.reject(new Error('full'));
+      failed.catch(() => {});
+      work.set('a', failed);
+      answers.push({ jobs: [dueJob('a')], nextDueMs: null });
+    };
+    failing();
+    worker.start();
+    await settle();
+    for (let i = 0; i < 3; i++) {
+      await passed(1000);
+      failing();
+      worker.wake();
+      await settle();
+    }
+    expect(failures).toEqual(['full']);
+    await passed(1000);
+    answers.push({ jobs: [dueJob('b')], nextDueMs: null });
+    worker.wake();
+    await settle();
+    failing();
+    worker.wake();
+    await settle();
+    expect(failures).toEqual(['full', 'full']);
+  });
+
   it('again once it has room, and for no more than it has', async () => {
     const { answers, looks, passed, work, worker } = opened();
     const ends: (() => void)[] = [];
