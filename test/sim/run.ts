@@ -124,7 +124,9 @@ class Run {
     const { world } = this;
     world.note(JSON.stringify(this.profile));
     world.after(0, () => this.#server.start());
-    await this.world.until(() => this.#server.life?.isAccepting === true, FIRST_LIFE_MS);
+    // A commit of the start that is slow is a fault, during which nothing is offered.
+    const isSelling = (): boolean => this.#server.life?.isAccepting === true && !this.#server.hasStateFault;
+    await this.world.until(isSelling, FIRST_LIFE_MS);
     const app = this.#server.life?.app;
     if (app === undefined) throw new Error('the first life did not start');
     await this.#buyers.learnOffers((request) => app.fetch(request));
