@@ -2,6 +2,7 @@
  * Buyers: each makes authorizations, pays with them, sends them again when an answer is lost or says so, at once and much
  * later; and the judgement of every answer to a payment (reliability I1 to I7).
  */
+import { DEADLINES } from '../../src/adapters/facilitator/facilitator-http.ts';
 import { CLAIM_BYTES } from '../../src/callback/limits.ts';
 import type { Authorization } from '../../src/payment/protocol/authorization.ts';
 import { BASE } from '../../src/payment/protocol/network.ts';
@@ -546,7 +547,10 @@ export class Buyers {
       (one) =>
         one.hasBeenUnknown || one.hasBeenCut || one.isLiedAbout || (one !== purchase && one.outstandingCount > 0),
     );
-    if (!isReason && !this.#hasDiskTrouble())
+    // A settlement under way when the server was told to stop is given up, whatever becomes of it.
+    const drainedAtMs = this.#server.life?.drainedAtMs ?? Number.POSITIVE_INFINITY;
+    const isGivenUp = this.#world.nowMs - drainedAtMs >= DEADLINES.drainMs;
+    if (!isReason && !isGivenUp && !this.#hasDiskTrouble())
       this.#world.fail('I5 definite frees', `${purchase.name} is pending without a reason`);
   }
 

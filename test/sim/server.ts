@@ -60,7 +60,7 @@ export class Life implements Process {
   stalledUntilMs = 0;
   hasDiskBroken = false;
   /** Graceful end: waits are answered early from then on. */
-  isDraining = false;
+  drainedAtMs: number | undefined;
   readonly bornAtMs: number;
   readonly onLastTouch: (what: string) => void;
 
@@ -68,6 +68,10 @@ export class Life implements Process {
     this.number = number;
     this.bornAtMs = bornAtMs;
     this.onLastTouch = onLastTouch;
+  }
+
+  get isDraining(): boolean {
+    return this.drainedAtMs !== undefined;
   }
 
   touch(what: string): boolean {
@@ -269,7 +273,7 @@ export class Server {
     this.#world.count('graceful stops');
     this.#world.note(`life ${life.number} is told to stop`);
     life.isAccepting = false;
-    life.isDraining = true;
+    life.drainedAtMs = this.#world.nowMs;
     app.drain();
     const deadlineMs = this.#world.nowMs + 9_000;
     const end = (): void => {

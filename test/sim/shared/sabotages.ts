@@ -38,7 +38,15 @@ export const SHARED_SABOTAGES: readonly Sabotage[] = [
   },
   {
     what: 'a lease that ran out in an outage is renewed by the next look alone',
-    changes: [['storage/postgres/reservations.ts', '    await this.#owner.renewLostLease();\n', '']],
+    changes: [
+      ['storage/postgres/reservations.ts', '    await this.#owner.renewLostLease();\n', ''],
+      [
+        'storage/postgres/owners.ts',
+        'if (this.#isEnded || sentMs < this.#renewedMs) return;',
+        // As the probe that ends an outage finds it.
+        'if (this.#isEnded || sentMs < this.#renewedMs || this.#database.fault() !== undefined) return;',
+      ],
+    ],
     found: /L4 sales go on/,
   },
   {
