@@ -523,7 +523,9 @@ export class Buyers {
       if (receipt.success === true && !isRight)
         world.fail('I3 receipt', `${purchase.name}: 409 with ${receipt.transaction}`);
     }
-    const isKnown = records.pendingKeys.has(purchase.key) || records.usedKeys.has(purchase.key);
+    const isOnRecord = records.pendingKeys.has(purchase.key) || records.usedKeys.has(purchase.key);
+    // A commit that failed may be on disk all the same, so may its release: the next start reads it.
+    const isKnown = isOnRecord || exchange.life.hasDiskBroken;
     const isAlone = purchase.outstandingCount === 0;
     if (isAlone && !purchase.hasBeenCut) world.met('I5 definite frees');
     if (isAlone && !isKnown && !purchase.hasBeenCut && world.nowMs - (this.releasedMs.get(purchase.key) ?? 0) > 50) {
