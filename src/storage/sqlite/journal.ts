@@ -293,8 +293,8 @@ export class Journal {
   #setRefused(why: string | undefined): void {
     this.#cancelProbe?.();
     this.#cancelProbe = undefined;
-    // One that goes on for another reason is the same fault to the operator.
-    if (why === undefined || this.#refused === undefined) this.#report(why);
+    // One that goes on for another reason is the same fault to the operator, unless a disk that was slow now refuses.
+    if (why === undefined || this.#refused === undefined || this.#refused === SLOW) this.#report(why);
     this.#refused = why;
     if (why !== undefined) this.#probeLater(why === SLOW ? 0 : PROBE_PAUSE_MS);
   }

@@ -176,6 +176,31 @@ it('a journal that is closed refuses records and reads, and leaves no timer', as
   expect(posted).toEqual(['batch', 'close']);
 });
 
+it('a journal says once what is wrong with its disk, and says so too when a slow one turns out to be full', () => {
+  const { faults, journal, time, writer } = still();
+  const slow = 'the disk takes longer than 2000 ms for a write to the state';
+  const full = 'the state cannot be written: disk full';
+  journal.write(PROBE).catch(() => {});
+  /** Ends the commit in flight; behind one that was slow or failed the journal sends a probe. */
+  const ends = (isLate: boolean, isFull: boolean): void => {
+    if (isLate) time.pass(2_001);
+    const done = { kind: 'done', refused: [] } as const;
+    writer.reply({ kind: 'batch', result: isFull ? { kind: 'refused', detail: 'disk full' } : done });
+    time.pass(1_000);
+  };
+  ends(true, false);
+  ends(true, false);
+  expect(faults).toEqual([slow]);
+  ends(false, true);
+  expect(faults).toEqual([slow, full]);
+  ends(true, true);
+  ends(true, false);
+  ends(false, true);
+  expect(faults).toEqual([slow, full]);
+  ends(false, false);
+  expect(faults).toEqual([slow, full, undefined]);
+});
+
 it('a journal whose writer has ended refuses records and reads, and closes', async () => {
   const { faults, journal, writer } = still();
   const reading = journal.read({ table: ANSWERS });
