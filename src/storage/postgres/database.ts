@@ -321,7 +321,10 @@ export class Database {
       this.#succeeded = Math.max(this.#succeeded, number);
       return rows;
     } catch (failure) {
-      this.#isFull ||= isDiskFull(failure);
+      if (isDiskFull(failure) && !this.#isFull) {
+        this.#isFull = true;
+        this.#outage = undefined; // it is to be named, whatever the outage began with
+      }
       throw this.#failed(failure, stage, isTelling, this.#isFull ? this.#statementCount : number);
     }
   }

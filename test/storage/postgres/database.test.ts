@@ -335,6 +335,15 @@ describe('a database that is away', () => {
     expect(sent).toHaveLength(count);
   });
 
+  it('is said to be full where that shows only while it is away', async () => {
+    const { answers, database, faults, sentAfter } = opened();
+    answers.push(ofServer('57P03'), ofServer('57P03'), ofServer('53100'), ofServer('53100'));
+    const repeated = database.run(STATEMENT, { isPatient: true });
+    for (let passedMs = 0; passedMs < 1000; passedMs += 50) await sentAfter(50);
+    await repeated;
+    expect(faults).toEqual([expect.stringContaining('57P03'), expect.stringContaining('53100'), undefined]);
+  });
+
   it('is not full for long where the server cannot tell whether there is room', async () => {
     const { answers, database, sentAfter } = opened();
     answers.push(ofServer('53100'), ROWS, ROWS, ofServer('53400'));
