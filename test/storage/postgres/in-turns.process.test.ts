@@ -21,7 +21,10 @@ const RUSH_PAUSE_MS = 300;
 /** More than a page of a table has room for. */
 const BODY = 'x'.repeat(20_000);
 /** How long the outage lasts after it was noticed. */
-const OUTAGE_MS = 3000;
+const OUTAGE_MS = 1500;
+/** The pauses between two questions about an open case grow. */
+const SETTLED_MS = 30_000;
+const TEST_MS = 60_000;
 const DISK_BYTES = 24 * 1024 ** 2;
 
 const server = await startPostgres();
@@ -147,7 +150,7 @@ describe.skipIf(server === undefined)('an outage that lets some writes through',
       return Number(rows[0].count);
     };
     const operator = await connected(name);
-    await until('no settlement is open', async () => (await count('cases')) === 0);
+    await until('no settlement is open', async () => (await count('cases')) === 0, SETTLED_MS);
     for (const payment of trade.unsold) {
       const headers = { 'payment-signature': payment };
       expect([201, 409]).toContain((await app.fetch('/v1/callbacks', { method: 'POST', headers })).status);
@@ -156,7 +159,7 @@ describe.skipIf(server === undefined)('an outage that lets some writes through',
     await app.close();
   }
 
-  it('is one of sessions that are read-only from a moment on', () =>
+  it('is one of sessions that are read-only from a moment on', { timeout: TEST_MS }, () =>
     holds('turned', 'pg_default', {
       says: /read-only transaction/,
       async begin(admin) {
@@ -166,9 +169,10 @@ describe.skipIf(server === undefined)('an outage that lets some writes through',
         );
       },
       end: (admin) => admin.query('ALTER DATABASE turned RESET default_transaction_read_only'),
-    }));
+    }),
+  );
 
-  it.skipIf(disk === undefined)('is one of a disk that is full', async () => {
+  it.skipIf(disk === undefined)('is one of a disk that is full', { timeout: TEST_MS }, async () => {
     const admin = await connected('postgres');
     await admin.query(`CREATE TABLESPACE small LOCATION '${disk}/tables'`);
     const filler = join(disk!, 'filler');
