@@ -7,7 +7,8 @@
  *
  * From the first failure to reach the database until a probe or a repeat succeeds, {@link Database.fault} says why, and
  * statements without patience fail at once, before they reserve anything. The same holds while its tables are refused
- * ({@link Database.refuse}). While the schema lacks something ({@link Database.watchWith}) nothing is sold, but statements go on.
+ * ({@link Database.refuse}). While the schema lacks something ({@link Database.watchWith}) or the disk is full, nothing is sold, but
+ * statements go on: reads are answered.
  * Cost: one pool of connections, one probe at a time, no timer of its own while all is well.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,13 +24,12 @@ import {
   DatabaseAwayError,
   errorOf,
   failureKindOf,
-  isDiskFull,
-  isTooMuch,
   LackError,
   type Stage,
   type StatementError,
   unjudgedKindOf,
 } from './failures.ts';
+import { findRoom } from './room.ts';
 import { inTransaction, type Query } from './transaction.ts';
 
 /** How long a statement is repeated at most. */
@@ -47,12 +47,6 @@ const END_MS = 1000;
 const PROBE_PAUSE_MS = 250;
 /** A slower probe means that the database cannot be used. */
 const PROBE_MS = 2000;
-/** Puts some two megabytes on the disk that has the tables, unless they were spread over several: a file that ends with this. */
-const ROOM: Statement = {
-  text: `BEGIN; SET LOCAL work_mem = '64kB'; SET LOCAL temp_tablespaces = '';
-    SELECT count(*) FROM generate_series(1, 100000); COMMIT`,
-  query_timeout: PROBE_MS,
-};
 
 export interface DatabasePorts {
   readonly clock: Clock;
@@ -75,14 +69,16 @@ export interface Watch {
   look(query: Query): Promise<void>;
 }
 
+const unusable = (failure: unknown): string => `the database cannot be used: ${firstLineOf(failure)}`;
+
 export class Database {
   readonly #connections: Connections;
   readonly #ports: DatabasePorts;
   #probe: Statement = CLOCK_PROBE;
   #onProbed: (row: Row, sentMs: number) => void = () => {};
   #outage: string | undefined;
-  /** The disk was full: the outage lasts until there is {@link ROOM}, because statements that need less may succeed. */
-  #isFull = false;
+  /** Why there is too little room: from a statement that found the disk full on, until a probe {@link findRoom finds room}. */
+  #full: string | undefined;
   #refusal: string | undefined;
   #watch: Watch | undefined;
   readonly #skew: ClockSkew;
@@ -115,7 +111,7 @@ export class Database {
   }
 
   #lasting(): string | undefined {
-    return this.#outage ?? this.#refusal ?? this.#watch?.fault ?? this.#skew.fault;
+    return this.#outage ?? this.#refusal ?? this.#full ?? this.#watch?.fault ?? this.#skew.fault;
   }
 
   /**
@@ -175,7 +171,7 @@ export class Database {
       } catch (failure) {
         const { kind, error } = await this.#judged(failure, hasBeenWhole);
         hasBeenWhole ||= kind === 'again' && failure instanceof AttemptError && failure.kind === 'lacking';
-        if (kind === 'refused' || (kind === 'lacking' && !isPatient)) throw doubt ?? error;
+        if (kind === 'refused' || ((kind === 'lacking' || kind === 'full') && !isPatient)) throw doubt ?? error;
         if (kind === 'lost') {
           doubt = error;
           onDoubt?.();
@@ -321,11 +317,7 @@ export class Database {
       this.#succeeded = Math.max(this.#succeeded, number);
       return rows;
     } catch (failure) {
-      if (isDiskFull(failure) && !this.#isFull) {
-        this.#isFull = true;
-        this.#outage = undefined; // it is to be named, whatever the outage began with
-      }
-      throw this.#failed(failure, stage, isTelling, this.#isFull ? this.#statementCount : number);
+      throw this.#failed(failure, stage, isTelling, number);
     }
   }
 
@@ -342,33 +334,38 @@ export class Database {
   #failed(failure: unknown, stage: Stage, isTelling: boolean, number: number): AttemptError {
     const kind = failureKindOf(failure, stage);
     if (kind === 'away' || (kind === 'lost' && isTelling)) this.#noteAway(failure, number);
+    if (kind === 'full' && !this.#isClosed) this.#noteFull(failure);
     return new AttemptError(kind, errorOf(failure, kind));
   }
 
   /** @param number of the latest statement when it began: where a later one has succeeded, only the next probe tells */
   #noteAway(failure: unknown, number: number): void {
     if (this.#outage === undefined && !this.#isClosed && number >= this.#succeeded) {
-      this.#outage = `the database cannot be used: ${firstLineOf(failure)}`;
+      this.#outage = unusable(failure);
       this.#report();
     }
     this.#probeLater();
   }
 
+  #noteFull(failure: unknown): void {
+    this.#full ??= unusable(failure);
+    this.#report();
+    this.#probeLater();
+  }
+
   #noteUsable(): void {
-    if (this.#outage === undefined || this.#isFull) return;
+    if (this.#outage === undefined) return;
     this.#outage = undefined;
     this.#pauses.endAll();
     this.#report();
   }
 
-  async #findRoom(): Promise<void> {
-    if (!this.#isFull) return;
-    await this.#attempt(ROOM, true).catch((failure: AttemptError) => {
-      // A server that allows no such file cannot be asked.
-      if (!isTooMuch(failure.error.cause)) throw failure;
-    });
-    this.#isFull = false;
-    this.#noteUsable();
+  async #lookForRoom(): Promise<void> {
+    if (this.#full === undefined) return;
+    await findRoom((statement) => this.#attempt({ query_timeout: PROBE_MS, ...statement }, true));
+    this.#full = undefined;
+    this.#pauses.endAll();
+    this.#report();
   }
 
   #report(): void {
@@ -382,11 +379,11 @@ export class Database {
     if (this.#isProbing || this.#isEnding) return;
     this.#isProbing = true;
     this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
-      const probing = this.probe().then(() => this.#findRoom());
+      const probing = this.probe().then(() => this.#lookForRoom());
       probing.then(
         () => {
           this.#isProbing = false;
-          if (this.#outage !== undefined || this.#watch?.fault !== undefined) this.#probeLater();
+          if (this.#watch?.fault !== undefined) this.#probeLater();
         },
         () => {
           this.#isProbing = false;

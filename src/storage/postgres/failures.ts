@@ -50,17 +50,17 @@ export class InDoubtError extends OutageError {
  * timeout, a lock, an administrator or no free connection; others may succeed. `away`: changed nothing, and the
  * database cannot be written now (starting, stopping, a stand-by, no connection left). `lost`: may have been carried
  * out. `refused`: an error of the statement or its values. `lacking`: it names what is not there or is closed to the role, which is
- * a bug unless that is missing for a while.
+ * a bug unless that is missing for a while. `full`: changed nothing, because the disk is full; statements that need less may succeed.
  */
-export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused' | 'lacking';
+export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused' | 'lacking' | 'full';
 
 const DISK_FULL = '53100';
 /** SQLSTATE: a limit of the server's configuration was exceeded. */
 const TOO_MUCH = '53400';
 /** Serialization failure, deadlock. */
 const AGAIN: ReadonlySet<string> = new Set(['40001', '40P01']);
-/** Statement cancelled; lock not available in time. */
-const CANCELLED: ReadonlySet<string> = new Set(['57014', '55P03']);
+/** Statement cancelled; lock not available in time; more than the configuration allows one. */
+const CANCELLED: ReadonlySet<string> = new Set(['57014', '55P03', TOO_MUCH]);
 /** Insufficient privilege; no such table, schema, constraint for ON CONFLICT, function, or column. */
 const LACKING: ReadonlySet<string> = new Set(['42501', '42P01', '3F000', '42P10', '42883', '42703']);
 /** Of these, what a command or a start also meets that comes while a dump is being read in. */
@@ -69,7 +69,7 @@ const REPLACED: ReadonlySet<string> = new Set(['42P01', '3F000', '42P10', '42883
 const READ_ONLY = '25006';
 /**
  * Cannot connect now; read-only transaction; disk error, missing or damaged file on the server.
- * Class 53 (no memory, disk or connection left) counts too.
+ * Class 53 (no memory or connection left) counts too.
  */
 const AWAY: ReadonlySet<string> = new Set(['57P03', READ_ONLY, '58030', '58P01', 'XX001']);
 /**
@@ -86,8 +86,6 @@ const sqlStateOf = (failure: unknown): string | undefined => {
     code !== undefined && SQLSTATE.test(code) && !code.startsWith('E') && 'severity' in (failure as object);
   return isOfServer ? code : undefined;
 };
-
-export const isDiskFull = (failure: unknown): boolean => sqlStateOf(failure) === DISK_FULL;
 
 export const isTooMuch = (failure: unknown): boolean => sqlStateOf(failure) === TOO_MUCH;
 
@@ -107,6 +105,7 @@ export function failureKindOf(failure: unknown, stage: Stage): FailureKind {
   if (AGAIN.has(state)) return 'again';
   if (CANCELLED.has(state)) return 'cancelled';
   if (LACKING.has(state)) return 'lacking';
+  if (state === DISK_FULL) return 'full';
   return AWAY.has(state) || state.startsWith('53') ? 'away' : 'refused';
 }
 
@@ -127,6 +126,7 @@ export function errorOf(failure: unknown, kind: FailureKind): Error {
       return new StatementError(line, sqlStateOf(failure) ?? '', { cause: failure });
     case 'cancelled':
     case 'away':
+    case 'full':
       return new DatabaseAwayError(line, { cause: failure });
     case 'lost':
       return new InDoubtError(line, { cause: failure });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Callback, createCallback, post } from '../../support/callback-client.ts';
+import { bearer, type Callback, createCallback, post } from '../../support/callback-client.ts';
 import { type OpenedApp, openedApp } from '../../support/opened-app.ts';
 import { type OwnServer, startPostgres } from '../../support/postgres.ts';
 import { pause, until } from '../../support/until.ts';
@@ -113,7 +113,13 @@ describe.skipIf(server === undefined)('an outage that lets some writes through',
   async function holds(
     name: string,
     space: string,
-    outage: { begin(operator: Client): Promise<unknown>; end(operator: Client): Promise<unknown>; says: RegExp },
+    outage: {
+      begin(operator: Client): Promise<unknown>;
+      end(operator: Client): Promise<unknown>;
+      says: RegExp;
+      /** What a read is answered meanwhile. */
+      reads: number;
+    },
   ): Promise<void> {
     const admin = await connected('postgres');
     await admin.query(`CREATE DATABASE ${name} TABLESPACE ${space}`);
@@ -128,7 +134,8 @@ describe.skipIf(server === undefined)('an outage that lets some writes through',
       { onStateFault: (fault) => void faults.push(fault) },
     );
     const isReady = async (): Promise<boolean> => (await app.fetch('/ready')).status === 200;
-    const trade = new Trade(app, await createCallback(app));
+    const callback = await createCallback(app);
+    const trade = new Trade(app, callback);
     try {
       await until('sales', () => trade.soldCount > 2 * RUSH_COUNT);
       expect([faults, [...trade.statuses]]).toEqual([[], [201]]);
@@ -136,6 +143,8 @@ describe.skipIf(server === undefined)('an outage that lets some writes through',
       await until('the outage', async () => !(await isReady()));
       for (const endMs = performance.now() + OUTAGE_MS; performance.now() < endMs; await pause(20)) {
         expect(await isReady()).toBe(false);
+        const read = await app.fetch(`/v1/callbacks/${callback.id}/events`, { headers: bearer(callback) });
+        expect(read.status).toBe(outage.reads);
       }
       await outage.end(admin);
       await until('readiness', isReady);
@@ -162,6 +171,7 @@ describe.skipIf(server === undefined)('an outage that lets some writes through',
   it('is one of sessions that are read-only from a moment on', { timeout: TEST_MS }, () =>
     holds('turned', 'pg_default', {
       says: /read-only transaction/,
+      reads: 500,
       async begin(admin) {
         await admin.query('ALTER DATABASE turned SET default_transaction_read_only = on');
         await admin.query(
@@ -178,6 +188,7 @@ describe.skipIf(server === undefined)('an outage that lets some writes through',
     const filler = join(disk!, 'filler');
     await holds('crammed', 'small', {
       says: /No space left on device/,
+      reads: 200,
       async begin() {
         expect(() => writeFileSync(filler, Buffer.alloc(DISK_BYTES))).toThrow('ENOSPC');
       },
