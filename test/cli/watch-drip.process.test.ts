@@ -1,5 +1,4 @@
 /** Rounds of `watch` over boards that send their bytes one after another: bounded in time, and no job closes. */
-
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FeedMemory } from '../../src/adapters/boards/feed-memory.ts';
 import { FEEDS_BYTES_MAX } from '../../src/adapters/boards/limits.ts';

@@ -1,5 +1,4 @@
 /** `watch` in virtual time: a round that a slow host holds up has what it found built meanwhile, and gives way to other hosts. */
-
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';

@@ -1,5 +1,4 @@
 /** The policy of outbound requests against the table of targets, with each rule and without it, and TARGET_ALLOW. */
-
 import { describe, expect, it } from 'vitest';
 import { targetList } from '../../src/config/parsers.ts';
 import { OutboundPolicy } from '../../src/outbound/policy.ts';

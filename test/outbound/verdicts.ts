@@ -1,5 +1,4 @@
 /** What a policy says to the table of targets; run under both runtimes. */
-
 import { parseIpRange } from '../../src/base/ip-address.ts';
 import { ADDRESS_RULES, type AddressRules } from '../../src/outbound/address-rules.ts';
 import { OutboundPolicy, type PolicyOptions } from '../../src/outbound/policy.ts';

@@ -1,5 +1,4 @@
 /** Chains of redirects: their time, their judgement and their fragments. */
-
 import { expect, it } from 'vitest';
 import { OutboundPolicy } from '../../src/outbound/policy.ts';
 import { fetchPage } from '../../src/resolve/fetch-page.ts';

@@ -1,5 +1,4 @@
 /** Rounds of `watch` in virtual time, against hosts simulated by a function. */
-
 import { FeedMemory } from '../../src/adapters/boards/feed-memory.ts';
 import { FEEDS_BYTES_MAX } from '../../src/adapters/boards/limits.ts';
 import { SeededRandom } from '../../src/base/seeded-random.ts';

@@ -1,9 +1,8 @@
 /** Requests for the pages of boards: the redirects that they follow. */
-
 import { expect, it } from 'vitest';
 import { HostPace } from '../../../src/adapters/boards/host-pace.ts';
 import { RobotsFiles } from '../../../src/adapters/boards/robots-files.ts';
-import { openWayOut } from '../../../src/cli/watch/way-out.ts';
+import { openWayOut, type WayOutSettings } from '../../../src/cli/watch/way-out.ts';
 import { ROBOTS_BYTES_MAX, ROBOTS_KEPT_MS } from '../../../src/ingest/watch/robots.ts';
 import type { OutboundRequest, OutboundResult } from '../../../src/outbound/outbound.ts';
 import { ManualTime } from '../../support/manual-time.ts';
@@ -24,19 +23,20 @@ class PackedTargets extends TargetsByAddress {
   }
 }
 
+const settingsAt = (time: ManualTime): WayOutSettings => ({
+  contact: null,
+  targetAllow: NOTHING_ALLOWED,
+  pauseMs: 0,
+  draw: () => 0,
+  clock: time,
+  timers: time,
+});
+
 function asked(targets: Readonly<Record<string, TargetAnswer>>, accept: 'application/json' | 'text/html') {
   const time = new ManualTime();
   const outbound = new PackedTargets();
   for (const [address, target] of Object.entries(targets)) outbound.targets.set(address, target);
-  const settings = {
-    contact: null,
-    targetAllow: NOTHING_ALLOWED,
-    pauseMs: 0,
-    draw: () => 0,
-    clock: time,
-    timers: time,
-  };
-  const { client } = openWayOut(settings, outbound);
+  const { client } = openWayOut(settingsAt(time), outbound);
   const { signal } = new AbortController();
   return client.ask({ method: 'GET', url: PAGE, body: null, accept }, { validators: null, bytesMax: 1000, signal });
 }
@@ -85,15 +85,7 @@ it('a robots.txt whose first asker gives up is asked for again by one that waits
     },
     0,
   );
-  const settings = {
-    contact: null,
-    targetAllow: NOTHING_ALLOWED,
-    pauseMs: 0,
-    draw: () => 0,
-    clock: time,
-    timers: time,
-  };
-  const { client } = openWayOut(settings, outbound);
+  const { client } = openWayOut(settingsAt(time), outbound);
   const answers = [first, new AbortController()].map(({ signal }) =>
     client.ask(
       { method: 'GET', url: PAGE, body: null, accept: 'text/html' },

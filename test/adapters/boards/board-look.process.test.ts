@@ -1,5 +1,4 @@
 /** Addresses as people paste them, through the guarded client and a server that stands for the platforms and the companies. */
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BoardLook } from '../../../src/adapters/boards/board-look.ts';
 import { awakeTimers } from '../../../src/adapters/process/system-timers.ts';

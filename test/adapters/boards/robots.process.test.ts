@@ -1,5 +1,4 @@
 /** The robots.txt of a real server. */
-
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { zstdCompressSync } from 'node:zlib';

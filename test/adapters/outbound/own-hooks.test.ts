@@ -1,5 +1,4 @@
 /** Requests to webhook addresses of this server, delivered inside the process. */
-
 import { expect, it } from 'vitest';
 import { type OwnFetch, OwnHooks } from '../../../src/adapters/outbound/own-hooks.ts';
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';

@@ -1,5 +1,4 @@
 /** Whose turns count together, those of one host and apart from them those of own webhook addresses, and what ends with a turn. */
-
 import { describe, expect, it } from 'vitest';
 import { OutboundClient, type OutboundClientOptions } from '../../../src/adapters/outbound/outbound-client.ts';
 import { OwnHooks } from '../../../src/adapters/outbound/own-hooks.ts';

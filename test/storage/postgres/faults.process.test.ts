@@ -1,5 +1,4 @@
 /** Answers of the database that are lost, processes that die, and databases that may not be used. */
-
 import { describe, expect, it } from 'vitest';
 import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import type { Clock } from '../../../src/base/clock.ts';

@@ -1,5 +1,4 @@
 /** Room for the kept answers of payment identifiers in a database (decisions §4, siblings §9). */
-
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { RecordInDoubtError } from '../../../src/base/outage.ts';

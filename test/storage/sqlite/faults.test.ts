@@ -1,5 +1,4 @@
 /** What one record, a full file or a disk that fails does to the others, and what comes back. */
-
 import { readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
