@@ -84,7 +84,7 @@ async function openInTurn(config: AppConfig, portsOf: () => AppPorts, url: strin
       openBackend: (options, own) =>
         openPostgresBackend(
           { ...options, databaseUrl: database.url, sync: 'normal' },
-          { ...own, openConnections: () => database.connections() },
+          { ...own, openConnections: () => database.connections(database.gateUrl) },
         ),
     });
     apps.push(app);

@@ -9,6 +9,7 @@ import { parseDatabaseUrl } from '../../src/storage/postgres/address.ts';
 import { type Connections, openConnections } from '../../src/storage/postgres/connections.ts';
 import { Database } from '../../src/storage/postgres/database.ts';
 import { migrate } from '../../src/storage/postgres/migrations.ts';
+import { NEEDED } from '../../src/storage/postgres/needs.ts';
 import { TABLES } from '../../src/storage/postgres/tables/tables.ts';
 import { ManualTime } from './manual-time.ts';
 import { type TestServer, testServer } from './postgres.ts';
@@ -43,11 +44,31 @@ export function atTimeOf(connections: Connections, clock: Clock): Connections {
 
 export interface TestDatabase {
   readonly url: string;
-  /** The connections of one more process. */
-  connections(): Connections;
+  /** The same as a role that has the rights which a process needs (needs.ts), and no others. */
+  readonly gateUrl: string;
+  /** The connections of one more process. @param address that of the owner when not given */
+  connections(address?: string): Connections;
   /** Gives the database back and cuts all open connections to it. */
   remove(): Promise<void>;
 }
+
+const GATE = 'paygrade_gate';
+const PASSWORD = 'gate';
+
+/** A role belongs to the whole server. */
+const MAKE_GATE = `DO $$ BEGIN
+    IF to_regrole('${GATE}') IS NULL THEN CREATE ROLE ${GATE} LOGIN PASSWORD '${PASSWORD}'; END IF;
+  EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+  END $$`;
+
+/** `table claims`, `function now_ms()` and `schema paygrade` as GRANT names them. */
+const grantedOn = (object: string): string => object.replace(/^(table|function) /, '$1 paygrade.');
+
+export const grantsTo = (role: string): string =>
+  NEEDED.map((part) => part.split('\t') as [string, string, string])
+    .filter(([, kind]) => kind === 'right')
+    .map(([object, , right]) => `GRANT ${right} ON ${grantedOn(object)} TO ${role}`)
+    .join('; ');
 
 /** Without the identity, which each database has of its own. */
 const TABLE_NAMES = `SELECT relname AS name FROM pg_class
@@ -77,6 +98,8 @@ async function migratedTemplate(server: TestServer): Promise<Template> {
   });
   await migrate(database, TABLES, 'template');
   await database.run({ text: TEST_CLOCK });
+  await database.run({ text: MAKE_GATE });
+  await database.run({ text: grantsTo(GATE) });
   const names = await database.run({ text: TABLE_NAMES });
   const tables: TableRows[] = [];
   for (const { name } of names as unknown as readonly TableRows[]) {
@@ -140,10 +163,13 @@ export async function testDatabase(server: TestServer, clock?: Clock): Promise<T
   template ??= migratedTemplate(server);
   const { url: templateUrl, tables } = await template;
   const url = free.pop() ?? (await copied(server, templateUrl));
+  const gate = new URL(url);
+  [gate.username, gate.password] = [GATE, PASSWORD];
   return {
     url,
-    connections() {
-      const connections = openConnections(parseDatabaseUrl(url), LIMITS);
+    gateUrl: gate.href,
+    connections(address = url) {
+      const connections = openConnections(parseDatabaseUrl(address), LIMITS);
       return clock === undefined ? connections : atTimeOf(connections, clock);
     },
     async remove() {

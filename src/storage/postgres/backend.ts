@@ -161,6 +161,7 @@ async function openOn(
   let identity: Identity | undefined;
   const owner = new Owner(database, { ...ports, onTables: (tables) => identity?.saw(tables) });
   await migrate(database, TABLES, owner.id);
+  database.watchWith(await Wholeness.of((statement) => database.run(statement)));
   identity = await Identity.open(database, {
     clock,
     check: async (query) => {
@@ -168,7 +169,6 @@ async function openOn(
     },
     onNotice: (notice) => ports.onNotice?.(notice),
   });
-  database.watchWith(await database.transaction((query) => Wholeness.of(query)));
   await owner.start();
   try {
     return await openStores(database, owner, identity, options, ports);

@@ -28,8 +28,8 @@ export class ContentionError extends DatabaseAwayError {
 }
 
 /**
- * What the statement needs was there when this process started, and is missing or closed to its role (wholeness.ts): an operator's
- * mistake, or a dump that is being read in. The statement changed nothing.
+ * What the statement needs of the schema is missing or closed to its role (wholeness.ts): an operator's mistake, or a dump that is
+ * being read in. The statement changed nothing.
  */
 export class LackError extends DatabaseAwayError {
   override readonly name = 'LackError';

@@ -7,6 +7,7 @@ import type { Database } from './database.ts';
 import { type TablesFound, tablesIn } from './migrations.ts';
 import { KEY_CHECK, keyCheckOf, otherKey } from './secrets.ts';
 import { TABLES } from './tables/tables.ts';
+import { Wholeness } from './wholeness.ts';
 
 const STATEMENT_MS = 5000;
 
@@ -46,6 +47,7 @@ async function inspect(
   const tables = await tablesIn(database, TABLES);
   if (tables === 'none') await checkMayCreate(database, shown);
   if (tables !== 'current') return { shown, tables, serverCount: 0 };
+  await Wholeness.of((statement) => database.run(statement));
   const [kept] = await database.run({
     text: 'SELECT bytes FROM paygrade.secrets WHERE name = $1',
     values: [KEY_CHECK],

@@ -40,15 +40,20 @@ export async function readVersions(query: Query): Promise<Versions> {
 /** Server encodings that can store every text; any other refuses statements with characters that it lacks. */
 const ENCODINGS: ReadonlySet<unknown> = new Set(['UTF8', 'SQL_ASCII']);
 
-/** @throws StateError when the database's encoding cannot store every text */
+/** @throws StateError when the database's encoding cannot store every text, or tables do not say of which release they are */
 async function versionsOf(query: Query): Promise<Versions> {
   const [found] = await query({
-    text: `SELECT to_regclass('paygrade.versions') IS NOT NULL AS is_there, current_setting('server_encoding') AS encoding`,
+    text: `SELECT to_regclass('paygrade.versions') IS NOT NULL AS is_there, to_regproc('paygrade.now_ms') IS NOT NULL AS is_used,
+      current_setting('server_encoding') AS encoding`,
   });
   if (!ENCODINGS.has(found?.encoding)) {
     throw new StateError(
       `the encoding of the database is ${String(found?.encoding)}; create one whose encoding is UTF8`,
     );
+  }
+  // A dump that is being read in; tables that were made beside it would keep its own out.
+  if (found?.is_used === true && found.is_there !== true) {
+    throw new StateError('the database lacks table versions in the schema paygrade');
   }
   if (found?.is_there !== true) return new Map();
   return readVersions(query);

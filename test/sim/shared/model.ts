@@ -78,7 +78,7 @@ export class ModelDatabase {
       ...this.callbacks.meanings,
       ...this.retries.meanings,
       // Nothing is ever missing.
-      'schema-parts': () => [{ role: 'model', digest: 'same', parts: [] }],
+      'schema-parts': () => [{ role: 'model', missing: [] }],
       'renew-lease': ([id, leaseMs]) => this.#renew(id as unknown as string, leaseMs as unknown as number),
       'remove-dead-processes': (values) => this.#removeDead(values),
       'share-rates': (values) => this.#shareRates(values),
@@ -104,7 +104,8 @@ export class ModelDatabase {
     if (/^(BEGIN|COMMIT|ROLLBACK|SET |LISTEN |SELECT (set_config|current_setting)\('paygrade\.session')/.test(text))
       return NOTHING;
     if (text.includes('clock_timestamp()) * 1000)::bigint AS now_ms')) return () => [{ now_ms: this.nowMs() }];
-    if (text.includes("to_regclass('paygrade.versions')")) return () => [{ is_there: true, encoding: 'UTF8' }];
+    if (text.includes("to_regclass('paygrade.versions')"))
+      return () => [{ is_there: true, is_used: true, encoding: 'UTF8' }];
     if (text === 'SELECT domain, version FROM paygrade.versions') {
       return () => TABLES.map(({ name, migrations }) => ({ domain: name, version: migrations.length }));
     }

@@ -32,7 +32,7 @@ export class SharedDatabase {
         clock: this.#time,
         timers: this.#time,
         random: new Chance(++this.#seed),
-        openConnections: () => this.database.connections(),
+        openConnections: () => this.database.connections(this.database.gateUrl),
         onStateFault() {},
         onFailure(fault) {
           throw fault;

@@ -68,7 +68,7 @@ export async function openProcess(
   const random = systemRandom;
   let writeCount = 0;
   let isKilled = false;
-  const connections = watched(on.connections(), ({ text }) => {
+  const connections = watched(on.connections(on.gateUrl), ({ text }) => {
     if (isKilled) throw Object.assign(new Error('killed'), { code: 'ECONNRESET' });
     if (!hasHints && text.startsWith('LISTEN')) throw new Error('refused');
     if (/(INTO|UPDATE) paygrade\.(api_keys|organizations|onboarding_grants)/.test(text)) writeCount++;
