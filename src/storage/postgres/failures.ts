@@ -47,7 +47,7 @@ export class InDoubtError extends OutageError {
 
 /**
  * `again`: changed nothing, and may succeed at once when it is repeated. `cancelled`: changed nothing, because of a
- * timeout, a lock, an administrator or no free connection; others may succeed. `away`: changed nothing, and the
+ * timeout, a lock, an administrator, no free connection or no memory for parallel workers; others may succeed. `away`: changed nothing, and the
  * database cannot be written now (starting, stopping, a stand-by, no connection left). `lost`: may have been carried
  * out. `refused`: an error of the statement or its values. `lacking`: it names what is not there or is closed to the role, which is
  * a bug unless that is missing for a while. `full`: changed nothing, because the disk is full; statements that need less may succeed.
@@ -55,6 +55,8 @@ export class InDoubtError extends OutageError {
 export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused' | 'lacking' | 'full';
 
 const DISK_FULL = '53100';
+/** File of the server's source that makes memory for parallel workers. A small /dev/shm is a full disk to it. */
+const SHARED_MEMORY_FILE = 'dsm_impl.c';
 /** SQLSTATE: a limit of the server's configuration was exceeded. */
 const TOO_MUCH = '53400';
 /** Serialization failure, deadlock. */
@@ -105,7 +107,7 @@ export function failureKindOf(failure: unknown, stage: Stage): FailureKind {
   if (AGAIN.has(state)) return 'again';
   if (CANCELLED.has(state)) return 'cancelled';
   if (LACKING.has(state)) return 'lacking';
-  if (state === DISK_FULL) return 'full';
+  if (state === DISK_FULL) return (failure as { file?: unknown }).file === SHARED_MEMORY_FILE ? 'cancelled' : 'full';
   return AWAY.has(state) || state.startsWith('53') ? 'away' : 'refused';
 }
 
