@@ -183,6 +183,21 @@ describe.runIf(hasSync && IS_WHOLE).each(RUNTIMES)('a slow disk, under %s', (run
     expect(await late()).toBe(200);
     expect(await server.stop()).toBe(0);
   }, 30_000);
+
+  it('is not blamed while the process stands still with a commit in flight', async () => {
+    const server = await start(runtime, testFolder(), { ...syncsFailing.variables, LOG_LEVEL: 'warn' });
+    const payment = encodeHeader(await paymentFor(await offerOf(server.url + SEARCH), account));
+    setSyncMs(700);
+    const bought = fetch(server.url + SEARCH, { headers: { 'PAYMENT-SIGNATURE': payment } });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    process.kill(server.child.pid!, 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    process.kill(server.child.pid!, 'SIGCONT');
+    expect((await bought).status).toBe(200);
+    setSyncMs(0);
+    expect(server.stdout()).not.toContain('the disk takes longer');
+    expect(await server.stop()).toBe(0);
+  }, 30_000);
 });
 
 /** A disk of one's own. Mounting needs rights that a user of the project may not have. */

@@ -7,7 +7,8 @@
  * ends the fault. `broken`: a file of the folder is no longer where it was opened, or an I/O error after which the disk may
  * hold anything; this process writes nothing more, since the sync after a failed one may report success although the data
  * is lost. A commit that takes longer than {@link SLOW_COMMIT_MS} counts as `refused` from then on, although what it writes counts
- * too: a disk that is slow each time must not be sold on between two commits.
+ * too: a disk that is slow each time must not be sold on between two commits. Time in which this process stood still (SIGSTOP, a
+ * suspended machine, no processor) is no time of the disk's.
  */
 import type { Clock } from '../../base/clock.ts';
 import { firstLineOf } from '../../base/failure.ts';
@@ -43,6 +44,8 @@ const BATCH_BYTES_MAX = 16 * MIB;
 const SLOW_COMMIT_MS = 2000;
 const SLOW = `the disk takes longer than ${SLOW_COMMIT_MS} ms for a write to the state`;
 const PROBE_PAUSE_MS = 1000;
+/** Between two looks at the commit in flight: most that a standstill of the process counts as time of a commit. */
+const WATCH_MS = 500;
 
 interface Waiting {
   readonly operation: Operation;
@@ -74,7 +77,10 @@ export class Journal {
   #queue: Waiting[] = [];
   #queueBytes = 0;
   #inFlight: readonly Waiting[] = [];
+  /** When the commit in flight started; later by as long as the process has stood still since. */
   #startedMs: number | undefined;
+  /** When the watch looks next. */
+  #watchMs = 0;
   #isScheduled = false;
   readonly #readings = new Map<number, (result: QueryResult) => void>();
   #readCount = 0;
@@ -144,7 +150,8 @@ export class Journal {
   /** Until the commit in flight is slow; without one the whole time. */
   #leftMs(): number {
     if (this.#startedMs === undefined) return SLOW_COMMIT_MS;
-    return this.#startedMs + SLOW_COMMIT_MS - this.#ports.clock.monotonicMs();
+    // A look that is overdue shows that the process stood still, whatever is called first after that.
+    return this.#startedMs + SLOW_COMMIT_MS - Math.min(this.#ports.clock.monotonicMs(), this.#watchMs);
   }
 
   /** Resolves when the operation is on disk. @throws StateRefusedError, RequestRefusedError, RecordInDoubtError by rejecting */
@@ -281,15 +288,22 @@ export class Journal {
   /** Reports a commit that is slow. One timer looks after all commits, since most take milliseconds. */
   #watch(): void {
     if (this.#isClosing) return;
-    this.#cancelWatch = this.#ports.timers.after(this.#leftMs() + 1, () => {
+    const { clock, timers } = this.#ports;
+    this.#watchMs = clock.monotonicMs();
+    const delayMs = Math.min(this.#leftMs() + 1, WATCH_MS);
+    this.#watchMs += delayMs;
+    this.#cancelWatch = timers.after(delayMs, () => {
       this.#cancelWatch = undefined;
       if (this.#startedMs === undefined) return;
+      const nowMs = clock.monotonicMs();
+      this.#startedMs += Math.max(0, nowMs - Math.max(this.#watchMs, this.#startedMs));
+      this.#watchMs = nowMs;
       if (this.#leftMs() < 0) this.#report(this.fault());
       else this.#watch();
     });
   }
 
-  /** While it is set, a probe follows each commit: at once where that was slow, as it may have been this process that stood still. */
+  /** While it is set, a probe follows each commit: at once where that was slow, as the next one may be quick. */
   #setRefused(why: string | undefined): void {
     this.#cancelProbe?.();
     this.#cancelProbe = undefined;

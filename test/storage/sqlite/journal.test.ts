@@ -201,6 +201,32 @@ it('a journal says once what is wrong with its disk, and says so too when a slow
   expect(faults).toEqual([slow, full, undefined]);
 });
 
+it('a journal takes no time for a slow disk in which its process stood still, whatever comes first after that', () => {
+  const { faults, journal, time, writer } = still();
+  const standStill = (): void => {
+    time.areTimersStopped = true;
+    time.pass(10_000);
+    time.areTimersStopped = false;
+  };
+  const done: WriterReply = { kind: 'batch', result: { kind: 'done', refused: [] } };
+  // The reply.
+  void journal.write(PROBE);
+  standStill();
+  expect(journal.fault()).toBeUndefined();
+  writer.reply(done);
+  // The timer.
+  void journal.write(PROBE);
+  time.pass(400);
+  standStill();
+  time.pass(1_500);
+  expect([journal.fault(), faults]).toEqual([undefined, []]);
+  time.pass(1);
+  expect(journal.fault()).toBe('the disk takes longer than 2000 ms for a write to the state');
+  standStill();
+  writer.reply(done);
+  expect(faults).toHaveLength(1);
+});
+
 it('a journal whose writer has ended refuses records and reads, and closes', async () => {
   const { faults, journal, writer } = still();
   const reading = journal.read({ table: ANSWERS });
