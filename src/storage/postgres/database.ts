@@ -86,6 +86,8 @@ export class Database {
   #reported: string | undefined;
   #isProbing = false;
   #cancelProbe = (): void => {};
+  /** The last probe that the database sent by itself; never rejects. None follows {@link endWaits}. */
+  probing: Promise<void> | undefined;
   /** Before repeats; a probe that succeeds ends them. */
   readonly #pauses: Pauses;
   #isEnding = false;
@@ -380,7 +382,7 @@ export class Database {
     this.#isProbing = true;
     this.#cancelProbe = this.#ports.timers.after(PROBE_PAUSE_MS, () => {
       const probing = this.probe().then(() => this.#lookForRoom());
-      probing.then(
+      this.probing = probing.then(
         () => {
           this.#isProbing = false;
           if (this.#watch?.fault !== undefined) this.#probeLater();

@@ -140,7 +140,10 @@ export class Owner {
     this.#renewLater();
   }
 
-  /** Ends the lease, so that others take over unfinished work at once. Never rejects. */
+  /**
+   * Ends the lease, so that others take over unfinished work at once. Every probe renews it, so the last one ends before. Never
+   * rejects.
+   */
   async end(): Promise<void> {
     this.#isEnded = true;
     this.#renewedMs = Number.NEGATIVE_INFINITY;
@@ -148,6 +151,7 @@ export class Owner {
     this.#cancelLoss();
     await this.#renewing;
     await this.#regaining?.catch(() => {});
+    await this.#database.probing;
     await this.#looking;
     await this.#database
       .run({ text: 'DELETE FROM paygrade.processes WHERE id = $1', values: [this.id] })

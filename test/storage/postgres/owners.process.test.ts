@@ -1,6 +1,7 @@
 /** Looks of a process that shares a database (siblings §9). */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../src/base/random.ts';
+import type { Connection, Connections, Statement } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { LEASE_MS, LOOK_MS, Owner, ownerIsDead } from '../../../src/storage/postgres/owners.ts';
 import { ManualTime } from '../../support/manual-time.ts';
@@ -14,12 +15,31 @@ interface OpenedOwner {
   readonly failures: string[];
 }
 
+/** @param before runs before each statement is sent */
+function watched(connections: Connections, before: (statement: Statement) => Promise<void>): Connections {
+  const connect = async (): Promise<Connection> => {
+    const connection = await connections.connect();
+    return {
+      async query(statement) {
+        await before(statement);
+        return connection.query(statement);
+      },
+      on: (event: string, listener: never) => connection.on(event as 'error', listener),
+      release: (isBroken) => connection.release(isBroken),
+    };
+  };
+  return { connect, end: () => connections.end() };
+}
+
 /** An owner that has not started, alone on a database or beside another. */
-async function openedOwner(other?: OpenedOwner): Promise<OpenedOwner> {
+async function openedOwner(
+  other?: OpenedOwner,
+  before: (statement: Statement) => Promise<void> = async () => {},
+): Promise<OpenedOwner> {
   const time = other?.time ?? new ManualTime();
   const on = other?.on ?? (await testDatabase(SERVER!, time));
   const ports = { clock: time, timers: time };
-  const database = new Database(on.connections(), { ...ports, onStateFault() {} });
+  const database = new Database(watched(on.connections(), before), { ...ports, onStateFault() {} });
   const failures: string[] = [];
   const owner = new Owner(database, {
     ...ports,
@@ -129,6 +149,34 @@ describe.skipIf(SERVER === undefined)('a lease', () => {
       return (await database.run({ text, values: [id] }))[0]?.is_dead;
     };
     expect([await isDead(owner.id), await isDead('another')]).toEqual([false, true]);
+  });
+
+  it('ends after a probe that is on its way, which would bring its row back', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const sent: string[] = [];
+    let isHeld = false;
+    const opened = await openedOwner(undefined, async ({ name, text }) => {
+      sent.push(name ?? text.split(' ')[0]!);
+      if (isHeld && name === 'renew-lease') await released;
+    });
+    const { database, on, owner, time } = opened;
+    await owner.start();
+    isHeld = true;
+    // The database is asked for the time.
+    time.stepWall(5000);
+    expect(database.fault()).toMatch(/was put 5\.0 s ahead/);
+    time.pass(250);
+    await expect.poll(() => sent.filter((one) => one === 'renew-lease')).toHaveLength(2);
+    database.endWaits();
+    const ending = owner.end();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    release();
+    await ending;
+    expect(sent.at(-1)).toBe('DELETE');
+    const other = new Database(on.connections(), { clock: time, timers: time, onStateFault() {} });
+    await database.probing;
+    expect(await other.run(IDS)).toEqual([]);
+    await other.close();
   });
 
   it("is another one after each renewal, also when the database's clock was set back", async () => {
