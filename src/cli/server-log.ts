@@ -40,8 +40,8 @@ const OVERLOAD_MESSAGES = [
 ] as const;
 
 /**
- * Writes the app's reports as lines of the log, at this level and above. The end of a fault is a warning too, so that a log
- * which shows the fault also shows when it is over.
+ * Writes the app's reports as lines of the log, at this level and above. The end of a fault has the level of its beginning, so
+ * that a log which shows the fault also shows when it is over.
  */
 export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock) {
   const shown = LOG_LEVELS.indexOf(logLevel);
@@ -50,6 +50,8 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock) {
     if (!isShown(level)) return;
     log.write(printableLines(JSON.stringify({ time: isoTime(clock.nowMs()), level, ...facts })));
   };
+  /** Of the fault that lasts: the highest that it has had. */
+  let verificationLevel: LogLevel = 'warn';
   return {
     onRequest: logLevel === 'silent' ? undefined : (record) => log.write(requestLine(record, clock.nowMs())),
     wantsRequest: (status) => isShown(levelOf(status)),
@@ -57,17 +59,19 @@ export function serverLog(log: LineLog, logLevel: LogLevel, clock: Clock) {
       note('error', { request_id: requestId, failure: stackOf(failure) });
     },
     onStateFault(fault) {
-      if (fault === undefined) note('warn', { message: 'the server can write its state again' });
-      else note('error', { message: 'the server accepts no payments', fault });
+      const message = fault === undefined ? 'the server can write its state again' : 'the server accepts no payments';
+      note('error', { message, fault });
     },
     onStateNotice: (message) => note('warn', { message }),
     onVerificationFault(fault, isOutOfOrder) {
-      if (fault === undefined) note('warn', { message: 'signatures are verified as configured again' });
-      else note(isOutOfOrder ? 'error' : 'warn', { message: 'signatures are not verified as configured', fault });
+      if (isOutOfOrder) verificationLevel = 'error';
+      const how = fault === undefined ? 'verified as configured again' : 'not verified as configured';
+      note(verificationLevel, { message: `signatures are ${how}`, fault });
+      if (fault === undefined) verificationLevel = 'warn';
     },
     onJobsService(url, fault) {
-      if (fault === undefined) note('warn', { message: 'a jobs service answers again', address: url });
-      else note('error', { message: 'a jobs service cannot be asked', address: url, fault });
+      const message = fault === undefined ? 'a jobs service answers again' : 'a jobs service cannot be asked';
+      note('error', { message, address: url, fault });
     },
     onOverload({ level, kind, memoryShare, lateMs }) {
       note('warn', {

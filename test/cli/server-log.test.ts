@@ -36,28 +36,47 @@ function logged(level: LogLevel, status: number): string[] {
   return lines;
 }
 
-it('shows at the level of a warning also notices, and that a fault is over', () => {
+it('shows at the level of a warning also notices, and that the facilitator is away and back', () => {
   const lines: string[] = [];
   const log = { write: (line: string) => void lines.push(line), flush: async () => {} };
-  const { onFacilitatorReachable, onStateFault, onStateNotice, onVerificationFault } = serverLog(
-    log,
-    'warn',
-    new ManualTime(),
-  );
+  const { onFacilitatorReachable, onStateNotice } = serverLog(log, 'warn', new ManualTime());
   onFacilitatorReachable(false);
   onFacilitatorReachable(true);
-  onStateFault(undefined);
   onStateNotice('the database was restored');
-  onVerificationFault(undefined, false);
   const told = lines.map((line) => JSON.parse(line));
-  expect(told.map(({ level }) => level)).toEqual(Array(5).fill('warn'));
+  expect(told.map(({ level }) => level)).toEqual(Array(3).fill('warn'));
   expect(told.map(({ message }) => message)).toEqual([
     'the facilitator cannot be reached',
     'the facilitator can be reached',
-    'the server can write its state again',
     'the database was restored',
-    'signatures are verified as configured again',
   ]);
+});
+
+it('shows the end of a fault wherever it shows the fault', () => {
+  const lines: string[] = [];
+  const log = { write: (line: string) => void lines.push(line), flush: async () => {} };
+  const { onJobsService, onStateFault, onVerificationFault } = serverLog(log, 'error', new ManualTime());
+  onStateFault('disk full');
+  onStateFault(undefined);
+  onJobsService('http://10.0.0.5', 'refused');
+  onJobsService('http://10.0.0.5', undefined);
+  onVerificationFault('a thread ended', false);
+  onVerificationFault('all threads ended', true);
+  onVerificationFault('a thread ended', false);
+  onVerificationFault(undefined, false);
+  onVerificationFault('a thread ended', false);
+  onVerificationFault(undefined, false);
+  const told = lines.map((line) => JSON.parse(line));
+  expect(told.map(({ message, fault }) => [message, fault])).toEqual([
+    ['the server accepts no payments', 'disk full'],
+    ['the server can write its state again', undefined],
+    ['a jobs service cannot be asked', 'refused'],
+    ['a jobs service answers again', undefined],
+    ['signatures are not verified as configured', 'all threads ended'],
+    ['signatures are not verified as configured', 'a thread ended'],
+    ['signatures are verified as configured again', undefined],
+  ]);
+  expect(told.every(({ level }) => level === 'error')).toBe(true);
 });
 
 it.each([
