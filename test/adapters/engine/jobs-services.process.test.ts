@@ -1,7 +1,7 @@
 /** Which jobs service is asked, in which order and for how long (siblings §8); and the two ways of asking. */
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { FetchConnections } from '../../../src/adapters/engine/fetch-connections.ts';
 import { HttpConnections } from '../../../src/adapters/engine/http-connections.ts';
 import { JobsServices } from '../../../src/adapters/engine/jobs-services.ts';
@@ -10,6 +10,7 @@ import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { Exposition } from '../../../src/base/prometheus.ts';
 import type { RemoteQuestion } from '../../../src/catalogue/remote-catalogue.ts';
+import { until } from '../../support/until.ts';
 import {
   hangingUp,
   LOOK,
@@ -54,9 +55,10 @@ const question: RemoteQuestion<string> = {
 
 const running: ScriptedService[] = [];
 const opened: { close(): void }[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0)) one.close();
-  await Promise.all(running.splice(0).map((service) => service.close()));
+/** At the end of the file: tests are beside each other. */
+afterAll(async () => {
+  for (const one of opened) one.close();
+  await Promise.all(running.map((service) => service.close()));
 });
 
 async function serviceOf(script: Script): Promise<ScriptedService> {
@@ -101,7 +103,8 @@ function openServices(urls: readonly string[], news: string[] = [], timeoutMs = 
   return services;
 }
 
-describe('jobs services', () => {
+/** Beside each other: they wait for looks, and for what does not come. */
+describe.concurrent('jobs services', () => {
   it('are asked in turn', async () => {
     const [one, other] = [await serviceOf(good), await serviceOf(good)];
     const services = openServices([one.url, other.url]);
@@ -182,11 +185,11 @@ describe('jobs services', () => {
     first.answerBy((request, response) => void setTimeout(() => good(request, response), 300));
     second.answerBy(hangingUp);
     const asking = services.ask(question);
-    await expect.poll(() => news.at(-1)).toMatch(/^1 /);
+    await until('the other one is gone', () => news.at(-1)?.startsWith('1 ') === true);
     expect(services.canAsk()).toBe(true);
     expect((await asking).kind).toBe('answer');
     first.answerBy(hangingUp);
-    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
+    await until('none can be asked', () => !services.canAsk());
     expect(await services.ask(question)).toMatchObject({ kind: 'unavailable' });
     expect(services.canAsk()).toBe(false);
   });
@@ -202,10 +205,10 @@ describe('jobs services', () => {
     only.answerBy(script);
     expect(await services.ask(question)).toMatchObject({ kind: 'unavailable' });
     expect([services.canAsk(), services.isReady()]).toEqual([true, true]);
-    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
+    await until('none can be asked', () => !services.canAsk());
     expect(services.isReady()).toBe(false);
     only.answerBy(good);
-    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(true);
+    await until('one can be asked', () => services.canAsk());
   });
 
   it('are asked on after one late answer, and not once a look has waited in vain too', async () => {
@@ -215,9 +218,9 @@ describe('jobs services', () => {
     only.answerBy(silent);
     expect((await services.ask(question)).kind).toBe('late');
     expect(services.canAsk()).toBe(true);
-    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
+    await until('none can be asked', () => !services.canAsk());
     only.answerBy(good);
-    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(true);
+    await until('one can be asked', () => services.canAsk());
   });
 
   it('are looked at one look at a time, whatever questions meet meanwhile', async () => {
@@ -230,11 +233,11 @@ describe('jobs services', () => {
     });
     const services = openServices([only.url], [], 3 * LOOK_PAUSE_AWAY_MS);
     services.start();
-    await expect.poll(() => looks).toBe(1);
+    await until('a look', () => looks === 1);
     expect((await services.ask(question)).kind).toBe('unavailable');
     await new Promise((resolve) => setTimeout(resolve, 2 * LOOK_PAUSE_AWAY_MS));
     expect(looksMax).toBe(1);
-    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
+    await until('none can be asked', () => !services.canAsk());
   });
 
   it('are unavailable when none can be asked, which the operator hears once, and come back by a look', async () => {
@@ -246,11 +249,11 @@ describe('jobs services', () => {
       detail: expect.stringContaining(NOWHERE),
     });
     expect([services.canAsk(), services.isReady()]).toEqual([true, false]);
-    await expect.poll(() => services.canAsk(), { timeout: 20_000 }).toBe(false);
+    await until('none can be asked', () => !services.canAsk());
     await services.ask(question);
     expect(news.map((line) => line.slice(0, 1))).toEqual(['0', '1']);
     back.answerBy(good);
-    await expect.poll(() => services.isReady(), { timeout: 20_000 }).toBe(true);
+    await until('one is ready', () => services.isReady());
     expect(news.at(-1)).toBe('1 again');
     const page = new Exposition();
     services.metrics(page);
