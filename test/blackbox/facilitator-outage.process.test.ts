@@ -18,7 +18,8 @@ const account = wallet();
 const payTo = wallet().address;
 const payer = account.address;
 
-describe.each(oneRuntime('node'))('a facilitator that cannot be reached, under %s', (runtime) => {
+// Beside each other: each waits for looks that come every second.
+describe.concurrent.each(oneRuntime('node'))('a facilitator that cannot be reached, under %s', (runtime) => {
   it('five failures of the health question stop the offers, and one success brings them back', async () => {
     const shop = await openFacilitated(runtime, payTo);
     const { jobs, facilitator } = shop;
