@@ -25,6 +25,8 @@ const server = await startPostgres();
 if (server === undefined) console.log('skipping a server of few connections: there is no PostgreSQL to start');
 afterAll(() => server?.close());
 
+let roleCount = 0;
+
 /** A database as a user sees it who may have `count` connections. */
 async function withConnections(count: number): Promise<{ readonly database: Database; readonly faults: unknown[] }> {
   const url = new URL(await server!.freshUrl());
@@ -36,8 +38,8 @@ async function withConnections(count: number): Promise<{ readonly database: Data
     return { database, faults };
   };
   const { database: owner } = openAs(url.username);
-  const role = `user_of_${count}`;
-  await owner.run({ text: `DROP ROLE IF EXISTS ${role}; CREATE ROLE ${role} LOGIN CONNECTION LIMIT ${count}` });
+  const role = `user_${++roleCount}`;
+  await owner.run({ text: `CREATE ROLE ${role} LOGIN CONNECTION LIMIT ${count}` });
   await owner.close();
   return openAs(role);
 }
@@ -249,7 +251,8 @@ describe.skipIf(server === undefined)('a database that lacks something', () => {
   });
 });
 
-describe.skipIf(server === undefined)('a database that fails in the middle of a command', () => {
+/** From here on beside each other: they wait for what comes too late. */
+describe.skipIf(server === undefined).concurrent('a database that fails in the middle of a command', () => {
   const OWN = 'pg_backend_pid()';
   it.each([
     ['cancels its statement', `SELECT pg_cancel_backend(${OWN}), pg_sleep(5)`, 'cannot be used: canceling statement'],
@@ -264,7 +267,7 @@ describe.skipIf(server === undefined)('a database that fails in the middle of a 
     await expect(command).rejects.toMatchObject({ name: 'StateError', message: expect.stringContaining(words) });
   });
 
-  it('is named in one line when it answers an inspection too late', async () => {
+  it('is named in one line when it answers an inspection too late', async ({ onTestFinished }) => {
     const url = await server!.freshUrl();
     const ports = { clock: systemClock, timers: systemTimers };
     await onDatabase(url, 'one', ports, async () => {});
@@ -282,8 +285,8 @@ describe.skipIf(server === undefined)('a database that fails in the middle of a 
   });
 });
 
-describe.skipIf(server === undefined)('a database that gives few connections', () => {
-  it('is not away while there are some: statements take turns on them', async () => {
+describe.skipIf(server === undefined).concurrent('a database that gives few connections', () => {
+  it('is not away while there are some: statements take turns on them', async ({ onTestFinished }) => {
     const { database, faults } = await withConnections(3);
     onTestFinished(() => database.close());
     const before = database.statementCount;
@@ -294,7 +297,7 @@ describe.skipIf(server === undefined)('a database that gives few connections', (
     expect(database.statementCount - before).toBe(3 * 40);
   });
 
-  it('is not away when hints hold the only connection: a statement takes it from them', async () => {
+  it('is not away when hints hold the only connection: a statement takes it from them', async ({ onTestFinished }) => {
     const { database, faults } = await withConnections(1);
     const heard: unknown[] = [];
     const hints = new Hints({
@@ -320,7 +323,7 @@ describe.skipIf(server === undefined)('a database that gives few connections', (
     expect(database.statementCount - before).toBe(runCount);
   });
 
-  it('is not away when a start looks for a pooler over the only connection', async () => {
+  it('is not away when a start looks for a pooler over the only connection', async ({ onTestFinished }) => {
     const { database, faults } = await withConnections(1);
     onTestFinished(() => database.close());
     await checkSessions(database, { shown: 'it' }, 'mark');
@@ -328,7 +331,7 @@ describe.skipIf(server === undefined)('a database that gives few connections', (
     expect(faults).toEqual([]);
   });
 
-  it('is away when there is none', async () => {
+  it('is away when there is none', async ({ onTestFinished }) => {
     const { database, faults } = await withConnections(0);
     onTestFinished(() => database.close());
     database.endWaits();
