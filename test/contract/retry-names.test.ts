@@ -10,6 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { KEPT_MS } from '../../src/payment/reservations.ts';
 import { answerOf, expectError } from '../support/answers.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
+import { quickTimers } from '../support/quick-timers.ts';
 import { ShiftedClock } from '../support/shifted-clock.ts';
 import { answer, TargetsByHost } from '../support/targets-by-host.ts';
 import { until } from '../support/until.ts';
@@ -85,7 +86,7 @@ class Seller {
       this.settled.add(/0x[0-9a-f]{64}/.exec(String(init?.body))?.[0] ?? '');
       return Response.json({ success: true, transaction: `0x${'ab'.repeat(32)}`, network: 'eip155:8453' });
     };
-    this.#app = await openedApp(variables, { clock, outbound, facilitatorFetch } as never);
+    this.#app = await openedApp(variables, { clock, timers: quickTimers, outbound, facilitatorFetch } as never);
   }
 
   async close(): Promise<void> {
@@ -143,7 +144,7 @@ const refused = async (response: Promise<Response>, status: number, code: string
   expectError(await answerOf(await response), status, code);
 };
 
-/** Beside each other: an unknown outcome is asked for again after a second. */
+/** Beside each other: an unknown outcome is asked for again after a while. */
 describe.concurrent(`purchases of retries under identifiers and keys, under ${RUNTIME}`, () => {
   it.each([
     ['', false],

@@ -10,6 +10,7 @@ import type { AppPorts } from '../../src/app/app.ts';
 import { answerOf, expectError as expectAnswer } from '../support/answers.ts';
 import { metricsOf } from '../support/metrics-page.ts';
 import { type OpenedApp, openedApp, RUNTIME } from '../support/opened-app.ts';
+import { quickTimers } from '../support/quick-timers.ts';
 import { answer, failure, hanging, TargetsByHost } from '../support/targets-by-host.ts';
 import { until } from '../support/until.ts';
 import { buyOver, decodeHeader, encodeHeader, offerFrom, paymentFor, wallet } from '../support/wallet.ts';
@@ -85,7 +86,7 @@ class Retrying {
 
 async function open(
   variables: Readonly<Record<string, string>> = {},
-  ports: Pick<AppPorts, 'facilitatorFetch'> = {},
+  ports: Partial<Pick<AppPorts, 'facilitatorFetch' | 'timers'>> = {},
 ): Promise<Retrying> {
   const outbound = new TargetsByHost()
     .target('good.example', () => answer(200, '{"big":12345678901234567890, "b":1}', JSON_TYPE))
@@ -282,7 +283,7 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
         FACILITATOR_URL: 'https://facilitator.example',
         PAY_TO,
       };
-      let one = await open(variables, { facilitatorFetch });
+      let one = await open(variables, { facilitatorFetch, timers: quickTimers });
       const account = wallet();
       const order = { ...ORDER, callback_url: 'https://hook.example/' };
       await expectError(await one.buy(order, IDEMPOTENT, account), 503, 'SETTLEMENT_PENDING');
@@ -294,7 +295,7 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
       if (isRestarted) {
         await one.app.close();
         opened.splice(opened.indexOf(one), 1);
-        one = await open(variables, { facilitatorFetch });
+        one = await open(variables, { facilitatorFetch, timers: quickTimers });
       }
       let made = pending;
       await until('the settlement', async () => {
@@ -337,7 +338,7 @@ describe(`creation of retries, under ${RUNTIME}`, () => {
     };
     const one = await open(
       { SETTLEMENT: 'facilitator', FACILITATOR_URL: 'https://facilitator.example', PAY_TO: wallet().address },
-      { facilitatorFetch },
+      { facilitatorFetch, timers: quickTimers },
     );
     const account = wallet();
     const offer = await offerFrom(one.post(ORDER));

@@ -66,16 +66,26 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** The state again, on a disk that can be full. @returns what bounds its pages, once the state has written */
-async function openOnSmallDisk(): Promise<(pageCountMax: number) => void> {
+/** The state again, on a disk that can be full. @returns what bounds its pages, once the state has written, and until it can write */
+async function openOnSmallDisk() {
   let database: StateDatabase | undefined;
+  const time = new ManualTime();
   await folder.close();
   const openWriter = inlineWriter((opened) => {
     database = opened;
   });
-  state = await folder.open({}, systemClock, openWriter);
+  state = await folder.open({}, systemClock, openWriter, time);
   journal = state.journal!;
-  return (pageCountMax) => limitPages(database!, pageCountMax);
+  return {
+    limit: (pageCountMax: number): void => limitPages(database!, pageCountMax),
+    async recovered(): Promise<void> {
+      const faultLater = (): string | undefined => {
+        time.pass(1_000);
+        return state.fault();
+      };
+      await expect.poll(faultLater, { interval: 5 }).toBeUndefined();
+    },
+  };
 }
 
 /** The first event of {@link callback} 1. */
@@ -211,7 +221,7 @@ describe('a file that cannot grow', () => {
   it('refuses, keeps its records, still reads, and accepts records again once it can grow', {
     timeout: 15_000,
   }, async () => {
-    const limit = await openOnSmallDisk();
+    const { limit, recovered } = await openOnSmallDisk();
     await journal.write(callback(1));
     await append(1, eventOf(1, new Uint8Array(9_000).fill(7), false));
     limit(1); // not below what it has
@@ -220,7 +230,7 @@ describe('a file that cannot grow', () => {
     expect(state.fault()).toMatch(/^the state cannot be written: .*full/);
     expect((await read(1))?.bytes[8_999]).toBe(7);
     limit(1_000_000);
-    await expect.poll(() => state.fault()).toBeUndefined();
+    await recovered();
     await append(1, large);
     expect(folder.faults).toEqual([expect.stringMatching(/full/), undefined]);
     const again = await folder.killed().open();
@@ -283,7 +293,7 @@ describe('a charge', () => {
   it('that the state refuses takes nothing, and the next one is charged once the state can be written', {
     timeout: 15_000,
   }, async () => {
-    const limit = await openOnSmallDisk();
+    const { limit, recovered } = await openOnSmallDisk();
     const accounts = accountsOf(state);
     await accounts.grant({ organization: 'acme', kind: 'onboarding', amount: 10, expiresAtMs: null });
     limit(1);
@@ -295,7 +305,7 @@ describe('a charge', () => {
     expect(await accounts.charge('acme', 4)).toEqual(unavailable);
     expect(await accounts.charge('acme', 0)).toEqual({ kind: 'charged', remaining: 10 });
     limit(1_000_000);
-    await expect.poll(() => state.fault()).toBeUndefined();
+    await recovered();
     expect(await accounts.charge('acme', 4)).toEqual({ kind: 'charged', remaining: 6 });
     const again = accountsOf(await folder.killed().open());
     expect(await again.usage('acme')).toMatchObject({ charged: 4, remaining: 6 });
