@@ -5,7 +5,7 @@ import { Chance } from '../support/chance.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
 import type { TcpLink } from '../support/tcp-link.ts';
 import { overSocket, type Transport } from '../support/transport.ts';
-import { pause, until } from '../support/until.ts';
+import { pause } from '../support/until.ts';
 import { wallet } from '../support/wallet.ts';
 import type { Fleet } from './fleet.ts';
 import { ADMIN_TOKEN, openLinkedFleet } from './linked-fleet.ts';
@@ -44,9 +44,7 @@ describe.skipIf(database === undefined)(`three processes whose connections are c
     }
     await work;
     link.cutAtRandom(chance, 0);
-    for (const { client } of fleet.members) {
-      await until('a process is ready again', async () => (await client.get('/ready')).status === 200, 15_000);
-    }
+    await fleet.ready();
   };
 
   it(`sell nothing twice and charge nothing unanswered in ${CYCLES} trials`, { timeout: 3_600_000 }, async () => {

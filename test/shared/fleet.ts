@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { JobsClient } from '../support/jobs-client.ts';
 import { type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import { overSocket } from '../support/transport.ts';
+import { until } from '../support/until.ts';
 
 /** One public address for all, as behind a proxy: an offer of one is an offer of each. */
 const BASE_URL = 'http://gate.test';
@@ -49,6 +50,21 @@ export class Fleet {
 
   client(place: number): JobsClient {
     return (this.members[place % this.members.length] as Member).client;
+  }
+
+  /** Resolves when every member is ready. @throws Error with what one said that is not in time */
+  async ready(timeoutMs?: number): Promise<void> {
+    for (const { server, client } of this.members) {
+      let said = '';
+      const isReady = async (): Promise<boolean> => {
+        const { status, text } = await client.get('/ready');
+        said = `${text}\n${server.stderr()}`;
+        return status === 200;
+      };
+      await until('a process is ready again', isReady, timeoutMs).catch((failure: unknown) => {
+        throw new Error(`${failure}: ${said}`);
+      });
+    }
   }
 
   /** The exit codes of all. */

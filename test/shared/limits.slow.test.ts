@@ -10,7 +10,7 @@ import { Chance } from '../support/chance.ts';
 import { type OwnServer, startPostgres } from '../support/postgres.ts';
 import type { TcpLink } from '../support/tcp-link.ts';
 import { overSocket, type Transport } from '../support/transport.ts';
-import { pause, until } from '../support/until.ts';
+import { pause } from '../support/until.ts';
 import { wallet } from '../support/wallet.ts';
 import type { Fleet } from './fleet.ts';
 import { ADMIN_TOKEN, openLinkedFleet } from './linked-fleet.ts';
@@ -99,11 +99,12 @@ describe.skipIf(database === undefined)(`three processes at their limits, seed $
       await pause(chance.below(2 * SPAN_MS));
       await send();
     });
-    const outcomes = await Promise.allSettled([disturb(kind), ...sent]);
+    const disturbing = disturb(kind);
+    const outcomes = await Promise.allSettled([disturbing, ...sent]);
     link.cutAtRandom(chance, 0);
-    for (const { client } of fleet.members) {
-      await until('a process is ready again', async () => (await client.get('/ready')).status === 200, READY_MS);
-    }
+    // It may have failed to start what it ended.
+    await disturbing;
+    await fleet.ready(READY_MS);
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 

@@ -157,9 +157,7 @@ export class Trial {
     if (disturbance.startsWith('the database is') && disturbance !== 'the database is frozen')
       await this.#database.start();
     if (dead !== undefined) await this.#fleet.startMember(dead);
-    for (const { client } of this.#fleet.members) {
-      await until('a process is ready again', async () => (await client.get('/ready')).status === 200, 15_000);
-    }
+    await this.#fleet.ready();
   }
 
   async #audit(tried: readonly Tried[], path: string): Promise<void> {

@@ -128,6 +128,27 @@ function runAs(): RunAs {
 /** Of /proc/PID/stat. */
 const TICK_MS = 10;
 
+/** The fields of /proc/PID/stat (proc(5)) after the name of the program, which may hold blanks. */
+const statOf = (pid: number): string[] =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+
+function hasEnded(pid: number): boolean {
+  try {
+    return statOf(pid)[0] === 'Z';
+  } catch {
+    return true;
+  }
+}
+
+/** Without those that have ended and whose parent has not asked how. */
+const childrenOf = (parent: number): number[] =>
+  readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8')
+    .split(' ')
+    .filter((pid) => pid !== '' && !hasEnded(Number(pid)))
+    .map(Number);
+
 /** Longest wait for another worker's initdb on a busy machine. */
 const CLUSTER_MS_MAX = 60_000;
 
@@ -269,7 +290,16 @@ class StartedServer implements StandbyServer {
   }
 
   async kill(): Promise<void> {
-    for (const pid of this.#pids()) this.#signal(pid, 'SIGKILL');
+    const parent = this.#server?.pid;
+    if (parent === undefined) return;
+    // Forks no more: a child that came after this list was read would live on.
+    this.#signal(parent, 'SIGSTOP');
+    // No server starts while a child of the one before has its memory, and a busy machine ends some late.
+    for (let alive = childrenOf(parent); alive.length > 0; alive = childrenOf(parent)) {
+      for (const pid of alive) this.#signal(pid, 'SIGKILL');
+      await pause(5);
+    }
+    this.#signal(parent, 'SIGKILL');
     await this.#ended();
     rmSync(join(this.folder, 'postmaster.pid'), { force: true });
   }
@@ -316,15 +346,11 @@ class StartedServer implements StandbyServer {
   }
 
   cpuMs(): number {
-    let ticks = 0;
-    for (const pid of this.#pids()) {
-      // The name of the program, in parentheses, may hold blanks.
-      const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ');
-      ticks += Number(fields[11]) + Number(fields[12]);
-    }
-    return ticks * TICK_MS;
+    const ticks = this.#pids().map((pid) => {
+      const fields = statOf(pid);
+      return Number(fields[11]) + Number(fields[12]);
+    });
+    return ticks.reduce((sum, each) => sum + each, 0) * TICK_MS;
   }
 
   async close(): Promise<void> {
@@ -338,14 +364,7 @@ class StartedServer implements StandbyServer {
   #pids(): number[] {
     const parent = this.#server?.pid;
     if (parent === undefined) return [];
-    const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
-    return [
-      parent,
-      ...children
-        .split(' ')
-        .filter((pid) => pid !== '')
-        .map(Number),
-    ];
+    return [parent, ...childrenOf(parent)];
   }
 
   #signal(pid: number, signal: NodeJS.Signals): void {
