@@ -6,6 +6,12 @@ import { RUNTIMES, type RunningServer, type Runtime, startServer } from '../supp
 
 const LONGER_THAN_HALF_A_MINUTE_MS = 60_000;
 
+/** Not earlier, and later only by what a busy machine takes. */
+function expectHalfAMinute(tookMs: number): void {
+  expect(tookMs).toBeGreaterThan(29_500);
+  expect(tookMs).toBeLessThan(35_000);
+}
+
 describe('half a minute', () => {
   const servers = new Map<Runtime, RunningServer>();
   beforeAll(async () => {
@@ -24,7 +30,7 @@ describe('half a minute', () => {
       const startMs = performance.now();
       const response = await wait(server, callback);
       expect(await response.json()).toEqual({ received: false, timeout: true, after: null });
-      expect(Math.abs(performance.now() - startMs - 30_000)).toBeLessThan(500);
+      expectHalfAMinute(performance.now() - startMs);
     },
     LONGER_THAN_HALF_A_MINUTE_MS,
   );
@@ -56,10 +62,8 @@ describe('half a minute', () => {
       });
       expect(received).toMatch(/^HTTP\/1\.1 408 /);
       expect(received).toContain('"code":"REQUEST_TIMEOUT"');
-      const tookMs = performance.now() - startMs;
-      expect(tookMs).toBeGreaterThan(29_500);
       // The connection ends with the answer: nobody reads the rest.
-      expect(tookMs).toBeLessThan(35_000);
+      expectHalfAMinute(performance.now() - startMs);
       expect(await eventsOf(server, callback)).toEqual([]);
     },
     LONGER_THAN_HALF_A_MINUTE_MS,
