@@ -1,7 +1,8 @@
 /**
  * 10,000 retries due in the same second at 1,000 hosts, of which every tenth never answers: through the real worker, a state on
  * disk and the guarded client with 1,024 slots, over sockets. Prints one JSON object: how late the first attempts to hosts that
- * answer went out, how many slots silent hosts and the largest customer got meanwhile, and CPU and memory.
+ * answer went out, how long the loop waited for a processor meanwhile, how many slots silent hosts and the largest customer got, and
+ * CPU and memory.
  *
  *   node bench/retry-crowd.ts          ten customers with as many jobs each
  *   node bench/retry-crowd.ts large    one of the ten has two thirds of the jobs
@@ -31,6 +32,7 @@ import { secretsText } from '../src/retry/secrets.ts';
 import type { RetryStore } from '../src/retry/store.ts';
 import { RetryWorker } from '../src/retry/worker.ts';
 import { openSqliteBackend } from '../src/storage/sqlite/backend.ts';
+import { waitedMs } from '../test/support/processor-time.ts';
 
 const JOBS = 10_000;
 const HOSTS = 1_000;
@@ -207,6 +209,7 @@ async function run(): Promise<void> {
   const worker = new RetryWorker({ ...ports, store: backend.retries, outbound: watched, sealer, meter, onFailure });
   const rssBefore = process.memoryUsage.rss();
   const cpu = process.cpuUsage();
+  const waitedBeforeMs = waitedMs();
   worker.start();
   const timer = setTimeout(() => {
     console.error(`only ${watched.lateMs.length} first attempts in ${LATE_MS_MAX} ms`);
@@ -223,6 +226,7 @@ async function run(): Promise<void> {
     lateP50Ms: at(0.5),
     lateP99Ms: at(0.99),
     lateMaxMs: at(1),
+    waitedMs: Math.round(waitedMs() - waitedBeforeMs),
     silentTurns: watched.silentTurns,
     slotsMax: watched.slotsMax,
     slots: SLOTS,

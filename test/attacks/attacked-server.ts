@@ -1,16 +1,10 @@
 /** The server under attack: a real process, whose memory is read from outside. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ProcessorTime, processorTimeOf } from '../support/processor-time.ts';
 import { type RunningServer, type Runtime, startServer } from '../support/server.ts';
 import type { Target } from './attack.ts';
 
 const STATUS_KIB = { resident: /^VmRSS:\s+(\d+) kB$/m, peak: /^VmHWM:\s+(\d+) kB$/m } as const;
-
-/** What the first thread of a process, the one with the event loop, had of the processors since it began, seconds. */
-export interface ProcessorTime {
-  readonly ran: number;
-  /** It could run and other processes did: what it was late by for reasons that are not its own. */
-  readonly waited: number;
-}
 
 export const sinceThen = (now: ProcessorTime, then: ProcessorTime): ProcessorTime => ({
   ran: Math.round((now.ran - then.ran) * 10) / 10,
@@ -75,15 +69,8 @@ export class AttackedServer {
     }
   }
 
-  /** Linux, sched-stats: nanoseconds on a processor, and waiting for one. Zero when the process has ended. */
   processorTime(): ProcessorTime {
-    try {
-      const text = readFileSync(`/proc/${this.pid}/task/${this.pid}/schedstat`, 'latin1');
-      const [ran = 0, waited = 0] = text.split(' ').map(Number);
-      return { ran: ran / 1e9, waited: waited / 1e9 };
-    } catch {
-      return { ran: 0, waited: 0 };
-    }
+    return processorTimeOf(this.pid);
   }
 
   /** proc(5): 5 in clear_refs sets the peak to what is resident now. */

@@ -1,10 +1,11 @@
 /** The long run: one server, all attacks at once, on and off by a seed, and honest customers at a tenth of its capacity. */
 import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ProcessorTime } from '../support/processor-time.ts';
 import type { Runtime } from '../support/server.ts';
 import { hangUp } from './ask.ts';
 import type { Figures } from './attack.ts';
-import { AttackedServer, type ProcessorTime, sinceThen } from './attacked-server.ts';
+import { AttackedServer, sinceThen } from './attacked-server.ts';
 import { AttackerProcess } from './attacker-process.ts';
 import type { AttackOrder } from './attacks.ts';
 import {

@@ -12,6 +12,7 @@ import { systemTimers } from '../../../src/adapters/process/system-timers.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { targetList } from '../../../src/config/parsers.ts';
 import { OutboundPolicy } from '../../../src/outbound/policy.ts';
+import { waitedMs } from '../../support/processor-time.ts';
 
 const HOSTS = 1000;
 const REQUESTS = 10_000;
@@ -48,6 +49,7 @@ if (process.argv[2] === 'server') {
   });
   const startMs = performance.now();
   const cpu = process.cpuUsage();
+  const waitedBeforeMs = waitedMs();
   const firstMs = new Map<number, number>();
   const sentMs: number[] = [];
   let lateToSilent = 0;
@@ -63,7 +65,8 @@ if (process.argv[2] === 'server') {
     const { user, system } = process.cpuUsage(cpu);
     const cpuMs = Math.round((user + system) / 1000);
     const rssMiB = Math.round(process.memoryUsage.rss() / 1_048_576);
-    const seen = { p50: at(0.5), p99: at(0.99), last: at(1), lateToSilent, cpuMs, rssMiB };
+    const waited = Math.round(waitedMs() - waitedBeforeMs);
+    const seen = { p50: at(0.5), p99: at(0.99), last: at(1), waited, lateToSilent, cpuMs, rssMiB };
     server.kill();
     process.stdout.write(JSON.stringify(seen), () => process.exit(0));
   };
