@@ -24,7 +24,6 @@ import { systemRandom } from '../src/base/random.ts';
 import { Pool } from '../src/load/pool.ts';
 import { type LoadOffer, parseOffer, Signer } from '../src/load/signing.ts';
 import { parseTarget } from '../src/load/target.ts';
-import { setup as bundleServer } from '../test/support/bundled-setup.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
 import { cpuMicros, median, pause, RUNTIME, shareOf } from './harness.ts';
 import { cpuMicrosOf } from './server-process.ts';
@@ -361,7 +360,6 @@ async function main(): Promise<void> {
   const rounds = Number(values.rounds);
   const rate = Number(values.rate);
 
-  if (values.server === MAIN) await bundleServer();
   const server = await startServer(
     { binary: process.execPath, entry: resolve(values.server) },
     {

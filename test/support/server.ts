@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { expectNothingOn, expectPublishedOn } from './published.ts';
-import { BUNDLE, PROJECT } from './server-paths.ts';
+import { MAIN, PROJECT } from './server-paths.ts';
 import { smallSample } from './small-sample.ts';
 import { overSocket, type Transport } from './transport.ts';
 import { IS_WHOLE } from './whole.ts';
@@ -25,9 +25,8 @@ export function oneRuntime(runtime: Runtime): readonly Runtime[] {
   return [OTHER_NODE === '' ? runtime : 'node'];
 }
 
-export { PROJECT };
-/** Bundled before the tests run: it starts in half the time of the sources. */
-export const MAIN = join(BUNDLE, 'main.js');
+export { MAIN, PROJECT };
+
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 20_000;
 
