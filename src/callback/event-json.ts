@@ -134,14 +134,13 @@ function utf16Decode(charset: string, highByte: 0 | 1): Decode {
 const PENDING_BYTES_MAX = 4;
 
 /**
- * Decodes each slice separately, cut where the decoder has nothing pending. A streaming decoder would do, but Node's throws
- * for gbk, gb18030, euc-jp and iso-2022-jp when a pending byte gives a slice more characters than it has bytes.
+ * Decodes each slice separately, cut where the decoder has nothing pending; these charsets have no BOM. A streaming decoder
+ * would do, but Node's throws for gbk, gb18030, euc-jp and iso-2022-jp when a pending byte gives a slice more characters than
+ * it has bytes.
  */
 function charsetDecode(charset: string): Decode {
-  const first = new TextDecoder(charset);
-  const inside = new TextDecoder(charset, { ignoreBOM: true });
+  const decoder = new TextDecoder(charset);
   const shift = charset === 'iso-2022-jp' ? new ShiftState() : undefined;
-  let decoder = first;
   let heldBack = NO_BYTES;
   return (bytes, isLast) => {
     const all = joined(heldBack, bytes);
@@ -150,12 +149,11 @@ function charsetDecode(charset: string): Decode {
       const text = decoder.decode(whole, { stream: true });
       const pending = decoder.decode();
       // With no such cut among the last bytes, the sequence is malformed and may be split.
-      const isEnd = isLast || pending === '' || end === 0 || end === all.length - PENDING_BYTES_MAX;
+      const isEnd = isLast || pending === '' || end === all.length - PENDING_BYTES_MAX;
       if (!isEnd) continue;
       heldBack = all.slice(end);
-      if (end > 0) decoder = inside;
       shift?.pass(all.subarray(0, end));
-      return encoder.encode(text + (end > 0 ? pending : ''));
+      return encoder.encode(text + pending);
     }
   };
 }

@@ -108,6 +108,31 @@ describe('an event in pieces has the bytes of its finished JSON (reliability 152
     },
   );
 
+  it.each(['utf-8', 'utf-16le', 'utf-16be', 'gb18030'])(
+    'a text in %s that begins with a BOM or nearly',
+    async (charset) => {
+      const marks = [
+        ...[
+          [0xef, 0xbb, 0xbf],
+          [0xef, 0xbb, 0x80],
+          [0xef, 0xbe, 0xbf],
+          [0xe0, 0xbb, 0xbf],
+        ],
+        ...[
+          [0xff, 0xfe],
+          [0xfe, 0xff],
+          [0x84, 0x31, 0x95, 0x33],
+        ],
+      ];
+      for (const mark of marks) {
+        for (const sliceBytes of [1, 2, 3]) {
+          const bytes = Uint8Array.from([...mark, ...mark, 0x61, 0x00]);
+          await expectSame(whole(textForm(charset), bytes), { partBytes: 8, pieceBytes: 16, sliceBytes });
+        }
+      }
+    },
+  );
+
   const shifted = fc
     .array(
       fc.oneof(
@@ -115,7 +140,7 @@ describe('an event in pieces has the bytes of its finished JSON (reliability 152
         fc.array(fc.integer({ min: 1, max: 80 }), { minLength: 1, maxLength: 6 }).map((cells) => {
           return `\x1b$B${cells.map((cell) => `$${String.fromCharCode(0x20 + cell)}`).join('')}`;
         }),
-        fc.constantFrom('\x1b(J~\\', '\x1b(I123'),
+        fc.constantFrom('\x1b(J~\\', '\x1b(I123', '\x1b$@$"'),
       ),
       { maxLength: 12 },
     )

@@ -144,6 +144,11 @@ describe('an event', () => {
     ['text/plain', Uint8Array.of(0x61, 0xff, 0xfe, 0xc3)],
     ['text/plain; charset=iso-8859-1', Uint8Array.of(0xe9, 0x80)],
     ['text/plain; charset=utf-16le', new Uint8Array(Buffer.from('\ufeffab', 'utf16le'))],
+    // Bytes that are ASCII, and mean something else.
+    ['text/plain; charset=utf-16le', new Uint8Array(Buffer.from('ab', 'utf16le'))],
+    ['text/plain; charset=iso-2022-jp', bytesOf('\x1b$B$"\x1b(B')],
+    ['text/plain', new Uint8Array(2_000)],
+    ['application/json', bytesOf(`"${'x'.repeat(2_000)}"`)],
     ['application/x-www-form-urlencoded', bytesOf('a=1&b=%20')],
     [null, bytesOf('x')],
   ] as const)('held whole in memory has the same JSON and bytes: %j, %j', (contentType, bytes) => {

@@ -36,13 +36,20 @@ describe('JSON kept as text', () => {
     ['', 'nothing (155)'],
     ['\ufeff', 'a byte order mark alone'],
     ['\ufeff\ufeff1', 'two byte order marks'],
+    // The first bytes of each are partly those of a byte order mark.
+    ['\uff011', 'a character that begins like a byte order mark'],
+    ['\ufec01', 'a character that is one but for its last byte'],
+    ['\u0eff1', 'a character that ends like one'],
+    ['\u0fff1', 'a character whose last byte is that of one'],
     ['{a:1}', 'no JSON'],
     ['[1,]', 'a comma too many'],
+    ['{"a":1,}', 'a comma too many in an object'],
     ["'x'", 'other quotes'],
     ['NaN', 'no JSON number'],
     ['01', 'a leading zero'],
     ['1 2', 'two values'],
     ['"\u0001"', 'a bare control character'],
+    ['"\u0001n"', 'one before the letter of an escape'],
     ['[', 'an open bracket'],
     ['"', 'an open string'],
     ['"\\', 'an open escape'],
@@ -187,6 +194,20 @@ describe('JSON kept as text', () => {
     );
   });
 
+  it.each(['\\u0000', '\\u0009', '\\uaaaa', '\\uffff', '\\uAAAA', '\\uFFFF', '\\"', '\\\\'])(
+    '%s is an escape',
+    (text) => {
+      expect(isJson(bytesOf(`"${text}"`))).toBe(true);
+    },
+  );
+
+  it.each([
+    ...['/', ':', '@', 'G', '`', 'g', '"', '\\'].flatMap((digit) => [`\\u${digit}000`, `\\u000${digit}`]),
+    ...['\\u', '\\u00', '\\u000', '\\q0000', '\\x41', '\\U0041'],
+  ])('%s is no escape', (text) => {
+    expect(isJson(bytesOf(`"${text}"`))).toBe(false);
+  });
+
   const aroundNumbers = [
     ['', ''],
     ['[', ']'],
@@ -199,12 +220,11 @@ describe('JSON kept as text', () => {
     for (const [before, after] of aroundNumbers) expect(isJson(bytesOf(before + text + after))).toBe(true);
   });
 
-  it.each([...['-', '00', '-01', '1.', '.5', '1e', '1e+', '+1', '1.e5', '0x1', '1_0', 'Infinity', '--1', '1.2.3']])(
-    '%s is no number',
-    (text) => {
-      for (const [before, after] of aroundNumbers) expect(isJson(bytesOf(before + text + after))).toBe(false);
-    },
-  );
+  it.each([
+    ...['-', '00', '-01', '1.', '.5', '1e', '1e+', '+1', '1.e5', '0x1', '1_0', 'Infinity', '--1', '1.2.3', '1d5'],
+  ])('%s is no number', (text) => {
+    for (const [before, after] of aroundNumbers) expect(isJson(bytesOf(before + text + after))).toBe(false);
+  });
 
   it.each([
     ['26,000 short keys', `{${Array.from({ length: 26_000 }, (_, i) => `"${i.toString(36)}":1`).join(',')}}`],

@@ -85,7 +85,8 @@ describe('the deadline of a job', () => {
     ['an attempt that ends at it', DEADLINE_MS, 'expired', null, DEADLINE_MS + KEPT_MS],
   ] as const)('decides after %s', (_, nowMs, status, nextAttemptAtMs, dueAtMs) => {
     const job = ended(started(jobWith(), START_MS), nowMs);
-    expect(job).toMatchObject({ status, nextAttemptAtMs, dueAtMs, result: status === 'expired' ? RESULT : null });
+    const result = status === 'expired' ? RESULT : null;
+    expect(job).toMatchObject({ status, updatedAtMs: nowMs, nextAttemptAtMs, dueAtMs, result });
     expect(job.attempts).toMatchObject([{ number: 1, outcome: 'http_error', nextAttemptAtMs }]);
   });
 });
