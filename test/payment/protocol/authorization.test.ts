@@ -75,6 +75,7 @@ describe('a payment that is good', () => {
     ],
     ['with brackets in text, after an escaped quote', edited(payment, 'note', `\\"${'['.repeat(100)}`)],
     ['with something unknown that nests 63 deep', nested(63)],
+    ['in exactly 8,192 bytes', base64(JSON.stringify(payment).padEnd(6144))],
     ['with junk extensions', edited(payment, 'extensions', { junk: 'x'.repeat(3000) })],
     [
       'with keys of Object.prototype',
@@ -147,6 +148,14 @@ describe('a header that is not a payment', () => {
       ],
     ),
     [63, 'extensions that are not an object', edited(payment, 'extensions', []), 'invalid_payload'],
+    ...[{}, { info: null }, { info: 'text' }, { info: [] }, 'text'].map(
+      (extension): [number, string, string, string] => [
+        63,
+        `the identifier extension ${JSON.stringify(extension)}`,
+        edited(payment, 'extensions', { 'payment-identifier': extension }),
+        'invalid_payload',
+      ],
+    ),
     [60, 'a resource that is text', edited(payment, 'resource', 'https://api.example.com'), 'invalid_payload'],
   ];
   it.each(REFUSED.map(([number, what, header, error]) => [what, number, header, error] as const))(
@@ -225,6 +234,12 @@ describe('a payment for something else', () => {
     ...['', '0x', `0x${'ab'.repeat(64)}`, `0x${'a'.repeat(129)}`, `0x${'zz'.repeat(65)}`].map(
       (v): [number, string, unknown, string] => [50, 'payload.signature', v, 'invalid_exact_evm_signature_format'],
     ),
+    // A list of one right text would pass for it where text is made of it.
+    [44, 'accepted.asset', [USDC], 'invalid_payment_requirements'],
+    [44, 'accepted.payTo', [PAYEE], 'invalid_payment_requirements'],
+    [44, 'payload.authorization.from', [authorization.from], 'invalid_payload'],
+    [44, 'payload.authorization.to', [PAYEE], 'invalid_payload'],
+    [44, 'payload.authorization.nonce', [authorization.nonce], 'invalid_payload'],
     [60, 'resource.url', 'https://api.example.com/v1/jobs/company', 'resource_mismatch'],
     [60, 'resource.url', 'https://other.example.com/v1/jobs/search', 'resource_mismatch'],
     [60, 'resource.url', 'http://api.example.com/v1/jobs/search', 'resource_mismatch'],
