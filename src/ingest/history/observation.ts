@@ -139,19 +139,16 @@ function textOf({ job, descriptionDigest }: Facts, field: ChangedField): string 
 
 /**
  * The facts after a later observation. A feed form without descriptions (a list without details) says nothing about
- * them, so the known description and its skills stay.
+ * them, so the known description stays, and with it the skills unless the feed names its own.
  */
 function succeeded(known: Facts, found: Facts): Facts {
-  if (found.descriptionDigest !== null || known.descriptionDigest === null || found.hasOwnSkills) return found;
+  const { descriptionDigest } = known;
+  if (found.descriptionDigest !== null || descriptionDigest === null) return found;
+  if (found.hasOwnSkills) return { ...found, descriptionDigest };
   const skills = known.hasOwnSkills
     ? known.job.skills
     : [...new Set([...(found.job.title === known.job.title ? [] : found.job.skills), ...known.job.skills])];
-  return {
-    ...found,
-    job: { ...found.job, skills },
-    descriptionDigest: known.descriptionDigest,
-    hasOwnSkills: known.hasOwnSkills,
-  };
+  return { ...found, job: { ...found.job, skills }, descriptionDigest, hasOwnSkills: known.hasOwnSkills };
 }
 
 /** Sources list the same skills in one order and another. */
