@@ -174,10 +174,13 @@ describe('a change', () => {
       ['a'],
     ],
     ['skills of its own', facts({ descriptionDigest: 'd', skills: ['a'] }), own('b'), ['b']],
-  ])('of a feed without descriptions keeps the known one, and the skills that it does not name: %s', (_, before, after, skills) => {
-    const { next } = sighted(known(1, 1, null, before), seenAt(2, after), []);
-    expect([next.descriptionDigest, next.job.skills]).toEqual(['d', skills]);
-  });
+  ])(
+    'of a feed without descriptions keeps the known one, and the skills that it does not name: %s',
+    (_, before, after, skills) => {
+      const { next } = sighted(known(1, 1, null, before), seenAt(2, after), []);
+      expect([next.descriptionDigest, next.job.skills]).toEqual(['d', skills]);
+    },
+  );
 });
 
 describe('a feed', () => {
