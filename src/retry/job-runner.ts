@@ -168,8 +168,10 @@ export class JobRunner {
       customer,
       signal: AbortSignal.any([signal, expired.signal]),
       onSent: start,
-    }).finally(stopExpiry);
-    if (isOnRecord) meter.running--;
+    }).finally(() => {
+      stopExpiry();
+      if (isOnRecord) meter.running--;
+    });
     if (answered === undefined) return false;
     if (!isOnRecord) {
       if (answered.kind === 'aborted') return clock.nowMs() >= job.expiresAtMs;

@@ -159,6 +159,22 @@ describe('the worker of retries', () => {
     expect(await world.process.retries.cancel(id)).toBeUndefined();
   });
 
+  it('counts no attempt as running that a bug has ended, and takes it for interrupted', async () => {
+    const world = opened();
+    world.outbound.target('odd.example', (_request, number) => {
+      if (number === 1) throw new TypeError('odd');
+      return answer(200);
+    });
+    const id = await world.create(orderTo('odd.example'));
+    await world.pass(600_000, 10_000);
+    expect(world.failures).toEqual([expect.any(TypeError)]);
+    expect(metricsOf(world)).toEqual([
+      'paygrade_retry_attempts_total{outcome="success"} 1',
+      'paygrade_retry_attempts_total{outcome="interrupted"} 1',
+    ]);
+    expect(await world.process.retries.find(id)).toMatchObject({ status: 'succeeded' });
+  });
+
   it('counts attempts, tries and what waits, and keeps no secret of what is over', async () => {
     const world = opened();
     world.outbound.turnOf = (host) => (host === 'crowded.example' ? new Promise(() => {}) : Promise.resolve());

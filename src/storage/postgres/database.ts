@@ -385,7 +385,8 @@ export class Database {
       this.probing = probing.then(
         () => {
           this.#isProbing = false;
-          if (this.#watch?.fault !== undefined) this.#probeLater();
+          // A statement may have failed since.
+          if ((this.#outage ?? this.#full ?? this.#watch?.fault) !== undefined) this.#probeLater();
         },
         () => {
           this.#isProbing = false;

@@ -346,6 +346,20 @@ describe('a database that is away', () => {
     expect(faults).toEqual([expect.stringContaining('57P03'), expect.stringContaining('53100'), undefined]);
   });
 
+  it('that begins while the database looks for room is ended by a probe too', async () => {
+    const { answers, database, faults, sentAfter } = opened();
+    const room = Promise.withResolvers<Row[]>();
+    answers.push(ofServer('53100'), ROWS, room.promise, ofServer('57P03'));
+    await expect(database.run(STATEMENT)).rejects.toBeInstanceOf(DatabaseAwayError);
+    await sentAfter(250);
+    await expect(database.run(STATEMENT)).rejects.toBeInstanceOf(DatabaseAwayError);
+    room.resolve(ROWS);
+    await sentAfter(0);
+    expect(database.fault()).toContain('57P03');
+    await sentAfter(250);
+    expect([answers, database.fault(), faults.at(-1)]).toEqual([[], undefined, undefined]);
+  });
+
   it('is not full for long where the server cannot tell whether there is room', async () => {
     const { answers, database, sentAfter } = opened();
     answers.push(ofServer('53100'), ROWS, ofServer('53400'));
