@@ -13,8 +13,8 @@ export const SABOTAGES: readonly Sabotage[] = [
     changes: [
       [
         'retry/job-runner.ts',
-        'onSent: start,\n    }).finally(stopExpiry);',
-        'onSent: () => void start().catch(() => {}),\n    }).finally(stopExpiry);',
+        'onSent: start,\n    }).finally(',
+        'onSent: () => void start().catch(() => {}),\n    }).finally(',
       ],
     ],
     found: /J1 recorded first/,

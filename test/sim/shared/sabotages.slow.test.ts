@@ -17,7 +17,7 @@ describe('the simulator of several processes on one database', () => {
       copyProgram(PROJECT, copy, changes);
       cpSync(join(PROJECT, 'test'), join(copy, 'test'), { recursive: true });
       const main = join(copy, 'test', 'sim', 'shared', 'main.ts');
-      const { exitCode, stderr } = await startProcess(binaryOf('node'), [main, '--authorizations', '20000']).ended;
+      const { exitCode, stderr } = await startProcess(binaryOf('node'), [main, '--authorizations', '80000']).ended;
       const line = stderr.split('\n').find((one) => one.startsWith('seed ')) ?? stderr.slice(-500);
       console.info(line);
       expect(line).toMatch(found);
