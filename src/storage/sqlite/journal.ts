@@ -44,8 +44,13 @@ const BATCH_BYTES_MAX = 16 * MIB;
 const SLOW_COMMIT_MS = 2000;
 const SLOW = `the disk takes longer than ${SLOW_COMMIT_MS} ms for a write to the state`;
 const PROBE_PAUSE_MS = 1000;
-/** Between two looks at the commit in flight: most that a standstill of the process counts as time of a commit. */
+/** Between two looks at the commit in flight. */
 const WATCH_MS = 500;
+/**
+ * A look that is later shows that the process stood still. Below that its loop is only busy, and still takes payments (`IS_SEVERE` of
+ * overload), so all time counts: a busy server must find a slow disk too.
+ */
+const STILL_MS = 500;
 
 interface Waiting {
   readonly operation: Operation;
@@ -79,7 +84,7 @@ export class Journal {
   #inFlight: readonly Waiting[] = [];
   /** When the commit in flight started; later by as long as the process has stood still since. */
   #startedMs: number | undefined;
-  /** When the watch looks next. */
+  /** When the watch has looked again, unless the process stands still. */
   #watchMs = 0;
   #isScheduled = false;
   readonly #readings = new Map<number, (result: QueryResult) => void>();
@@ -150,7 +155,7 @@ export class Journal {
   /** Until the commit in flight is slow; without one the whole time. */
   #leftMs(): number {
     if (this.#startedMs === undefined) return SLOW_COMMIT_MS;
-    // A look that is overdue shows that the process stood still, whatever is called first after that.
+    // Whatever is called first after a standstill.
     return this.#startedMs + SLOW_COMMIT_MS - Math.min(this.#ports.clock.monotonicMs(), this.#watchMs);
   }
 
@@ -291,7 +296,7 @@ export class Journal {
     const { clock, timers } = this.#ports;
     this.#watchMs = clock.monotonicMs();
     const delayMs = Math.min(this.#leftMs() + 1, WATCH_MS);
-    this.#watchMs += delayMs;
+    this.#watchMs += delayMs + STILL_MS;
     this.#cancelWatch = timers.after(delayMs, () => {
       this.#cancelWatch = undefined;
       if (this.#startedMs === undefined) return;

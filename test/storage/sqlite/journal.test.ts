@@ -218,13 +218,31 @@ it('a journal takes no time for a slow disk in which its process stood still, wh
   void journal.write(PROBE);
   time.pass(400);
   standStill();
-  time.pass(1_500);
+  time.pass(1_000);
   expect([journal.fault(), faults]).toEqual([undefined, []]);
   time.pass(1);
   expect(journal.fault()).toBe('the disk takes longer than 2000 ms for a write to the state');
   standStill();
   writer.reply(done);
   expect(faults).toHaveLength(1);
+});
+
+it('a journal finds a slow disk in time while its loop is so busy that each look is late', () => {
+  const { faults, journal, time } = still();
+  void journal.write(PROBE);
+  const turn = (): void => {
+    time.areTimersStopped = true;
+    time.pass(499);
+    time.areTimersStopped = false;
+    time.pass(0);
+  };
+  for (let turns = 0; turns < 4; turns++) turn();
+  expect([journal.fault(), faults]).toEqual([undefined, []]);
+  turn();
+  const slow = 'the disk takes longer than 2000 ms for a write to the state';
+  expect(journal.fault()).toBe(slow);
+  turn();
+  expect(faults).toEqual([slow]);
 });
 
 it('a journal whose writer has ended refuses records and reads, and closes', async () => {
