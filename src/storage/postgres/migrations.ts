@@ -51,12 +51,14 @@ async function versionsOf(query: Query): Promise<Versions> {
       `the encoding of the database is ${String(found?.encoding)}; create one whose encoding is UTF8`,
     );
   }
-  // A dump that is being read in; tables that were made beside it would keep its own out.
-  if (found?.is_used === true && found.is_there !== true) {
-    throw new StateError('the database lacks table versions in the schema paygrade');
+  const versions = found?.is_there === true ? await readVersions(query) : undefined;
+  // A dump that is being read in; tables that were made beside it would keep its own out. The first step of a migration makes the
+  // function and a row at once.
+  if (found?.is_used === true && (versions === undefined || versions.size === 0)) {
+    const lacks = versions === undefined ? 'table versions' : 'all rows of table versions';
+    throw new StateError(`the database lacks ${lacks} in the schema paygrade`);
   }
-  if (found?.is_there !== true) return new Map();
-  return readVersions(query);
+  return versions ?? new Map();
 }
 
 /** @throws StateError when a newer release has migrated the database */

@@ -286,6 +286,12 @@ describe.skipIf(SERVER === undefined)('a database that is not whole when a proce
       'ALTER TABLE paygrade.aside RENAME TO versions',
       lacks('table versions'),
     ],
+    // As while the data of a dump are read in, whose table of versions is the last.
+    [
+      'CREATE TABLE paygrade.aside AS TABLE paygrade.versions; TRUNCATE paygrade.versions',
+      'INSERT INTO paygrade.versions SELECT * FROM paygrade.aside; DROP TABLE paygrade.aside',
+      lacks('all rows of table versions'),
+    ],
     [
       'REVOKE INSERT ON paygrade.sales FROM paygrade_gate',
       'GRANT INSERT ON paygrade.sales TO paygrade_gate',
