@@ -37,8 +37,9 @@ export const PARTS = `
     SELECT name, 'object', '' FROM relation
     UNION ALL SELECT name, 'object', '' FROM function
     UNION ALL
-    SELECT r.name, 'part', 'column ' || a.attname
-    FROM relation r JOIN pg_attribute a ON a.attrelid = r.oid WHERE a.attnum > 0 AND NOT a.attisdropped
+    SELECT r.name, 'part', format(shape, a.attname)
+    FROM relation r JOIN pg_attribute a ON a.attrelid = r.oid, unnest(ARRAY['column %s', 'DEFAULT (%s)']) AS s(shape)
+    WHERE a.attnum > 0 AND NOT a.attisdropped AND (shape LIKE 'column%' OR a.atthasdef OR a.attidentity <> '')
     UNION ALL
     -- By its columns, because an operator may replace an index by one of another name.
     SELECT r.name, 'part', concat('UNIQUE (', ${columnsOf('i.indrelid', 'i.indkey[0:i.indnkeyatts - 1]')}, ')',

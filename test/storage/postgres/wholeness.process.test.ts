@@ -274,6 +274,16 @@ describe.skipIf(SERVER === undefined)('a database that is not whole when a proce
       'ALTER TABLE paygrade.claims ADD PRIMARY KEY (key)',
       lacks('UNIQUE (key) of table claims'),
     ],
+    [
+      'ALTER TABLE paygrade.claims ALTER serial DROP IDENTITY',
+      'ALTER TABLE paygrade.claims ALTER serial ADD GENERATED ALWAYS AS IDENTITY',
+      lacks('DEFAULT (serial) of table claims'),
+    ],
+    [
+      'ALTER TABLE paygrade.cases ALTER is_refused DROP DEFAULT',
+      'ALTER TABLE paygrade.cases ALTER is_refused SET DEFAULT false',
+      lacks('DEFAULT (is_refused) of table cases'),
+    ],
     ['ALTER TABLE paygrade.sales RENAME TO aside', 'ALTER TABLE paygrade.aside RENAME TO sales', lacks('table sales')],
     [
       'ALTER FUNCTION paygrade.is_alive RENAME TO aside',
