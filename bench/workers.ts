@@ -29,7 +29,6 @@ import { systemRandom } from '../src/base/random.ts';
 import { parseOffer, Signer } from '../src/load/signing.ts';
 import { digestOf, STRUCT_BYTES } from '../src/payment/protocol/typed-data.ts';
 import { recoverWithNoble } from '../src/payment/signature/noble-recovery.ts';
-import { setup as bundleServer } from '../test/support/bundled-setup.ts';
 import { MAIN, startServer } from '../test/support/server.ts';
 import { median, RUNTIME } from './harness.ts';
 
@@ -141,7 +140,6 @@ const JOB = '/v1/jobs/search?keyword=engineer&limit=1';
 
 /** Paid requests a second of a real server, 64 under way, payments signed ahead. */
 async function paidPerSecond(WORKERS: string, seconds: number): Promise<number> {
-  await bundleServer();
   const server = await startServer(
     { binary: process.execPath, entry: MAIN },
     {
