@@ -47,8 +47,8 @@ function modelOf(feeds: readonly Feed[], id: string): ModelJob | undefined {
         events.push(`${at} opened`);
         continue;
       }
-      if (job.title !== title) events.push(`${at} changed`);
       if (job.closed !== null) events.push(`${at} reopened`);
+      if (job.title !== title) events.push(`${at} changed`);
       Object.assign(job, { last: at, title, closed: null });
     } else if (job !== undefined && isComplete) {
       misses++;
@@ -124,6 +124,14 @@ const feeds = fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { minLength: 1, ma
   ),
 );
 
+/** Rare among those that are made at random. */
+const CHANGED_WHEN_REOPENED: Feed[] = [
+  { at: 1, isComplete: false, titles: { c: 'x' } },
+  { at: 2, isComplete: true, titles: { b: 'x' } },
+  { at: 3, isComplete: true, titles: { b: 'x' } },
+  { at: 4, isComplete: false, titles: { c: 'y' } },
+];
+
 describe('the history', () => {
   it('follows the feeds when they come in the order of their times', { timeout: 120_000 }, () => {
     fc.assert(
@@ -131,7 +139,7 @@ describe('the history', () => {
         const known = imported([...given].sort((x, y) => x.at - y.at));
         for (const id of IDS) expect(known.get(id)).toEqual(modelOf(given, id));
       }),
-      { numRuns: partOf(40) },
+      { numRuns: partOf(40), examples: [[CHANGED_WHEN_REOPENED]] },
     );
   });
 
