@@ -6,7 +6,12 @@ import { Client } from 'pg';
 import type { Clock } from '../../src/base/clock.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { parseDatabaseUrl } from '../../src/storage/postgres/address.ts';
-import { type Connections, openConnections } from '../../src/storage/postgres/connections.ts';
+import {
+  type Connection,
+  type Connections,
+  openConnections,
+  type Statement,
+} from '../../src/storage/postgres/connections.ts';
 import { Database } from '../../src/storage/postgres/database.ts';
 import { migrate } from '../../src/storage/postgres/migrations.ts';
 import { NEEDED } from '../../src/storage/postgres/needs.ts';
@@ -23,17 +28,19 @@ const TEST_CLOCK = `
                     (extract(epoch FROM statement_timestamp()) * 1000)::bigint)
   $$`;
 
-/** Each statement runs at the time of `clock`. */
-export function atTimeOf(connections: Connections, clock: Clock): Connections {
+type Send = Connection['query'];
+
+/** Connections whose statements go through `send`. @param send gets a statement, and what sends it to the database */
+export function sentBy(
+  connections: Connections,
+  send: (statement: Statement, query: Send) => ReturnType<Send>,
+): Connections {
   return {
     async connect() {
       const connection = await connections.connect();
+      const query: Send = (statement) => connection.query(statement);
       return {
-        async query(statement) {
-          const setting = connection.query({ text: `SET paygrade.test_ms = ${clock.nowMs()}` });
-          const [result] = await Promise.all([connection.query(statement), setting.catch(() => {})]);
-          return result;
-        },
+        query: (statement) => send(statement, query),
         on: (event: string, listener: never) => connection.on(event as 'error', listener),
         release: (isBroken) => connection.release(isBroken),
       };
@@ -41,6 +48,14 @@ export function atTimeOf(connections: Connections, clock: Clock): Connections {
     end: () => connections.end(),
   };
 }
+
+/** Each statement runs at the time of `clock`. */
+export const atTimeOf = (connections: Connections, clock: Clock): Connections =>
+  sentBy(connections, async (statement, query) => {
+    const setting = query({ text: `SET paygrade.test_ms = ${clock.nowMs()}` });
+    const [result] = await Promise.all([query(statement), setting.catch(() => {})]);
+    return result;
+  });
 
 export interface TestDatabase {
   readonly url: string;

@@ -47,10 +47,11 @@ export class InDoubtError extends OutageError {
 
 /**
  * `again`: changed nothing, and may succeed at once when it is repeated. `cancelled`: changed nothing, because of a
- * timeout, a lock, an administrator, no free connection or no memory for parallel workers; others may succeed. `away`: changed nothing, and the
- * database cannot be written now (starting, stopping, a stand-by, no connection left). `lost`: may have been carried
- * out. `refused`: an error of the statement or its values. `lacking`: it names what is not there or is closed to the role, which is
- * a bug unless that is missing for a while. `full`: changed nothing, because the disk is full; statements that need less may succeed.
+ * timeout, a lock, an administrator, no free connection or no memory for parallel workers; others may succeed. `away`: changed
+ * nothing, and the database cannot be written now (starting, stopping, a stand-by, no connection left). `lost`: may have been
+ * carried out. `refused`: an error of the statement or its values. `lacking`: it names what is not there or is closed to the role,
+ * which is a bug unless that is missing for a while. `full`: changed nothing, because the disk is full; statements that need less
+ * may succeed.
  */
 export type FailureKind = 'again' | 'cancelled' | 'away' | 'lost' | 'refused' | 'lacking' | 'full';
 

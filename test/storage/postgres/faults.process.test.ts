@@ -31,7 +31,7 @@ import { TABLES } from '../../../src/storage/postgres/tables/tables.ts';
 import { orderFor } from '../../payment/fixture.ts';
 import { Chance } from '../../support/chance.ts';
 import { ManualTime } from '../../support/manual-time.ts';
-import { atTimeOf, SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
+import { atTimeOf, SERVER, sentBy, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 import { SALE, SALES_KEPT_MS } from '../../support/sale.ts';
 import { pause, until } from '../../support/until.ts';
 
@@ -996,21 +996,10 @@ describe.skipIf(SERVER === undefined)('a shared database', () => {
   it('leaves no timer behind when its start fails', async () => {
     const time = new ManualTime();
     const { connections, remove, url } = await testDatabase(server, time);
-    const inner = connections();
-    const refusing: Connections = {
-      async connect() {
-        const connection = await inner.connect();
-        return {
-          async query(statement) {
-            if (statement.name !== 'count-resolves') return connection.query(statement);
-            throw Object.assign(new Error('refused'), { code: 'XX000', severity: 'ERROR' });
-          },
-          on: (event: string, listener: never) => connection.on(event as 'error', listener),
-          release: (isBroken) => connection.release(isBroken),
-        };
-      },
-      end: () => inner.end(),
-    };
+    const refusing = sentBy(connections(), async (statement, query) => {
+      if (statement.name !== 'count-resolves') return query(statement);
+      throw Object.assign(new Error('refused'), { code: 'XX000', severity: 'ERROR' });
+    });
     const ports = { clock: time, timers: time, random: new Chance(1), onStateFault() {}, onFailure() {} };
     const starting = openPostgresBackend(
       { ...OPTIONS, databaseUrl: url },

@@ -5,13 +5,12 @@ import { systemRandom } from '../../../src/base/random.ts';
 import type { Timers } from '../../../src/base/timers.ts';
 import { CLAIM_BYTES } from '../../../src/callback/limits.ts';
 import { POLL_MS } from '../../../src/storage/postgres/callbacks/waits.ts';
-import type { Connections, Statement } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { type DomainStores, openDomainStores } from '../../../src/storage/postgres/domain-stores.ts';
 import { Owner } from '../../../src/storage/postgres/owners.ts';
 import type { ManualTime } from '../../support/manual-time.ts';
 import type { TestServer } from '../../support/postgres.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
+import { sentBy, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 
 export type { DomainStores };
 
@@ -39,24 +38,6 @@ export interface ProcessOptions {
 /** Those of the system, but for the poll that looks for events. */
 const UNPOLLED: Timers = { after: (ms, run) => (ms === POLL_MS ? () => {} : systemTimers.after(ms, run)) };
 
-/** Shows each statement before it is sent; `before` may reject in its place. */
-function watched(connections: Connections, before: (statement: Statement) => void): Connections {
-  return {
-    async connect() {
-      const connection = await connections.connect();
-      return {
-        async query(statement) {
-          before(statement);
-          return connection.query(statement);
-        },
-        on: (event: string, listener: never) => connection.on(event as 'notification', listener),
-        release: (isBroken) => connection.release(isBroken),
-      };
-    },
-    end: () => connections.end(),
-  };
-}
-
 /** One more process on a database. @param time undefined = the system's clock and timers */
 export async function openProcess(
   on: TestDatabase,
@@ -68,10 +49,12 @@ export async function openProcess(
   const random = systemRandom;
   let writeCount = 0;
   let isKilled = false;
-  const connections = watched(on.connections(on.gateUrl), ({ text }) => {
+  const connections = sentBy(on.connections(on.gateUrl), async (statement, query) => {
+    const { text } = statement;
     if (isKilled) throw Object.assign(new Error('killed'), { code: 'ECONNRESET' });
     if (!hasHints && text.startsWith('LISTEN')) throw new Error('refused');
     if (/(INTO|UPDATE) paygrade\.(api_keys|organizations|onboarding_grants)/.test(text)) writeCount++;
+    return query(statement);
   });
   const database = new Database(connections, { clock, timers, onStateFault() {} });
   const onFailure = (failure: unknown): void => {

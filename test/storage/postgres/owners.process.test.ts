@@ -1,11 +1,11 @@
 /** Looks of a process that shares a database (siblings §9). */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemRandom } from '../../../src/base/random.ts';
-import type { Connection, Connections, Statement } from '../../../src/storage/postgres/connections.ts';
+import type { Statement } from '../../../src/storage/postgres/connections.ts';
 import { Database } from '../../../src/storage/postgres/database.ts';
 import { LEASE_MS, LOOK_MS, Owner, ownerIsDead } from '../../../src/storage/postgres/owners.ts';
 import { ManualTime } from '../../support/manual-time.ts';
-import { SERVER, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
+import { SERVER, sentBy, type TestDatabase, testDatabase } from '../../support/postgres-database.ts';
 
 interface OpenedOwner {
   readonly time: ManualTime;
@@ -15,23 +15,7 @@ interface OpenedOwner {
   readonly failures: string[];
 }
 
-/** @param before runs before each statement is sent */
-function watched(connections: Connections, before: (statement: Statement) => Promise<void>): Connections {
-  const connect = async (): Promise<Connection> => {
-    const connection = await connections.connect();
-    return {
-      async query(statement) {
-        await before(statement);
-        return connection.query(statement);
-      },
-      on: (event: string, listener: never) => connection.on(event as 'error', listener),
-      release: (isBroken) => connection.release(isBroken),
-    };
-  };
-  return { connect, end: () => connections.end() };
-}
-
-/** An owner that has not started, alone on a database or beside another. */
+/** An owner that has not started, alone on a database or beside another. @param before runs before each statement is sent */
 async function openedOwner(
   other?: OpenedOwner,
   before: (statement: Statement) => Promise<void> = async () => {},
@@ -39,7 +23,11 @@ async function openedOwner(
   const time = other?.time ?? new ManualTime();
   const on = other?.on ?? (await testDatabase(SERVER!, time));
   const ports = { clock: time, timers: time };
-  const database = new Database(watched(on.connections(), before), { ...ports, onStateFault() {} });
+  const connections = sentBy(on.connections(), async (statement, query) => {
+    await before(statement);
+    return query(statement);
+  });
+  const database = new Database(connections, { ...ports, onStateFault() {} });
   const failures: string[] = [];
   const owner = new Owner(database, {
     ...ports,
