@@ -1,5 +1,5 @@
 /**
- * Cuts the value of a member out of JSON text, so that numbers, key order and escapes stay as they were: parsing and writing
+ * Cuts members and elements out of JSON text, so that numbers, key order and escapes stay as they were: parsing and writing
  * again would change them. The last of repeated names counts, as for `JSON.parse`.
  *
  * Cost: one pass over the objects along the path; allocates nothing but names.
@@ -68,4 +68,18 @@ export function memberText(text: string, path: readonly string[]): string | unde
     start = found;
   }
   return text.slice(start, pastValue(text, start));
+}
+
+/** The texts of the elements of an array; none for another value. @param text as for {@link memberText} */
+export function elementTexts(text: string): string[] {
+  const elements: string[] = [];
+  const start = pastBlanks(text, 0);
+  if (text[start] !== '[') return elements;
+  for (let at = pastBlanks(text, start + 1); text[at] !== ']'; ) {
+    const end = pastValue(text, at);
+    elements.push(text.slice(at, end));
+    at = pastBlanks(text, end);
+    if (text[at] === ',') at = pastBlanks(text, at + 1);
+  }
+  return elements;
 }

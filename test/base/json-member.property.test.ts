@@ -1,7 +1,7 @@
 /** Pieces of JSON text against what a parser finds there. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memberText } from '../../src/base/json-member.ts';
+import { elementTexts, memberText } from '../../src/base/json-member.ts';
 
 describe('the text of a member', () => {
   it('is the value that a parser finds at the path, whatever stands around it', () => {
@@ -34,5 +34,29 @@ describe('the text of a member', () => {
     ['[1]', undefined],
   ])('of %s at a.b is %s: as it was written, the last of repeated names', (text, expected) => {
     expect(memberText(text, ['a', 'b'])).toBe(expected);
+  });
+});
+
+describe('the texts of elements', () => {
+  it('are those of any array', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue()), fc.integer({ min: 0, max: 2 }), (values, indent) => {
+        const json = JSON.stringify(values, null, indent);
+        expect(elementTexts(json).map((text) => JSON.parse(text))).toEqual(JSON.parse(json));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each([
+    ['[]', []],
+    [' [ ] ', []],
+    ['[1]', ['1']],
+    ['[ 12345678901234567890 , 1e400,-0 ]', ['12345678901234567890', '1e400', '-0']],
+    ['["a,]\\"",{"b":[1,2]},[]]', ['"a,]\\""', '{"b":[1,2]}', '[]']],
+    ['{"a":1}', []],
+    ['7', []],
+  ])('of %s stand as they were', (json, elements) => {
+    expect(elementTexts(json)).toEqual(elements);
   });
 });

@@ -1,9 +1,9 @@
 /** The events of a callback as they arrive, by its wait route. */
+import { memberText } from '../../base/json-member.ts';
 import { errorOf, exchange, objectFrom, patientExchange, pause, refused } from '../exchange.ts';
 import type { Io } from '../io.ts';
 import { stopSignal } from '../stop-signal.ts';
 import type { NamedCallback } from './callback-client.ts';
-import { memberOf } from './json-parts.ts';
 
 /** Error codes with which a wait ends normally. A rejected `after` has another code. */
 const END_CODES: ReadonlySet<string> = new Set(['CALLBACK_EXPIRED', 'CALLBACK_NOT_FOUND']);
@@ -51,7 +51,7 @@ export async function* eventsOf({
     if (answer.status !== 200) throw refused(answer);
     const waited = objectFrom<{ received: boolean; next_wait_url: string }>(answer, 'received');
     if (!waited.received) continue;
-    yield memberOf(answer.text, 'event') ?? '';
+    yield memberText(answer.text, ['event']) ?? '';
     target = base + waited.next_wait_url;
   }
 }
