@@ -3,21 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { errorCodeOf } from '../base/failure.ts';
 import { quantity } from '../base/grouped.ts';
 import { printable } from '../base/printable.ts';
+import type { RefusedLine } from '../ingest/input/csv-rows.ts';
 import { CommandError } from './command.ts';
 import type { Io } from './io.ts';
 
-/**
- * Bad lines that are shown one by one; the others are only counted, so that the output for a broken file of a million lines stays
- * readable.
- */
+/** Bad lines that are shown; the others are only counted, so that a broken file of a million lines stays readable. */
 export const SHOWN_COUNT_MAX = 1000;
-
-interface RefusedLine {
-  /** 1-based. */
-  readonly line: number;
-  readonly field: string;
-  readonly reason: string;
-}
 
 /** @throws CommandError (rejects) */
 export const operatorText = (path: string): Promise<string> =>
@@ -25,10 +16,7 @@ export const operatorText = (path: string): Promise<string> =>
     throw new CommandError(`${printable(path)} cannot be read (${errorCodeOf(error) ?? 'unknown'})`);
   });
 
-/**
- * @param nothing completes the refusal: "nothing was kept"
- * @throws CommandError (rejects) when it cannot be read or a line is bad
- */
+/** @param nothing completes the refusal: "nothing was kept" @throws CommandError (rejects) for a bad line or file */
 export async function operatorFile<Parsed extends { readonly refused: readonly RefusedLine[] }>(
   path: string,
   parse: (text: string) => Parsed,

@@ -1,8 +1,6 @@
-/**
- * The CSV file of `boards import` and `up --boards`: `address` (or `board`, `url`) and optionally `company` and `domain`.
- */
+/** The CSV file of `boards import` and `up --boards`: `address` (or `board`, `url`), optional `company`, `domain`. */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { csvFileRows, OPEN_QUOTE, SEMICOLONS } from '../input/csv-rows.ts';
+import { csvFileRows, OPEN_QUOTE, type RefusedLine, SEMICOLONS } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 
 /** What an operator says about one board. */
@@ -15,13 +13,7 @@ export interface StatedBoard {
 
 export interface BoardFile {
   readonly boards: readonly StatedBoard[];
-  readonly refused: readonly {
-    /** Number of the record in the file, the header being 1. */
-    readonly line: number;
-    readonly field: string;
-    /** Completes the sentence "field ...". */
-    readonly reason: string;
-  }[];
+  readonly refused: readonly RefusedLine[];
 }
 
 const ADDRESS_COLUMNS = ['address', 'board', 'url'];
@@ -46,7 +38,7 @@ export function parseBoardFile(text: string): BoardFile {
     domain: header.indexOf('domain'),
   };
   const boards = new Map<string, StatedBoard>();
-  const refused: BoardFile['refused'][number][] = [];
+  const refused: RefusedLine[] = [];
   for (const [index, row] of rows.entries()) {
     if ((hasHeader && index === 0) || row.every((field) => field.trim() === '')) continue;
     const field = (place: number): string => row[place]?.trim() ?? '';

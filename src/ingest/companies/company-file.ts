@@ -1,24 +1,15 @@
 /** The CSV file of `companies import`: `company` (a name, or `shape:token`), `domain`, `aliases` (separated by blanks). */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
-import { csvFileRows, OPEN_QUOTE, SEMICOLONS } from '../input/csv-rows.ts';
+import { csvFileRows, OPEN_QUOTE, type RefusedLine, SEMICOLONS } from '../input/csv-rows.ts';
 import { NAME_LENGTH_MAX } from '../native.ts';
 import { SHAPES } from '../shapes/shapes.ts';
 import { identityOf, nameKeyOf, type OperatorWord } from './operator-words.ts';
 
 const COLUMNS = ['company', 'domain', 'aliases'] as const;
-type Column = (typeof COLUMNS)[number];
-
-export interface RefusedCompany {
-  /** Number of the record in the file, the header being 1. */
-  readonly line: number;
-  readonly field: Column | 'the header' | 'the record';
-  /** Completes the sentence "field ...". */
-  readonly reason: string;
-}
 
 export interface CompanyFile {
   readonly words: readonly OperatorWord[];
-  readonly refused: readonly RefusedCompany[];
+  readonly refused: readonly RefusedLine[];
 }
 
 const BOARD = new RegExp(`^(?:${SHAPES.map(({ name }) => name).join('|')}):.`);
@@ -39,7 +30,7 @@ interface Places {
   readonly aliases: number;
 }
 
-function wordOf(row: readonly string[], places: Places): OperatorWord | Omit<RefusedCompany, 'line'> {
+function wordOf(row: readonly string[], places: Places): OperatorWord | Omit<RefusedLine, 'line'> {
   const company = row[places.company]?.trim() ?? '';
   if (company === '') return { field: 'company', reason: 'is blank' };
   if (company.length > NAME_LENGTH_MAX)
@@ -77,7 +68,7 @@ export function parseCompanyFile(text: string): CompanyFile {
     aliases: names.indexOf('aliases'),
   };
   const words = new Map<string, OperatorWord>();
-  const refused: RefusedCompany[] = [];
+  const refused: RefusedLine[] = [];
   for (const [index, row] of rows.entries()) {
     if (row.every((field) => field.trim() === '')) continue;
     const line = index + 2;

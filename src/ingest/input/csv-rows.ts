@@ -13,21 +13,24 @@ export interface CsvRows {
   readonly isOpen: boolean;
 }
 
+/** A line of an operator's file that cannot be read. */
+export interface RefusedLine {
+  /** Number of the record in the file, the header being 1. */
+  readonly line: number;
+  readonly field: string;
+  /** Completes the sentence "field ...". */
+  readonly reason: string;
+}
+
 const QUOTE = '"';
 
-/**
- * Why a record that ends `isOpen` is refused, together with everything after its quote. Completes the sentence "the
- * record ...".
- */
+/** Why a record that ends `isOpen` is refused, with all after its quote. Completes the sentence "the record ...". */
 export const OPEN_QUOTE = 'has a quote that does not end';
 
 /** Why a header is refused that spreadsheets in some languages write. Completes the sentence "the header ...". */
 export const SEMICOLONS = 'must have commas between its columns, not semicolons, and so must every line';
 
-/**
- * @param delimiter one character
- * @param isLast no more text follows, so the last row needs no line end
- */
+/** @param delimiter one character @param isLast no more text follows, so the last row needs no line end */
 export function csvRows(text: string, delimiter: string, newline: '\n' | '\r', isLast: boolean): CsvRows {
   const { length } = text;
   const rows: string[][] = [];
