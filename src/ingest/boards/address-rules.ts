@@ -196,10 +196,7 @@ function withoutLanguage(path: string[], host: string): string[] {
   return hasLanguage ? path.slice(1) : path;
 }
 
-/**
- * The address that a person means by a text: without surrounding blanks, quotes, brackets and link text; https if it
- * has no scheme.
- */
+/** The address meant by a text: without surrounding blanks, quotes, brackets and link text; by default https. */
 function urlOfText(text: string): URL | string {
   const [, inMarkdown = text] = /^\s*\[[^\]]{0,200}\]\(([^)\s]{1,2000})\)\s*$/.exec(text) ?? [];
   const plain = inMarkdown.trim().replace(/^[<"'(]+|[>"'),;]+$/g, '');
@@ -211,8 +208,8 @@ function urlOfText(text: string): URL | string {
     return `an address begins with https:// or http://, not with ${scheme}:`;
   }
   const whole = scheme === undefined ? `https://${plain.replace(/^\/\//, '')}` : plain;
-  if (!URL.canParse(whole)) return 'the text is no address';
-  const url = new URL(whole);
+  const url = URL.parse(whole);
+  if (url === null) return 'the text is no address';
   if (url.username !== '' || url.password !== '') return 'an address with a user or a password is not taken';
   const host = url.hostname.replace(/\.$/, '');
   const isHost = host.includes('.') || host === 'localhost' || host.startsWith('[');

@@ -58,9 +58,7 @@ export type FeedProgress =
   | { readonly kind: 'next'; readonly step: FeedStep; readonly request: BoardRequest }
   /** Every page came. */
   | { readonly kind: 'complete'; readonly rows: number }
-  /**
-   * Everything that can be fetched came, but the board has more: closes no job. `reason` is a sentence about the board.
-   */
+  /** All that can be fetched came, but the board has more: closes no job. `reason` is a sentence about the board. */
   | { readonly kind: 'partial'; readonly rows: number; readonly reason: string }
   /** The answer does not have this shape. `reason` completes "the answer ...". */
   | { readonly kind: 'broken'; readonly reason: string };
@@ -172,8 +170,9 @@ const teamtailor: Endpoint = {
     const next = textOf(objectOf(document)?.next_url);
     if (found === undefined || next === null) return found;
     // A page on another host does not belong to this board.
-    if (!URL.canParse(next, url) || new URL(next, url).host !== hostOf(url)) return { ...found, isCutShort: true };
-    return { ...found, more: [get(new URL(next, url).href)] };
+    const following = URL.parse(next, url);
+    if (following?.host !== hostOf(url)) return { ...found, isCutShort: true };
+    return { ...found, more: [get(following.href)] };
   },
 };
 
@@ -294,10 +293,7 @@ export function hasPostings({ shape }: Pick<Board, 'shape'>, step: FeedStep, pro
   return (progress.kind === 'next' ? progress.step.rows : progress.rows) > step.rows;
 }
 
-/**
- * Continues the feed after the page requested by `step` was missing (404, 410).
- * @returns undefined where that page is more than a single posting
- */
+/** Continues the feed after `step`'s page was missing (404, 410). @returns undefined for more than a single posting */
 export function stepWithout(board: Board, step: FeedStep, origins: BoardOrigins): FeedProgress | undefined {
   if (step.pages === 0 || !hasPostingPages(board)) return undefined;
   const { missing, pages, queue } = step;

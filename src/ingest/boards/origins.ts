@@ -21,11 +21,7 @@ export function parseBoardOrigins(
     if (!isBoardShape(shape)) {
       return { ok: false, reason: `shape=origin pairs separated by commas, of the shapes ${BOARD_SHAPES.join(', ')}` };
     }
-    if (
-      !/^https?:\/\//i.test(origin) ||
-      !URL.canParse(origin) ||
-      new URL(origin).origin !== origin.replace(/\/$/, '')
-    ) {
+    if (!/^https?:\/\//i.test(origin) || URL.parse(origin)?.origin !== origin.replace(/\/$/, '')) {
       return { ok: false, reason: `shape=origin pairs; the origin of ${shape} must be like https://mirror.example` };
     }
     if (origins.has(shape)) return { ok: false, reason: `shape=origin pairs, each shape once; ${shape} stands twice` };

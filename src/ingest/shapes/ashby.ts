@@ -45,10 +45,10 @@ function stemOf(fileName: string): string {
 
 /** The board's token, decoded; for a board on a company's own host only the file names it. */
 function boardToken(jobUrl: string, fileName: string | null): string | undefined {
-  if (URL.canParse(jobUrl)) {
-    const url = new URL(jobUrl);
+  const url = URL.parse(jobUrl);
+  if (url?.hostname === BOARD_HOST) {
     const token = decoded(url.pathname.split('/')[1] ?? '').trim();
-    if (url.hostname === BOARD_HOST && token !== '') return token;
+    if (token !== '') return token;
   }
   return fileName === null ? undefined : stemOf(fileName) || undefined;
 }

@@ -86,9 +86,8 @@ const HOST = /^(?:(?:job-)?boards|app)(?:\.eu)?\.greenhouse\.io$/;
 
 /** The token in an address on Greenhouse's own hosts; embedded boards have it as `for`. */
 function tokenOfUrl(text: string | null): string | null {
-  if (text === null || !text.includes('greenhouse.io') || !URL.canParse(text)) return null;
-  const url = new URL(text);
-  if (!HOST.test(url.hostname)) return null;
+  const url = text?.includes('greenhouse.io') ? URL.parse(text) : null;
+  if (url === null || !HOST.test(url.hostname)) return null;
   const first = url.pathname.split('/')[1] ?? '';
   const token = first === 'embed' || first === '' ? url.searchParams.get('for') : first;
   return token?.trim().toLowerCase() || null;

@@ -1,7 +1,4 @@
-/**
- * Hosts where postings of many companies are published. A link that leads to one of them says nothing about the
- * company's own domain.
- */
+/** Hosts where many companies publish. A link that leads to one says nothing about the company's own domain. */
 import { type CompanyDomain, parseCompanyDomain } from '../../catalogue/company-domain.ts';
 
 /** Registered domains; everything below them counts too. */
@@ -177,9 +174,8 @@ export function isJobSite(host: string): boolean {
 
 /** The domain that a company's own web address names, without a leading `www.`; null when it names none. */
 export function companyDomainOfUrl(text: string): CompanyDomain | null {
-  if (!URL.canParse(text)) return null;
-  const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
+  const url = URL.parse(text);
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return null;
   const host = url.hostname.replace(/^www\./, '');
   return isJobSite(host) ? null : (parseCompanyDomain(host) ?? null);
 }

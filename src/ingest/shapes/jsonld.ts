@@ -18,9 +18,7 @@ import type { ShapeContext } from './shape.ts';
 
 const NAME = 'jsonld';
 
-function hostOf(text: string | null): string | null {
-  return text !== null && URL.canParse(text) ? new URL(text).hostname.replace(/^www\./, '') || null : null;
-}
+const hostOf = (text: string | null): string | null => URL.parse(text ?? '')?.hostname.replace(/^www\./, '') || null;
 
 /** The first address among the values, each single or in an array; an `@id` that is a name within the page is none. */
 function addressOf(...values: readonly unknown[]): string | null {

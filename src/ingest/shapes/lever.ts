@@ -25,9 +25,8 @@ const NAME = 'lever';
 const HOST = /^jobs(?:\.[a-z]+)?\.lever\.co$/;
 
 function siteOfUrl(text: string | null): string | null {
-  if (text === null || !URL.canParse(text)) return null;
-  const url = new URL(text);
-  return HOST.test(url.hostname) ? url.pathname.split('/')[1]?.toLowerCase() || null : null;
+  const url = URL.parse(text ?? '');
+  return url !== null && HOST.test(url.hostname) ? url.pathname.split('/')[1]?.toLowerCase() || null : null;
 }
 
 function descriptionOf(job: SourceRecord): string | null {

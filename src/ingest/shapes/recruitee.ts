@@ -53,9 +53,8 @@ function locationOf(offer: SourceRecord): string | null {
 }
 
 function companyOfUrl(text: string | null): string | null {
-  if (text === null || !URL.canParse(text)) return null;
-  const { hostname } = new URL(text);
-  return hostname.endsWith('.recruitee.com') ? hostname.slice(0, -'.recruitee.com'.length) : hostname;
+  const hostname = URL.parse(text ?? '')?.hostname ?? null;
+  return hostname?.endsWith('.recruitee.com') ? hostname.slice(0, -'.recruitee.com'.length) : hostname;
 }
 
 function draftOf(offer: SourceRecord, context: ShapeContext): Drafted {

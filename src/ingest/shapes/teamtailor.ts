@@ -18,10 +18,9 @@ import type { ShapeContext } from './shape.ts';
 const NAME = 'teamtailor';
 
 function siteOfUrl(text: string | null): string | null {
-  if (text === null || !URL.canParse(text)) return null;
-  const { hostname } = new URL(text);
+  const hostname = URL.parse(text ?? '')?.hostname ?? null;
   // career.teamtailor.com is Teamtailor's own site; <company>.teamtailor.com and <company>.<region>.teamtailor.com others'.
-  return hostname.endsWith('.teamtailor.com') ? (hostname.split('.')[0] ?? null) : hostname;
+  return hostname?.endsWith('.teamtailor.com') ? (hostname.split('.')[0] ?? null) : hostname;
 }
 
 function draftOf(item: SourceRecord, context: ShapeContext): Drafted {

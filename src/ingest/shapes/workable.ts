@@ -35,8 +35,8 @@ const NAME = 'workable';
 const HOST = /^(?!apply\.|www\.|jobs\.)([a-z0-9-]+)\.workable\.com$/;
 
 function accountOfUrl(text: string | null): string | null {
-  if (text === null || !URL.canParse(text)) return null;
-  const url = new URL(text);
+  const url = URL.parse(text ?? '');
+  if (url === null) return null;
   const own = HOST.exec(url.hostname)?.[1];
   if (own) return own;
   // apply.workable.com/<account>/j/<shortcode>/; without the account the path begins with j.

@@ -40,8 +40,8 @@ const HOST = /^([a-z0-9_-]+)\.(?:wd\d+\.)?(?:myworkdayjobs|myworkdayjobs-impl|my
 const SEVERAL = /^\d+ (?:locations?|standorte?|lieux|sites|ubicaciones|localidades|sedi|locaties)$/i;
 
 function tenantOfUrl(text: string | null): string | null {
-  if (text === null || !URL.canParse(text)) return null;
-  const url = new URL(text);
+  const url = URL.parse(text ?? '');
+  if (url === null) return null;
   const tenant = HOST.exec(url.hostname)?.[1] ?? null;
   // wd5.myworkdaysite.com/en-US/recruiting/<tenant>/<site>/job/...
   if (tenant !== null && !/^wd\d+$/.test(tenant)) return tenant;
