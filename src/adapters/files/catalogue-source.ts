@@ -1,5 +1,6 @@
 /** What `SNAPSHOT` names: a snapshot file, one behind an http(s) address, the built-in sample, or nothing. */
 import type { Clock } from '../../base/clock.ts';
+import { Pauses } from '../../base/pauses.ts';
 import { Catalogue } from '../../catalogue/catalogue.ts';
 import type { CatalogueSource, ServedCatalogue } from '../../catalogue/holder.ts';
 import { CHECKED_FIRST_BYTES_MAX } from '../../catalogue/limits.ts';
@@ -30,9 +31,7 @@ export const isWebAddress = (snapshot: string): boolean => /^https?:\/\//.test(s
 
 export interface SourcePorts extends FetchedPorts {
   readonly clock: Clock;
-  /**
-   * The caller runs `Snapshot.checking` for the catalogue of `load`, which then reads only the columns of a long local file.
-   */
+  /** The caller runs `Snapshot.checking` for the catalogue of `load`, which reads only some columns of a long file. */
   readonly checksLater?: boolean;
   /** Starts a substitute for the thread of a reload. */
   readonly startLoading?: (task: LoadingTask, name: string) => LoadingThread;
@@ -121,11 +120,12 @@ class Threads {
   #running: LoadingThread | undefined;
   /** A thread that has loaded its catalogue and waits for the memory of the replaced one. */
   #loaded: LoadingThread | undefined;
-  #endPause: (() => void) | undefined;
+  readonly #pauses: Pauses;
   #isClosed = false;
 
   constructor(ports: SourcePorts) {
     this.#ports = ports;
+    this.#pauses = new Pauses(ports.timers);
   }
 
   /** @returns undefined where this host starts no threads @throws SnapshotError */
@@ -158,21 +158,13 @@ class Threads {
 
   /** @returns false when the source was closed meanwhile */
   async pause(ms: number): Promise<boolean> {
-    if (this.#isClosed) return false;
-    await new Promise<void>((resolve) => {
-      const cancel = this.#ports.timers.after(ms, resolve);
-      this.#endPause = () => {
-        cancel();
-        resolve();
-      };
-    });
-    this.#endPause = undefined;
+    if (!this.#isClosed) await this.#pauses.wait(ms);
     return !this.#isClosed;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#endPause?.();
+    this.#pauses.endAll();
     await Promise.all([this.#running?.close(), this.#loaded?.close()]);
   }
 }
