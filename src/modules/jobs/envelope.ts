@@ -10,7 +10,6 @@ import { COHORT_ROWS_MAX } from '../../catalogue/limits.ts';
 import { type AnswerPeriod, observationPeriod } from '../answer-period.ts';
 import { dateTime, wholeNumber } from '../answer-values.ts';
 import { LIMITATIONS, SYNTHETIC } from '../limitations.ts';
-import { assignedDomainLimitation } from './assigned-domains.ts';
 
 const meta = v.strictObject({
   product: v.literal('SERVICE JOBS INTELLIGENCE'),
@@ -91,6 +90,11 @@ const withoutDepartment = (count: number, of: number): string =>
   `${grouped(count)} of the ${grouped(of)} jobs of the cohort have no recorded department: counts by department and the filter ` +
   '`department` leave them out.';
 
+/** Domains that the catalogue assigned, in place of the operator or the job's own source (decisions §8). */
+const withAssignedDomain = (count: number, of: number): string =>
+  `For ${grouped(count)} of the ${grouped(of)} jobs of the cohort the company's domain was assigned by the catalogue (from a ` +
+  'directory, the addresses of the postings, their links, or a namesake); their source does not state it.';
+
 /** @param historicalChanges what the answer says about changes, if it covers more than current jobs */
 export function metaOf(
   served: Provenance,
@@ -101,7 +105,9 @@ export function metaOf(
   const limitations: string[] = [...LIMITATIONS];
   const words = CANDIDATES[coverage.basis];
   if (coverage.sampled) limitations.push(words.sampled);
-  if (coverage.basis !== 'matching jobs') limitations.push(...assignedDomainLimitation(coverage));
+  if (coverage.basis !== 'matching jobs' && coverage.assignedDomainJobs > 0) {
+    limitations.push(withAssignedDomain(coverage.assignedDomainJobs, coverage.candidateJobs));
+  }
   if (coverage.basis === 'cohort' && coverage.jobsWithoutDepartment > 0) {
     limitations.push(withoutDepartment(coverage.jobsWithoutDepartment, coverage.candidateJobs));
   }

@@ -21,10 +21,7 @@ export class AnswersMemo {
   #periodVersion = 0;
   #answers = new MemoizedAnswers<AnswerPeriod>();
 
-  /**
-   * @param question the route's name and the input, as JSON
-   * @param prepare called with the period that ends now
-   */
+  /** @param question the route's name and the input, as JSON @param prepare called with the period that ends now */
   answer<A>(
     served: ServedCatalogue,
     nowMs: number,
