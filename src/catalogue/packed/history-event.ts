@@ -41,8 +41,6 @@ export interface AbsentJob {
 }
 
 export interface HistoryEvent {
-  /** Place in the order in which the events were recorded, from 0. */
-  readonly position: number;
   /** The same in every build from the same catalogue or the same jobs. */
   readonly id: string;
   readonly jobId: string;

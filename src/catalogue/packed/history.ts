@@ -75,9 +75,7 @@ export class History {
     );
   }
 
-  /**
-   * Whether a catalogue recorded the events; otherwise they are derived from the jobs themselves, or there are none.
-   */
+  /** Whether a catalogue recorded the events; otherwise they are derived from the jobs, or there are none. */
   get isRecorded(): boolean {
     return this.#sections.historySerials.byteLength > 0;
   }
@@ -93,15 +91,13 @@ export class History {
     const columns = this.columnsOf(positions);
     const rows = [...columns.rows].filter((row) => row !== NO_ROW);
     const ids = this.#jobs.idsOf(rows).values();
-    return positions.map((position, i) => {
-      const { absentJob, changes, title } = texts[i]!;
+    return texts.map(({ absentJob, changes, title }, i) => {
       const row = columns.rows[i] === NO_ROW ? null : columns.rows[i]!;
       const kind = HISTORY_KINDS[columns.kinds[i]!];
       if (kind === undefined || (row === null && (absentJob === null || title === null))) throw this.changed();
       const jobId = row === null ? absentJob!.id : ids.next().value!;
       const observedMs = columns.times[i]!;
       return {
-        position,
         id: this.isRecorded ? recordedEventId(columns.serials[i]!) : derivedEventId(jobId, kind, observedMs),
         jobId,
         kind,
@@ -228,10 +224,7 @@ export class History {
     return uint32At(this.#readTransient(this.#sections.historyRows, position * 4, 4), 0);
   }
 
-  /**
-   * Call after the reads, so that a write before or between them is noticed.
-   * @throws SnapshotChangedError when the file changed after it was opened
-   */
+  /** Call after the reads, to notice a write before or between. @throws SnapshotChangedError when the file changed */
   requireUnchanged(): void {
     if (!this.#source.isUnchanged()) throw this.changed();
   }

@@ -55,12 +55,11 @@ describe('a recorded history', () => {
         const jobOf = (index: number): EventJob => JOBS[drawn[index]!.job] ?? ABSENT;
         const snapshot = builtWith(events, jobOf);
         const rows = rowsById(snapshot);
-        const expected = events.map(({ serial: number, title, ...event }, position) => {
-          const job = jobOf(position);
+        const expected = events.map(({ serial: number, title, ...event }, index) => {
+          const job = jobOf(index);
           const { title: _, ...absentJob } = ABSENT;
           return {
             ...event,
-            position,
             id: `ev_${number}`,
             jobId: job.id,
             row: rows.get(job.id) ?? null,
@@ -70,10 +69,10 @@ describe('a recorded history', () => {
         });
         const { history } = snapshot;
         expect(history.count).toBe(events.length);
-        expect(expected.flatMap(({ position }) => history.eventsAt([position]))).toEqual(expected);
+        expect(expected.flatMap((_, position) => history.eventsAt([position]))).toEqual(expected);
         for (const row of rows.values()) {
           const own = expected.filter((event) => event.row === row);
-          own.sort((a, b) => a.observedMs - b.observedMs || a.position - b.position);
+          own.sort((a, b) => a.observedMs - b.observedMs);
           expect(history.eventsAt([...history.positionsOfJob(row)])).toEqual(own);
         }
         const columns = history.columnsAt(0, events.length);
