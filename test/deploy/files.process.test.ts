@@ -12,6 +12,7 @@ import { CREATION_BYTES_MAX, PAYLOAD_BYTES_MAX, WAIT_SECONDS_MAX } from '../../s
 import { EXIT_USAGE } from '../../src/cli/command.ts';
 import { watch } from '../../src/cli/watch.ts';
 import { OFFER_HEADER_BYTES_MAX } from '../../src/payment/protocol/requirements.ts';
+import { REQUEST_BYTES_MAX } from '../../src/retry/limits.ts';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const textOf = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
@@ -187,13 +188,15 @@ describe.each(['nginx.conf', 'Caddyfile'])('%s', (name) => {
     expect(seconds).toBeLessThan(IDLE_TIMEOUT_SECONDS - 5);
   });
 
-  it('passes the largest payment and the largest webhook, and leaves one byte more to the server', () => {
+  it('passes the largest payment, retry and webhook, and leaves one byte more to the server', () => {
     const sizes = [...file.matchAll(/(?:client_max_body_size|max_size) (\d+)[kK]/g)].map(
       ([, size]) => 1024 * Number(size),
     );
-    expect(sizes).toHaveLength(2);
-    expect(Math.min(...sizes)).toBeGreaterThan(CREATION_BYTES_MAX);
-    expect(Math.max(...sizes)).toBeGreaterThan(PAYLOAD_BYTES_MAX);
+    const [creation, retry, webhook] = sizes.sort((a, b) => a - b);
+    expect(sizes).toHaveLength(3);
+    expect(creation).toBeGreaterThan(CREATION_BYTES_MAX);
+    expect(retry).toBeGreaterThan(REQUEST_BYTES_MAX);
+    expect(webhook).toBeGreaterThan(PAYLOAD_BYTES_MAX);
     const [, header] = /(?:large_client_header_buffers \d+|max_header_size) (\d+)[kK]/.exec(file) ?? [];
     expect(1024 * Number(header)).toBeGreaterThan(8192 + 1024);
   });

@@ -27,6 +27,8 @@ describe.skipIf(isNone).each(isNone ? PROXIES : proxies)('behind %s', (name) => 
   beforeAll(async () => {
     fronted = await startFronted(name, name === 'nginx' ? 'node' : 'bun', {
       RATE_LIMIT_PER_MINUTE: String(SEARCHES_PER_MINUTE),
+      // With a public address and play money, retries and resolves are sold only where they are named.
+      SURFACES: 'jobs,callbacks,data,retry,resolve',
       // With it the server itself has the operator's paths.
       ADMIN_TOKEN: 'token-of-the-operator-0123456789-0123456789',
     });
@@ -85,6 +87,28 @@ describe.skipIf(isNone).each(isNone ? PROXIES : proxies)('behind %s', (name) => 
       const sent = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(size) };
       const refusal = await refusalOf(await fronted.send(HOOKS, `/hooks/${id}`, sent));
       expect(refusal).toEqual({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+    }
+  });
+
+  it('a retry of 262,144 bytes gets its offer, and a creation that is too large is 413, by a byte or by far', async () => {
+    const request = { method: 'POST', url: 'https://example.org/orders', body: '' };
+    const rest = JSON.stringify({ request }).length;
+    const sized = (size: number) => ({
+      method: 'POST',
+      headers: JSON_BODY,
+      body: JSON.stringify({ request: { ...request, body: 'x'.repeat(size - rest) } }),
+      from: '127.0.0.22',
+    });
+    expect((await fronted.send(API, '/retry/v1/retries', sized(262_144))).status).toBe(402);
+    for (const [path, ...sizes] of [
+      ['/retry/v1/retries', 262_145, 600_000],
+      ['/resolve/v1/resolve', 16_385, 65_000, 100_000],
+      ['/v1/callbacks', 16_385, 65_000, 100_000],
+    ] as const) {
+      for (const size of sizes) {
+        const refusal = await refusalOf(await fronted.send(API, path, sized(size)));
+        expect(refusal, `${path} ${size}`).toEqual({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
+      }
     }
   });
 
